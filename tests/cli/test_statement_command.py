@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from running import with_recipe
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAID = ["--title", "Admissions", "--curator", "An Office", "--curator", "B", "--use", "planning"]
 SAID += ["--region", "Nowhere", "--description", "Counts.", "--published", "2026-11-22"]
@@ -146,6 +148,37 @@ def test_the_page_of_a_plan_and_of_means_shows_their_tables(run, persons):
     assert code == 0, err
     page = page_of(run, "m.csv")
     assert '<th scope="col" class="number">cost_mean</th>' in page
+
+
+COUNTED = {
+    "number of people, each at most once": [],
+    "number of people; the cells together count each up to 2 times": ["--at-most", 2],
+    "number of events, at most 3 of each person in a cell": ["--per-cell", 3],
+    "number of events, at most 3 of each person in total": ["--at-most", 3, "--in-total", 3],
+    "number of people, each at most once; and sums and means of amounts": ["--mean", "paid=0,5"],
+    "number of rows": ["--each-row"],
+}
+
+
+@pytest.mark.parametrize(("quantity", "counted"), COUNTED.items())
+@pytest.mark.parametrize("command", ["release", "plan"])
+def test_screen_page_and_statement_say_whether_people_or_events_were_counted(
+    run, tmp_path, monkeypatch, command, quantity, counted
+):
+    monkeypatch.chdir(tmp_path)
+    Path("p.csv").write_text("id,kind,paid\n" + "1,a,1\n1,b,3\n2,b,2\n" * 50)
+    Path("d.json").write_text(json.dumps({"kind": ["a", "b"]}))
+    persons = ["--at-most", 1] if "--at-most" not in counted else []
+    persons = [] if "--each-row" in counted else ["--person", "id", *persons]
+    asked = ["release", "p.csv", *persons, "--domain", "d.json", *counted, "--epsilon", 1]
+    asked += ["--by", "kind"] if "--mean" in counted or command == "release" else ["--want", "kind"]
+    out = "r.json" if "--want" in asked else "r.csv"
+    code, screen, err = run(*with_recipe(*asked, "--out", out))
+    assert code == 0, err
+    assert quantity in " ".join(screen.split())
+    assert quantity in page_of(run, out)
+    written = json.loads(run(*with_recipe(*asked, "--json"))[1])
+    assert f"The table gives the {quantity}." in written.get("statement", written)["guarantee"]
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium prints the page")

@@ -244,7 +244,7 @@ def test_optimality_of_all_cells_together_is_claimed_only_where_an_individual_ch
     """With cells=2 a joint distribution has mean error 1.43 at an alpha where independent noise has 1.92."""
     plan = ut.Promise(columns=["a", "b"], unit=ut.Unit(1, cells, neighbours)).once().at(1)
     together = "This holds for the whole table, since one individual changes only one cell"
-    each = "This holds for each cell at its share of epsilon, not for all cells together"
+    each = "This is proved for one cell at its share of epsilon. A whole table may have noise with smaller errors"
     assert plan.theorem.startswith("no other noise")
     assert plan.theorem.endswith(together if joint else each)
 

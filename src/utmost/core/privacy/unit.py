@@ -278,6 +278,28 @@ class Unit(PickledByFields):
         times = self.cells if in_total is None else min(self.cells, int(in_total))
         return "people" if times == 1 else f"people (each up to {times} times)"
 
+    @property
+    def quantity(self) -> str:
+        """The quantity in each cell of a counted table, in words.
+
+        >>> Unit(1, 3).quantity, Unit(2, 1).quantity
+        ('number of people; the cells together count each up to 3 times', 'number of events, at most 2 of each person
+        in a cell')
+        >>> Unit(100, 1, amount=Amount("spent", "0.05")).quantity
+        'sum of spent'
+        """
+        if self.amount is not None and not self.is_shared:
+            return f"number of different {self.amount.name}" if self.is_distinct else f"sum of {self.amount.name}"
+        each, in_total = self._events if self.is_shared else (Fraction(self.sensitivity), self.in_total)
+        most = self.cells if in_total is None else min(self.cells, int(in_total))
+        if each != 1:
+            bound = f"{each} of each person in a cell" if in_total is None else f"{in_total} of each person in total"
+            counted = f"number of events, at most {bound}"
+        else:
+            counted = "number of people"
+            counted += ", each at most once" if most == 1 else f"; the cells together count each up to {most} times"
+        return f"{counted}; and sums and means of amounts" if self.is_shared else counted
+
     def uncounted_text(self, cell: str, size: int | None) -> str:
         """The part of one individual's data that a table of ``size`` cells does not count, in words; "" if none.
 

@@ -214,7 +214,8 @@ class CellNoiseAtLevel(Display):
         """
         if self.unit.epsilon_parts == 1:
             return f"{self._claim}. This holds for the whole table, since one individual changes only one cell"
-        return f"{self._claim}. This holds for each cell at its share of epsilon, not for all cells together"
+        alone = "This is proved for one cell at its share of epsilon"
+        return f"{self._claim}. {alone}. A whole table may have noise with smaller errors"
 
     @property
     def _claim(self) -> str:

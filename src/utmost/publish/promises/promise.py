@@ -68,7 +68,7 @@ _ROWS: dict[str | bool, str] = {
 }
 
 
-_COUNTED = "Utmost counted the table, and so enforced what one {} changes."
+_COUNTED = "Utmost counted the table itself, and kept each {} within these limits. The table gives the {}."
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -294,8 +294,17 @@ class Promise(Display):
     def sentences(self) -> str:
         """The texts as sentences, and whether the unit is proved; empty if there are none."""
         said = [f"{title[0].upper()}{title[1:]} {words}." for title, words in self.texts.items()]
-        counted = _COUNTED.format("row" if self.individual == EACH_ROW else "individual")
+        counted = _COUNTED.format("row" if self.individual == EACH_ROW else "individual", self.quantity)
         return " ".join([*said, counted] if self.proved else said)
+
+    @property
+    def quantity(self) -> str:
+        """The quantity in the released cells, in words: people, events or amounts; empty if utmost does not count."""
+        if not self.proved:
+            return ""
+        if self.unit.amount is None and self.individual == EACH_ROW:
+            return "number of rows"
+        return self.unit.quantity
 
     def facts(self) -> dict[str, Any]:
         """The promise as JSON, with numbers as text; `of_facts` reads it."""

@@ -161,6 +161,8 @@ class ReleaseFacts(Display):
             named = f"{statement['name']}, version {statement.get('data_version', 1)}"
             yield Fact("release", named, is_first=True)
         yield Fact("released", self.released, is_first=True)
+        if self.promise is not None and (quantity := self.promise.quantity):
+            yield Fact("values", quantity, is_first=True)
         yield Fact("protects", self.unit, is_first=True)
         for title, words in ({} if self.promise is None else self.promise.texts).items():
             yield Fact(title, words, is_first=True)

@@ -30,8 +30,11 @@ LONE_KEY = "with a chance of at most {delta}, a key that one individual alone ho
 
 NO_CHANGE = "noise was added to the unchanged true values"
 
-_COUNTED_ON_TRUST = "utmost counted the people, and so enforced what one individual changes"
-_ROWS_ON_TRUST = "no person has more than one row", "utmost counted the rows, and so enforced what one row changes"
+_COUNTED_ON_TRUST = "utmost counted the people, and kept each individual within the stated limits"
+_ROWS_ON_TRUST = (
+    "no person has more than one row",
+    "utmost counted the rows, and kept each row within the stated limits",
+)
 
 COUNTED_WITHIN = "utmost counted each individual with no more than is stated above; then noise was added to each count"
 
