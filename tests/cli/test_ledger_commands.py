@@ -244,7 +244,7 @@ def test_a_drill_never_takes_the_witness_of_the_running_ledger(run, tmp_path, mo
     """One secret file names one witness: a second ledger, new or restored, needs another."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "n.csv").write_text("n\n7\n")
-    keys = {"ledger-key": bytes(range(32)).hex(), "count-key": bytes(32).hex(), "witness": "live.db.witness"}
+    keys = {"ledger-key": bytes(range(32)).hex(), "witness": "live.db.witness"}
     (tmp_path / "s.toml").write_text("".join(f'{name} = "{text}"\n' for name, text in keys.items()))
     (tmp_path / "s.toml").chmod(0o600)
     assert run("ledger", "create", "live.db", "--key-file", "s.toml")[0] == 0

@@ -246,18 +246,30 @@ def test_json_says_whether_an_answer_was_repeated(run, job):
     assert (job / "printed.json").read_bytes() == (job / "s.json").read_bytes()  # readers refuse any other field
 
 
-def test_a_short_counting_key_in_a_secret_file_is_replaced_alone(run, job):
-    """The remedy wrote random bytes over the file, and so over the ledger's key, which cannot be replaced."""
+def test_the_key_of_a_ledger_keeps_the_same_rows_wherever_it_is(run, job, monkeypatch):
+    """In a secret file, a key file, a variable, and in Python. A secret file had a counting key of its own."""
     ran(run, "init", *COUNT, "--epsilon", 1, "--ledger", "l.db", "--name", "a", "--out", "r.toml")
     ran(run, "ledger", "create", "l.db", "--key-file", "r.secret.toml")
-    secrets = job / "r.secret.toml"
-    short = [f'{line[:16]}"' if line.startswith("count-key") else line for line in secrets.read_text().splitlines()]
-    secrets.write_text("\n".join(short) + "\n")
-    code, _, err = run("release", "e.csv", "--recipe", "r.toml", "--out", "a.csv")
-    assert (code, "urandom" in err) == (1, False), err
-    line = " ".join(err.split()).split("Write a line ")[1].split(" with 64 ")[0].replace("...", "ab" * 32)
-    secrets.write_text("\n".join(line if before.startswith("count-key") else before for before in short) + "\n")
     ran(run, "release", "e.csv", "--recipe", "r.toml", "--out", "a.csv")
+    key = tomllib.loads((job / "r.secret.toml").read_text())["ledger-key"]
+    asked = ["release", "e.csv", *COUNT, "--ledger", "l.db", "--name", "a", "--epsilon", 1]
+    monkeypatch.setenv("UTMOST_LEDGER_KEY", key)
+    ran(run, *asked, "--out", "b.csv")
+    monkeypatch.delenv("UTMOST_LEDGER_KEY")
+    (job / "k.key").write_text(key)
+    (job / "k.key").chmod(0o600)
+    monkeypatch.setenv("UTMOST_LEDGER_KEY_FILE", "k.key")
+    ran(run, *asked, "--out", "c.csv")
+    assert (job / "a.csv").read_bytes() == (job / "b.csv").read_bytes() == (job / "c.csv").read_bytes()
+    sums = ["--person", "who", "--at-most", 2, *BY, "--out"]
+    ran(run, "count", "e.csv", *sums, "counted.json", "--count-key", "r.secret.toml")
+    ran(run, "release", "counted.json", *asked[-6:], "--out", "d.csv")
+    assert (job / "a.csv").read_bytes() == (job / "d.csv").read_bytes()
+    monkeypatch.delenv("UTMOST_LEDGER_KEY_FILE")
+    counting = ut.Counting("who", at_most=2, key="r.secret.toml")
+    counted = ut.count_table(job / "e.csv", ut.Domain.of_facts(DOMAIN), counting)
+    with ut.Ledger.open("l.db", key="r.secret.toml") as ledger:
+        assert ledger.relax("a", counted, epsilon=2).epsilon == 2
 
 
 def test_a_ledger_that_is_not_there_is_refused_before_anybody_is_counted(run, job):
@@ -355,7 +367,7 @@ def test_init_asks(run, job, monkeypatch):
     assert run("init")[0] != 0
 
 
-@pytest.mark.parametrize("text", ["", "ledger-key = 7", 'count-key = "zz"', "[[", 'ledger-key = "00"'])
+@pytest.mark.parametrize("text", ["", "ledger-key = 7", 'ledger-key = "zz"', "[[", 'ledger-key = "00"'])
 def test_a_secret_file_without_its_keys_is_refused_and_not_quoted(run, job, text):
     (job / "s.toml").write_text(text)
     (job / "s.toml").chmod(0o600)

@@ -65,16 +65,13 @@ class LedgerPlaceOptions:
                 raise
 
     def counting_key(self) -> bytes:
-        """Return the key by which persons are counted: of the secret file, else derived from the ledger's key."""
-        if (secrets := secret_file_of(self.key_file)) is not None:
-            from utmost.tables.files.secret_file import counting_key
-
-            return counting_key(secrets)
+        """Return the key by which persons are counted, which is derived from the ledger's key."""
         from utmost.publish.ledger.key import found_key, given_key
+        from utmost.tables.files.secret_file import COUNTING
 
         with self.opened():  # refuses a ledger or key that is not there, before minutes of counting
             beside = None if self.path is None else self.path.with_name(f"{self.path.name}.key")
-            return found_key(given_key(self.key), beside, fresh=False).derived("counting")
+            return found_key(given_key(self.key), beside, fresh=False).derived(COUNTING)
 
     @property
     def key(self) -> str | None:
@@ -111,16 +108,6 @@ class LedgerOptions(LedgerBudgetOptions):
         int | None,
         option("N", "Version of changed data: 2. Epsilons of versions add up.", "--data-version"),
     ] = None
-
-
-def secret_file_of(key_file: Path | None) -> Path | None:
-    """Return the key file of the option or the environment, if it is a secret file."""
-    key_file = key_file or (Path(named) if (named := os.environ.get("UTMOST_LEDGER_KEY_FILE")) else None)
-    if key_file is None:
-        return None
-    from utmost.tables.files.secret_file import is_secret_file
-
-    return key_file if is_secret_file(key_file) else None
 
 
 def is_server(text: str) -> bool:

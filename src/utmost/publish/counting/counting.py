@@ -81,7 +81,7 @@ class Counting:
         """The bytes of the key; without a key, new random bytes at each call.
 
         Raises:
-            KeyRefused: for a missing file, a shorter key, and a secret file without a counting key.
+            KeyRefused: for a missing file, a shorter key, and a secret file without a ledger key.
         """
         if self.key is None:
             # With a key that is thrown away, nobody can repeat the choice, nor infer from a table which cells were

@@ -15,7 +15,7 @@ from utmost.core.exact.disk import force
 from utmost.core.sampling.item_words import length_prefixed
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import KeyRefused, LedgerUnavailable, Unsupported
-from utmost.tables.files.secret_file import LEDGER_KEY, is_secret_file, secret, secrets_lost
+from utmost.tables.files.secret_file import LEDGER_KEY, is_secret_file, ledger_secret, secret, secrets_lost
 
 OWNER_ONLY = 0o600
 
@@ -56,7 +56,7 @@ class Key:
     __slots__ = ("_derived", "_secret")
 
     def __init__(self, secret: bytes) -> None:
-        self._secret = hmac.digest(b"utmost ledger", secret, sha256)
+        self._secret = ledger_secret(secret)
         self._derived: dict[tuple[str, ...], bytes] = {}
 
     def derived(self, *purpose: str) -> bytes:

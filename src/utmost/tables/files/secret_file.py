@@ -1,15 +1,20 @@
-"""The secret file of a job: the ledger's key, the key for counting events, and the place of the witness."""
+"""The secret file of a job: the ledger's key, and the place of the witness; and the key for counting events."""
 
+import hmac
 import os
 import tomllib
+from hashlib import sha256
 from pathlib import Path
 
+from utmost.core.sampling.item_words import derived_secret
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import KeyRefused
 
 SECRET_ENDING = ".toml"
-LEDGER_KEY, COUNT_KEY, WITNESS = "ledger-key", "count-key", "witness"
+LEDGER_KEY, WITNESS = "ledger-key", "witness"
 _BYTES = 32
+COUNTING = "counting"
+"""Purpose of the key that is derived from a ledger's, so that the same events of a person are kept at each run."""
 LEAST_BYTES, _MOST_BYTES = 16, 1 << 20
 """Fewest bytes of a counting key: nobody can try all keys of 128 bits. The most: /dev/urandom never ends."""
 _HEAD = """\
@@ -19,16 +24,16 @@ _HEAD = """\
 
 
 def is_secret_file(path: Path) -> bool:
-    """Whether a key file is a secret file, which has more than one key."""
+    """Whether a key file is a secret file, which names the witness, too."""
     return path.suffix.lower() == SECRET_ENDING
 
 
 def new_secrets(witness: str) -> str:
-    """The text of a secret file with new keys, and the path of the witness file relative to its folder."""
+    """The text of a secret file with a new key, and the path of the witness file relative to its folder."""
     from utmost.tables.files.toml_files import toml_value
 
-    keys = {LEDGER_KEY: entropy(_BYTES).hex(), COUNT_KEY: entropy(_BYTES).hex(), WITNESS: witness}
-    return _HEAD + "".join(f"{name} = {toml_value(text)}\n" for name, text in keys.items())
+    secrets = {LEDGER_KEY: entropy(_BYTES).hex(), WITNESS: witness}
+    return _HEAD + "".join(f"{name} = {toml_value(text)}\n" for name, text in secrets.items())
 
 
 def secret(path: Path, name: str) -> str | None:
@@ -48,35 +53,50 @@ def witness_of(key_file: Path | None) -> Path | None:
     return None if named is None else Path(os.path.normpath(key_file.parent / named))
 
 
+def ledger_secret(key: bytes) -> bytes:
+    """The secret from which all keys of a ledger are derived, by HKDF: its extract of the ledger's key."""
+    return hmac.digest(b"utmost ledger", key, sha256)
+
+
 def counting_key(path: Path) -> bytes:
-    """The key for counting events: that of a secret file, else the whole file."""
+    """The key for counting events: derived from the ledger's key in a secret file, else the whole file."""
     if is_secret_file(path) and not path.exists():
         raise secrets_lost(path)
-    # A secret file has the ledger's key, too: no remedy may write over it.
-    new_line = f'Write a line {COUNT_KEY} = "..." with {2 * _BYTES} hexadecimal digits.'
     try:
         if is_secret_file(path):
-            key, remedy = bytes.fromhex(secret(path, COUNT_KEY) or "-"), new_line
+            derived = _derived(path)
+            if derived is not None:
+                return derived
+            required = f"a secret file must have a {LEDGER_KEY} of {2 * _BYTES} hexadecimal digits or more"
+            refused = KeyRefused(required, came="none", where=str(path), remedy=_RESTORE)
         else:
             with path.open("rb") as file:
                 key = file.read(_MOST_BYTES + 1)
+            if LEAST_BYTES <= len(key) <= _MOST_BYTES:
+                return key
             place = path if path.is_file() else "count.key"
             remedy = f"Restore the key, or write a new one: head -c 32 /dev/urandom > {place}"
-        if LEAST_BYTES <= len(key) <= _MOST_BYTES:
-            return key
-        required = f"a counting key must have {LEAST_BYTES} to {_MOST_BYTES} bytes"
-        came = len(key) if len(key) < LEAST_BYTES else "more"
-        refused = KeyRefused(required, came=came, where=str(path), remedy=remedy)
+            came = len(key) if len(key) < LEAST_BYTES else "more"
+            required = f"a counting key must have {LEAST_BYTES} to {_MOST_BYTES} bytes"
+            refused = KeyRefused(required, came=came, where=str(path), remedy=remedy)
     except OSError as error:
         remedy = "Correct the name."
         refused = KeyRefused("the key file must exist", came=error.strerror, where=str(path), remedy=remedy)
-    except ValueError:
-        came = f"no {COUNT_KEY}"
-        refused = KeyRefused("a secret file must have its keys", came=came, where=str(path), remedy=new_line)
     raise refused
+
+
+def _derived(path: Path) -> bytes | None:
+    """The counting key that follows from the ledger's key of a secret file; None if the file has no such key."""
+    try:
+        key = bytes.fromhex(secret(path, LEDGER_KEY) or "")
+    except ValueError:
+        return None
+    return derived_secret(ledger_secret(key), COUNTING) if len(key) >= _BYTES else None
+
+
+_RESTORE = "Restore it from a backup: a new secret file cannot open the ledger."
 
 
 def secrets_lost(path: Path) -> KeyRefused:
     """The refusal of a missing secret file."""
-    remedy = "Restore it from a backup: a new secret file cannot open the ledger."
-    return KeyRefused("the secret file must exist", came="no such file", where=str(path), remedy=remedy)
+    return KeyRefused("the secret file must exist", came="no such file", where=str(path), remedy=_RESTORE)
