@@ -38,6 +38,7 @@
     │   ├── UnknownRecord     the service has no token, proposal, offer or order of this name
     │   └── RequestReused     an idempotency key came again with another request
     └── Unsupported     the library does not do this; it never does something similar instead
+        └── NotServed         the client of a service has no such call (also AttributeError)
 
 Each error says what was required, what was passed, where, and how to correct it.
 
@@ -263,6 +264,10 @@ class RequestReused(ServiceError):
 
 class Unsupported(UtmostError):
     """The library does not do what was requested."""
+
+
+class NotServed(Unsupported, AttributeError):
+    """A method of a local ledger, which needs its file or its key: the client of a service does not have it."""
 
 
 class PrivacyWarning(UserWarning):

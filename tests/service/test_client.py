@@ -24,13 +24,14 @@ from utmost.errors import (
     NeedsApproval,
     NotAllowed,
     NotPublished,
+    NotServed,
     OutOfRange,
     ServiceError,
     UtmostError,
     WrongKind,
 )
 from utmost.exact import level
-from utmost.ledger import AnswerRequest, PublishRequest
+from utmost.ledger import AnswerRequest, Ledger, PublishRequest
 from utmost.privacy import Unit
 from utmost.promises import Promise
 from utmost.service import Grant, Settings, application, connect
@@ -378,3 +379,36 @@ def test_an_error_does_not_repeat_the_password_of_an_address():
     ):
         nobody.view("admissions", epsilon=1)
     assert "hushhush" not in str(caught.value)
+
+
+def test_a_client_says_what_is_spent_as_a_local_ledger_does(connected, opened):
+    """By a release, of all its versions, and by a dataset; a recipient sees its own levels."""
+    curator, reader = connected("curator"), connected("recipient", ("admissions", level("1/4")))
+    curator.publish("admissions", TABLE, PROMISE, epsilon="1/4", dataset="people")
+    curator.relax("admissions", TABLE, epsilon=1)
+    assert (curator.spent("admissions"), reader.spent("admissions")) == (level(1), level("1/4"))
+    changed = TABLE | {"admitted": [1, 2, 3]}
+    curator.publish("admissions", changed, PROMISE, epsilon="1/2", dataset="people", version=2)
+    assert curator.spent("admissions") == connected("admin").spent(dataset="people") == level("3/2")
+    assert curator.release("admissions")["version"] == 2
+    for wrong in ({}, {"name": "admissions", "dataset": "people"}):
+        with pytest.raises(OutOfRange):
+            curator.spent(**wrong)
+    with pytest.raises(NotPublished):
+        curator.spent("none")
+    again = curator.relax_measures([AnswerRequest("admissions", level(1))], {"admissions": changed})
+    assert (again["admissions"].level, curator.spent("admissions")) == (level(1), level(2))
+
+
+def test_what_a_client_does_not_have_is_a_typed_error(connected):
+    """Every public name of a ledger is there, or is refused as an attribute with the remedy."""
+    curator = connected("curator")
+    own = {name for name in dir(CLIENT) if not name.startswith("_")}
+    local = {name for name in dir(Ledger) if not name.startswith("_")}
+    assert {"spent", "release", "relax_measures"} <= own & local
+    for name in local - own:
+        assert not hasattr(curator, name)
+        with pytest.raises(NotServed, match=r"Ledger\.open|publish_measures"):
+            getattr(curator, name)
+    with pytest.raises(AttributeError, match=r"has no spend$"):
+        curator.spend  # noqa: B018

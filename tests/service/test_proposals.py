@@ -1,6 +1,7 @@
 """Proposals: who may make and decide them, what their keys stand for, and what they leave behind."""
 
 import json
+from dataclasses import replace
 from hashlib import sha256
 
 import pytest
@@ -132,3 +133,28 @@ def test_a_release_has_no_name_that_reads_as_anothers(service, published):
     for name in ("Admissions", "\uff41dmissions", "*"):
         with pytest.raises(OutOfRange, match=r"invisible characters|not dots or a star"):
             service.ledger.publish(name, TABLE, TERMS.promise, epsilon=1, dataset="admissions")
+
+
+def test_a_request_that_was_not_approved_names_the_first_other_field(service, who):
+    """Its approved value is for the proposer alone: another curator may have no right to see it."""
+    ada, bob, grace = who("Ada", "curator"), who("Bob", "curator"), who("Grace", "approver")
+    approved = replace(TERMS, dataset="library")
+    proposal = propose_by(service, ada, "p", "publish", "loans", QUARTER, terms=approved, anyone=True)
+    service.proposals.decide(grace, proposal.name, "approved")
+    named = replace(TERMS.promise, individual="one household")
+    others = {
+        'another dataset. The approved dataset is "library". Send this': (QUARTER, TERMS),
+        'another level. The approved level is "1/4". Send this': (HALF, approved),
+        "another individual in its promise. The approved individual in its promise is not set": (
+            QUARTER,
+            replace(approved, promise=named),
+        ),
+    }
+    for text, (at, terms) in others.items():
+        with pytest.raises(NeedsApproval) as refused:
+            publish_by(service, ada, text, "loans", TABLE, at, terms, proposal=proposal.name)
+        assert text in str(refused.value)
+    with pytest.raises(NeedsApproval) as refused:
+        publish_by(service, bob, "b", "loans", TABLE, HALF, approved, proposal=proposal.name)
+    assert ("another level" in str(refused.value), "1/4" in str(refused.value)) == (True, False)
+    assert publish_by(service, ada, "k", "loans", TABLE, QUARTER, approved, proposal=proposal.name)

@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field
 
-from utmost.core.exact.written_levels import level_from_text
+from utmost.core.exact.written_levels import level_from_text, level_text
 from utmost.errors import NeedsApproval, NotAllowed, OutOfRange
 from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.api.record_forms import (
@@ -122,8 +122,14 @@ def request_digest(facts: Mapping[str, Any]) -> str:
     return sha256(request_text(facts).encode("ascii")).hexdigest()
 
 
-def check_approved(proposal: Proposal | None, token: Token, request: PublishRequest | AnswerRequest) -> None:
+def check_approved(
+    proposal: Proposal | None,
+    token: Token,
+    request: PublishRequest | AnswerRequest,
+    approved: Mapping[str, Any],
+) -> None:
     """Check that a proposal allows this request, by its proposer or, if the proposal says so, by any curator."""
+    # `approved` are the stored facts of the proposal, see `approved_facts`.
     verb = verb_of(request)
     noun = "publication" if verb == "publish" else "relaxation"
     remedy = f"Propose to {verb} it, wait for another person's approval, and name the proposal in the request."
@@ -141,6 +147,39 @@ def check_approved(proposal: Proposal | None, token: Token, request: PublishRequ
             remedy=remedy,
         )
     if not proposal.allows(request):
+        field, value = first_difference(proposal, approved, request)
+        came = f"another {field}"
+        if proposal.is_of(token):  # another curator may have no right to see the approved level or promise
+            remedy = f"The approved {field} is {value}. Send this, or propose again."
         raise NeedsApproval(
-            "the request must be the one that was approved", came="another", where=proposal.name, remedy=remedy
+            "the request must be the one that was approved", came=came, where=proposal.name, remedy=remedy
         )
+
+
+def first_difference(
+    proposal: Proposal, approved: Mapping[str, Any], request: PublishRequest | AnswerRequest
+) -> tuple[str, str]:
+    """Return the first field in which a request differs from the approved one, and its approved value as text."""
+    own = request.facts() | {"verb": verb_of(request)}
+    there = {
+        "verb": proposal.verb,
+        "name": proposal.release,
+        "version": proposal.version,
+        "level": level_text(proposal.level),
+        **approved,
+    }
+    field = next((name for name in there | own if own.get(name) != there.get(name)), "request")
+    new, old = own.get(field), there.get(field)
+    if isinstance(new, Mapping) and isinstance(old, Mapping):
+        field = next(name for name in {**old, **new} if new.get(name) != old.get(name))
+        return f"{field} in its promise", _value_text(old.get(field))
+    return field, _value_text(old)
+
+
+def _value_text(value: Any) -> str:
+    """Return a value of a request as JSON; a long one, such as a plan, shortened."""
+    text = "not set" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
+
+
+_LONGEST_VALUE = 200  # characters

@@ -13,13 +13,14 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.written_levels import level_from_text, level_text
 from utmost.core.sampling.random_bits import entropy
-from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, WrongKind
+from utmost.errors import LedgerUnavailable, NotServed, OutOfRange, ServiceError, Unsupported, WrongKind
 from utmost.interfaces.service.api.serialization import facts_in, path_part, table_as_json, table_in
 from utmost.interfaces.service.publish_requests import served
 from utmost.interfaces.service.settings import THIS_MACHINE
 from utmost.interfaces.service.trail import check_lines
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
+from utmost.publish.ledger.spending import Spending
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promise import Promise, promise_for, warn_of_left_out
 from utmost.publish.releases.answer import Answer
@@ -99,14 +100,34 @@ class RemoteLedger:
         """Releases that the token may see, with their promises and the levels that it may see."""
         return self._listed("/v1/releases")
 
+    def release(self, name: str, version: int | None = None) -> dict[str, Any]:
+        """Return one version of a release, as `releases` lists it; the newest if ``version`` is left out."""
+        return self._get(f"/v1/releases/{path_part(name)}", version=version)
+
     @property
     def identity(self) -> None:
         """None: two clients may be connected to one service."""
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """Return the stored levels that the token may see, smallest first."""
-        published = self._get(f"/v1/releases/{path_part(name)}", version=version)
-        return tuple(map(level_from_text, published["levels"]))
+        return tuple(map(level_from_text, self.release(name, version)["levels"]))
+
+    def spent(self, name: str | None = None, *, dataset: str | None = None) -> Level | None:
+        """Return the level spent by all versions of a release, or by a dataset, as `Ledger.spent`.
+
+        For a release it is the level of the answers that the token may see; for a dataset the token needs the right to
+        read its budget.
+        """
+        if (name is None) == (dataset is None):
+            remedy = 'Pass spent("admissions"), or spent(dataset="students").'
+            raise OutOfRange("exactly one of name and dataset must be given", came=(name, dataset), remedy=remedy)
+        if name is None:
+            assert dataset is not None
+            spent = self.budget(dataset)["spent"]
+            return None if spent in ("0", 0) else level(spent)
+        newest = self.release(name)["version"]
+        levels = [self.levels(name, version) for version in range(1, newest + 1)]
+        return Spending.of(max(of_one) for of_one in levels if of_one).level
 
     def view(
         self,
@@ -135,8 +156,7 @@ class RemoteLedger:
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
         """Return the history of a release by name (newest version), or by name and version."""
         name, version = key if isinstance(key, tuple) else (key, None)
-        answer = self._get(f"/v1/releases/{path_part(name)}", version=version)
-        return Release(self, name, answer["version"])
+        return Release(self, name, self.release(name, version)["version"])
 
     def margin(
         self,
@@ -278,8 +298,19 @@ class RemoteLedger:
     ) -> dict[str, Answer[Any]]:
         """Relax several releases, each to its share of one level, in one transaction, as `Ledger.relax_shared`."""
         _, levels = levels_of_tables(tables, shared, epsilon)
-        bodies = [_sent(AnswerRequest(name, at)) for name, at in levels.items()]
-        return self._together("relaxations", request, tables, bodies, proposals or {})
+        wanted = [AnswerRequest(name, at) for name, at in levels.items()]
+        return self.relax_measures(wanted, tables, request=request, proposals=proposals)
+
+    def relax_measures(
+        self,
+        requests: Sequence[AnswerRequest],
+        tables: Mapping[str, Any],
+        *,
+        request: str | None = None,
+        proposals: Mapping[str, str] | None = None,
+    ) -> dict[str, Answer[Any]]:
+        """Relax several releases, each to its own level, in one transaction, as `Ledger.relax_measures`."""
+        return self._together("relaxations", request, tables, list(map(_sent, requests)), proposals or {})
 
     def _together(
         self,
@@ -409,6 +440,16 @@ class RemoteLedger:
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         self.close()
+
+    def __getattr__(self, name: str) -> Any:
+        from utmost.publish.ledger.ledger import Ledger
+
+        if name.startswith("_") or not hasattr(Ledger, name):
+            raise AttributeError(f"a RemoteLedger has no {name}")
+        remedy = "Open the ledger where its file and key are: Ledger.open, or utmost ledger."
+        if name.endswith("_means"):
+            remedy = "Publish several amounts by publish_measures, and relax and view each of them."
+        raise NotServed("a service must have this method", came=f"{name}, which only a local ledger has", remedy=remedy)
 
     def __repr__(self) -> str:
         return f"RemoteLedger({str(self._client.base_url)!r})"

@@ -322,7 +322,9 @@ class Proposals:
             if self.required and new:
                 person = self._context.person(store, token)
                 for request in new:
-                    check_approved(_proposal(store, proposals.get(request.name)), person, request)
+                    proposal = _proposal(store, proposals.get(request.name))
+                    facts = {} if proposal is None else store.get(_PUBLICATION, proposal.name) or {}
+                    check_approved(proposal, person, request, facts)
             if again is None:
                 versions = {request.name: request.version for request in requests}
                 first, *others = versions.values()
