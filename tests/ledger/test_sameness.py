@@ -291,7 +291,8 @@ def test_rows_that_were_renamed_are_told(ledger):
 def test_identifiers_of_a_csv_are_what_the_file_spells(ledger, tmp_path, keyed):
     """010 and 10 are two persons, in the file and in a frame; a column of plain integers is that of a frame."""
     promise = ut.Promise("n", id_column="id", drop="id", unit=ut.Unit(1, 1), keyed_by_id=keyed)
-    for name, ids in {"texts": ["010", "10", "1.50"], "integers": [7, -2, 10**20]}.items():
+    spelled = {"texts": ["010", "10", "1.50"], "signs": ["+7", "7", "-0"]}
+    for name, ids in {**spelled, "integers": [7, -2, 0], "large": [7, -2, 10**20]}.items():
         file = tmp_path / f"{name}.csv"
         file.write_text("id,n\n" + "".join(f"{one},{n}\n" for n, one in enumerate(ids)))
         ledger.publish(name, file, promise, epsilon=1, dataset=name, independent=True)

@@ -194,6 +194,9 @@ class _CsvAdapter:
     def identifiers(self, table: CsvTable, name: str) -> Column:
         """Integers if every cell is written as Python writes its integer; else texts, so that 010 and 10 differ."""
         read = self.column(table, name)
+        is_packed = table.in_blocks and name not in table.released and isinstance(read, np.ndarray)
+        if is_packed and _is_plain(table, table.header.index(name), read):
+            return read
         cells, texts = plain_cells(read), self.label(table, name)
         if set(map(type, cells)) == {int} and all(map(eq, map(str, cells), texts)):
             return read
@@ -274,6 +277,17 @@ def _integers_or_cells(block: CsvBlock, at: int, path: Path) -> NDArray[np.int64
     spelling = spelling_of(path)
     values = None if spelling.missing_numbers else block.integers(at)
     return values if values is not None else numbers_of(block.texts(at), spelling)
+
+
+def _is_plain(table: CsvTable, at: int, integers: NDArray[np.int64]) -> bool:
+    """Whether Python writes every integer of a column as the file does; block by block, without texts."""
+    start = 0
+    for block in _blocks(table):
+        # Any other spelling of an integer is longer: 010, +10, 1,000.
+        if (digits(integers[start : start + block.rows], b"\n")[2] != block.lengths[:, at] + 1).any():
+            return False
+        start += block.rows
+    return True
 
 
 def _one_column(parts: list[NDArray[np.int64] | list[Any]]) -> Column:
