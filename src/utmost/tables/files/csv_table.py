@@ -194,8 +194,8 @@ class _CsvAdapter:
     def identifiers(self, table: CsvTable, name: str) -> Column:
         """Integers if every cell is written as Python writes its integer; else texts, so that 010 and 10 differ."""
         read = self.column(table, name)
-        is_packed = table.in_blocks and name not in table.released and isinstance(read, np.ndarray)
-        if is_packed and _is_plain(table, table.header.index(name), read):
+        in_file = table.in_blocks and name not in table.released
+        if in_file and isinstance(read, np.ndarray) and _is_plain(table, table.header.index(name), read):
             return read
         cells, texts = plain_cells(read), self.label(table, name)
         if set(map(type, cells)) == {int} and all(map(eq, map(str, cells), texts)):
