@@ -47,6 +47,25 @@ def test_contributions_are_counted_released_and_read(run, files, tmp_path):
     assert [row["error"] for row in report["costs"]] == [row.error for row in costs.rows]
 
 
+def test_no_bound_is_recommended_where_persons_are_beyond_the_largest(run, files, tmp_path):
+    """Nothing says how much more they have: every loss is one from below, on the screen, in JSON, and in a picture."""
+    events, domain = files
+    counted, table = tmp_path / "contributions.json", tmp_path / "contributions.csv"
+    bounds = ("--contributions", "in-total=1,2")
+    assert run("count", events, "--person", "user", "--domain", domain, *bounds, "--out", counted)[0] == 0
+    assert run("release", counted, "--epsilon", 9, "--yes", "--out", table)[0] == 0
+    code, shown, _ = run("bounds", table, "--domain", domain, "--epsilon", 1, "--plot", tmp_path / "costs.svg")
+    words = " ".join(shown.split())
+    assert "No bound can be recommended: 24 persons have more than 2. List larger bounds at the next count." in words
+    assert (code, words.count("at least"), "*" in words) == (0, 4, False)
+    assert (tmp_path / "costs.svg").read_bytes().startswith(b"<?xml")
+    report = json.loads(run("bounds", table, "--domain", domain, "--epsilon", 1, "--json")[1])
+    assert (report["best"], report["beyond"]) == (None, [24, 0])
+    for row, lost in zip(report["costs"], (8 + 24 * 2, 24), strict=True):
+        assert row["lost_at_least"] == lost
+        assert not {"lost", "loss", "error"} & row.keys()
+
+
 def test_amounts_that_were_released_are_no_contributions_and_withheld_in_their_own_unit(run, files, tmp_path):
     events, domain = files
     counted, table = tmp_path / "paid.json", tmp_path / "paid.csv"
@@ -118,7 +137,7 @@ def test_the_clip_of_an_amount_is_weighed_where_each_row_is_a_person(run, tmp_pa
     needed = [income for _, _, income in rows if income != ""]
     bins = [sum(low < income <= high for income in needed) for low, high in ((0, 10), (10, 50), (50, 100), (100, 999))]
     assert counted == [bins, bins]
-    assert run("release", tmp_path / "rows.json", "--epsilon", 1, "--out", tmp_path / "rows.csv")[0] == 0
+    assert run("release", tmp_path / "rows.json", "--epsilon", 9, "--yes", "--out", tmp_path / "rows.csv")[0] == 0
     code, shown, _ = run("bounds", tmp_path / "rows.csv", "--domain", domain, "--step", "0.5", "--epsilon", 9, "--json")
     best = json.loads(shown)["best"]
     assert (code, best) == (0, 100)

@@ -23,7 +23,8 @@ def histogram(counts, bounds=BOUNDS, name="at_most"):
     return ut.counting.CountedTable(domain, np.array(counts), ut.Unit(1, 1))
 
 
-COUNTED = histogram([100, 40, 30, 20, 10])
+# Nobody can have more than all cells.
+COUNTED = histogram([100, 40, 30, 30, 0], [1, 2, 4, DOMAIN.size])
 
 
 def test_what_is_cut_is_what_the_counting_drops():
@@ -48,10 +49,30 @@ def test_the_margin_is_that_of_the_table_that_is_released():
 
 
 def test_estimates_between_bounds_are_written_down():
-    """Of 4 persons who need 3 or 4 cells each is taken to need 3.5; of 1 who needs more than 4, 5."""
+    """Of 4 persons who need 3 or 4 cells each is taken to need 3.5, and the margin reaches to both."""
+    costs = bound_costs(histogram([0, 0, 4, 0], [1, 2, 4]), DOMAIN, epsilon=1, public=True)
+    assert [row.persons.value for row in costs.rows] == [4, 4, 0]
+    assert [row.lost.exact for row in costs.rows] == [4 * Fraction(5, 2), 4 * Fraction(3, 2), 0]
+    assert [row.lost.margin for row in costs.rows] == [2, 2, 0]
+    assert [row.lost_at_least for row in costs.rows] == [4 * 2, 4 * 1, 0]
+
+
+def test_beyond_the_largest_bound_a_loss_is_known_from_below_alone():
+    """Of 1 person who needs more than 4 nobody says how many: no bound is the best one."""
     costs = bound_costs(histogram([0, 0, 4, 1], [1, 2, 4]), DOMAIN, epsilon=1, public=True)
-    assert [row.persons.value for row in costs.rows] == [5, 5, 1]
-    assert [row.lost.exact for row in costs.rows] == [4 * Fraction(5, 2) + 4, 4 * Fraction(3, 2) + 3, 1]
+    assert (costs.best, costs.beyond.value) == (None, 1)
+    assert [(row.lost, row.loss, row.error) for row in costs.rows] == [(None, None, None)] * 3
+    assert [row.lost_at_least for row in costs.rows] == [4 * 2 + 4, 4 * 1 + 3, 1]
+    assert [row.error_at_least for row in costs.rows] == [hypot(row.noise, row.loss_at_least) for row in costs.rows]
+    assert costs.table["lost_at_least"].tolist() == [12, 7, 1]
+    assert not {"lost", "lost_margin", "error"} & costs.table.keys()
+    assert "1 persons have more than 4. List larger bounds" in str(costs)
+    assert str(costs).count("at least") == 6
+    all_cells = ut.Domain(page=list("abcd"))  # whatever a noisy count says, nobody has a fifth
+    assert bound_costs(histogram([0, 0, 4, 1], [1, 2, 4]), all_cells, epsilon=1, public=True).best is not None
+
+
+def test_persons_are_scaled_to_a_public_number():
     thousand = bound_costs(histogram([0, 0, 4, 1], [1, 2, 4]), DOMAIN, epsilon=1, public=True, persons=1000)
     assert [row.persons.value for row in thousand.rows] == [1000, 1000, 200]
 
@@ -102,7 +123,7 @@ def test_a_release_of_any_kind_is_read_and_its_level_is_said(tmp_path):
         exact = bound_costs(COUNTED, DOMAIN, epsilon="9/10", public=True)
         assert [row.margin for row in costs.rows] == [row.margin for row in exact.rows]
         assert all(row.persons.margin > 0 for row in costs.rows)
-    assert costs.rows[0].lost.margin == bound_costs(planned_of(COUNTED), DOMAIN, epsilon=1).rows[0].lost.margin
+        assert costs.rows[0].lost.variance == bound_costs(planned_of(COUNTED), DOMAIN, epsilon=1).rows[0].lost.variance
 
 
 def planned_of(counted, epsilon="1/10"):
@@ -113,17 +134,18 @@ def planned_of(counted, epsilon="1/10"):
 
 def test_bars_of_what_is_cut_hold_as_often_as_they_say():
     """200 releases: the true numbers lie within their bars in nine of ten at least, but for chance."""
-    counted = histogram([140, 60], [2])
-    true = bound_costs(counted, DOMAIN, epsilon=1, public=True).rows[0]
-    hits = np.zeros(2)
+    # 60 persons need 3 or 4 cells, so that 60 to 120 are lost; of 30 beyond 4 at least 30 more than 4, 90 more than 2.
+    counted, closed = histogram([140, 60, 30], [2, 4]), histogram([140, 60, 0], [2, 4])
+    hits = np.zeros(4)
     for _ in range(100):
         for release in (
             planned_of(counted, "1/2"),
             ut.release(counted, ut.Promise.of_counted(counted), epsilon="1/2", once=True),
         ):
             row = bound_costs(release, DOMAIN, epsilon=1, confidence="0.9").rows[0]
-            pairs = ((row.persons, true.persons), (row.lost, true.lost))
-            hits += [abs(answer.value - truth.value) <= answer.margin for answer, truth in pairs]
+            of_closed = bound_costs(planned_of(closed, "1/2"), DOMAIN, epsilon=1, confidence="0.9").rows[0].lost
+            within = [of_closed is None or abs(of_closed.value - lost) <= of_closed.margin for lost in (60, 120)]
+            hits += [abs(row.persons.value - 90) <= row.persons.margin, row.lost_at_least <= 60 + 90, *within]
     assert min(no_more_often(200 - hit, 200, 0.1) for hit in hits) > LEVEL
 
 

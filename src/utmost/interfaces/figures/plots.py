@@ -388,13 +388,16 @@ def _costs(costs: Any) -> Any:
     """Draw the expected error of a sum for each bound, and its two parts: noise, and what the bound removes."""
     figure, axes = page(6.4, 3.6)
     bounds = [float(row.bound) for row in costs.rows]
+    is_known = costs.best is not None
     for name, values, colour in (
-        ("expected error", [row.error for row in costs.rows], INK),
+        ("expected error", [row.error if is_known else row.error_at_least for row in costs.rows], INK),
         ("noise", [row.noise for row in costs.rows], BLUE),
-        ("lost", [row.loss for row in costs.rows], GOLD),
+        ("lost", [row.loss if is_known else row.loss_at_least for row in costs.rows], GOLD),
     ):
-        axes.plot(bounds, values, marker="o", markersize=3, color=colour, label=name)
-    axes.axvline(float(costs.best), color=RED, linestyle="--", label=f"least at {costs.best}")
+        label = name if is_known or name == "noise" else f"{name}, at least"
+        axes.plot(bounds, values, marker="o", markersize=3, color=colour, label=label)
+    if is_known:
+        axes.axvline(float(costs.best), color=RED, linestyle="--", label=f"least at {costs.best}")
     axes.set(xlabel=costs.name, ylabel="error of a sum", ylim=(0, None))
     axes.legend(frameon=False)
     bare(axes)

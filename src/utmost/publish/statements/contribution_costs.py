@@ -6,9 +6,8 @@ same persons.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
 from math import hypot, prod, sqrt
 from typing import Any
 
@@ -46,16 +45,24 @@ class BoundCost(Display):
     margin: int | float  # the margin of error of one released cell, exact
     persons: Estimate  # the number of persons with more than the bound, with a margin if it comes from a release
     # Removed (person, cell) pairs, or amounts beyond the bound in a person's largest cell or in all cells. This is an
-    # estimate: a person between two bounds is assumed to need their middle, and a person beyond the largest bound one
-    # step more than this bound.
-    lost: Estimate
+    # estimate: a person between two bounds is assumed to need their middle, and the margin reaches to both of them; a
+    # person beyond the largest bound is assumed to need one step more. None if too many persons are beyond it.
+    lost: Estimate | None
+    lost_at_least: float  # lower bound of what is lost, with the same confidence
     noise: float  # standard deviation of a wanted sum
-    loss: float  # loss of a wanted sum: `lost` divided evenly among the sums; a removed cell counts as `per_cell`
+    # Loss of a wanted sum: `lost` divided evenly among the sums; a removed cell counts as `per_cell`. None like `lost`.
+    loss: float | None
+    loss_at_least: float
 
     @property
-    def error(self) -> float:
-        """The root of the expected squared error of a wanted sum."""
-        return hypot(self.noise, self.loss)
+    def error(self) -> float | None:
+        """The root of the expected squared error of a wanted sum; None if only `error_at_least` is known."""
+        return None if self.loss is None else hypot(self.noise, self.loss)
+
+    @property
+    def error_at_least(self) -> float:
+        """A lower bound of the error, from what is lost at least."""
+        return hypot(self.noise, self.loss_at_least)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -65,6 +72,7 @@ class BoundCosts(Display):
     Attributes:
         name: Name of the bound: "at_most", "per_cell" or "in_total".
         rows: Costs of each bound, ascending.
+        beyond: Number of persons beyond the largest bound, with a margin if it comes from a release.
         level: Privacy level of the tables to be published.
         paid: Privacy level at which the contributions were released; None if they are public.
         confidence: Confidence of each single margin of error.
@@ -74,25 +82,38 @@ class BoundCosts(Display):
 
     name: str
     rows: tuple[BoundCost, ...]
+    beyond: Estimate
     level: Level
     paid: Level | None
     confidence: Fraction
 
     @property
-    def best(self) -> int | float:
-        """The bound with the least expected error; if several have this error, the smallest bound."""
-        return min(self.rows, key=lambda row: row.error).bound
+    def best(self) -> int | float | None:
+        """The bound with the least expected error; if several have this error, the smallest bound.
+
+        None if persons are beyond the largest bound: nothing says how much more they contribute, so that every loss is
+        known only to be at least `BoundCost.lost_at_least`. Pass larger limits to `count_contributions`.
+        """
+        errors = [(row.error, row.bound) for row in self.rows if row.error is not None]
+        return min(errors)[1] if errors else None
 
     @property
     def table(self) -> dict[str, Any]:
         """The costs as columns."""
-        return {
+        known = {
             self.name: np.array([row.bound for row in self.rows]),
             "margin": np.array([row.margin for row in self.rows]),
             "persons_cut": np.array([row.persons.value for row in self.rows]),
             "persons_cut_margin": np.array([row.persons.margin for row in self.rows]),
-            "lost": np.array([row.lost.value for row in self.rows]),
-            "lost_margin": np.array([row.lost.margin for row in self.rows]),
+        }
+        if self.best is None:
+            return known | {
+                "lost_at_least": np.array([row.lost_at_least for row in self.rows]),
+                "error_at_least": np.array([row.error_at_least for row in self.rows]),
+            }
+        return known | {
+            "lost": np.array([row.lost.value for row in self.rows if row.lost is not None]),
+            "lost_margin": np.array([row.lost.margin for row in self.rows if row.lost is not None]),
             "error": np.array([row.error for row in self.rows]),
         }
 
@@ -104,7 +125,20 @@ class BoundCosts(Display):
             PER_CELL: "their events, or their amount, beyond the bound in their largest cell",
             IN_TOTAL: "their events, or their amount, beyond the bound in all cells together",
         }[self.name]
-        return f"Persons cut: those with more than the bound. Lost: {lost}."
+        largest = self.rows[-1].bound
+        if self.best is not None:
+            beyond = f"A person with more than {largest} is taken to have one step more."
+        else:
+            beyond = f"At least: nothing says how much more than {largest} the persons beyond it have."
+        return f"Persons cut: those with more than the bound. Lost: {lost}. {beyond}"
+
+    @property
+    def advice(self) -> str:
+        """The bound to choose, or why none can be recommended, for people."""
+        if self.best is not None:
+            return f"{self.name}={self.best:.12g} has the least expected error."
+        persons = f"{_shown(self.beyond)} persons have more than {self.rows[-1].bound}"
+        return f"No bound can be recommended: {persons}. List larger bounds at the next count."
 
     @property
     def words(self) -> str:
@@ -121,12 +155,19 @@ class BoundCosts(Display):
         header = [self.name, "margin of a cell", "persons cut", "lost", "error of a sum", ""]
         lines = [header]
         for row in self.rows:
-            cut = [str(answer) if answer.margin else str(answer.value) for answer in (row.persons, row.lost)]
-            least = "least" * (row.bound == self.best)
-            lines.append([str(row.bound), f"{row.margin:.6g}", *cut, f"{row.error:.4g}", least])
+            cut, least = _shown(row.persons), "least" * (row.bound == self.best)
+            if row.lost is None or row.error is None:
+                costs = [f"at least {row.lost_at_least:.6g}", f"at least {row.error_at_least:.4g}"]
+            else:
+                costs = [_shown(row.lost), f"{row.error:.4g}"]
+            lines.append([str(row.bound), f"{row.margin:.6g}", cut, *costs, least])
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         aligned = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
-        return "\n".join([*aligned, self.counted, self.words])
+        return "\n".join([*aligned, *([self.advice] if self.best is None else []), self.counted, self.words])
+
+
+def _shown(answer: Estimate) -> str:
+    return str(answer) if answer.margin else str(answer.value)
 
 
 def bound_costs(
@@ -176,7 +217,8 @@ def bound_costs(
     1        3                 1000         2000  666.7
     2        6                 1000         1000  333.3
     3        9                 0            0     4.223           least
-    Persons cut: those with more than the bound. Lost: their cells beyond the bound; a person counts once in a cell.
+    Persons cut: those with more than the bound. Lost: their cells beyond the bound; a person counts once in a cell. A
+    person with more than 3 is taken to have one step more.
     The contributions are public: the choice costs no level.
     """
     instance(domain, Domain, "domain")
@@ -203,9 +245,16 @@ def bound_costs(
         raise OutOfRange(f"{histogram.name} must be left out", came="a value", remedy=remedy)
     width, chosen = exact(step, "step"), domain.finest if marginal is None else domain.marginal(marginal)
     starts = [Fraction(0), *histogram.bounds]
-    # The bound that the persons in each cell are assumed to need: the middle of two bounds; beyond all bounds, one step
-    # more than the largest.
-    needs = [*((low + width + high) / 2 for low, high in pairwise(starts)), histogram.bounds[-1] + width]
+    # The bounds that the persons in each cell may need, and the middle that they are assumed to need. Beyond all bounds
+    # this is one step more than the largest, which is wrong by any amount where many persons are there: then no loss is
+    # estimated, except from below.
+    beyond_all = histogram.bounds[-1] + width
+    least = [*(low + width for low in starts[:-1]), beyond_all]
+    most = [*histogram.bounds, beyond_all]
+    middle = [(low + high) / 2 for low, high in zip(least, most, strict=True)]
+    beyond = histogram.answer([Fraction(at == len(histogram.bounds)) for at in range(len(starts))], sure)
+    has_all_cells = histogram.name == AT_MOST and histogram.bounds[-1] >= domain.size  # no person can have more
+    is_open = beyond.value > beyond.margin and not has_all_cells
     groups = prod(domain.group_shape(chosen))
     each = 1.0 if histogram.name != AT_MOST or per_cell is None else float(exact(per_cell, PER_CELL))
     rows = []
@@ -213,9 +262,9 @@ def bound_costs(
         pair = {**fixed, histogram.name: bound}
         # Bounds without a value are 1; in_total is charged like one cell with the whole sum.
         amount = None if width == 1 else Amount("amount", width)
-        most = next((exact(pair[name], name) for name in (IN_TOTAL, PER_CELL) if pair[name] is not None), Fraction(1))
+        whole = next((exact(pair[name], name) for name in (IN_TOTAL, PER_CELL) if pair[name] is not None), Fraction(1))
         cells = 1 if pair[AT_MOST] is None else exact_integer(pair[AT_MOST], AT_MOST)
-        sensitivity = most if amount is None else amount.steps(most, PER_CELL)
+        sensitivity = whole if amount is None else amount.steps(whole, PER_CELL)
         unit = Unit(sensitivity, min(cells, domain.size), histogram.neighbours, amount)
         distribution: Geometric | IntegerDistribution
         if histogram.name == IN_TOTAL:  # the geometric noise of a plan's cells
@@ -224,14 +273,22 @@ def bound_costs(
         else:
             of_cells = cell_noise_at(spent, unit=unit, confidence=sure)
             distribution, margin = of_cells.drawn, of_cells.margin
-        cut = histogram.answer([Fraction(at > place) for at in range(len(needs))], sure)
-        lost = histogram.answer([max(Fraction(0), need - bound) * (at > place) for at, need in enumerate(needs)], sure)
-        noise = float(distribution.variance()) * float(width) ** 2 * (domain.size // groups)
+        cut = histogram.answer([Fraction(at > place) for at in range(len(starts))], sure)
+        lost, low, high = (
+            histogram.answer([(need - bound) * (at > place) for at, need in enumerate(needs)], sure)
+            for needs in (middle, least, most)
+        )
+        noise = sqrt(float(distribution.variance()) * float(width) ** 2 * (domain.size // groups))
+        share = each / groups
+        at_least = max(0, low.value - low.margin)
         # On average, the square of an unbiased estimate exceeds the true square by the estimate's variance.
-        loss = max(0.0, float(lost.exact) ** 2 - lost.variance) if lost.exact > 0 else 0.0
+        squared = max(0.0, float(lost.exact) ** 2 - lost.variance) if lost.exact > 0 else 0.0
+        # Two one-sided margins: the noise is symmetric, so that each fails half as often as the margin of both sides.
+        around = max(high.value + high.margin - lost.value, lost.value - low.value + low.margin)
         shown = int(bound) if bound.denominator == 1 else float(bound)
-        rows.append(BoundCost(shown, margin, cut, lost, sqrt(noise), each * sqrt(loss) / groups))
-    return BoundCosts(histogram.name, tuple(rows), spent, histogram.level, sure)
+        estimated = (None, None) if is_open else (replace(lost, margin=around), share * sqrt(squared))
+        rows.append(BoundCost(shown, margin, cut, estimated[0], at_least, noise, estimated[1], share * at_least))
+    return BoundCosts(histogram.name, tuple(rows), beyond, spent, histogram.level, sure)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.figures import canvas
 from utmost.publish.releases.estimates import Estimate
-from utmost.publish.statements.contribution_costs import bound_costs
+from utmost.publish.statements.contribution_costs import BoundCost, bound_costs
 from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
 from utmost.publish.workloads.sums_in_words import read_marginal
 from utmost.tables.files.atomic import write_together
@@ -90,13 +90,13 @@ def bounds(
                 costs.name: row.bound,
                 "margin": row.margin,
                 "persons_cut": [row.persons.value, row.persons.margin],
-                "lost": [row.lost.value, row.lost.margin],
                 "noise": row.noise,
-                "loss": row.loss,
-                "error": row.error,
+                **_losses(row),
             }
             for row in costs.rows
         ],
+        "beyond": [costs.beyond.value, costs.beyond.margin],
+        "advice": costs.advice,
         "level": level_facts(costs.level),
         "paid": None if costs.paid is None else level_facts(costs.paid),
         "confidence": float(costs.confidence),
@@ -111,16 +111,25 @@ def bounds(
             f"{number(row.bound)} *" if row.bound == costs.best else number(row.bound),
             f"± {number(row.margin)}",
             _in_words(row.persons),
-            _in_words(row.lost),
-            number(row.error, 4),
+            f"at least {number(row.lost_at_least)}" if row.lost is None else _in_words(row.lost),
+            f"at least {number(row.error_at_least, 4)}" if row.error is None else number(row.error, 4),
         ]
         for row in costs.rows
     ]
     titles = [costs.name, "margin of a cell", "persons cut", "lost", "error of a sum"]
-    headline = f"{costs.name}={number(costs.best)} has the least expected error."
     screen().print(
-        ScreenText(headline, style="bold"), grid(titles, rows), ScreenText(f"{costs.counted}\n{costs.words}")
+        ScreenText(costs.advice, style="bold"), grid(titles, rows), ScreenText(f"{costs.counted}\n{costs.words}")
     )
+
+
+def _losses(row: BoundCost) -> dict[str, Any]:
+    if row.lost is None:
+        return {
+            "lost_at_least": row.lost_at_least,
+            "loss_at_least": row.loss_at_least,
+            "error_at_least": row.error_at_least,
+        }
+    return {"lost": [row.lost.value, row.lost.margin], "loss": row.loss, "error": row.error}
 
 
 def _in_words(answer: Estimate) -> str:
