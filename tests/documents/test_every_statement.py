@@ -93,7 +93,6 @@ HARMLESS = {
     ("cost", "squared"): KINDS.keys(),  # the noise is the best for both costs
     ("halves", "keep"): KINDS.keys(),  # no noise of these is in half steps
     ("confidence_exactly", "1/100"): NAMED,  # a list of keys states no margin
-    ("rows", "observed"): NAMED,  # the rows are those of the noise
 }
 
 

@@ -156,8 +156,12 @@ class Promise(Display):
         if self.noise.is_by_plan and beside:
             required = f"only one of noise=plan and {beside[0]}= may be given: a plan names its columns itself"
             raise OutOfRange(required, came="both", remedy=f"Leave out {beside[0]}=.")
-        if self.noise.is_by_plan and self.rows != "declared":
-            required = "a plan has the declared groups of its domain, and no other rows"
+        if (self.noise.is_by_plan or self.noise.names_rows) and self.rows != "declared":
+            required = (
+                "a plan has the declared groups of its domain, and no other rows"
+                if self.noise.is_by_plan
+                else "this noise selects the rows privately, so that none of them is observed"
+            )
             raise OutOfRange(required, came=self.rows, where="rows", remedy="Leave out rows=.")
         if self.keyed_by_id and isinstance(self.noise, Noise):
             self.noise.by_item()  # refuses noise that is not of single cells
