@@ -94,3 +94,36 @@ def test_the_values_of_another_night_are_told_before_they_are_published(run, job
         assert code == 0, err
         assert "values of this release, too" in objects(err)[-1]["warning"]
     assert warned[0][2] == warned[1][2]
+
+
+def test_a_ledger_that_is_gone_is_to_be_named_or_restored(run, job):
+    """The tool knows that it was there: to create another one would forget its budgets."""
+    (job / "new").mkdir()
+    for file in job.glob("l.db*"):
+        if "key" not in file.name:
+            file.rename(job / "new" / file.name)
+    code, _, err = run("release", "e.csv", *COUNT, *KEPT, "--name", "n", "--json")
+    (last,) = objects(err)
+    assert (code, last["error"]) == (1, "LedgerUnavailable")
+    assert "give its new path" in last["remedy"]
+    assert "ledger create" not in last["remedy"]
+    code, _, err = run("release", "e.csv", *COUNT, "--ledger", "none.db", "--name", "n")
+    assert (code, "create a ledger, once: utmost ledger create none.db" in err) == (1, True), err
+
+
+@pytest.mark.parametrize("place", ["l.db", "."], ids=["file", "folder"])
+def test_a_read_only_ledger_is_refused_before_anything_is_drawn(run, job, monkeypatch, place):
+    """The draw was in the witness, and its level spent, before SQLite said that it cannot write."""
+    read_only, access = (job / place).resolve(), os.access
+
+    def may(path, mode, **options):
+        return not (mode & os.W_OK and os.path.realpath(path) == str(read_only)) and access(path, mode, **options)
+
+    monkeypatch.setattr(os, "access", may)
+    call = ["release", "e.csv", *COUNT, *KEPT, "--name", "n", "--json"]
+    code, out, err = run(*call)
+    assert (code, out, objects(err)[-1]["error"]) == (1, "", "LedgerUnavailable")
+    assert "Nothing was drawn or spent" in objects(err)[-1]["remedy"]
+    monkeypatch.setattr(os, "access", access)
+    assert len(json.loads(run("ledger", "history", "--ledger", "l.db", "--json")[1])) == 1
+    assert run(*call)[0] == 0

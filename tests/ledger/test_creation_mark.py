@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 import pytest
 
 import utmost as ut
-from utmost.errors import LedgerUnavailable
+from utmost.errors import LedgerUnavailable, OutOfRange
 from utmost.ledger import Ledger
 
 TABLE, PROMISE = {"n": [1, 2]}, {"columns": "n", "unit": ut.Unit(1, 1)}
@@ -105,3 +105,34 @@ def test_processes_that_begin_one_ledger_at_once_all_succeed(tmp_path):
 def _events(place):
     with Ledger.open(place, create=True) as ledger:
         return ledger.verify().events
+
+
+def test_a_ledger_that_was_moved_is_noted_at_its_new_place(tmp_path):
+    """It was not: if it was lost there, another one could be created with all budgets forgotten."""
+    key_file, home, new = tmp_path / "shared.key", tmp_path / "home", tmp_path / "new"
+    write_key(key_file)
+    home.mkdir()
+    new.mkdir()
+    begun(home / "l.db", key_file)
+    for file in home.glob("l.db*"):
+        file.rename(new / file.name)
+    for options in ({}, {"create": True}):
+        with pytest.raises(LedgerUnavailable, match="If it was moved, give its new path"):
+            Ledger.open(home / "l.db", key=key_file, **options)
+    with Ledger.open(new / "l.db", key=key_file) as ledger:
+        assert ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1).level == ledger.spent("r")
+    assert (tmp_path / "shared.key.ledgers").read_text().splitlines()[1:] == ["home/l.db", "new/l.db"]
+    lose(new / "l.db", new)
+    for options in ({}, {"create": True}, {"create": True, "witness": new / "another"}):
+        with pytest.raises(LedgerUnavailable, match=r"Ledger\.restore"):
+            Ledger.open(new / "l.db", key=key_file, **options)
+
+
+def test_the_witness_of_a_lost_ledger_is_not_simply_replaced(tmp_path):
+    """At a third place the witness may be of a ledger that was lost: the remedy says what is at risk."""
+    key_file = tmp_path / "shared.key"
+    write_key(key_file)
+    begun(tmp_path / "l.db", key_file, witness=tmp_path / "w")
+    (tmp_path / "l.db").unlink()
+    with pytest.raises(OutOfRange, match="If that ledger is lost, restore it: a new one forgets its budgets"):
+        Ledger.open(tmp_path / "other.db", create=True, key=key_file, witness=tmp_path / "w")

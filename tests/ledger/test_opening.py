@@ -113,7 +113,7 @@ def test_history_is_told_by_release_and_by_dataset(tmp_path):
 def test_a_version_stays_in_its_dataset(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
-        with pytest.raises(OutOfRange, match="dataset= out"):
+        with pytest.raises(OutOfRange, match="dataset='r'"):
             ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1, version=2, dataset="d")
         with pytest.raises(AlreadyPublished):
             ledger.publish(

@@ -1,4 +1,4 @@
-"""A file beside the key file lists the ledgers created with the key, so that a lost ledger is not silently replaced.
+"""A file beside the key file lists the ledgers opened with the key, so that a lost ledger is not silently replaced.
 
 A key without a mark is the key of a new installation. If the mark exists and the ledger does not, its budgets and
 answers are lost: somebody must restore a backup, or remove the mark on purpose.
@@ -13,7 +13,7 @@ from utmost.core.exact.disk import force
 from utmost.errors import LedgerUnavailable
 from utmost.publish.ledger.key import make_file
 
-_TITLE = "# Ledgers created with this key. If one is lost, restore it from a backup; to give it up, remove its line."
+_TITLE = "# Ledgers used with this key. If one is lost, restore it from a backup; to give it up, remove its line."
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class CreationMark:
             return False
 
     def other_ledgers(self) -> list[Path]:
-        """The files of other ledgers that were created with this key and exist."""
+        """The files of other ledgers that were used with this key and exist."""
         try:
             lines = self.path.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
@@ -68,5 +68,5 @@ class CreationMark:
             "If it was moved, give its new path. Restore a backup by Ledger.restore, or utmost ledger restore. To "
             f"start over on purpose, which forgets all spent budgets, remove the line {self.line!r} from {self.path}."
         )
-        required = "the ledger that was created with this key must exist"
+        required = "the ledger that was used with this key must exist"
         return LedgerUnavailable(required, came="none", where=self.line, remedy=remedy)

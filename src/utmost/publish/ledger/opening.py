@@ -71,19 +71,27 @@ def opened_log(
                     "a new ledger needs its own witness",
                     came="the witness of another ledger",
                     where=str(found.path),
-                    remedy="Pass witness=PATH, a new file.",
+                    remedy="If that ledger is lost, restore it: a new one forgets its budgets. Else pass witness=PATH, "
+                    "a new file.",
                 )
         return read_key
 
     with closed_on_error(store):
-        log = open_log(store, checked_key, watching, opening)
-        if create:
+        try:
+            log = open_log(store, checked_key, watching, opening)
+        except LedgerUnavailable as error:
+            mark = mark_of(store, key_file_of(key, key_file)) if error.is_absent else None
+            if mark is not None and mark.exists:
+                raise mark.lost_ledger_error() from None
+            raise
+        # Also of a file that was moved: if it is lost at its new place, nobody creates another ledger there unnoticed.
+        if create or beside is not None:
             set_mark(store, key_file_of(key, key_file))
         return log
 
 
 def mark_of(store: Store, key_file: Path | None) -> CreationMark | None:
-    """The mark that a ledger was created with this key, kept beside the key's file; None if the key is in no file."""
+    """The mark that a ledger was used with this key, kept beside the key's file; None if the key is in no file."""
     if key_file is None:
         return None
     return CreationMark.of(key_file, store.path if isinstance(store, SqliteStore) else store.name_of_database())

@@ -79,6 +79,7 @@ class SqliteStore:
     def transact(self, work: Callable[[Rows], T], *, write: bool) -> T:
         if not write:
             return in_transaction(self._path, lambda connection: work(rows_on(connection)), self._timeout, write=False)
+        self._check_writable()
         # SQLite opens existing files only (mode=rw): the file is made here, with the mode of a ledger's file.
         make_file(self._path)
         # Threads queue here: SQLite waits by polling, and one thread could starve until its timeout.
@@ -94,6 +95,18 @@ class SqliteStore:
             )
         finally:
             lock.release()
+
+    def _check_writable(self) -> None:
+        """Check that the file and its folder, where SQLite writes its journal, can be written."""
+        # Otherwise a draw would fail when it is committed: it would be in the witness, and its level spent.
+        for place in (self._path, self._path.parent):
+            if place.exists() and not os.access(place, os.W_OK):
+                raise LedgerUnavailable(
+                    "the ledger's file and its folder must be writable",
+                    came="read-only",
+                    where=str(place),
+                    remedy="Nothing was drawn or spent. Change its permissions, or move the ledger to another disk.",
+                )
 
     def _checked_rows(self, connection: sqlite3.Connection) -> Rows:
         """Check that the file has exactly the tables of a ledger; return its rows."""
