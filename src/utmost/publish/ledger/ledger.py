@@ -296,8 +296,13 @@ class Ledger(Persons, Accounts, Display):
 
         Raises:
             NotPublished: if there is no such release, and no table.
+            OutOfRange: for a table without a promise, and for a promise without a table.
         """
         source = None
+        if (table is None) != (promise is None):
+            missing = "table" if table is None else "promise"
+            required = "values to compare before they are published need table= and promise="
+            raise OutOfRange(required, came=f"no {missing}", remedy=f"Pass {missing}=, too.")
         if promise is not None:
             if is_engine_table(table):
                 required = "values must be in memory to be compared before they are published"
