@@ -127,3 +127,16 @@ def test_a_read_only_ledger_is_refused_before_anything_is_drawn(run, job, monkey
     monkeypatch.setattr(os, "access", access)
     assert len(json.loads(run("ledger", "history", "--ledger", "l.db", "--json")[1])) == 1
     assert run(*call)[0] == 0
+
+
+def test_a_declared_value_that_no_row_has_is_shown_to_the_holder_of_the_data(run, job):
+    """A night without one branch passed with code 0, and nothing told. A release does not tell it either."""
+    (job / "d.json").write_text(json.dumps({"region": ["north", "south", "west"], "paid": {"bins": [0, 2, 4, 6]}}))
+    code, out, _ = run("domain", "check", "e.csv", "--domain", "d.json", "--json")
+    assert code == 0
+    axes = json.loads(out)["axes"]
+    assert axes["region"]["without_rows"] == {"values": 1, "first": ["west"]}
+    assert "without_rows" not in axes["paid"], "a value with rows, or one for others, is not named"
+    assert "1 of 3 values: west" in run("domain", "check", "e.csv", "--domain", "d.json")[1]
+    code, out, err = run("release", "e.csv", *COUNT[:-2], "--epsilon", 1, "--json", "--out", "o.csv")
+    assert (code, [text for text in (out, err) if "without_rows" in text or "without rows" in text]) == (0, [])

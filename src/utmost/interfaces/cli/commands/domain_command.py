@@ -6,6 +6,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
+
 from utmost.errors import BadTable, OutOfRange, PrivacyWarning
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
@@ -38,12 +40,12 @@ def check(
     out: Annotated[Path | None, option("FILE", "File for the report (.json), for the owner alone.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show, for each declared column, the share of rows that are unreadable, outside the domain or empty.
+    """Show for each declared column the share of rows that are unreadable, outside or empty, and values without rows.
 
     utmost domain check persons.csv --domain domain.json
 
-    The shares are true: do not publish them. Correct spellings in the domain, but add no value that you know only from
-    the data.
+    The shares are true: do not publish them. Correct spellings in the domain; add and remove no value because of the
+    data.
 
     More: docs/howto/count-people.md
     """
@@ -80,15 +82,22 @@ def check(
         # Rows that the label for other values includes, among them missing values without a label.
         taken: dict[str, int] = {}
         missing = {name: whole.missing.get(name, 0) for name in axes}
-        for name, axis in axes.items():
-            if axis.other is not None or axis.missing is not None:
-                alone = Domain({name: axis})
-                counted = count_table(table, alone, counting, spelling=spelling.cells, outside="leave out")
-                sums, labels = alone.sums(counted.cells, alone.finest), [*axis.labels[0]]
-                if axis.other is not None:
-                    taken[name] = int(sums[labels.index(axis.other)])
-                if axis.missing is not None:
-                    missing[name] = int(sums[labels.index(axis.missing)])
+        without_rows: dict[str, list[Any]] = {name: [] for name in axes}
+        totals = [len(axis.levels) for axis in axes.values()]
+        for place, (name, axis) in enumerate(axes.items()):
+            along = (*totals[:place], 0, *totals[place + 1 :])
+            if axis.other is None and axis.missing is None and counted.domain.sums(counted.cells, along).all():
+                continue
+            # Alone: a row that is outside on another column has a value on this one.
+            alone = Domain({name: axis})
+            column = count_table(table, alone, counting, spelling=spelling.cells, outside="leave out")
+            sums, labels = alone.sums(column.cells, alone.finest), [*axis.labels[0]]
+            if axis.other is not None:
+                taken[name] = int(sums[labels.index(axis.other)])
+            if axis.missing is not None:
+                missing[name] = int(sums[labels.index(axis.missing)])
+            empty = (labels[row] for row in np.flatnonzero(sums == 0).tolist())
+            without_rows[name] = [label for label in empty if label not in (axis.other, axis.missing)]
         similar = {
             name: _similar(table, axis, spelling)
             for name, axis in axes.items()
@@ -108,6 +117,7 @@ def check(
             name: {"outside": whole.outside.get(name, 0), "missing": missing[name]}
             | ({"other": taken[name]} if name in taken else {})
             | ({"similar": similar[name]} if similar.get(name) else {})
+            | ({"without_rows": _few_values(without_rows[name])} if without_rows[name] else {})
             for name in axes
         },
     }
@@ -133,10 +143,18 @@ def check(
             share = _share(count, whole.events)
             text = f"{share} differ from declared values only by blanks, capitals or accents: correct them"
             shown[f"{name} outside"] = text
+    for name, values in without_rows.items():
+        if values:
+            first = ", ".join(map(str, values[:_FIRST_VALUES])) + ", ..." * (len(values) > _FIRST_VALUES)
+            shown[f"{name} without rows"] = f"{len(values)} of {axes[name].size} values: {first}"
     screen().print(ScreenGroup(ScreenText(CountingReport.notice, style="bold"), table_of_axes, facts(shown)))
 
 
-_FIRST_ROWS = 3
+_FIRST_ROWS, _FIRST_VALUES = 3, 10
+
+
+def _few_values(values: list[Any]) -> dict[str, Any]:
+    return {"values": len(values), "first": [str(value) for value in values[:_FIRST_VALUES]]}
 
 
 class _Unreadable(NamedTuple):
