@@ -224,6 +224,20 @@ def test_bins_are_asked_by_ranges(run, tmp_path):
     assert json.loads(run(*ask)[1])["value"] == 3
     assert json.loads(run(*ask, "--where", "sex=men")[1])["value"] == 2
     assert json.loads(run(*ask, "--mean", "age")[1])["value"] == pytest.approx(30)
+    # what the interval holds is said: the mean of the middles, and beside it one for values that lie in their bins
+    of_middles = json.loads(run(*ask, "--mean", "age")[1])
+    assert of_middles["of"] == "middles of the bins"
+    assert of_middles["interval_of_values"] == pytest.approx([20, 40])
+    shown = " ".join(run(*ask[:2], *ask[3:], "--mean", "age")[1].split())
+    assert "holds the mean of the middles of the bins, not of the values in them, at 95 % confidence" in shown
+    assert "their mean is from 20 to 40, if each lies in its bin" in shown
+    of_numbers = json.loads(run(*ask, "--mean", "age", "--values", "31")[1])
+    assert (of_numbers["of"], of_numbers["value"]) == ("numbers that stand for the bins", pytest.approx(31))
+    spread = json.loads(run(*ask, "--spread", "age")[1])
+    assert (spread["of"], "interval_of_values" in spread) == ("middles of the bins", False)
+    of_listed = [*ask[:3], "--mean", "sex", "--values", "0,1"]
+    assert json.loads(run(*of_listed)[1])["of"] is None
+    assert "holds the true mean of the counted" in " ".join(run(*of_listed[:2], *of_listed[3:])[1].split())
     assert json.loads(run(*ask, "--sums", sums)[1])["value"] == pytest.approx(1)
     empty = run("total", counts, "--where", "sex=men", "--over", "age=0..20")
     assert (empty[0], "not determined" in empty[1]) == (0, True)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from goodness import LEVEL, no_more_often
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, LittleProtection, NotDetermined, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import level
@@ -19,7 +20,7 @@ from utmost.noise import Combination, Geometric
 from utmost.privacy import Unit
 from utmost.releases import Answer, NoisySums
 from utmost.testing import SeededRandomness, seeded_workload_release
-from utmost.workloads import Domain, Plan, Workload, bins, choose_plan, hierarchy
+from utmost.workloads import Domain, Plan, Workload, bins, choose_plan, edges, hierarchy
 
 BERKELEY = np.array(
     [512, 313, 89, 19, 353, 207, 17, 8, 120, 205, 202, 391, 138, 279, 131, 244, 53, 138, 94, 299, 22, 351, 24, 317]
@@ -176,6 +177,39 @@ def test_means_along_an_axis_and_of_a_release_of_sums():
         release.mean()
     with pytest.raises(OutOfRange, match="'men' and 'women'"):
         release.mean("sex")
+
+
+def test_the_mean_of_values_in_bins_lies_between_the_means_of_their_ends():
+    """The interval of middles has no reason to hold it; the one of ends does, wherever in its bin each value lies."""
+    ages = edges([0, 18, 30, 45, 65, None])
+    domain, counts = Domain(age=ages, sex=["men", "women"]), [[300, 0], [900, 9], [200, 9], [100, 9], [50, 9]]
+    release, young = released(domain, {"age sex": 1}, {"age sex": counts}), {"sex": "men", "age": slice(0, 65)}
+    middles, ends = (release.mean("age", where=young, values=values) for values in ("midpoints", "ends"))
+    assert ends.estimate == middles.estimate
+    for values in ((0, 18, 30, 45), (17, 29, 44, 64), (17.9, 29.9, 44.9, 64.9), (17, 18, 44, 45)):
+        true = sum(value * row[0] for value, row in zip(values, counts[:4], strict=True)) / 1500
+        assert ends.lower < true < ends.upper
+        assert not middles.lower < true < middles.upper
+    assert ends.upper - ends.lower < 15.5
+    with pytest.raises(OutOfRange, match="no midpoint"):
+        release.mean("age", values="ends")
+    # completed years, and bins of one integer, have no more values than their labels say
+    for axis, most in ((ut.workloads.ages("born", [0, 2], on="2025-01-01"), 1), (edges([0, 1]), 0), (edges([0, 2]), 2)):
+        one = released(Domain(age=axis), {"age": 1}, {"age": [1000]})
+        assert one.mean("age", values="ends").interval == pytest.approx((0, most))
+    each = released(Domain(age=edges([0, 1, 2, 3])), {"age": 1}, {"age": [1000, 500, 500]})
+    assert each.mean("age", values="ends").interval == pytest.approx(each.mean("age").interval, abs=0.02)
+
+
+def test_the_interval_of_ends_misses_no_more_often_than_it_says():
+    """All values at the upper ends, or all at the lower ones: each is missed by one tail of the noise."""
+    domain, missed = Domain(age=bins(0, 40, width=10)), np.zeros(2)
+    plan, lower, upper = Plan(domain, Unit(1, 1), {"age": 1}), 900 / 70, 1600 / 70
+    for _ in range(60):
+        table = ut.release(np.array([20, 20, 20, 10]), plan, epsilon=1, once=True).table
+        bar = table.mean("age", values="ends", confidence="0.5")
+        missed += [bar.upper < upper, bar.lower > lower]
+    assert min(no_more_often(int(count), 60, 0.25) for count in missed) > LEVEL
 
 
 def test_simultaneous_bars_of_independent_cells_are_those_of_their_product():

@@ -412,11 +412,14 @@ class Answer(Display, Generic[TableT_co]):
     ) -> "RatioBar":
         """The mean of a number over the individuals of a selection, for a plan: a sum divided by a count.
 
+        For an axis of bins the interval holds the mean of the numbers that stand for the bins, not of the values within
+        them. With ``values="ends"`` it holds the mean of the values, if each lies in its bin.
+
         Args:
             name: Name of a level whose labels stand for numbers; leave it out with ``sums``, and for the mean of
                 amounts that share noise with their counts.
             where: Selection; everything if left out.
-            values: A number for each label, in order or by label; for bins, their midpoints.
+            values: A number for each label, in order or by label; for bins, their "midpoints" or their "ends".
             sums: Another answer, with the sums of the number, over a domain that has the levels of the selection.
             confidence: Confidence of the interval; that of the answer if left out.
 
@@ -445,7 +448,10 @@ class Answer(Display, Generic[TableT_co]):
         values: "LevelNumbers" = "midpoints",
         confidence: Number | None = None,
     ) -> "RatioBar":
-        """The standard deviation of a number over the individuals of a selection, for a plan: `NoisySums.spread`."""
+        """The standard deviation of a number over the individuals of a selection, for a plan: `NoisySums.spread`.
+
+        It is that of the numbers that labels stand for, without the variation within a bin.
+        """
         return self._sums("a deviation").spread(name, where=where, values=values, confidence=confidence)
 
     def cumulative(

@@ -53,7 +53,15 @@ from utmost.publish.releases.withheld import MarginalCells, WithheldTables, with
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_errors import AnswerErrors, MarginalDistributions, scaled
 from utmost.publish.workloads.amount_pair import AmountPair, Weights, value_column
-from utmost.publish.workloads.measuring.forms import Along, LevelNumbers, ProductForm, group_of, numbers_of, selected
+from utmost.publish.workloads.measuring.forms import (
+    Along,
+    LevelNumbers,
+    ProductForm,
+    ends_of_bins,
+    group_of,
+    numbers_of,
+    selected,
+)
 from utmost.publish.workloads.measuring.measured_marginals import measured_marginal
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares, values_by
@@ -509,11 +517,14 @@ class NoisySums(Display):
     ) -> RatioBar:
         """The mean of a number over the individuals of a selection: a sum over a count, with its interval.
 
+        For an axis of bins the interval holds the mean of the numbers that stand for the bins, not of the values within
+        them. With ``values="ends"`` it holds the mean of the values, if each lies in its bin.
+
         Args:
             name: Level whose labels stand for numbers; leave it out with ``sums``, and for the amounts that share noise
                 with counts.
             where: Selection; everything when left out.
-            values: A number for each label, in order or by label; for bins, their midpoints.
+            values: A number for each label, in order or by label; for bins, their "midpoints" or their "ends".
             sums: Another release, of the sums of the number, over a domain that has the levels of the selection.
             confidence: Confidence of the interval; that of the release if left out.
 
@@ -545,9 +556,25 @@ class NoisySums(Display):
         elif amounts is not None and name == amounts.amount.name:
             stated, ends = self._selected(chosen, None, amounts.stated), amounts.amount.between
             ratio = self._ratio(self.form(chosen), self, stated, sure, self.unit.step)
+        elif isinstance(values, str) and values == "ends":
+            return self._as_shown(self._mean_in_bins(str(name), chosen, counts, sure), confidence)
         else:
             ratio = self._ratio(self.counted_form(chosen, {str(name): values}), self, counts, sure)
         return self._as_shown(_mean(ratio, ends), confidence)
+
+    def _mean_in_bins(self, name: str, where: Where, counts: ProductForm, sure: Fraction) -> RatioBar:
+        """The interval from the lower end of the mean of the bins' least values to the upper end of their largest."""
+        # The true mean lies between the two means, and each of the two intervals misses with half of the probability.
+        middle = _mean(self._ratio(self.counted_form(where, {name: "midpoints"}), self, counts, sure))
+        place, level = self.domain.level_named(name)
+        ends = [pair or (Fraction(0), Fraction(0)) for pair in ends_of_bins(self.domain.axes[place], level)]
+        low, high = (
+            _mean(self._ratio(self.counted_form(where, {name: list(numbers)}), self, counts, (1 + sure) / 2))
+            for numbers in zip(*ends, strict=True)
+        )
+        if not (low.determined and high.determined):
+            return RatioBar.undetermined(sure)
+        return RatioBar(middle.estimate, low.lower, high.upper, sure)
 
     def column_bars(
         self, *marginals: MarginalNames, confidence: Number | None = None, together: bool = False
@@ -711,7 +738,10 @@ class NoisySums(Display):
         values: LevelNumbers = "midpoints",
         confidence: Number | None = None,
     ) -> RatioBar:
-        """The standard deviation of a number over the individuals of a selection: the root of `variance`."""
+        """The standard deviation of a number over the individuals of a selection: the root of `variance`.
+
+        Like the variance, it is that of the numbers that labels stand for, without the variation within a bin.
+        """
         return deviation_bar(self.variance(name, where=where, values=values, confidence=confidence))
 
     def cumulative(

@@ -27,10 +27,13 @@ from utmost.publish.releases.comparisons import change, trend
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.measures_table import MeasuresTable
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.noisy_table import NoisyTable
 from utmost.publish.releases.released_cells import OneDrawCells, ReleasedCells
 from utmost.publish.statements.plan_files import PLAN_FORM
+from utmost.publish.workloads.measuring.forms import stand_for_bins
 from utmost.publish.workloads.sums_in_words import TOTAL, selected
+from utmost.tables.axes.domain import Where
 from utmost.tables.files import files
 from utmost.tables.files.signatures import signer_of
 
@@ -266,9 +269,14 @@ def total(
         ask = read.variance if spread is None else read.spread
         bar = ask(level_name, where=chosen, values=points, confidence=confidence)
         report = _bar(bar, f"{kind} of {level_name}, {question}", kind)
+        report["of"] = _numbers(read, level_name, chosen, points)
     elif mean is not None:
         bar = read.mean(mean, where=chosen, values=points, confidence=confidence)
         report = _bar(bar, f"mean of {mean}, {question}", "mean")
+        of_amounts = read.plan.amount_pair is not None and read.plan.amount_pair.amount.name == mean
+        report["of"] = None if of_amounts else _numbers(read, mean, chosen, points)
+        if report["of"] is not None:
+            report["interval_of_values"] = _interval_of_values(read, mean, chosen, confidence)
     else:
         assert sums is not None
         other_sums = read_release(sums)
@@ -313,10 +321,14 @@ def _give(answer: options.Output, report: dict[str, Any], published: Any, clippe
         rows["more exactly"] = "declare narrower bins in the domain before the next release"
     elif report["determined"]:
         shown = report["words"]
-        rows = {
-            "estimate": number(report["value"]),
-            "interval": f"holds the true {report['kind']} of the counted contributions, at {sure} confidence",
-        }
+        of = report.get("of")
+        held = f"true {report['kind']} of the counted contributions"
+        if of is not None:
+            held = f"{report['kind']} of the {of}, not of the values in them"
+        rows = {"estimate": number(report["value"]), "interval": f"holds the {held}, at {sure} confidence"}
+        if (ends := report.get("interval_of_values")) is not None:
+            low, high = ends
+            rows["values"] = f"their mean is from {number(low)} to {number(high)}, if each lies in its bin"
     else:
         shown = "not determined"
         rows = {"why": f"at {sure} confidence the denominator may be 0: 0 is within its margin"}
@@ -449,6 +461,22 @@ def _bar(bar: RatioBar, question: str, kind: str) -> dict[str, Any]:
         "determined": bar.determined,
         "words": str(bar),
     }
+
+
+def _numbers(read: NoisySums, name: str, where: Where, points: Any) -> str | None:
+    """The numbers whose mean an interval holds; None if each label stands for one value."""
+    if not stand_for_bins(read.domain, name, where):
+        return None
+    return "middles of the bins" if isinstance(points, str) else "numbers that stand for the bins"
+
+
+def _interval_of_values(read: NoisySums, name: str, where: Where, confidence: str) -> list[float] | None:
+    """The interval of the mean of the values within bins; None if a bin of the selection has no end."""
+    try:
+        bar = read.mean(name, where=where, values="ends", confidence=confidence)
+    except OutOfRange:
+        return None
+    return [bar.lower, bar.upper] if bar.determined else None
 
 
 def _question(where: list[str] | None) -> str:

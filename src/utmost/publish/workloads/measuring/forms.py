@@ -161,16 +161,44 @@ def numbers_of(axis: Axis, level: int, numbers: LevelNumbers, name: str, taken: 
 
 def _midpoints(axis: Axis, level: int) -> list[Fraction | None]:
     """The midpoint of each group of a level of bins, else None: open bins, missing cells, other axes."""
+    return [None if pair is None else (pair[0] + pair[1] - bool(axis.whole)) / 2 for pair in _edges(axis, level)]
+
+
+def _edges(axis: Axis, level: int) -> list[tuple[Fraction, Fraction] | None]:
+    """Both edges of each group of a level of bins, else None as for `_midpoints`."""
     groups, edges = axis.groups(level), axis.edges
     if edges is None or axis.clock is not None:
         return [None] * groups
     ends = [*axis.group_starts(level).tolist(), axis.size]
-    closed = [(edges[low], edges[high]) for low, high in pairwise(ends) if high <= axis.declared]
-    middles: list[Fraction | None] = [
-        (low + high - bool(axis.whole)) / 2 if isinstance(low, Fraction) and isinstance(high, Fraction) else None
-        for low, high in closed
+    closed: list[tuple[Fraction, Fraction] | None] = []
+    for first, last in pairwise(ends):
+        low, high = (edges[first], edges[last]) if last <= axis.declared else (None, None)
+        closed.append((low, high) if isinstance(low, Fraction) and isinstance(high, Fraction) else None)
+    return closed
+
+
+def ends_of_bins(axis: Axis, level: int) -> list[tuple[Fraction, Fraction] | None]:
+    """The least value of each group of a level of bins and a bound on the largest; None as for `_midpoints`."""
+    # Bins of integers may hold 44.7 in "25 to 44", except those of completed years; one of width 1 is one integer.
+    return [
+        None if pair is None else (pair[0], pair[1] - (bool(axis.whole) and (axis.on is not None or _is_one(pair))))
+        for pair in _edges(axis, level)
     ]
-    return middles + [None] * (groups - len(middles))
+
+
+def _is_one(pair: tuple[Fraction, Fraction]) -> bool:
+    return pair[1] - pair[0] == 1
+
+
+def stand_for_bins(domain: Domain, name: str, where: Where) -> bool:
+    """Whether a number stands for several values that a person in a group of the selection may have."""
+    place, level = domain.level_named(name)
+    axis = domain.axes[place]
+    if axis.edges is None or axis.clock is not None:
+        return False
+    taken = np.split(np.asarray(selected(domain, where).factors[place]), axis.group_starts(level)[1:])
+    pairs = zip(ends_of_bins(axis, level), taken, strict=True)
+    return any(pair is None or pair[0] < pair[1] for pair, group in pairs if any(group))
 
 
 def _selection_of_known(axis: Axis, level: int, known: Sequence[Fraction | None]) -> str:
