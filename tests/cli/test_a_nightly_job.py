@@ -140,3 +140,21 @@ def test_a_declared_value_that_no_row_has_is_shown_to_the_holder_of_the_data(run
     assert "1 of 3 values: west" in run("domain", "check", "e.csv", "--domain", "d.json")[1]
     code, out, err = run("release", "e.csv", *COUNT[:-2], "--epsilon", 1, "--json", "--out", "o.csv")
     assert (code, [text for text in (out, err) if "without_rows" in text or "without rows" in text]) == (0, [])
+
+
+@pytest.mark.parametrize("mean", [[], ["--mean", "paid=0,9", "--mean", "fee=0,9"]], ids=["counts", "means"])
+def test_with_new_values_the_values_of_another_night_are_refused(run, job, mean):
+    """Before anything is spent, rehearsed or not; a run that is made again is no other release."""
+    (job / "e.csv").write_text(EVENTS.replace("\n", ",7\n").replace("paid,7", "paid,fee"), encoding="utf-8")
+    call = with_recipe("release", "e.csv", *COUNT, *mean, *KEPT, "--new-values", "--json")
+    for _ in range(2):
+        assert run(*call, "--name", "n1", "--out", "1.csv")[0] == 0
+    for words in (["--dry-run"], ["--out", "2.csv"]):
+        code, out, err = run(*call, "--name", "n2", *words)
+        assert (code, out, objects(err)[-1]["error"]) == (1, "", "AlreadyPublished")
+        assert "'n1" in objects(err)[-1]["message"]
+    spent = json.loads(run("ledger", "status", "--ledger", "l.db", "--json")[1])["datasets"][0]["spent"]
+    assert spent == "1"
+    (job / "e.csv").write_text((job / "e.csv").read_text() + "p99,north,3,7\n", encoding="utf-8")
+    code, _, err = run(*call, "--name", "n2", "--out", "2.csv")
+    assert code == 0, err

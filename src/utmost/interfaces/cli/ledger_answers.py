@@ -207,14 +207,36 @@ class Question:
         published = [kept] if (kept := self.release_in(ledger)) else self.means_in(ledger)
         self.warn_of_holders({one.name: ledger.equal_values(one.name, version=one.version) for one in published})
 
-    def warn_of_holders(self, holders: Mapping[str, Sequence[str]]) -> None:
-        """Warn of other releases with the same values, by the name of each release of this call."""
+    def check_new_values(self, ledger: Ledger, sources: Mapping[str, tuple[Any, Promise]], *, refuse: bool) -> None:
+        """Warn of other releases with the same values before they are published, or refuse to publish."""
+        # `sources` are the table and promise of each release of this call, by its name.
+        if any(is_engine_frame(table) for table, _ in sources.values()):
+            if refuse:
+                required = "--new-values needs a table that is read into memory"
+                raise OutOfRange(required, came="a streamed table", remedy="Leave out --new-values, or write a .csv.")
+            return
+        self.warn_of_holders(
+            {
+                name: ledger.equal_values(name, table=table, promise=promise)
+                for name, (table, promise) in sources.items()
+            },
+            refuse=refuse,
+        )
+
+    def warn_of_holders(self, holders: Mapping[str, Sequence[str]], *, refuse: bool = False) -> None:
+        """Warn of other releases with the same values, by the name of each release of this call, or refuse them."""
         found = {
             f"another version of {name!r}" if name == own else repr(name)
             for own, names in holders.items()
             for name in names
             if name == own or name not in holders
         }
+        if found and refuse:
+            raise AlreadyPublished(
+                "with --new-values no other release may have these values",
+                came=f"values of {', '.join(sorted(found))}",
+                remedy="Correct the data file; or, if small tables are equal by chance, leave out --new-values.",
+            )
         if found:
             text = f"{', '.join(sorted(found))} {'has' if len(found) == 1 else 'have'} values of this release, too. "
             warn(f"{text}If these releases are of the same people, their levels add up.", PrivacyWarning)
@@ -337,13 +359,14 @@ def publish_in_ledger(
                 promise=promise,
                 request=memory.request,
             )
-            if not is_engine_frame(source) and not question.is_answered(opened, question.at):
-                found = opened.equal_values(question.name, table=source, promise=promise)
-                question.warn_of_holders({question.name: found})
+            if not question.is_answered(opened, question.at):
+                question.check_new_values(opened, {question.name: (source, promise)}, refuse=memory.new_values)
             return show_spending(question, after, promise.lasting_noise, promise.until)
     with memory.place.opened() as opened:
         question.check_repeats(opened, file, question.at, memory.request)
         repeated = question.is_answered(opened, question.at)
+        if memory.new_values and not repeated:
+            question.check_new_values(opened, {question.name: (source, promise)}, refuse=True)
         with named_command(opened, table, memory, question, counting):
             answered = opened.publish(
                 question.name,

@@ -34,6 +34,12 @@ def publish_means_in_ledger(
         first = None if request is None else release_name(request, next(iter(tables)))
         question.check_repeats(opened, None, question.at, first)
         repeated = question.is_answered(opened, question.at)
+        sources = {
+            release_name(question.name, measure): (counted, Promise.of_counted(counted))
+            for measure, counted in tables.items()
+        }
+        if memory.new_values and not repeated and not dry_run:
+            question.check_new_values(opened, sources, refuse=True)
         call = opened.rehearse_means if dry_run else opened.publish_means
         with progress_bar("Checking" if dry_run else "Publishing"):
             made = call(
@@ -47,13 +53,7 @@ def publish_means_in_ledger(
             )
         if isinstance(made, Budget):
             if not repeated:
-                names = {release_name(question.name, measure): counted for measure, counted in tables.items()}
-                question.warn_of_holders(
-                    {
-                        name: opened.equal_values(name, table=counted, promise=Promise.of_counted(counted))
-                        for name, counted in names.items()
-                    }
-                )
+                question.check_new_values(opened, sources, refuse=memory.new_values)
             return _show_rehearsal(question, tables, made)
         if not repeated:
             question.warn_of_equal_values(opened)

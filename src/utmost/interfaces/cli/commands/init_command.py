@@ -10,14 +10,14 @@ import click
 
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.errors import OutOfRange
-from utmost.interfaces.cli.ledger_place import LedgerOptions, check_place, is_server
+from utmost.interfaces.cli.ledger_place import check_place, is_server
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.options.people_options import PersonOptions, split_names
 from utmost.interfaces.cli.options.promise_options import TEXT_OPTIONS
 from utmost.interfaces.cli.options.recipe_options import named_by_date, recipe_text
-from utmost.interfaces.cli.options.release_options import EverydayPromiseOptions, OnceOptions
+from utmost.interfaces.cli.options.release_options import EverydayPromiseOptions, OnceOptions, RepeatedReleaseOptions
 from utmost.interfaces.cli.options.table_options import NumberSpelling
 from utmost.interfaces.cli.screens.screen import facts, screen
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
@@ -38,7 +38,7 @@ AS_IN = {
 }
 RARE = (
     *(*TEXT_OPTIONS, "--numbers", "--in-total", "--per-cell", "--neighbours", "--cost", "--independent"),
-    *("--once", "--dataset", "--data-version"),
+    *("--once", "--dataset", "--data-version", "--new-values"),
 )
 ELSEWHERE = dict.fromkeys(
     (
@@ -77,7 +77,7 @@ class Choices:
     level: options.LevelOptions
     people: PersonOptions
     once: OnceOptions
-    memory: LedgerOptions
+    memory: RepeatedReleaseOptions
     spelling: NumberSpelling
     output: RecipeOutput
 

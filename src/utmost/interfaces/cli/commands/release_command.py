@@ -9,7 +9,7 @@ FIRST = ("--recipe", "--epsilon", "--ledger", "--out", "--dry-run")
 
 IN_RECIPE = (
     *("--per-cell", "--in-total", "--neighbours", "--numbers", "--cost", *TEXT_OPTIONS),
-    *("--independent", "--key-file", "--witness"),
+    *("--independent", "--new-values", "--key-file", "--witness"),
     *("--separator", "--encoding", "--decimal", "--thousands", "--currency"),
     *("--format", "--sign", "--confidence"),
 )

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from utmost.interfaces.cli.ledger_place import LedgerOptions
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
-from utmost.interfaces.cli.options.option_kinds import option
+from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.options.people_options import PersonOptions
 from utmost.interfaces.cli.options.promise_options import (
     ChangeOptions,
@@ -85,7 +85,14 @@ class OnceOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseLedgerOptions(LedgerOptions):
+class RepeatedReleaseOptions(LedgerOptions):
+    """The ledger that keeps the releases of a job."""
+
+    new_values: Annotated[bool, flag("Refuse values that another release has.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseLedgerOptions(RepeatedReleaseOptions):
     """The ledger that keeps a release, and a name for the run."""
 
     request: Annotated[
