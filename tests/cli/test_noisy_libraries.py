@@ -144,3 +144,19 @@ def test_a_quantile_of_dates_and_sums_up_to_each_are_json(run, tmp_path, monkeyp
     assert median["interval"][0] == f"{median['labels'][0]}-01"
     for row in json.loads(run("total", "r.json", "--cumulative", "day", "--json")[1])["values"]:
         assert row["interval"] == [round(row["value"] + sign * row["margin"], 3) for sign in (-1, 1)]
+
+
+def test_the_median_of_ages_is_without_unreadable_birth_dates(run, tmp_path, monkeypatch):
+    """It was refused after the release, with a remedy that no axis of ages has."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.csv").write_text("born\n" + "1990-05-05\n" * 300 + "05/05/1990\n" * 900)
+    ages = {"ages": [0, 18, 40, 65, None], "on": "2025-01-01", "column": "born", "other": "unreadable"}
+    (tmp_path / "d.json").write_text(json.dumps({"age": ages | {"missing": "not stated"}}))
+    asked = ["release", "p.csv", "--each-row", "--domain", "d.json", "--want", "age", "--epsilon", 1]
+    assert run(*asked, "--out", "r.json")[0] == 0
+    median = json.loads(run("total", "r.json", "--median", "age", "--json")[1])
+    assert median["labels"] == ["18 to 39"]
+    assert median["question"].startswith("median of age without unreadable and not stated")
+    cumulative = json.loads(run("total", "r.json", "--cumulative", "age", "--json")[1])
+    assert cumulative["question"].endswith("up to each age without unreadable and not stated")
+    assert len(cumulative["values"]) == 4

@@ -149,12 +149,21 @@ def test_variance_bounds_of_hat_functions_hold_and_are_tight(where, digits):
 
 
 def test_what_has_no_order_has_no_quantile():
-    domain = Domain(place=["a", "b"], age=edges([0, 5, 9], other="else"), year=bins(4))
-    released = ut.release(np.zeros((2, 3, 4), int), Plan(domain, Unit(1, 1), {"year": 1}), epsilon=1, once=True).table
-    for name, q in (("place", "1/2"), ("age", "1/2"), ("year", 0), ("year", 1), ("year", "3/2"), ("month", "1/2")):
+    domain = Domain(place=["a", "b"], year=bins(4))
+    released = ut.release(np.zeros((2, 4), int), Plan(domain, Unit(1, 1), {"year": 1}), epsilon=1, once=True).table
+    for name, q in (("place", "1/2"), ("year", 0), ("year", 1), ("year", "3/2"), ("month", "1/2")):
         with pytest.raises(OutOfRange):
             released.quantile(name, q)
     with pytest.raises(NotDetermined):
         released.quantile("year", "1/2", where={"place": "a"})
     assert len(released.median("year").labels) >= 1
     assert plain(["x"]).edges is None
+
+
+def test_undeclared_and_missing_values_have_no_place_in_the_order():
+    """The median is that of the values in the bins, and so are sums up to a bin, however many values are elsewhere."""
+    axis = edges([0, 5, 9, 20], other="unreadable", missing="unknown")
+    plan = Plan(Domain(age=axis), Unit(1, 1), {"age": 1})
+    released = ut.release(np.array([50, 100, 40, 900, 800]), plan, epsilon=50, once=True).table
+    assert str(released.median("age")) == "in 5 to 8"
+    assert released.cumulative("age")["count"].tolist() == [50, 150, 190]

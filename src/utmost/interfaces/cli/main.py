@@ -600,14 +600,12 @@ _CALLS = {
         "utmost release CONTRIBUTIONS --epsilon 1"
     ),
     "a table of ut.count_contributions, or of utmost count": "a table of utmost count",
-    "bins without other=": 'bins without "other"',
     "amount must name an amount": "--sum must name an amount",
     "Leave amount= out": "Leave --sum out",
     "Pass amount=": "Write --sum ",
     'Pass an int, a Fraction, a Decimal, a float, or text such as "1/2" or "0.5", in the digits 0 to 9.': (
         "Write a number such as 1, 0.5 or 1/2, in the digits 0 to 9."
     ),
-    "with None as first and last edge": "with null as first and last edge",
     "add other= to the axis": 'add "other" to the axis in the domain file',
     'missing="not stated" to the axis': '"missing": "not stated" to its axis in the domain file',
     "print(counted.report) shows": "The counting report, on a terminal or by utmost count --report, shows",

@@ -639,7 +639,7 @@ class NoisySums(Display):
     def quantile(
         self, name: str, q: Number, *, where: Where | None = None, confidence: Number | None = None
     ) -> QuantileBar:
-        """The cells of an ordered axis that can contain a quantile of a selection.
+        """The cells of an ordered axis that can contain a quantile of a selection without missing and other values.
 
         Args:
             name: Level of an axis of bins.
@@ -752,7 +752,7 @@ class NoisySums(Display):
         Plan for it by `Workload.prefixes`, on the command line ``--want "prefixes of age"``.
 
         Args:
-            name: Level of an axis of bins or periods; missing values are left out.
+            name: Level of an axis of bins or periods; missing and other values are left out.
             where: Selection; everything when left out.
             confidence: Confidence of each margin; that of the release if left out.
             together: Whether all sums of the table lie within their margins at once with that confidence.

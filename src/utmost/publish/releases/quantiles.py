@@ -63,7 +63,7 @@ class QuantileBar(Display):
 def quantile_bar(
     domain: Domain, selection: ProductForm, level_name: str, q: Number, confidence: Fraction, measured: EstimatesOf
 ) -> QuantileBar:
-    """The groups of a level that can contain a quantile of a selection; missing values are left out."""
+    """The groups of a level that can contain a quantile of a selection; values of `Axis.extras` are left out."""
     place, level, axis, edges = _ordered(domain, level_name)
     share = between_0_and_1(q, "q", "quantile")
     labels, group_of, starts = axis.labels[level], axis.group_of(level), axis.group_starts(level).tolist()
@@ -87,7 +87,7 @@ def quantile_bar(
 
 
 def cumulative_forms(domain: Domain, selection: ProductForm, level_name: str) -> list[ProductForm]:
-    """The sum of a selection in each group of a level and all groups before it, in order, without missing values."""
+    """The sum of a selection in each group of a level and all groups before it, in order, without `Axis.extras`."""
     place, level, axis, _ = _ordered(domain, level_name)
     group_of, forms = axis.group_of(level), []
     for last in range(axis.groups(level) - len(axis.extras)):
@@ -101,12 +101,11 @@ def _ordered(domain: Domain, level_name: str) -> tuple[int, int, Axis, Sequence[
     """The place of an ordered axis, the level on it, the axis, and its edges."""
     place, level = domain.level_named(level_name)
     axis = domain.axes[place]
-    if axis.edges is None or axis.other is not None:
-        ordered = [each.levels[0] for each in domain.axes if each.edges is not None and each.other is None]
-        remedy = "In the next release declare the axis by ut.workloads.edges, with None as first and last edge for all "
-        remedy += "other values."
+    if axis.edges is None:
+        ordered = [each.levels[0] for each in domain.axes if each.edges is not None]
+        remedy = "In the next release declare the axis by ut.workloads.edges, or for birth dates by ut.workloads.ages."
         raise OutOfRange(
-            "quantiles and cumulative sums need an axis of bins without other=",
+            "quantiles and cumulative sums need an axis of bins",
             came="another axis",
             where=repr(level_name),
             remedy=f"Ask for one that has them: {', '.join(map(repr, ordered))}." if ordered else remedy,

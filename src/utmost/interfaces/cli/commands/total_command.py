@@ -33,7 +33,7 @@ from utmost.publish.releases.released_cells import OneDrawCells, ReleasedCells
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.measuring.forms import stand_for_bins
 from utmost.publish.workloads.sums_in_words import TOTAL, selected
-from utmost.tables.axes.domain import Where
+from utmost.tables.axes.domain import Domain, Where
 from utmost.tables.files import files
 from utmost.tables.files.signatures import signer_of
 
@@ -234,6 +234,7 @@ def total(
             )
         )
         lies = read.quantile(str(name), share, where=chosen, confidence=confidence)
+        without = _without(read.domain, str(name))
         ends: list[str | float | None] = []
         for end in lies.interval:
             if isinstance(end, datetime):
@@ -241,7 +242,7 @@ def total(
             else:
                 ends.append(float(end) if isfinite(end) else None)
         report = {
-            "question": f"{'median' if median is not None else f'{share} quantile'} of {name}, {question}",
+            "question": f"{'median' if median is not None else f'{share} quantile'} of {name}{without}, {question}",
             "kind": "quantile",
             "value": lies.estimate,
             "labels": list(lies.labels),
@@ -255,7 +256,7 @@ def total(
         names_of_columns = (cumulative, *read.value_columns[0 if amount is None else -1])
         columns = [np.asarray(files.columns(table)[name]).tolist() for name in names_of_columns]
         report = {
-            "question": f"{question}, up to each {cumulative}",
+            "question": f"{question}, up to each {cumulative}{_without(read.domain, cumulative)}",
             "kind": "cumulative",
             "values": [
                 {"up_to": label, "value": value, "margin": margin, "interval": _interval(value, margin)}
@@ -477,6 +478,12 @@ def _interval_of_values(read: NoisySums, name: str, where: Where, confidence: st
     except OutOfRange:
         return None
     return [bar.lower, bar.upper] if bar.determined else None
+
+
+def _without(domain: Domain, name: str) -> str:
+    """Return the values of an axis that have no place in its order, in words; empty if there are none."""
+    place, _ = domain.level_named(name)
+    return f" without {' and '.join(map(str, extras))}" if (extras := domain.axes[place].extras) else ""
 
 
 def _question(where: list[str] | None) -> str:

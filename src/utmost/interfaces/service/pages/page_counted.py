@@ -66,7 +66,7 @@ def shown_sums(
     plan, domain = release.plan, release.domain
     is_small = domain.size <= _MOST_CELLS
     names = [release.table_name(marginal) for marginal in plan.shares] if is_small else []
-    axes = [axis.levels for axis in domain.axes if axis.edges is not None and axis.other is None] if is_small else []
+    axes = [axis.levels for axis in domain.axes if axis.edges is not None] if is_small else []
     quarters = (("a quarter", "1/4"), ("half", "1/2"), ("three quarters", "3/4")) if ordered and is_small else ()
     return {
         "marginals": [shown for name in names[:_MOST_MARGINALS] for shown in _marginal_tables(release, name, rule)],
