@@ -286,6 +286,10 @@ class LeadingZerosRead(PrivacyWarning):
     """Some values begin with a zero that is dropped: they may be codes, although numbers were declared."""
 
 
+class SimilarPersons(PrivacyWarning):
+    """Identifiers of persons differ only in their spelling: one individual may count as several persons."""
+
+
 class FewEventsKept(PrivacyWarning):
     """The bounds on one person keep fewer than half of the events, or of the amounts."""
 

@@ -29,6 +29,7 @@ from utmost.errors import (
     NothingCounted,
     OutOfRange,
     RowsLeftOut,
+    SimilarPersons,
     Unsupported,
 )
 from utmost.ledger import Ledger
@@ -82,7 +83,8 @@ REPORT = {
     "missing_left_out": {"page": 1, "age": 1},
     "persons": 2,
     "clipped_sums": 1,
-    "removed": 1,
+    "removed": 2,
+    "removed_cells_of_persons": 1,
     "kept_of": "events",
     "counted": 5,
     "kept": 3,
@@ -129,6 +131,31 @@ def test_a_zero_that_is_not_read_is_warned_about_and_counted_in_the_report(tmp_p
         assert len(told) == bool(seen)
         assert all("'code'" in text and str(seen) not in text for text in told)
         assert ("leading zeros, code" in counted.report.rows) == bool(seen)
+
+
+def test_persons_that_only_their_spelling_tells_apart_are_warned_of_and_never_merged(tmp_path, run):
+    """In memory, from a file, from a file that is spilled to the disk, and by the check of a domain."""
+    some = ["000173", "173", " 000173", "Ann", "ann"]
+    for others in (20, 1_100_000):
+        persons = [*some, *(str(1_000_000 + number) for number in range(others))]
+        path = tmp_path / f"{others}.csv"
+        path.write_text("user,page\n" + "".join(f"{person},x\n" for person in persons))
+        for table in [path] if others > 20 else [path, {"user": persons, "page": ["x"] * len(persons)}]:
+            with pytest.warns(SimilarPersons, match="'user'.*leading zeros") as caught:
+                report = counted_with(table, domain=Domain(page=["x"]), person="user", at_most=1).report
+            assert (report.persons, report.similar_persons) == (others + 5, 5)
+            assert not any("173" in str(warning.message) for warning in caught)
+    (tmp_path / "d.json").write_text('{"page": ["x"]}')
+    asked = ["domain", "check", tmp_path / "20.csv", "--domain", tmp_path / "d.json", "--person", "user"]
+    assert json.loads(run(*asked, "--json")[1])["similar_persons"] == 5
+    assert "5 persons whose identifiers differ only by" in " ".join(run(*asked)[1].split())
+
+
+@pytest.mark.parametrize("persons", [["000173", "000174"], [173, 174], ["173", 173, "174"], ["a b", "ab"]])
+def test_other_identifiers_are_no_similar_persons(persons):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        count_table({"user": persons, "page": ["x"] * len(persons)}, {"page": ["x"]}, Counting("user", at_most=1))
 
 
 MANY = {"user": ["a"] * 6 + ["b"], "page": ["x", "y", "z", "x", "x", "x", "x"], "paid": [5, 5, 5, 5, 5, 5, 5]}

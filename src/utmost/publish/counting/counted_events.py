@@ -23,6 +23,7 @@ from utmost.errors import (
     NothingCounted,
     OutOfRange,
     RowsLeftOut,
+    SimilarPersons,
     Unsupported,
     warn,
 )
@@ -37,7 +38,7 @@ from utmost.publish.counting.counted_measures import (
     read_measures,
 )
 from utmost.publish.counting.counting import Counting
-from utmost.publish.counting.counting_report import CountingReport
+from utmost.publish.counting.counting_report import SIMILAR, CountingReport
 from utmost.publish.counting.counting_rule import CountedCells, CountingRule
 from utmost.publish.counting.declared_axes import chosen_axes, declared_domain, part_axis, whole_rows
 from utmost.publish.counting.person_pairs import PersonsInBuckets, RowsAlone, persons_of
@@ -143,6 +144,7 @@ def count_table(
             The warning names the axes, but no number.
         NothingCounted: if there are no events, or all lie outside the domain.
         LeadingZerosRead: if values begin with a zero, as codes do, and are read as integers.
+        SimilarPersons: if identifiers of persons differ only by blanks, leading zeros, capitals or Unicode form.
         FewEventsKept: if the bounds keep less than half of the events in the domain. For amounts: less than half of the
             total of the absolute values of persons' sums. Where a person counts once in a cell: less than half of the
             (person, cell) pairs.
@@ -370,6 +372,12 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
         text = f"Some values of {names} begin with a zero, which is ignored: 01005 is read as 1005. If they are "
         text += f'codes, declare them as text, "{padded[0]}": ["01005", ...]. print(counted.report) shows how many.'
         warn(text, LeadingZerosRead)
+    if report.similar_persons:
+        text = (
+            f"{rule.person!r} has persons {SIMILAR}: each spelling counts as another person. If it is one individual, "
+        )
+        text += "write each identifier in one way before counting. print(counted.report) shows how many."
+        warn(text, SimilarPersons)
     if not report.keeps_half:
         remedy = "print(counted.report) shows the percentage; count_contributions (utmost bounds) tests larger bounds."
         warn(f"The bounds on one person keep less than half of the {report.kept_of}. {remedy}", FewEventsKept)

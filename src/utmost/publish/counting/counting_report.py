@@ -15,7 +15,11 @@ from utmost.errors import Unsupported
 from utmost.publish.counting.bounding import Pairs
 from utmost.publish.counting.cell_totals import CELL, TOTAL, wide_integers
 from utmost.tables.cells.event_codes import MISSING, OUTSIDE, LeadingZeros
+from utmost.tables.cells.similar_identifiers import similar_identifiers
 from utmost.tables.optional_imports import extra
+
+SIMILAR = "whose identifiers differ only by blanks, leading zeros, capitals or Unicode form"
+"""What similar persons are, in words."""
 
 
 def percent_lost(count: int, events: int) -> str:
@@ -48,6 +52,8 @@ class CountingReport:
     without_amount: Mapping[str, int] = field(default_factory=dict)  # by amount: events without it, inside the domain
     # By axis: events whose value begins with a zero that was ignored, such as 01005 where numbers or 1005 are declared.
     leading_zeros: Mapping[str, int] = field(default_factory=dict)
+    # Persons whose identifier differs from another one only by blanks, leading zeros, capitals or Unicode form
+    similar_persons: int = 0
     counts_once: bool = False  # whether all events of a person in a cell count as one
 
     def __reduce__(self) -> Any:
@@ -115,10 +121,8 @@ class CountingReport:
                 for name, count in self.leading_zeros.items()
                 if count
             },
-            "persons": f"{self.persons} with events inside the domain"
-            + (
-                "" if self.kept_of is None else "; ids that differ by space, case or Unicode form are different persons"
-            ),
+            "persons": f"{self.persons} with events inside the domain",
+            **({"similar persons": f"{self.similar_persons}, {SIMILAR}"} if self.similar_persons else {}),
             **{f"clipped, {name}": f"{count} amounts of events" for name, count in self.clipped_amounts.items()},
             "clipped sums": f"{self.clipped_sums} sums of a person in a cell, by per_cell, most_events or in_total",
             "removed by at_most": f"{self.removed} of {self.pairs} (person, cell) pairs"
@@ -158,9 +162,11 @@ class CountingReport:
             "without_amount": dict(self.without_amount),
             "leading_zeros": dict(self.leading_zeros),
             "persons": self.persons,
+            "similar_persons": self.similar_persons,
             "clipped_amounts": dict(self.clipped_amounts),
             "clipped_sums": self.clipped_sums,
-            "removed": self.removed,
+            "removed": self.counted - self.kept,
+            "removed_cells_of_persons": self.removed,
             "cells_of_persons": self.pairs,
         }
 
@@ -168,7 +174,7 @@ class CountingReport:
         return "\n".join([self.notice, *(f"  {name}: {text}" for name, text in self.rows.items())])
 
 
-_EVENTS, _LEFT_OUT, _PERSONS, _CLIPPED_SUMS, _REMOVED, _PAIRS, _COUNTED, _KEPT, _FIRST_AXIS = range(9)
+_EVENTS, _LEFT_OUT, _PERSONS, _CLIPPED_SUMS, _REMOVED, _PAIRS, _COUNTED, _KEPT, _SIMILAR, _FIRST_AXIS = range(10)
 
 
 class ReportTally:
@@ -225,6 +231,10 @@ class ReportTally:
         self._numbers[_COUNTED] += counted
         self._numbers[_KEPT] += kept
 
+    def see_persons(self, texts: Sequence[str]) -> None:
+        """Add the similar identifiers among those of some persons."""
+        self._numbers[_SIMILAR] += similar_identifiers(texts)
+
     def add_numbers_to(self, totals: Any) -> Any:
         """Add the report's numbers to Arrow totals, in cells with negative numbers, and start from 0."""
         arrow = extra("pyarrow", "tables")
@@ -261,4 +271,5 @@ class ReportTally:
             counts_once=self._counts_once,
             counted=numbers[_COUNTED],
             kept=numbers[_KEPT],
+            similar_persons=numbers[_SIMILAR],
         )

@@ -259,6 +259,7 @@ class CountingRule:
         ]
         chosen = joined_pairs([*(pairs.where(pairs.sums != 0) for pairs in left), *few])
         self._tally_bounds(of_persons, chosen, clipped=count_clipped + cut, removed=removed)
+        self.tally.see_persons(texts)
         return chosen
 
     def _keep_cells(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:

@@ -19,6 +19,7 @@ from utmost.core.sampling.item_words import SECRET_BYTES, item_tags
 from utmost.publish.counting.bounding import EventCells, EventSums, Pairs, PairSums
 from utmost.tables.cells.event_batches import Batch, Events
 from utmost.tables.cells.event_codes import Persons, TextsInArrow
+from utmost.tables.cells.similar_identifiers import plain_identifiers
 from utmost.tables.cells.spelling import NOT_A_NUMBER, Spelling
 from utmost.tables.files.spill_file import SpillFile
 from utmost.tables.frames.arrow_arrays import integers_of_arrow, integers_to_arrow, texts_to_arrow
@@ -213,7 +214,9 @@ class _SpilledEvents:
         """Append events to their buckets."""
         arrow, ipc = extra("pyarrow", "tables"), extra("pyarrow.ipc", "tables")
         columns = {name: _wide(table[name]).combine_chunks() for name in table.column_names}
-        tags = item_tags(self._secret, [arrow_identifiers(columns[_PERSON], _PERSON)])
+        # Similar identifiers are in one bucket, where `similar_identifiers` finds them.
+        persons = plain_identifiers(columns[_PERSON]) if is_text(columns[_PERSON].type) else columns[_PERSON]
+        tags = item_tags(self._secret, [arrow_identifiers(persons, _PERSON)])
         buckets = (tags[:, 0] % BUCKETS).astype(np.uint8)
         counts = np.bincount(buckets, minlength=BUCKETS)
         order = np.argsort(buckets, kind="stable")

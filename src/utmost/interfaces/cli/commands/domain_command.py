@@ -18,12 +18,13 @@ from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted_events import count_table
 from utmost.publish.counting.counting import Counting
-from utmost.publish.counting.counting_report import CountingReport, percent_lost
+from utmost.publish.counting.counting_report import SIMILAR, CountingReport, percent_lost
 from utmost.publish.statements.counted_files import read_domain
 from utmost.tables.axes.axes import Axis
 from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.axis_places import reader_of
 from utmost.tables.cells.event_batches import read_events
+from utmost.tables.cells.similar_identifiers import similar_identifiers
 from utmost.tables.files.atomic import check_absent, write_together
 from utmost.tables.files.codebooks import read_codebook
 from utmost.tables.files.json_files import encoded, write_json
@@ -36,11 +37,12 @@ def check(
     *,
     domain: file_options.DomainFile = None,
     by: ColumnNames = None,
+    person: Annotated[str | None, option("COLUMN", "Column that tells persons apart.")] = None,
     spelling: table_options.NumberSpelling,
     out: Annotated[Path | None, option("FILE", "File for the report (.json), for the owner alone.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show for each declared column the share of rows that are unreadable, outside or empty, and values without rows.
+    """Show by column the share of rows that are unreadable, outside or empty, and values without rows.
 
     utmost domain check persons.csv --domain domain.json
 
@@ -104,6 +106,11 @@ def check(
             if whole.outside.get(name) and axis.edges is None and len(axis.columns) == 1
         }
 
+    persons = set[str]()
+    if person is not None:
+        for batch in read_events(table, [person], (), spelling.cells).batches():
+            persons |= {str(cell) for cell in _listed(batch[person]) if cell is not None}
+
     report: dict[str, Any] = {
         "kind": "utmost domain check",
         "warning": CountingReport.notice,
@@ -120,6 +127,7 @@ def check(
             | ({"without_rows": _few_values(without_rows[name])} if without_rows[name] else {})
             for name in axes
         },
+        **({} if person is None else {"similar_persons": similar_identifiers([*persons])}),
     }
     if file is not None:
         write_together({file: lambda target: write_json(report, target)}, owner_only=True)
@@ -130,9 +138,9 @@ def check(
         for name, found in report["axes"].items()
     ]
     table_of_axes = grid(["column", "outside", "missing", 'in "other"'], rows, left=1)
-    rest = f", of which {len(left_out)} have unreadable cells; all shares are of the others" if left_out else ""
     shown = {
-        "rows": f"{report['rows']}{rest}",
+        "rows": f"{report['rows']} in the file",
+        **({"rows with unreadable cells": f"{len(left_out)}: no share includes them"} if left_out else {}),
         "outside on some column": _share(whole.outside_domain, whole.events),
     }
     for name, found in report["unreadable"].items():
@@ -147,6 +155,8 @@ def check(
         if values:
             first = ", ".join(map(str, values[:_FIRST_VALUES])) + ", ..." * (len(values) > _FIRST_VALUES)
             shown[f"{name} without rows"] = f"{len(values)} of {axes[name].size} values: {first}"
+    if similar_persons := report.get("similar_persons", 0):
+        shown[f"{person}"] = f"{similar_persons} persons {SIMILAR}: each counts as another person, so correct them"
     screen().print(ScreenGroup(ScreenText(CountingReport.notice, style="bold"), table_of_axes, facts(shown)))
 
 
@@ -303,4 +313,4 @@ def propose(
 
 
 PARTS = (check, propose)
-FIRST = ("--domain", "--by", "--out")
+FIRST = ("--domain", "--by", "--person", "--out")

@@ -1,0 +1,32 @@
+"""Identifiers that differ only in their spelling, such as "000173", "173" and " 000173": perhaps one person."""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from utmost.tables.cells.event_codes import TextsInArrow
+from utmost.tables.frames.arrow_identifiers import is_text
+from utmost.tables.optional_imports import extra
+
+
+def plain_identifiers(column: Any) -> Any:
+    """Arrow text without blanks around it and zeros at its front, in small letters and one Unicode form."""
+    compute = extra("pyarrow.compute", "tables")
+    plain = compute.utf8_normalize(compute.utf8_lower(column), form="NFKC")
+    return compute.ascii_ltrim(compute.utf8_trim_whitespace(plain), characters="0")
+
+
+def similar_identifiers(texts: Sequence[str]) -> int:
+    """The number of identifiers that differ from another one only by blanks, leading zeros, capitals or Unicode form.
+
+    >>> similar_identifiers(["000173", "173", " 000173", "1730", "b"])
+    3
+    """
+    if isinstance(texts, TextsInArrow):
+        if not is_text(texts.column.type):
+            return 0
+        counts = plain_identifiers(texts.column).value_counts().field("counts").to_numpy()
+        return int(counts[counts > 1].sum())
+    plain = Counter(unicodedata.normalize("NFKC", text.lower()).strip().lstrip("0") for text in texts)
+    return sum(count for count in plain.values() if count > 1)
