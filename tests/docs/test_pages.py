@@ -25,7 +25,7 @@ def test_a_command_in_a_sentence_takes_the_options_behind_it():
 
 
 def test_a_key_of_a_recipe_behind_a_command_is_found():
-    assert strange_options("Write `utmost release t.csv --in-total 3 --epsilon 1`.") == ["release --in-total"]
+    assert strange_options("Write `utmost release t.csv --cost squared --epsilon 1`.") == ["release --cost"]
 
 
 @pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning")  # of `ut.release`, whose answer is let go

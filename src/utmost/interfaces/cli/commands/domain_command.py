@@ -37,7 +37,7 @@ def check(
     *,
     domain: file_options.DomainFile = None,
     by: ColumnNames = None,
-    person: Annotated[str | None, option("COLUMN", "Column that tells persons apart.")] = None,
+    person: Annotated[str | None, option("COLUMN", "Column of persons.")] = None,
     spelling: table_options.NumberSpelling,
     out: Annotated[Path | None, option("FILE", "File for the report (.json), for the owner alone.")] = None,
     as_json: options.AsJson = False,

@@ -30,12 +30,8 @@ from utmost.tables.frames.any_table import adapter_of
 
 FIRST = ("--ledger", "--name", "--epsilon", "--recipe", "--out", "--dry-run")
 AS_IN = {"utmost release": ("--person", "--each-row", "--at-most", "--by", "--domain", "--mean", "--leave-out")}
-IN_RECIPE = (
-    *("--per-cell", "--in-total", "--neighbours"),
-    *("--separator", "--encoding", "--decimal", "--thousands", "--currency"),
-    *("--format", "--sign", "--confidence"),
-)
-RARE = ("--data-version", "--yes")
+IN_RECIPE = ("--neighbours", "--currency", "--format", "--sign", "--confidence")
+RARE = ("--per-cell", "--in-total", "--data-version", "--yes")
 
 
 def relax(

@@ -8,14 +8,13 @@ from utmost.interfaces.cli.options.release_options import ReleaseOptions
 FIRST = ("--recipe", "--epsilon", "--ledger", "--out", "--dry-run")
 
 IN_RECIPE = (
-    *("--per-cell", "--in-total", "--neighbours", "--numbers", "--cost", *TEXT_OPTIONS),
+    *("--neighbours", "--numbers", "--cost", *TEXT_OPTIONS),
     *("--independent", "--new-values", "--key-file", "--witness"),
-    *("--separator", "--encoding", "--decimal", "--thousands", "--currency"),
-    *("--format", "--sign", "--confidence"),
+    *("--currency", "--format", "--sign", "--confidence"),
 )
 """Options for permanent properties of a job: only a recipe has them, not the command line."""
 
-RARE = ("--once", "--dataset", "--data-version", "--yes")
+RARE = ("--per-cell", "--in-total", "--once", "--dataset", "--data-version", "--yes")
 """Rarely used options, which the help only names."""
 
 ELSEWHERE = {
