@@ -116,7 +116,7 @@ CASES = {
     "days: dots": (DAY, ["02.01.2013", "2013-01-02"], {}, BadTable),
     "days: dots declared": (dotted(), ["02.01.2013", "3.1.2013", None], {}, [0, 1, 1, 1]),
     "days: dates where dots are declared": (dotted(), [date(2013, 1, 2)] * 2, {}, [0, 2, 0, 0]),
-    "days: ISO where dots are declared": (dotted(), ["2013-01-02", "02.01.2013"], {}, BadTable),
+    "days: ISO where dots are declared": (dotted(), ["2013-01-02", "02.01.2013"], {}, [0, 2, 0, 0]),
     "days: words": (DAY, ["soon", "2013-01-02"], {}, BadTable),
     "days: nested": (DAY, [["2013-01-02"], ["2013-01-02"]], {}, BadTable),
     "person: text": ("person", ["a", "b", "a"], {}, 2),

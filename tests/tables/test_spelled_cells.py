@@ -1,5 +1,6 @@
 """Cells as offices and programs write them: declared marks, patterns of dates, gaps in categories, odd workbooks."""
 
+import datetime as dt
 import re
 from datetime import datetime
 
@@ -15,7 +16,7 @@ from running import with_recipe
 from small_sizes import set_sizes
 from utmost import Spelling
 from utmost.errors import BadTable, OutOfRange, WrongKind
-from utmost.workloads import bins, edges, hierarchy, listed, periods, plain
+from utmost.workloads import ages, bins, edges, hierarchy, listed, periods, plain
 
 AXES = {
     "a list": plain(["A", "B"], spelling=Spelling(missing_marks=["NA", -9])),
@@ -93,7 +94,7 @@ def test_a_pattern_says_when(pattern, text, every, first, last):
         assert datetime.strptime(text, pattern).isoformat().startswith(first)
 
 
-@pytest.mark.parametrize("text", ["31.02.2013", "2013-05-17", "17.05.13", "x17.05.2013", "17.13.2013"])
+@pytest.mark.parametrize("text", ["31.02.2013", "2013-17-05", "2013/05/17", "17.05.13", "x17.05.2013", "17.13.2013"])
 def test_what_a_pattern_does_not_spell_is_no_time(text):
     days = ut.Domain(x=periods("2013-05-17", "2013-05-18", every="day", spelling=Spelling(pattern="%d.%m.%Y")))
     assert ut.count_table({"x": ["17.05.2013 "]}, days, ut.Counting(each_row=True)).cells.tolist() == [1]
@@ -268,7 +269,7 @@ def test_the_remedy_of_a_message_mends_it(run, cell, tmp_path):
     asked = ["release", table, "--columns", "n", "--public", "r", "--sensitivity", 1, "--cells", 1, "--epsilon", 1]
     asked += ["--numbers", "reals"]
     err = run(*with_recipe(*asked))[2]
-    lines = re.findall(r'(thousands|decimal) = "(,|\.|\w+)"', err)
+    lines = re.findall(r'--(thousands|decimal) "?(,|\.(?=")|\w+)', err)
     for key, value in lines[:1] if cell == "1,234" else lines:
         asked += [f"--{key}", value]
     assert run(*with_recipe(*asked, "--out", tmp_path / "o.csv"))[0] == 0, err
@@ -278,7 +279,7 @@ def test_three_decimals_may_be_thousands(run, tmp_path):
     (tmp_path / "t.csv").write_text("r;n\nNord;1.234\n")
     asked = ["release", tmp_path / "t.csv", "--columns", "n", "--public", "r", "--sensitivity", 1, "--cells", 1]
     err = run(*asked, "--epsilon", 1)[2]
-    assert 'decimal = "," and thousands = "." in the recipe (--recipe FILE.toml)' in err
+    assert '--decimal , --thousands "."' in err
     more = ["--thousands", ".", "--decimal", ",", "--out", tmp_path / "o.csv"]
     assert run(*with_recipe(*asked, "--epsilon", 1, *more))[0] == 0
 
@@ -399,3 +400,21 @@ def test_a_column_with_two_decimal_marks_is_named():
         ut.count_table(
             paid, ut.Domain(), ut.Counting(each_row=True), measure=measure, spelling=ut.Spelling(decimal=",")
         )
+
+
+@pytest.mark.parametrize("pattern", ["%m/%d/%Y", "%d.%m.%Y", "%d%m%Y", "%b %d %Y"])
+def test_iso_dates_are_read_beside_a_pattern_that_cannot_mean_them(pattern):
+    """A file of US dates with some ISO dates lost those, without a word where the axis has a label for other values."""
+    days = ages("born", [0, 18, None], on="2025-01-01", other="unreadable", spelling=Spelling(pattern=pattern))
+    written = dt.date(2010, 3, 4).strftime(pattern)
+    texts = [written, "2010-03-04", "1990-03-04", "2010-30-04", "2010/03/04"]
+    assert [days.place(text) for text in texts] == [0, 0, 1, 2, 2]
+    table = {"born": [written, "2010-03-04", "1990-03-04", "2010-30-04"]}
+    assert ut.count_table(table, ut.Domain(age=days), ut.Counting(each_row=True)).cells.tolist() == [2, 1, 1]
+
+
+def test_a_pattern_that_begins_with_the_year_reads_by_itself():
+    days = ages("born", [0, 18, None], on="2025-01-01", other="unreadable", spelling=Spelling(pattern="%Y-%d-%m"))
+    assert [days.place(text) for text in ("2010-04-03", "2010-03-24")] == [0, 2]
+    with pytest.raises(WrongKind, match=r"ISO dates.*are read beside a pattern"):
+        Spelling(pattern=["%m/%d/%Y", "%Y-%m-%d"])

@@ -43,6 +43,7 @@ _SPELLED = tuple(
         _YEAR + r"-?W(?P<week>\d\d)",
     )
 )
+_ISO_TEXT = re.compile(r"\d{4}-\d\d-\d\d(?:[T ].*)?", re.ASCII)
 _WHOLE = re.compile(r"\d{4,8}(?:\.0*)?", re.ASCII)
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d\d?)\2(\d\d?)(?:[T ]+(\d\d?)(:.+)?)?", re.ASCII)
 _HOUR = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d", re.ASCII)
@@ -160,6 +161,9 @@ class Clock:
         if self.pattern is not None:
             pattern = time_pattern(self.pattern)
             span = pattern.span(text)
+            # No other text of a pattern looks like an ISO date, unless it begins with the year: %Y-%d-%m.
+            if span is None and not self.pattern.startswith("%Y") and _ISO_TEXT.fullmatch(text):
+                return _spelled_time(text)
             if span is None or not pattern.has_zone:
                 return span
             start = self._second(time_at(span[0]).replace(tzinfo=UTC))

@@ -30,7 +30,8 @@ class Spelling:
         missing_marks: Texts and numbers that mean a missing cell, such as ["NA", ".", -9], in addition to the empty
             cell, nan and NaN. A mark that an axis lists among its values is a value on that axis.
         pattern: Pattern of dates and times on an axis of `periods`, such as "%d.%m.%Y", "%m/%d/%y %H:%M", "%b %d %Y"
-            or "Q%q %Y". Text is then read by the pattern alone; by default as ISO text and similar forms.
+            or "Q%q %Y". Text is then read by the pattern; ISO dates are read beside it unless it begins with "%Y". By
+            default text is read as ISO text and similar forms.
         currency: Currency or unit that may come before or after a number: "$", "EUR", "kg"; by default none.
 
     Raises:
@@ -51,7 +52,10 @@ class Spelling:
     def __post_init__(self) -> None:
         for name in ("decimal", "thousands", "pattern", "currency"):
             if not isinstance(getattr(self, name), str | None):
-                raise WrongKind(f"{name} must be text", came=type(getattr(self, name)).__name__)
+                remedy = (
+                    "Write one: ISO dates, such as 2013-05-17, are read beside a pattern." if name == "pattern" else ""
+                )
+                raise WrongKind(f"{name} must be text", came=type(getattr(self, name)).__name__, remedy=remedy)
         for name in ("decimal", "thousands"):
             mark = getattr(self, name)
             object.__setattr__(self, name, _NAMED.get(mark, mark))
