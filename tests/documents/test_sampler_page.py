@@ -154,7 +154,7 @@ def test_two_windows_have_one_answer(opened, host, address):
     third.get_by_label("What is true").select_option("Louvre")
     third.get_by_role("button", name="Draw my answer").click()
     third.locator("#answer").wait_for()
-    assert "write it down" in third.locator("#kept").inner_text()
+    assert "write the answer down" in third.locator("#kept").inner_text()
 
 
 def test_the_page_may_open_no_connection(opened, host, address):
