@@ -1,9 +1,12 @@
 """Every saved release is read back, beside a statement that follows from its promise; a save writes both files or
 neither."""
 
+import copy
 import hashlib
 import json
+import pickle
 import stat
+import warnings
 
 import numpy as np
 import pandas
@@ -11,7 +14,7 @@ import pytest
 
 import utmost as ut
 from utmost.counting import CountedTable
-from utmost.errors import NotDetermined, OutOfRange, Unsupported
+from utmost.errors import BadTable, NotDetermined, OutOfRange, PrivacyWarning, Unsupported
 from utmost.statements import check_statement, check_sums_table, stated_release
 from utmost.workloads import Plan
 
@@ -106,6 +109,36 @@ def test_what_is_saved_is_read_back_beside_a_statement_that_holds(kind, out, tmp
     elif stored["kind"] == "utmost table of sums":
         assert check_sums_table(stored, table).spent == ut.level(1)
     assert len({len(column) for column in columns.values()}) == 1
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "jsonl", "xlsx"])
+def test_a_release_that_was_read_is_checked_against_its_own_table(ending, tmp_path):
+    """The digest is that of the file, and so compared with a path; tables in memory are compared by their values."""
+    at = tmp_path / f"t.{ending}"
+    table = {"ward": ["01", "02", "é"], "n": [5, 70, 12]}
+    ut.release(table, ut.Promise("n", public="ward", unit=ut.Unit(1, 2)), epsilon=1).save(at)
+    stored, read = json.loads((tmp_path / f"t.{ending}.json").read_text()), ut.read_release(at)
+    of_pandas = pandas.DataFrame({name: list(read.table[name]) for name in read.table})
+    changed = [of_pandas.assign(n=of_pandas["n"] + 1), of_pandas.assign(ward=["02", "01", "é"]), of_pandas.iloc[::-1]]
+    with warnings.catch_warnings(action="error", category=PrivacyWarning):
+        for same in (read.table, dict(read.table), of_pandas, at, str(at)):
+            assert check_statement(read.statement, same).margin == read.margin()
+        assert check_statement(stored, at).margin == read.margin()
+        for other in (*changed, of_pandas.iloc[:2], of_pandas.drop(columns="ward"), of_pandas.assign(n_margin=1)):
+            with pytest.raises(BadTable):
+                check_statement(read.statement, other)
+    # the statement of the file alone knows no values
+    loaded = READ[ending](at)
+    with pytest.warns(PrivacyWarning, match=r"Pass the path of the file"):
+        assert check_statement(stored, loaded).margin == read.margin()
+    for other in (loaded.iloc[:2], loaded.assign(n_margin=1), loaded.assign(n=loaded["n"] + 0.5)):
+        with pytest.raises(BadTable):
+            check_statement(stored, other)
+    assert copy.deepcopy(read.statement) == pickle.loads(pickle.dumps(read.statement)) == stored
+    ut.release(table, ut.Promise("n", public="ward", unit=ut.Unit(1, 2)), epsilon=1).save(at, overwrite=True)
+    for call in (lambda: check_statement(stored, at), lambda: check_statement(read.statement, str(at))):
+        with pytest.raises(BadTable, match="changed after it was released"):
+            call()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -21,7 +21,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact, read_confidence
 from utmost.core.exact.written_levels import level_facts, level_from_facts
 from utmost.core.noise.integer_distribution import IntegerDistribution
-from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
+from utmost.errors import BadTable, OutOfRange, PrivacyWarning, Unsupported, UtmostError, warn
 from utmost.publish.promises.codec import (
     StatementForm,
     check_header,
@@ -36,8 +36,10 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES, STATEMENT_KIND
 from utmost.publish.promises.table_statements import cells_digest, outcome_line
+from utmost.tables.files import files
 from utmost.tables.files.json_files import read_json
 from utmost.tables.files.saving import Digest
+from utmost.tables.files.sidecars import check_unchanged
 from utmost.tables.frames.any_table import adapter_of
 
 ON_TRUST_OF_DRAWS = "utmost drew the noise as stated"
@@ -61,8 +63,16 @@ PLACES_ON_TRUST = (
 
 
 class StatementFacts(Display, dict[str, Any]):
-    __slots__ = ()
+    __slots__ = ("read_table",)
     __repr__ = dict.__repr__
+
+    def __init__(self, facts: Mapping[str, Any], read_table: Any = None) -> None:
+        """``read_table`` is the table that was read from the file whose digest the statement has."""
+        super().__init__(facts)
+        self.read_table = read_table
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StatementFacts, (dict(self),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +242,9 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
 
     Args:
         statement: Statement of the table.
-        table: Table as it was released, of any kind.
+        table: Table as it was released, of any kind; or the path of its file. The statement of a file has the digest of
+            that file. A table in memory is compared with it only if the statement comes from a release that was read
+            from the file, and then by its values.
         digested: Whether to compare the digest of the cells; pass False if the digest of the file was compared.
 
     Returns:
@@ -242,6 +254,9 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
         BadTable: naming the first field that does not follow from the others; or if columns, rows, margins or digest
             are not those of the table.
         Unsupported: for an unknown format or cost.
+
+    Warns:
+        PrivacyWarning: if the values of a table in memory were not compared: pass the path of its file.
 
     >>> from utmost import Unit
     >>> from utmost.promises import Promise
@@ -253,7 +268,31 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
     Traceback (most recent call last):
     utmost.errors.BadTable: table: the table was changed after it was released, or belongs to another statement; ...
     """
-    return Statement.of_facts(statement).check(table, digested=digested)
+    checked = Statement.of_facts(statement)
+    is_of_file = digested and checked.digest is not None and checked.digest["of"] == "file"
+    if isinstance(table, str | Path):
+        if is_of_file:
+            check_unchanged(Path(table), dict(statement))
+        return checked.check(files.read(Path(table)), digested=digested and not is_of_file)
+    noise = checked.check(table, digested=digested and not is_of_file)
+    if is_of_file:
+        if not isinstance(statement, StatementFacts) or statement.read_table is None:
+            remedy = "Pass the path of the file to compare the values, too."
+            warn(f"The statement has the digest of a file, which a table in memory has not. {remedy}", PrivacyWarning)
+        elif table is not statement.read_table:
+            _check_values(table, statement.read_table)
+    return noise
+
+
+def _check_values(table: Any, original: Any) -> None:
+    """Check that two tables with the same columns have the same cells, row by row."""
+    ours, theirs = adapter_of(table), adapter_of(original)
+    for name in theirs.names(original):
+        cells = zip(ours.column(table, name), theirs.column(original, name), strict=True)
+        if any(unlike(cell, expected) for cell, expected in cells):
+            required = "the table was changed after it was released, or belongs to another statement"
+            remedy = "Get both again from where they were published."
+            raise BadTable(required, came="another value", where=f"column {name!r}", remedy=remedy)
 
 
 def check_table(

@@ -252,7 +252,7 @@ class Answer(Display, Generic[TableT_co]):
         For a frame that an engine evaluates there is no digest yet: `save` writes the frame and its statement.
         """
         if self._digest is not None:
-            return StatementFacts(self.statement_with(self._digest))
+            return StatementFacts(self.statement_with(self._digest), self.table)
         later = self.is_by_plan or self.is_drawn_later
         return StatementFacts(self.statement_with(None if later else cells_digest(self.table)))
 
