@@ -457,7 +457,7 @@ def test_a_second_dataset_is_said_on_both_screens(run, published):
     assert (code, "--dataset admissions" in err, "independent = true in the recipe" in err) == (0, True, True)
     code, _, err = run("release", BERKELEY, *more, *published, "--name", "people", "--out", "people.csv")
     assert (code, "charged as different people" in err) == (0, True)
-    assert "epsilon = 1.5, for people who are in every dataset" in run("ledger", "status", *published)[1]
+    assert "epsilon = 1.5 for a person who is in every dataset" in run("ledger", "status", *published)[1]
 
 
 @pytest.mark.parametrize("place", ["keeper:hushhush@db.example/l", "db.example/l?password=hushhush"])

@@ -250,7 +250,7 @@ def test_bins_are_asked_by_ranges(run, tmp_path):
     assert "edges of bins" in run("total", counts, "--where", "age=20..45")[2]
     median = json.loads(run("total", counts, "--json", "--median", "age")[1])
     assert (median["labels"], median["interval"], median["kind"]) == (["[20, 40)"], [20, 40], "quantile")
-    assert "age from 20 up to 40, without 40" in run(*ask[:2], *ask[3:])[1]
+    assert "age from 20 to before 40" in run(*ask[:2], *ask[3:])[1]
     assert "in [40, 60)" in run("total", counts, "--quantile", "age=0.9")[1]
     spread = json.loads(run("total", counts, "--json", "--spread", "age")[1])
     low, high = json.loads(run("total", counts, "--json", "--variance", "age")[1])["interval"]

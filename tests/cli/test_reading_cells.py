@@ -130,7 +130,10 @@ def test_a_release_by_a_plan_is_read(run, tmp_path):
     assert report["tables"] == [{"table": "sex age", "margin": 3, "margin_together": 4}]
     assert found(run, path, "--where", "sex=men", "--minus", "sex=women")["margin"] == 5
     assert found(run, path, "--where", "sex=men", "--over", "all")["determined"]
-    assert run("read", path)[0] == 0
+    code, shown, _ = run("read", path)
+    levels = {level["epsilon"]: (level["table"], level["margin_together"]) for level in report["levels"]}
+    assert (code, levels) == (0, {"2": ("sex age", 2), "4": ("sex age", 1)})
+    assert "epsilon table each all at once" in " ".join(shown.split())
 
 
 def test_a_flat_prior_is_the_one_where_none_is_given(run):

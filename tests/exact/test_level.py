@@ -103,3 +103,8 @@ def test_a_level_that_cannot_be_printed_is_refused():
         with pytest.raises(NotALevel, match="4000 digits"):
             level(**one)
     assert "too many digits" in str(NotALevel("epsilon must be positive", came=-(10**5000)))
+
+
+def test_no_bound_is_a_negative_zero():
+    """A printed interval began at -0."""
+    assert str(round_down(Fraction(0))) == str(round_up(Fraction(0))) == "0.0"

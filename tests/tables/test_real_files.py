@@ -244,4 +244,4 @@ def test_a_range_says_which_end_it_leaves_out(run, tmp_path):
     asked = ["--each-row", "--domain", tmp_path / "d.json", "--epsilon", 1, "--out", tmp_path / "o.csv"]
     assert run("release", tmp_path / "t.csv", *asked)[0] == 0
     shown = run("total", tmp_path / "o.csv", "--where", "day=2013-03..2013-05")[1]
-    assert "from 2013-03 up to 2013-05, without 2013-05" in " ".join(shown.split())
+    assert "from 2013-03 to before 2013-05" in " ".join(shown.split())

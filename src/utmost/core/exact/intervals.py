@@ -340,7 +340,7 @@ def round_down(x: Fraction | Interval | int) -> float:
     >>> Fraction(round_down(Fraction(1, 10))) <= Fraction(1, 10)
     True
     """
-    return -round_up(-x)
+    return -round_up(-x) + 0.0  # no -0.0
 
 
 def nearest(x: Fraction | Interval | int) -> float:

@@ -397,7 +397,9 @@ def named_command(
             )
             error.remedy = f"{again} --count-key. {error.remedy}"
         elif counting[0].are_events and error.remedy is not None:
-            error.remedy = f"If `utmost count` counted these events before, release its file. {error.remedy}"
+            error.remedy = (
+                f"If the first release was of a file of `utmost count`, release that file again. {error.remedy}"
+            )
         raise
     except AlreadyPublished as error:
         if not error.at_other_level:

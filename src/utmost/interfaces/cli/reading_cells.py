@@ -167,6 +167,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellQuestion, *, t
         curves = {"margin": [float(price["margin"]) for price in prices]}
         if prices[0]["margin_together"] is not None:
             curves["all at once"] = [float(price["margin_together"]) for price in prices]
+        if prices[0]["mean_error"] is not None:
             curves["mean error"] = [price["mean_error"] for price in prices]
         kind = plot.suffix[1:].lower()
         draw = partial(canvas.curves_figure, xs, curves, kind=kind, x="epsilon", y="error of a cell")
@@ -311,10 +312,12 @@ class _Sums:
         return _sum(exact(answer.value), answer.margin, sure, question, kind, None)
 
     def margins_at(self, at: Level) -> dict[str, Any]:
-        """Return the largest margin of the wanted tables at a level."""
+        """Return the margins of the wanted table with the largest ones, at a level."""
         other = replace(self.release, level=at, confidence=self.sure, weights={})
-        alone = max(other.bars().values())
-        return _margins_report(at, alone, None, None)
+        bars = other.bars()
+        name = max(bars, key=lambda each: bars[each])
+        together = other.bars(name, together=True)[name]
+        return _margins_report(at, bars[name], together, None) | {"table": name or "total"}
 
 
 def _head(sure: Fraction) -> dict[str, Any]:
@@ -444,11 +447,11 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
     if "guarantee" in report:
         console.print(ScreenText(report["guarantee"]))
     if report["levels"]:
+        tables = ["table"] if "table" in report["levels"][0] else []
         rows = [
             [
-                price["epsilon"],
-                _up(price["margin"]),
-                "" if price["margin_together"] is None else _up(price["margin_together"]),
+                *(price[title] for title in ("epsilon", *tables)),
+                *(_up(price[of]) for of in ("margin", "margin_together")),
             ]
             for price in report["levels"]
         ]
@@ -459,7 +462,7 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
         )
         console.print(
             ScreenText("\nMargins at other levels", style="bold"),
-            grid(["epsilon", "each", "all at once"], rows),
+            grid(["epsilon", *tables, "each", "all at once"], rows, left=1 + len(tables)),
             facts({"price": cost}),
         )
     if written is not None:

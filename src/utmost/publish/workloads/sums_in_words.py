@@ -187,7 +187,7 @@ def _pair_of(domain: Domain, text: str) -> tuple[str, Any]:
 
 
 def selected(where: Iterable[str]) -> str:
-    """Return selections in words for people: "age=1..3" becomes "age from 1 up to 3, without 3"."""
+    """Return selections in words for people: "age=1..3" becomes "age from 1 to before 3"."""
     words = []
     for selection in where:
         name, sign, wanted = selection.partition("=")
@@ -197,7 +197,7 @@ def selected(where: Iterable[str]) -> str:
         ranges = []
         for part in map(str.strip, wanted.split(",")):
             low, dots, high = part.partition("..")
-            ends = [f"from {low}" if low else "", f"up to {high}, without {high}" if high else ""]
+            ends = [f"from {low}" if low else "", f"{'to ' if low else ''}before {high}" if high else ""]
             ranges.append(" ".join(filter(None, ends)) if dots else part)
         words.append(f"{name} {' or '.join(ranges)}")
     return " and ".join(words)

@@ -3,6 +3,7 @@
 `text_files.py` finds separator and encoding of a file, and `utmost.tables.cells.spelling` reads its cells.
 """
 
+import codecs
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -362,7 +363,9 @@ def records(path: Path) -> Iterator[tuple[int, list[str]]]:
         except UnicodeDecodeError as error:
             # The codec's message quotes a byte of the file.
             came = f"bytes of another encoding ({error.reason})"
-            remedy = 'Pass encoding="cp1252", say.'
+            with path.open("rb") as content:
+                is_utf_16 = content.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+            remedy = 'Pass encoding="utf-16".' if is_utf_16 else 'Pass encoding="cp1252", say.'
             where = f"{path}, after line {start}"
             raise BadTable("a CSV file must be UTF-8 text", came=came, where=where, remedy=remedy) from None
         except csv.Error as error:

@@ -42,7 +42,7 @@ def check(
     out: Annotated[Path | None, option("FILE", "File for the report (.json), for the owner alone.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show by column the share of rows that are unreadable, outside or empty, and values without rows.
+    """Show by column the share of unreadable, outside and empty rows, and values without rows.
 
     utmost domain check persons.csv --domain domain.json
 

@@ -65,7 +65,9 @@ def show_status(status: Mapping[str, Any], headline: str | None) -> None:
             shown.append(grid(titles, [[_cell(row[title]) for title in titles] for row in entries]))
     spent = [float(Fraction(row["spent"])) for row in status["datasets"] if row["spent"] is not None]
     if len(spent) > 1:
-        together = f"epsilon = {short_bar(sum(spent))}, for people who are in every dataset; no limit applies to it"
+        together = (
+            f"epsilon = {short_bar(sum(spent))} for a person who is in every dataset; a limit holds for one dataset"
+        )
         shown.append(facts({"all datasets": together}))
     screen().print(ScreenGroup(*shown))
 

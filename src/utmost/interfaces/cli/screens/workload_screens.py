@@ -460,7 +460,7 @@ def undetermined_means(table: Any) -> dict[str, str]:
     if not empty:
         return {}
     some = f"{empty} of {len(cells)} means are" if screen().is_terminal else "some means are"
-    why = "within its margin the number of events there may be 0"
+    why = "the count is so small that, within its margin, nobody may be there"
     return {"not determined": f"{some} empty: {why}. A larger epsilon, or fewer columns in --by, determine more"}
 
 

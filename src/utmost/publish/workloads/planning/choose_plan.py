@@ -43,8 +43,8 @@ def choose_plan(
         wanted: Wanted sums, and the weights of their errors.
         unit: Unit of privacy.
         epsilon: Privacy level of the whole release, as a number or a `Level`.
-        up_to: Highest level to which the release will ever be relaxed, as a number or a `Level`. The shares are
-            optimized for this level.
+        up_to: Highest level to which the release is expected to be relaxed, as a number or a `Level`. The shares are
+            optimized for this level; it is no limit, and answers above it only have larger errors than they could.
         candidates: Marginals that may be measured; None for all that can be of use.
         aim: "each": the least weighted sum of mean variances for which **each** table stays within a limit. The limit
             is the error of separate noise on this table alone, at a budget share proportional to weight^(1/3). "mean":

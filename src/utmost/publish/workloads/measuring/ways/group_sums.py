@@ -56,8 +56,8 @@ _OF_SHARED = (
 )
 
 _IN_TOTAL = (
-    "One individual's changes of all cells add up to no more than in_total. The plan therefore charges in_total / "
-    "sensitivity cells, because the privacy loss of geometric noise depends on the sum of the changes alone"
+    "One individual's changes of all cells add up to no more than in_total. The privacy loss of geometric noise "
+    "depends on this sum alone: the noise is as if one individual changed in_total / sensitivity cells"
 )
 
 _EXACTLY = {
