@@ -28,13 +28,14 @@ def one_call_of_each_verb():
     )
     name, known = ("n",), (("n", "approved"), {})
     return {
-        "me": ((), {}), "levels": (name, {}), "view": (name, at), "margin": (name, at),
+        "me": ((), {}), "release": (name, {}), "levels": (name, {}), "spent": (name, {}), "view": (name, at), "margin": (name, at),
         "charge": (("d",), at | {"what": "OpenDP"}), "propose": ((AnswerRequest("n", level(1)),), {}),
         "proposals": ((), {}),
         "proposal": (name, {}), "withdraw": (name, {}), "waiting": ((), {}),
         "decide": known, "publish": (("n", TABLE, PROMISE), at), "relax": (("n", TABLE), at),
         "publish_measures": ((shared_requests(tables, shared, dataset="d"), tables), {}),
         "relax_shared": ((tables, shared), at),
+        "relax_measures": (([AnswerRequest(table, level(1)) for table in tables], tables), {}),
         "rehearse": (name, at), "budgets": ((), {}), "history": ((), {}), "status": ((), {}), "verify": ((), {}),
         "receipt": ((), {}), "check": (("utmost-receipt:x",), {}), "trail": ((), {}),
         "export_trail": (("never.jsonl",), {}), "tokens": ((), {}), "make_token": (("Bo", "recipient"), {}),
