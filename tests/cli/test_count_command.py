@@ -161,7 +161,7 @@ def test_a_second_count_without_the_key_is_told_to_use_it(run, tmp_path):
         code, _, err = run("release", counted, *place)
     assert (code, "with its --count-key" in err) == (3, True)
     code, _, err = run("release", events, *counts[:-2], *place)  # by the ledger's key, and so by another one
-    assert (code, "`utmost count` counted these events" in err) == (3, True)
+    assert (code, "of a file of `utmost count`, release that file again" in err) == (3, True)
 
 
 def test_a_counted_release_is_kept_in_a_ledger_and_relaxed(run, files, tmp_path):

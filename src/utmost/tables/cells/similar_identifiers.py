@@ -26,7 +26,10 @@ def similar_identifiers(texts: Sequence[str]) -> int:
     if isinstance(texts, TextsInArrow):
         if not is_text(texts.column.type):
             return 0
-        counts = plain_identifiers(texts.column).value_counts().field("counts").to_numpy()
+        plain = plain_identifiers(texts.column)
+        if plain.equals(texts.column):  # the identifiers are distinct
+            return 0
+        counts = plain.value_counts().field("counts").to_numpy()
         return int(counts[counts > 1].sum())
-    plain = Counter(unicodedata.normalize("NFKC", text.lower()).strip().lstrip("0") for text in texts)
-    return sum(count for count in plain.values() if count > 1)
+    spelled = Counter(unicodedata.normalize("NFKC", text.lower()).strip().lstrip("0") for text in texts)
+    return sum(count for count in spelled.values() if count > 1)
