@@ -28,7 +28,8 @@ def one_call_of_each_verb():
     )
     name, known = ("n",), (("n", "approved"), {})
     return {
-        "me": ((), {}), "release": (name, {}), "levels": (name, {}), "spent": (name, {}), "view": (name, at), "margin": (name, at),
+        "me": ((), {}), "release": (name, {}), "levels": (name, {}), "spent": (name, {}), "view": (name, at),
+        "margin": (name, at),
         "charge": (("d",), at | {"what": "OpenDP"}), "propose": ((AnswerRequest("n", level(1)),), {}),
         "proposals": ((), {}),
         "proposal": (name, {}), "withdraw": (name, {}), "waiting": ((), {}),
