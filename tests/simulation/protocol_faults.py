@@ -264,7 +264,7 @@ FAULTS = {
     stored_answers_mixed_up: 23,
     a_rollback_costs_nothing: 22,
     published_without_approval: 14,
-    approved_by_its_proposer: 52,
+    approved_by_its_proposer: 41,
     fresh_noise_on_relax: 0,
 }
 """Fault to the number of the first history that is tried: those before would find it, if at all, no sooner."""
