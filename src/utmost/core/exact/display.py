@@ -33,7 +33,7 @@ class Display:
 
 
 def few(words: Sequence[str], most: int = 24) -> str:
-    """Join words by commas; replace the words after the first ``most`` by their number."""
+    """Join words by commas: at most ``most`` of them, then how many more there are."""
     more = f" and {len(words) - most} more" if len(words) > most else ""
     return ", ".join(words[:most]) + more
 

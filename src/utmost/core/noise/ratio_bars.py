@@ -174,7 +174,7 @@ class FiellerSet:
 
     @cached_property
     def _each(self) -> Fraction | None:
-        """1 - confidence - eta, the miss allowed for the noise of U - rho V; None if the ratio is not determined."""
+        """1 - confidence - eta, the chance of a miss left for the noise of U - rho V; None without a ratio."""
         # P(|S| > a number slightly below x) is at least P(|S| >= x).
         x = abs(self.bottom)
         lost = Fraction(self.noises.of_ratio(None).tail(x - x / (1 << 60) if x else Fraction(-1)))

@@ -10,8 +10,8 @@ and not on floats, precision or other items. The distribution is exact.
 digits are drawn in groups of eight; the group that starts at bit s has P(d) proportional to a^(d 2^s). m is the least
 number with 2^m log(1/a) >= 1/2, so that tables stay small at every level.
 
-The time of a draw is not constant: it depends slightly on the words. Hide this time from everybody who must not know
-the noise.
+The time of a draw is not constant: it depends slightly on the random words. Hide this time from everybody
+who must not know the noise.
 """
 
 from bisect import bisect_right

@@ -106,7 +106,7 @@ RESEARCH = {
         "databases": "Decide whether seeing the database beats seeing the count.",
     },
     "Noise": {
-        "compare": "Draw how much more Laplace noise costs, by epsilon.",
+        "compare": "Plot how much more Laplace noise costs, by epsilon.",
         "lossless": "Decide whether noise can be relaxed to a larger level without loss.",
         "words": "Choose the parameter of RAPPOR for a level.",
     },

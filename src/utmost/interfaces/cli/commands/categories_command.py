@@ -87,7 +87,7 @@ def categories(
     ] = None,
     column: Annotated[str | None, option("NAME", "Column of the categories in --file.")] = None,
     reports: Annotated[
-        file_options.File | None, file_options.file_option("FILE", "Reports to count, which --out wrote.")
+        file_options.File | None, file_options.file_option("FILE", "Files of reports, written by --out.")
     ] = None,
     spelling: table_options.TextFileOptions,
     out: Annotated[Path | None, option("FILE", "File of the reports, with --file.")] = None,
