@@ -504,7 +504,8 @@ def test_a_key_that_others_could_guess_is_refused(tmp_path, key):
 
 
 def test_a_key_file_that_may_never_end_is_refused(tmp_path):
-    """--count-key /dev/urandom filled the memory."""
-    (tmp_path / "count.key").write_bytes(bytes((1 << 20) + 1))
-    with pytest.raises(KeyRefused, match="got more"):
-        count_table(EVENTS, PAGES, Counting("user", at_most=1, key=tmp_path / "count.key"))
+    """--count-key /dev/urandom filled the memory; and a file of data given by mistake is not to be written over."""
+    (tmp_path / "events.csv").write_bytes(bytes((1 << 20) + 1))
+    with pytest.raises(KeyRefused, match="got more") as error:
+        count_table(EVENTS, PAGES, Counting("user", at_most=1, key=tmp_path / "events.csv"))
+    assert "events.csv" not in error.value.remedy

@@ -171,8 +171,8 @@ def first_difference(
     field = next((name for name in there | own if own.get(name) != there.get(name)), "request")
     new, old = own.get(field), there.get(field)
     if isinstance(new, Mapping) and isinstance(old, Mapping):
-        field = next(name for name in {**old, **new} if new.get(name) != old.get(name))
-        return f"{field} in its promise", _value_text(old.get(field))
+        part = next((name for name in {**old, **new} if new.get(name) != old.get(name)), field)
+        return f"{part} in its promise", _value_text(old.get(part))
     return field, _value_text(old)
 
 

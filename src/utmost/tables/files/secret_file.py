@@ -74,7 +74,8 @@ def counting_key(path: Path) -> bytes:
                 key = file.read(_MOST_BYTES + 1)
             if LEAST_BYTES <= len(key) <= _MOST_BYTES:
                 return key
-            place = path if path.is_file() else "count.key"
+            # A larger file may be somebody's data: no remedy writes over it.
+            place = path if path.is_file() and len(key) < LEAST_BYTES else "count.key"
             remedy = f"Restore the key, or write a new one: head -c 32 /dev/urandom > {place}"
             came = len(key) if len(key) < LEAST_BYTES else "more"
             required = f"a counting key must have {LEAST_BYTES} to {_MOST_BYTES} bytes"
