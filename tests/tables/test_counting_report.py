@@ -474,3 +474,13 @@ def test_rows_of_a_person_that_count_as_one_are_no_loss(measure):
         warnings.simplefilter("error")
         report = ut.count_table(events, Domain(page=["x"]), ut.Counting("who", at_most=1), measure=measure).report
     assert report.rows["events kept"] == "1 of 9 (11.1 %); all events of a person in a cell count as one"
+
+
+def test_persons_are_looked_at_beside_cells_that_cannot_be_read(tmp_path, run):
+    """Rows and columns that the domain leaves out are in the column of persons; an empty cell is no person."""
+    (tmp_path / "l.csv").write_text("card,age\n01,30\n1,old\n,40\n3,50\n")
+    (tmp_path / "d.json").write_text('{"age": {"edges": [0, 35, 120]}}')
+    asked = ["domain", "check", tmp_path / "l.csv", "--domain", tmp_path / "d.json", "--person", "card"]
+    report = json.loads(run(*asked, "--json")[1])
+    assert (report["similar_persons"], report["without_person"]) == (2, 1)
+    assert "rows without a person" in run(*asked)[1]

@@ -63,6 +63,7 @@ def check(
     axes = dict(zip(declared.columns, declared.axes, strict=True))
     if by is not None:
         axes = {name: axes[declared.columns[declared.level_named(name)[0]]] for name in split_names(by)}
+    everybody = table  # with the rows and columns that `_readable` leaves out
     unreadable: dict[str, _Unreadable] = {}
     left_out: set[int] = set()
     with warnings.catch_warnings():
@@ -105,10 +106,14 @@ def check(
             if whole.outside.get(name) and axis.edges is None and len(axis.columns) == 1
         }
 
-    persons = set[str]()
+    persons, without_person = set[str](), 0
     if person is not None:
-        for batch in read_events(table, [person], (), spelling.cells).batches():
-            persons |= {str(cell) for cell in _listed(batch[person]) if cell is not None}
+        for batch in read_events(everybody, [person], (), spelling.cells).batches():
+            for cell in _listed(batch[person]):
+                if cell is None or (isinstance(cell, str) and spelling.cells.is_missing(cell)):
+                    without_person += 1
+                else:
+                    persons.add(str(cell))
 
     report: dict[str, Any] = {
         "kind": "utmost domain check",
@@ -126,7 +131,11 @@ def check(
             | ({"without_rows": _few_values(without_rows[name])} if without_rows[name] else {})
             for name in axes
         },
-        **({} if person is None else {"similar_persons": similar_identifiers([*persons])}),
+        **(
+            {}
+            if person is None
+            else {"similar_persons": similar_identifiers([*persons]), "without_person": without_person}
+        ),
     }
     if file is not None:
         write_together({file: lambda target: write_json(report, target)}, owner_only=True)
@@ -156,6 +165,8 @@ def check(
             shown[f"{name} without rows"] = f"{len(values)} of {axes[name].size} values: {first}"
     if similar_persons := report.get("similar_persons", 0):
         shown[f"{person}"] = f"{similar_persons} persons {SIMILAR}: each counts as another person, so correct them"
+    if without_person:
+        shown["rows without a person"] = f"{without_person}: {person} is empty there, and a release refuses such rows"
     screen().print(ScreenGroup(ScreenText(CountingReport.notice, style="bold"), table_of_axes, facts(shown)))
 
 
