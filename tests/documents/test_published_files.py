@@ -178,3 +178,11 @@ def test_an_address_is_read_with_the_statement_beside_it(folder, address, monkey
             read_release(wrong)
     with pytest.raises(OutOfRange):
         read_release(f"{address}/")
+
+
+def test_a_statement_of_another_kind_names_the_call_that_checks_it(folder):
+    statement = json.loads((folder / "age.parquet.json").read_text(encoding="utf-8"))
+    with pytest.raises(BadTable, match="table of sums") as refused:
+        ut.statements.check_statement(statement, folder / "age.parquet")
+    assert "ut.read_release(file)" in refused.value.remedy
+    assert ut.read_release(folder / "age.parquet").epsilon == 1

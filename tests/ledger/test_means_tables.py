@@ -157,7 +157,7 @@ def test_by_commands_and_a_recipe(run, tmp_path):
     assert run("ledger", "create", place, "--key-file", tmp_path / "wages.secret.toml")[0] == 0
     code, shown, _ = run("release", data, "--recipe", recipe, "--dry-run", "--json")
     rehearsed = json.loads(shown)
-    assert (code, rehearsed["after"]["spent"]) == (0, "1")
+    assert (code, rehearsed["after"]["spent"], rehearsed["repeated"]) == (0, "1", False)
     night = ["release", data, "--recipe", recipe, "--request", "2026-11-28", "--out", out]
     assert run(*night)[0] == 0
     written = out.read_bytes()
@@ -166,10 +166,13 @@ def test_by_commands_and_a_recipe(run, tmp_path):
             header, first = (line.decode().split(",") for line in written.splitlines()[:2])
             assert float(first[header.index(f"{name}_margin")]) == pytest.approx(margin, rel=1e-2)
     assert run(*night)[0] == 0  # the same night again
+    assert "nothing: this answer is stored" in run("release", data, "--recipe", recipe, "--dry-run")[1]
     assert run("verify", out)[0] == 0
     key = ["--key-file", tmp_path / "wages.secret.toml", "--ledger", place, "--name", "wages"]
-    assert run("relax", data, "--recipe", recipe, "--epsilon", 2, "--dry-run")[0] == 0
+    rehearsal = ["relax", data, "--recipe", recipe, "--epsilon", 2, "--dry-run", "--json"]
+    assert json.loads(run(*rehearsal)[1])["repeated"] is False
     assert run("relax", data, "--recipe", recipe, "--epsilon", 2, "--out", tmp_path / "two.csv")[0] == 0
+    assert json.loads(run(*rehearsal)[1])["repeated"] is True
     assert run("view", *key, "--epsilon", 1, "--out", tmp_path / "view.csv")[0] == 0
     assert (tmp_path / "view.csv").read_bytes() == written
     assert run("view", *key)[0] == 2  # of several levels none is assumed

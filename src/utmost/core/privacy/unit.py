@@ -221,9 +221,11 @@ class Unit(PickledByFields):
     @property
     def largest_change_named(self) -> str:
         """The sensitivity with the name of the amount: "5000 of paid"."""
-        return self._most(
-            "" if self.amount is None or self.is_distinct or self.is_shared else f" of {self.amount.name}"
-        )
+        return self._most(self._of_amount)
+
+    @property
+    def _of_amount(self) -> str:
+        return "" if self.amount is None or self.is_distinct or self.is_shared else f" of {self.amount.name}"
 
     def _most(self, of: str) -> str:
         if self.is_shared and self.amount is not None:
@@ -248,8 +250,12 @@ class Unit(PickledByFields):
 
         >>> Unit(1, 2).changes_text("cell")
         'at most 2 cells, each by at most 1'
+        >>> Unit(2, 2, in_total=2).changes_text("cell")
+        'at most 2 cells, by at most 2 in total'
         """
         many = self.cells_text(cell)
+        if not self.is_shared and self.in_total == self.sensitivity:
+            return f"at most {many}, by at most {self.text(self.sensitivity)}{self._of_amount} in total"
         if not self.is_shared or self.amount is None:
             return f"at most {many}, {'each ' * (self.cells > 1)}by at most {self.largest_change_named}"
         low, high = (self.text(end) for end in self.amount.ends)

@@ -359,9 +359,10 @@ def publish_in_ledger(
                 promise=promise,
                 request=memory.request,
             )
-            if not question.is_answered(opened, question.at):
+            repeated = question.is_answered(opened, question.at)
+            if not repeated:
                 question.check_new_values(opened, {question.name: (source, promise)}, refuse=memory.new_values)
-            return show_spending(question, after, promise.lasting_noise, promise.until)
+            return show_spending(question, after, promise.lasting_noise, promise.until, repeated=repeated)
     with memory.place.opened() as opened:
         question.check_repeats(opened, file, question.at, memory.request)
         repeated = question.is_answered(opened, question.at)
@@ -418,7 +419,9 @@ def named_command(
         raise
 
 
-def show_spending(question: Question, after: Budget, noise: Noise | None, until: Until | None) -> None:
+def show_spending(
+    question: Question, after: Budget, noise: Noise | None, until: Until | None, *, repeated: bool
+) -> None:
     """Show what a call would spend, and how accurate its answer would be; nothing is drawn or written."""
     sure = read_confidence(question.answer.confidence)
     margin, margins = None if noise is None else noise.margin(question.at, sure), dict[str, str]()
@@ -435,7 +438,7 @@ def show_spending(question: Question, after: Budget, noise: Noise | None, until:
         ladder = (
             until.ladder(noise, question.at, sure) if promise is None else planned_ladder(promise, question.at, sure)
         )
-    show_after(question, after, margins, {"margin": margin}, ladder)
+    show_after(question, after, margins, {"margin": margin}, ladder, repeated=repeated)
 
 
 def show_after(
@@ -444,16 +447,19 @@ def show_after(
     margins: Mapping[str, str],
     bars: Mapping[str, Any],
     ladder: Sequence[LadderStep] = (),
+    *,
+    repeated: bool,
 ) -> None:
-    """Print the budget after a rehearsed call, and its margins."""
+    """Print the budget after a rehearsed call, its margins, and whether the call repeats a stored answer."""
     # `margins` are in words for people, `bars` for programs; `ladder` has the levels at which a rule may stop.
     report = budget_report(after)
     if question.answer.as_json:
-        rehearsal = {"dry_run": True, "name": question.name, **level_facts(question.at), **bars}
+        rehearsal = {"dry_run": True, "name": question.name, **level_facts(question.at), **bars, "repeated": repeated}
         rehearsal |= {"ladder": ladder_report(ladder)} if ladder else {}
         return print_json(rehearsal | {"after": report})
     rows = {"release": question.name, "level": f"epsilon = {level_words(question.at)}", **margins}
     rows |= budget_rows(report)
+    rows |= {"cost": "nothing: this answer is stored, and the call repeats it"} if repeated else {}
     rows["would be spent"], rows["would remain"] = rows.pop("spent"), rows.pop("remaining")
     shown = [ladder_grid(ladder)] if ladder else []
     screen().print(ScreenGroup(ScreenText("Nothing was drawn. After this call:", style="bold"), *shown, facts(rows)))

@@ -54,7 +54,7 @@ def publish_means_in_ledger(
         if isinstance(made, Budget):
             if not repeated:
                 question.check_new_values(opened, sources, refuse=memory.new_values)
-            return _show_rehearsal(question, tables, made)
+            return _show_rehearsal(question, tables, made, repeated=repeated)
         if not repeated:
             question.warn_of_equal_values(opened)
         give_means(question, made, signer, repeated=repeated, headline=question.headline(opened, repeated=repeated))
@@ -64,10 +64,10 @@ def relax_means_in_ledger(
     ledger: Ledger, tables: Mapping[str, CountedTable], question: Question, signer: Signer | None, *, dry_run: bool
 ) -> None:
     """Relax several amounts that were published as one table, or rehearse it."""
+    repeated = question.is_answered(ledger, question.at)
     if dry_run:
         after = ledger.rehearse_means(question.name, tables, epsilon=question.at, relax=True, version=question.version)
-        return _show_rehearsal(question, tables, after)
-    repeated = question.is_answered(ledger, question.at)
+        return _show_rehearsal(question, tables, after, repeated=repeated)
     with progress_bar("Relaxing"):
         measures = ledger.relax_means(question.name, tables, epsilon=question.at, version=question.version)
     headline = question.headline(ledger, repeated=repeated)
@@ -91,8 +91,9 @@ def give_means(
         raise
 
 
-def _show_rehearsal(question: Question, tables: Mapping[str, CountedTable], after: Budget) -> None:
+def _show_rehearsal(question: Question, tables: Mapping[str, CountedTable], after: Budget, *, repeated: bool) -> None:
     """Show what a call would spend, and how accurate its answer would be; nothing is drawn or written."""
     measures = MeasuresTable.without_data(tables, question.at, question.answer.confidence)
     margins = measures_margins(measures, question.answer.confidence)
-    show_after(question, after, {"margins": margins}, {"column_error_bars": measures.column_bars()})
+    bars = {"column_error_bars": measures.column_bars()}
+    show_after(question, after, {"margins": margins}, bars, repeated=repeated)

@@ -268,6 +268,10 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
     Traceback (most recent call last):
     utmost.errors.BadTable: table: the table was changed after it was released, or belongs to another statement; ...
     """
+    kind = statement.get("kind") if isinstance(statement, Mapping) else None
+    if isinstance(kind, str) and kind in KINDS_BESIDE_TABLES - {STATEMENT_KIND}:
+        remedy = "Call ut.read_release(file): it checks every kind of statement with its table."
+        raise BadTable("the statement must be of one table of cells", came=kind, where="kind", remedy=remedy)
     checked = Statement.of_facts(statement)
     is_of_file = digested and checked.digest is not None and checked.digest["of"] == "file"
     if isinstance(table, str | Path):

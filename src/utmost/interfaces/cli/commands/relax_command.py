@@ -96,10 +96,10 @@ def relax(
             if kept is not None:
                 table_options.check_fits(question.answer, table_before_draw(values, kept.promise))
         with _named_counting(kept, people):
+            repeated = question.is_answered(opened, at)
             if dry_run:
                 after = opened.rehearse(question.name, epsilon=at, version=question.version, table=values)
-                return show_spending(question, after, None if kept is None else kept.noise, None)
-            repeated = question.is_answered(opened, at)
+                return show_spending(question, after, None if kept is None else kept.noise, None, repeated=repeated)
             with options.refusing_weak_levels(yes):
                 relaxed = opened.relax(question.name, values, epsilon=at, version=question.version)
         headline = question.headline(opened, repeated=repeated)

@@ -43,14 +43,14 @@ class PersonOptions:
         str | None,
         option(
             "COLUMN",
-            "Column that tells persons apart: applicant. Each counts once in a cell.",
+            "Column that tells persons apart: applicant. Without --in-total, each counts once in a cell.",
         ),
     ] = None
     each_row: Annotated[bool, flag("Each row is another person.")] = False
     domain: file_options.DomainFile = None
     by: Annotated[
         list[str] | None,
-        option("NAMES", "Columns to count by: sex,region; by default all."),
+        option("NAMES", "Columns to count by: sex,region; default all."),
     ] = None
     at_most: Annotated[int | None, option("K", "Number of cells that one person may change: 1.")] = None
     in_total: Annotated[

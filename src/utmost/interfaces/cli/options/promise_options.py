@@ -28,7 +28,7 @@ TOGETHER_HELP = "One person changes one row only: any (up or down) or counts (sa
 
 PromiseFile = Annotated[
     file_options.File | None,
-    file_options.file_option("FILE", "Promise of `utmost promise`, in place of these options."),
+    file_options.file_option("FILE", "Promise of `utmost promise`, instead of these options."),
 ]
 
 

@@ -109,7 +109,7 @@ def _take_recipe(context: Any, path: Path) -> None:
 
 RecipeFile = Annotated[
     file_options.File | None,
-    file_options.file_option("FILE", "Recipe of `utmost init`, in place of these options.", first=_take_recipe),
+    file_options.file_option("FILE", "Recipe of `utmost init`, instead of these options.", first=_take_recipe),
 ]
 
 
