@@ -1,4 +1,4 @@
-"""Readers of arguments for public functions: an integer, a truth value, a path, an instance of a class.
+"""How public functions read their arguments, and refuse a wrong type with the name of the parameter.
 
 Each reader takes a value and the name of its parameter. It returns the value in the required type, or raises an error
 that names the parameter and the type. `exact` reads numbers, `level` levels, and `as_array` arrays.
@@ -115,7 +115,7 @@ def sequence_of(values: Any, reader: _ArgumentReader | type, name: str) -> Any:
 
 
 def one_of(value: Any, among: Any, name: str, where: str | None = None, remedy: str | None = None) -> Any:
-    """Check that a value is one of the words of the ``Literal`` type ``among``."""
+    """Check that a value is one of the strings of the ``Literal`` type ``among``."""
     words = typing.get_args(among)
     if not isinstance(value, str):
         raise wrong_kind(name, f"one of {', '.join(words)}", value)

@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 Array = NDArray[Any]
 """A read-only array in one of the two kinds of numbers: dtype float64, or dtype object with a `Fraction` in every
-place."""
+entry."""
 
 Floats = NDArray[np.float64]
 

@@ -1,7 +1,7 @@
-"""Arrays of floats with proven error bounds: each entry is a float and a radius, and the true number lies within it.
+"""Arrays of floats with proven error bounds: each entry is a float and a radius, and no true number is farther away.
 
 This is interval arithmetic on arrays. A ball is a float m and a float r >= 0, and stands for every real within r of m.
-Each operation returns a ball that contains every result. Where no finite ball does, the radius is infinite or NaN, and
+Each operation returns a ball that contains every result. If no finite ball does, the radius is infinite or NaN, and
 every comparison with the ball is undecided.
 
 Assumed: the machine's + - * / and sqrt of float64 follow IEEE 754 and round to one of the two floats next to the true
@@ -54,7 +54,7 @@ class Balls:
         return cls(np.float64(middle), np.float64(radius))
 
     def part(self, where: Any) -> "Balls":
-        """The balls at the places ``where``."""
+        """The balls at the indices ``where``, or under the mask ``where``."""
         return Balls(self.middle[where], self.radius[where])
 
     def __neg__(self) -> "Balls":
@@ -128,7 +128,7 @@ class Balls:
 
     @property
     def floor(self) -> tuple[Reals, NDArray[np.bool_]]:
-        """The numbers rounded down, and whether the ball decides them."""
+        """Return each number rounded down, and whether all numbers of its ball have that floor."""
         reach = (self.radius + 4 * ROUNDING * np.abs(self.middle)) * _WIDER + TINY
         low, high = np.floor(self.middle - reach), np.floor(self.middle + reach)
         return low, (low == high) & (np.abs(low) < _MOST_WHOLE)

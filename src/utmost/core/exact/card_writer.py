@@ -1,4 +1,7 @@
-"""The function that writes the cards of notebooks. It needs every class, so `utmost/__init__.py` sets `write_card`."""
+"""The function that writes the HTML card of a value in a notebook.
+
+`utmost/__init__.py` sets `write_card`, because cards need every class of the package.
+"""
 
 from collections.abc import Callable
 from typing import Any

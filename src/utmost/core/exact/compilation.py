@@ -19,7 +19,7 @@ _announce: ContextVar[Callable[[], object] | None] = ContextVar("announce", defa
 
 @contextmanager
 def on_compilation(announce: Callable[[], object]) -> Iterator[None]:
-    """Call ``announce`` before the first compilation in this context and thread, except for stored code."""
+    """Call ``announce`` before the first compilation in this context and thread. Stored code is not compiled."""
     before = _announce.set(announce)
     try:
         yield

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 DEFAULT_CONFIDENCE = "0.95"
-"""The confidence of margins by default, as arguments and options have it."""
+"""The default confidence of margins, as the text that arguments and options have."""
 
 CONFIDENCE = Fraction(DEFAULT_CONFIDENCE)
-"""The same number. A stopping rule reads margins of this confidence, whatever margins are shown."""
+"""The default confidence as a Fraction. Stopping rules use margins of this confidence, even if others are displayed."""

@@ -133,7 +133,7 @@ class Interval:
         shift = bits - self.bits
         if shift >= 0:
             return Interval(self.low << shift, self.high << shift, bits)
-        # A shift to the right rounds down, also for negative numbers; with two signs it rounds up.
+        # A shift to the right rounds down, also for negative numbers; between two negations it rounds up.
         return Interval(self.low >> -shift, -((-self.high) >> -shift), bits)
 
     def _lift(self, other: "Interval | Fraction | int") -> "Interval":
@@ -213,7 +213,7 @@ def log_interval(x: Fraction, bits: int) -> Interval:
         raise OutOfRange("the logarithm needs a positive number", came=x)
     if x == 1:
         return Interval(0, 0, bits)
-    # More bits by as many as the logarithm has before the point.
+    # As many more bits as the logarithm has before the point.
     size = max(x.numerator.bit_length(), x.denominator.bit_length())  # |log x| is below it
     around = _at(bits + size.bit_length() + _GUARD, arb.log, _ratio(x))
     return Interval(*_ends(around, bits), bits)
@@ -356,7 +356,7 @@ def narrow_interval(around: Callable[[int], Interval]) -> Interval:
     """An interval around a number, so narrow that it decides the floats next to the number: at least 128 bits.
 
     `round_up`, `round_down` and `nearest` give the same floats for the interval as for the number, unless the number is
-    within 2^-1200 of a place where these floats change. Even then `round_up` is not below the number, and `round_down`
+    within 2^-1200 of a number where these floats change. Even then `round_up` is not below the number, and `round_down`
     is not above it.
 
     Args:

@@ -153,7 +153,7 @@ class Level:
         return self.base is not None and self.is_rational and self.power * self.base.denominator.bit_length() < 1024
 
     def _bits(self) -> int:
-        """The number of bits for 53 significant ones of epsilon, however small it is."""
+        """The precision at which epsilon has 53 significant bits or more, however small it is."""
         base_bits = 0 if self.base is None else self.base.denominator.bit_length()
         return 128 + self.power.denominator.bit_length() + base_bits
 

@@ -35,7 +35,7 @@ def denominators(rationals: Array) -> Array:
 
 
 def limbs(integers: Array) -> list[Floats]:
-    """Split an integer matrix into float64 matrices: the sum of 2^(20 k) times the k-th; entries are below 2^20."""
+    """Split integers M into float64 matrices M_k with M = sum of 2^(20 k) M_k and entries below 2^20 in size."""
     rest, parts, mask = integers, [], (1 << LIMB_BITS) - 1
     # Limbs of 20 bits: a product of two has 40, and 2^13 of them add up within the 53 bits of a float.
     while largest_size(rest) > mask:
@@ -112,7 +112,7 @@ _PRIME = (1 << 61) - 1
 
 
 def independent(matrix: Array) -> tuple[list[int], list[int]]:
-    """The first rows and columns that form a largest square submatrix that is invertible modulo 2^61 - 1.
+    """Indices of the first rows and columns that form a largest square submatrix invertible modulo 2^61 - 1.
 
     A matrix that is invertible modulo a prime is invertible over the rationals. The rank over the rationals is at least
     as large, and larger only for finitely many primes.

@@ -117,7 +117,7 @@ def first_integer(low: int, high: int, holds: Callable[[int], bool]) -> int:
 
 
 def precision(bits: object) -> int:
-    """Check a number of bits: 1 to 2^18, which decides any comparison of levels of 4000 digits.
+    """Check a number of bits: 1 to 2^18, which suffices to compare any two levels of 4000 digits.
 
     >>> precision(128)
     128

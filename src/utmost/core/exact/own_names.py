@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 
 def own_names(module: str) -> Callable[[], list[str]]:
-    """The ``__dir__`` of a public module that also holds code."""
+    """Return a ``__dir__`` for a public module that also holds code."""
 
     def listed() -> list[str]:
         values = vars(sys.modules[module])

@@ -147,10 +147,10 @@ _progress: ContextVar[Callable[[Any, Any], object] | None] = ContextVar("progres
 
 @contextmanager
 def progress_bar(name: str, progress: Progress | None = None) -> Iterator[Report]:
-    """Run a long task in this context, which returns the function for its reports. Also a decorator.
+    """A context, or a decorator, that runs a long task and returns the function with which the task reports.
 
-    ``progress`` is called at each `report_progress` of this task, with or without a terminal; reports of a task within
-    this one are not for it.
+    ``progress`` is called at each `report_progress` of this task, with or without a terminal, but not by tasks inside
+    this one.
     """
     with ExitStack() as stack:
         if progress is not _progress.get():

@@ -1,4 +1,4 @@
-"""Formulas in one number q. The same lines compute them exactly, or within certified bounds."""
+"""Types of formulas in one number q that run on rationals, exactly, and on enclosures, within certified bounds."""
 
 from collections.abc import Callable
 from typing import Protocol, Self, TypeVar

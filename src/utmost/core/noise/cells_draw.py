@@ -1,5 +1,6 @@
-"""Noise of n cells in one draw, where one individual changes at most k cells by at most s each. A second bound may
-limit the sum of these changes.
+"""How one random vector adds noise to all n cells, if one individual changes at most k cells by at most s each.
+
+A second bound may limit the sum of these changes over all cells.
 
 Let r be the first step. The excess of a cell is y = max(|x| - r + 1, 0). It is counted in chunks of s: a cell has
 ceil(y / s) chunks. Then
@@ -7,11 +8,13 @@ ceil(y / s) chunks. Then
     g(y) = max(largest number of chunks, ceil((sum of the chunks) / k))
 
 grows by at most 1 when one individual raises cells. With a bound on the sum, a chunk is a single unit: g divides the
-largest number of chunks by s and their sum by the bound, and rounds both up. For the raised and the lowered parts of x,
+largest number of chunks by s and their sum by the bound, and rounds both up.
 
-    d = g(raised) + g(lowered)      if individuals are added or removed, and lower no cell,
-    d = max(g(raised), g(lowered))  if a record that lowers no cell is replaced,
-    d = g(both)                     if an individual may lower cells, too.
+For x+ = max(x, 0) and x- = max(-x, 0), the raised and the lowered cells of a point x,
+
+    d = g(x+) + g(x-)      if individuals are added or removed, and lower no cell,
+    d = max(g(x+), g(x-))  if a record that lowers no cell is replaced,
+    d = g(|x|)             if an individual may lower cells, too.
 """
 
 from collections.abc import Sequence
@@ -122,15 +125,15 @@ class CellsDraw(DrawDistribution):
             object.__setattr__(self, field, value)
 
     def with_step(self, step: int) -> "CellsDraw":
-        """This distribution with another first step."""
         numbers = (self.level, self.cells, self.changed, self.sensitivity)
         relation, signs = self.neighbours, self.nonnegative
         return CellsDraw(*numbers, in_total=self.in_total, neighbours=relation, nonnegative=signs, step=step)
 
     def with_best_step(self, cost: CellCost = "squared") -> "CellsDraw":
-        """This distribution with the first step of least cost among the compared steps. Costs are compared in floats.
+        """Return this distribution with the first step of least expected cost. Costs are compared in floats.
 
-        Up to a sensitivity of 32 all steps are compared; for a larger one, ever finer grids around the best step.
+        All steps are compared if the sensitivity is at most 32. At a larger sensitivity, ever finer grids of steps are
+        compared around the best step found so far.
 
         >>> CellsDraw(1, 2, 2, 5).with_best_step().step, CellsDraw(1, 2, 2, 10**6).with_best_step().step
         (4, 754858)
@@ -166,7 +169,7 @@ class CellsDraw(DrawDistribution):
 
     @property
     def reach(self) -> int:
-        """The largest sum of the changes of all cells, doubled if a record that may lower cells is replaced."""
+        """The largest sum of one individual's changes, doubled if a record that may lower cells is replaced."""
         presence = self.changed * self.sensitivity if self.in_total is None else self.in_total
         return presence * (2 if self._lowers_and_raises else 1)
 
@@ -181,7 +184,7 @@ class CellsDraw(DrawDistribution):
 
     @property
     def chunk(self) -> int:
-        """The number of units of a cell in one chunk."""
+        """The number of units of a cell's value that make one chunk."""
         return self.sensitivity if self.in_total is None else 1
 
     @property
@@ -196,7 +199,7 @@ class CellsDraw(DrawDistribution):
 
     @property
     def is_joined(self) -> bool:
-        """Whether raised and lowered cells share one shell number: True if a record that lowers no cell is replaced."""
+        """Whether d(x) is a maximum over raised and lowered cells: True if a record that lowers no cell is replaced."""
         return self.nonnegative and self.neighbours == "change-one"
 
     def mixture_factor(self, q: Q) -> Q:
@@ -205,11 +208,11 @@ class CellsDraw(DrawDistribution):
 
     @property
     def kinds(self) -> dict[int, int]:
-        """Pairs: one cell of each kind, and the number of cells of that kind; here all cells are of one kind."""
+        """One cell's position, and the number of cells with the same distribution: here {0: number of all cells}."""
         return {0: self.cells}
 
     def distance(self, x: Sequence[int]) -> int:
-        """The least number d(x) of individuals from the centre to x."""
+        """d(x): the least number of individuals that can move a point of the centre to x."""
         beyond = [-(-max(abs(number) - self.step + 1, 0) // self.chunk) for number in x]
         if not self.nonnegative:
             return self._individuals(beyond)
@@ -219,7 +222,7 @@ class CellsDraw(DrawDistribution):
 
     @property
     def groups(self) -> tuple[DrawGroup, ...]:
-        """The parts of the mixture: one for each pair of numbers of raised and of lowered cells."""
+        """One part of the mixture for each pair (number of raised cells, number of lowered cells)."""
         return _groups(self._body, self.nonnegative, self.is_joined, self.step)
 
     @property
@@ -242,7 +245,7 @@ class CellsDraw(DrawDistribution):
         return number_at(self.ratio, lambda q: self._moments(q)[2] / self.cells)
 
     def _moments(self, q: Q) -> tuple[Q, Q, Q]:
-        """The expectations of the sum of squares, the square of the sum, and the sum of absolute values."""
+        """Return E sum X_i^2, E (sum X_i)^2 and E sum |X_i|."""
         n, r, body = self.cells, self.step, self._body
         centre, middle = _number(q, Fraction(r * (r - 1), 3)), _number(q, Fraction(r * (r - 1), 2 * r - 1))
         masses = self.masses_at(q)
@@ -297,7 +300,7 @@ def _number(q: Q, number: Fraction) -> Q:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """The chunks of a raised cells in shell j: vectors in {1, ..., j width}^a with a sum of at most j bound."""
+    """Counts chunks of ``a`` raised cells in shell j: vectors in {1, ..., j width}^a with a sum of at most j bound."""
 
     cells: int  # n
     chunk: int  # units of a cell in one chunk
@@ -309,18 +312,18 @@ class _Body:
         return chunk_points(a, j * self.width, j * self.bound, ())
 
     def series(self, a: int) -> ShellSeries:
-        """The numbers of vectors for ``a`` cells in all shells."""
+        """Return `count(a, j)` as a series over the shells j."""
         return _body_series(self, a, ())
 
     def values(self, step: int) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction, Fraction]]:
-        """The mean of a raised value in chunk k, and of its square, as coefficients of 1, C(k, 1), C(k, 2)."""
+        """The mean of a raised value x in chunk k, and the mean of x^2, as coefficients of 1, C(k, 1), C(k, 2)."""
         c, low = Fraction(self.chunk), Fraction(step - 1 - self.chunk)
         mean = low + (c + 1) * _HALF
         square = low * low + low * (c + 1) + (c + 1) * (2 * c + 1) * _SIXTH
         return (mean, c), (square, 2 * c * low + c * (c + 1) + c * c, 2 * c * c)
 
     def moments(self, a: int, step: int, q: Q) -> tuple[Q, Q, Q]:
-        """The expectations of a raised value, of its square, and of the product of two, if ``a`` cells are raised."""
+        """Return E X_1, E X_1^2 and E X_1 X_2 for raised cells, if ``a`` cells are raised."""
         if not a:
             return 0 * q, 0 * q, 0 * q
         alone = _body_series(self, a, ()).at(q)
@@ -333,7 +336,7 @@ class _Body:
         return mean, square, m0 * m0 + 2 * m0 * m1 * first + m1 * m1 * pair
 
     def beyond(self, a: int, least: int, q: Q, others: "_Others | None") -> Q:
-        """The sum over j of q^j times the vectors of shell j with at least ``least`` chunks in the first cell."""
+        """The sum over j of q^j times the number of vectors in shell j with ``least`` or more chunks in cell 1."""
         width, bound = self.width, self.bound
         start = -(-least // width)
         degree = a if others is None else self.cells
@@ -362,21 +365,21 @@ class _Body:
 
 @lru_cache(maxsize=1 << 16)
 def _cut_off(body: _Body, a: int, j: int) -> int:
-    """The vectors of ``a`` cells, the first beyond the shell's width, that `_Body.beyond` subtracts in shell j."""
+    """The number of vectors in shell j that `_Body.beyond` subtracts, as their first cell exceeds j width chunks."""
     slopes = ((i, body.bound - (i + 1) * body.width) for i in range(a))
     return sum((-1) ** i * comb(a - 1, i) * falling(slope * j, a) for i, slope in slopes if slope > 0)
 
 
 @dataclass(frozen=True, slots=True)
 class _Others:
-    """The numbers of points of each shell in the cells that are not raised, where ``raised`` cells are raised."""
+    """Counts, for each shell, the points of the cells that are not raised, if ``raised`` cells are raised."""
 
     body: _Body
     raised: int
     step: int
 
     def count(self, j: int) -> int:
-        """The number of points of shell j: the sum, over the number b of lowered cells, of choices times vectors."""
+        """The sum over the number b of lowered cells: choices of cells, times vectors of b cells in shell j."""
         return sum(
             _weight(self.body, self.raised, b, self.step) * _joined_count(self.body, b, j)
             for b in range(self.body.cells - self.raised + 1)
@@ -394,7 +397,7 @@ def _joined_count(body: _Body, a: int, j: int) -> int:
 
 
 def _weight(body: _Body, a: int, b: int, step: int) -> int:
-    """The number of choices of a raised and b lowered cells, and of values within chunks and centre."""
+    """The number of choices of ``a`` raised and b lowered cells, times the values within chunks and centre."""
     rest = body.cells - a - b
     choices = factorial(body.cells) // (factorial(a) * factorial(b) * factorial(rest))
     return int(choices * body.chunk ** (a + b) * (2 * step - 1) ** rest)
@@ -457,7 +460,7 @@ def chunk_points_from(a: int, most: int, in_total: int, least: int) -> int:
 
 @lru_cache(maxsize=64)
 def _joined_moments(body: _Body, step: int) -> list[ShellSeries]:
-    """Sums for a shared shell number: of the cells at the centre, squares, squares of totals, and absolute values."""
+    """Series over a shared shell number j: cells at the centre, squares, squared totals, absolute values."""
     n = body.cells
     (m0, m1), (s0, s1, s2) = body.values(step)
     values: list[list[Fraction]] = [[], [], [], []]

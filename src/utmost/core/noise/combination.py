@@ -1,4 +1,4 @@
-"""Sums of independent geometric noise with any coefficients, for the margins of totals and differences."""
+"""How large is the error of a total or a difference of noisy counts? Certified margins of sums of geometric noise."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -29,16 +29,16 @@ _MOST_LISTED = 10**8
 # A common divisor of the coefficients is used as lattice step if it is at least this part of the largest one.
 _LEAST_STEP = Fraction(1, 1 << 40)
 _LEAST_INVERTED = 8e-16
-"""The least probability that an inversion resolves; a smaller one would be below its rounding error."""
-_PARTS = 1 << 24  # of Chernoff's margin: the steps of margins of sums without a step of their own
+"""The least probability that an inversion of the characteristic function resolves; smaller ones are rounding errors."""
+_PARTS = 1 << 24  # a sum on no lattice has margins in multiples of Chernoff's margin / 2^24
 _ALIASED = 2.0**-30
-"""The largest error by aliasing in a bound that is used once, relative to the probability that it is compared with."""
+"""The largest aliasing error of a bound that is used once, as a fraction of the probability to which it is compared."""
 _FEW_GROUPS, _MOST_MARGINS = 64, 4096
 _margins: dict[tuple[Any, ...], int | float] = {}
-"""A cache of margins. Its keys are the terms of a sum and the allowed probability of a miss."""
+"""A cache of margins. Its keys are the terms of a sum S and the allowed probability of |S| > margin."""
 _MOST_INVERSIONS = 2
 _inversions: dict[tuple[Any, ...], OnIntegers | None] = {}
-"""The latest two inversions, by the terms of the sum: a table has counts and amounts. An inversion takes some MB."""
+"""The latest two inversions (some MB each), by the terms of the sum: a table has counts and amounts."""
 _DECAY, _MOST_POINTS = 40.0, 1 << 20
 
 
@@ -162,7 +162,7 @@ class Combination(Display):
         r"""E|S| in floats, from the characteristic function f of S.
 
         On a lattice this is the mean of (1 - f(t))/(2 sin^2(t/2)) over a period, a sum that converges geometrically.
-        Sums that need more than 10^6 points, and other coefficients, use the integral for Laplace noise.
+        If S is on no lattice, or needs more than 10^6 points, the integral for Laplace noise is used instead.
 
         >>> round(Combination([1], 1).mean_size, 12), round(Combination([1, 1], 1e-9).mean_size * 1e-9, 9)
         (0.850918128239, 1.5)
@@ -189,7 +189,7 @@ class Combination(Display):
     def tail(self, margin: Number) -> float:
         """A certified upper bound of P(|S| > margin).
 
-        Probabilities below about 1e-13 get Chernoff's bound, which is larger: 200 times at 1e-20 for one geometric.
+        Below about 1e-13, Chernoff's bound is used: at 1e-20 it may exceed the probability by a factor of 200.
 
         >>> Combination([1], "0.1", counts=[2]).tail(1000) < 1e-38
         True
@@ -259,9 +259,9 @@ class Combination(Display):
     def _least_margin(self, miss: Fraction) -> int | float:
         if self._single is not None:
             return _number(self.coefficients[0] * self._single.margin(1 - miss), self.coefficients)
-        # Chernoff's margin is certified: the least margin is at most that. Tails fall like exponentials, so that a line
-        # through two logarithms finds the number of steps quickly. An end that stays twice counts half (the Illinois
-        # rule), and a third time the middle is tried.
+        # Chernoff's margin is certified, so the least margin is at most that. False position on the logarithm of the
+        # tail converges fast, since tails fall like exponentials. If one end of the bracket stays twice, its value is
+        # halved (the Illinois rule); if it stays a third time, the midpoint is tried.
         chance, largest = round_down(miss), self._chernoff.margin(_log(miss)) if self.counts else 0.0
         low, high, stays = -1, max(1, math.ceil(largest)) if self.counts else 0, 0
         step = self._step
@@ -286,12 +286,12 @@ class Combination(Display):
         return round_up(high * step) if self._step is None else _number(high * step, self.coefficients)
 
     def _exceeded(self, margin: Fraction, miss: float | None, *, once: bool = False) -> float:
-        """An upper bound of P(|S| > margin) for margin >= 0: the best of the three bounds."""
+        """An upper bound of P(|S| > margin) for margin >= 0: the least of three bounds."""
         # With ``once``, the inversion serves only this margin and ``miss``, and is about half as large.
         if not self.counts:
             return 0.0
         if self._single is not None:
-            return round_up(_missed(self._single, math.floor(margin / self.coefficients[0])))
+            return round_up(_geometric_tail(self._single, math.floor(margin / self.coefficients[0])))
         steps = margin / self._unit
         if self._step is not None:
             steps = Fraction(math.floor(steps))
@@ -312,7 +312,7 @@ class Combination(Display):
     @cached_property
     def _weights(self) -> dict[Level, Fraction]:
         """The sum of c^2 over the terms of each level."""
-        # In integers over one denominator, and levels by identity: Fractions and hashes of levels are slow.
+        # Integers over one denominator, with levels by identity, because Fractions and hashes of levels are slow.
         below, sums = math.lcm(*(c.denominator for c in self.coefficients)), dict[int, int]()
         for c, of, count in zip(self.coefficients, self.levels, self.counts, strict=True):
             sums[id(of)] = sums.get(id(of), 0) + (c.numerator * (below // c.denominator)) ** 2 * count
@@ -364,7 +364,7 @@ class Combination(Display):
 
     @cached_property
     def _on_integers(self) -> OnIntegers | None:
-        """The inversion of a lattice; None if it is too large. Cached: many answers in turn have equal terms."""
+        """The inversion of S on its lattice; None if it is too large. Cached: successive answers have equal terms."""
         terms = self.coefficients, self.levels, self.counts
         if self._step is None or len(self.counts) > _FEW_GROUPS:
             return OnIntegers.of(self._groups, self._chernoff)
@@ -415,7 +415,7 @@ def simultaneous_margins(
 
 
 def missed_by_each(miss: Fraction, m: int) -> Fraction:
-    """A rational just below 1 - (1 - miss)^(1/m), the probability of each of m independent misses."""
+    """A rational just below q = 1 - (1 - miss)^(1/m): m independent margins that fail with q hold with 1 - miss."""
     log_kept = math.log1p(-float(miss)) if 2 * miss < 1 else _log(1 - miss)
     # The guess is below q by more than its error. By Bernoulli's inequality miss / m is below q, too; for tiny ``miss``
     # it is larger than the guess.
@@ -450,7 +450,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _listed(values: Any, name: str) -> Sequence[Any]:
-    """The values of a list, a tuple or an array of one dimension."""
+    """Check that ``values`` is a sequence of at most 10^8 values, and return it; an array becomes a list."""
     if isinstance(values, np.ndarray) and values.ndim == 1:
         return list(values.tolist())
     if not isinstance(values, Sequence) or isinstance(values, str | bytes):
@@ -493,7 +493,7 @@ def _size(value: Any) -> Fraction:
     return number if number.numerator >= 0 else -number
 
 
-def _missed(distribution: Geometric, margin: int) -> Fraction | Interval:
+def _geometric_tail(distribution: Geometric, margin: int) -> Fraction | Interval:
     """P(|G| > r) = 2 alpha^(r+1) / (1 + alpha), exactly or to 53 bits."""
     of = distribution.level
     if of.is_rational and (margin + 1) * of.alpha_fraction().denominator.bit_length() < 1 << 14:
@@ -508,7 +508,7 @@ def _missed(distribution: Geometric, margin: int) -> Fraction | Interval:
 
 def _log(miss: Fraction) -> float:
     """log(miss), rounded down, also if ``miss`` is below all floats."""
-    # The margin covers the errors of two logarithms and their difference.
+    # 1e-14 covers the errors of two logarithms and their difference.
     return (math.log(miss.numerator) - math.log(miss.denominator)) * (1 + 1e-14) - 1e-14
 
 

@@ -1,6 +1,6 @@
 """Costs L(x) of an error of size x, even and nondecreasing in |x|.
 
-A cost is any callable. The powers |x|^m have names, since every noise has their expectation in closed form.
+A cost is any callable. The powers |x|^m have names, since each noise knows E|X|^m in closed form.
 """
 
 import math
@@ -74,7 +74,7 @@ squared = moment(2)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Tabled:
-    """A cost by a table of sizes and costs, see `tabled`."""
+    """A cost that interpolates between the sizes of a table; `tabled` makes one."""
 
     sizes: tuple[Fraction, ...]  # ascending from 0
     costs: tuple[Fraction, ...]  # the cost of each size, nondecreasing
@@ -98,7 +98,7 @@ class Tabled:
 
 
 def tabled(table: Mapping[Any, Number]) -> Tabled:
-    """The cost of a table {size: cost}: even, linear between two sizes, and constant beyond the last."""
+    """Make a cost from a table {size: cost}: even, linear between two sizes, and constant beyond the last size."""
     read = sorted((exact(size, "a size"), exact(cost, "a cost")) for size, cost in mapping(table, "table").items())
     sizes, costs = tuple(size for size, _ in read), tuple(cost for _, cost in read)
     if not sizes or sizes[0] != 0 or len(set(sizes)) != len(sizes):
@@ -143,7 +143,7 @@ def cost_named(name: str | Cost) -> Cost:
     raise OutOfRange(required, came=name)
 
 
-# The relative change of a cost by rounding.
+# Two costs whose relative difference is at most this may be equal before rounding.
 _ROUNDING = 1e-9
 
 
@@ -166,7 +166,7 @@ class ReadCost:
 
 
 def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
-    """Read a cost, after a trial at sizes around ``scale`` and at their negatives."""
+    """Check a cost at sizes around ``scale`` and at their negatives, and return it as a function of arrays."""
     if isinstance(cost, Moment):
         return ReadCost(cost, integers, vectorised=True)
     if not callable(cost):

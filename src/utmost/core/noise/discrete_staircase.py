@@ -42,8 +42,8 @@ def optimal_step(
     """The least r in 1..D whose staircase has the least expected cost.
 
     The result is exact for moments of integer order: O(log D) signs of polynomials in alpha are decided exactly. For
-    any other cost the sums are in floats, and the expected cost may exceed the least one by one part in 10^12. From
-    epsilon 10 on, and up to sensitivity 4096, the sums of the cost's floats are exact.
+    any other cost the sums are in floats, and the expected cost may exceed the least one by one part in 10^12. At
+    epsilon 10 or more, and sensitivity 4096 or less, the floats of the cost are summed exactly.
 
     Raises:
         NotALoss, NotMonotone: if the cost is not even, nonnegative and nondecreasing in |x| at the sizes tried.
@@ -71,11 +71,11 @@ def optimal_step(
 
         return first_integer(0, D, gains_nothing)
     folded = folded_integers(level, D, cost)
-    return folded.step() if isinstance(folded, IntegerPeriods) else _searched(folded, D)
+    return folded.step() if isinstance(folded, IntegerPeriods) else _searched_step(folded, D)
 
 
-def _searched(folded: Folded, D: int) -> int:
-    """The optimal step inside a bracket, by sums of M from the lower end of the bracket."""
+def _searched_step(folded: Folded, D: int) -> int:
+    """Find the optimal step: enclose it between two steps, then compare M with V at trial steps between them."""
     edges, b = integer_edges(folded.cost, D), folded.powers.b
     normaliser = (edges - 0.5) + b * (D - edges + 0.5)
     # Edge 0 is no step: NaN excludes its quotient from the search.

@@ -24,7 +24,7 @@ THEOREM_11 = (
 
 
 def costs_to_name(cost: Cost) -> list[Cost]:
-    """The costs for which a distribution may be optimal: its own, the absolute and the squared error."""
+    """The costs that a claim of optimality examines: ``cost``, the absolute error and the squared error."""
     return [cost, *(named for named in (absolute, squared) if named != cost)]
 
 
@@ -70,8 +70,8 @@ def distribution_text(distribution: Any, **parameters: Any) -> str:
     shown = {"sensitivity": _number_text(distribution.sensitivity)} | {
         k: _number_text(v) for k, v in parameters.items()
     }
-    words = ", ".join(f"{k}={v}" for k, v in shown.items())
-    return f"{type(distribution).__name__}({level_argument(distribution.level)}, {words})"
+    arguments = ", ".join(f"{k}={v}" for k, v in shown.items())
+    return f"{type(distribution).__name__}({level_argument(distribution.level)}, {arguments})"
 
 
 def _number_text(value: Any) -> str:
@@ -134,7 +134,7 @@ class Distribution(Display, ABC):
         """The trade-off curve of the best tests between X and X + distance, for a distance of at least 0."""
 
     def worst_level(self, distance: Fraction) -> Level | None:
-        """The largest level between X and X + d for all d up to the distance; None for the distance 0."""
+        """The largest privacy loss between X and X + d, over all d up to ``distance``; None for the distance 0."""
         return self.curve(distance).worst_level
 
     @property
@@ -210,8 +210,8 @@ class Distribution(Display, ABC):
 
     @abstractmethod
     def iccdf(self, q: Any) -> Any:
-        """The quantile of the upper tail."""
+        """The least x with ccdf(x) <= q."""
 
     def isf(self, q: Any) -> Any:
-        """The quantile of the upper tail, under SciPy's name for `iccdf`."""
+        """The least x with ccdf(x) <= q, under SciPy's name for `iccdf`."""
         return self.iccdf(q)

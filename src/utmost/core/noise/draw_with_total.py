@@ -1,4 +1,4 @@
-"""Noise of cells from one draw at a share of the level, and noise of their total at the rest of the level.
+"""How n cells and their total get noise: one draw for all cells, and separate noise for the total, at two levels.
 
 Let S be the sum of the noise N of n cells, and M the separate noise of the total. The cells absorb the difference of
 the two totals. Let D be w (M - S), rounded to an integer by a coin that keeps the mean. Cell i has the noise
@@ -39,10 +39,10 @@ COMBINED = (
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DrawWithTotal(Display):
-    """Noise of cells from one draw, corrected to add up to a better total: averaged with one that has separate noise.
+    """Noise of cells from one draw, shifted to add up to an average of their own total and a second noisy total.
 
     Args:
-        draw: Noise of all cells in one draw, at a share of the level.
+        draw: Noise of all cells in one draw, at a part of the level.
         total: Noise of the total, at the rest of the level. Its sensitivity is at least ``draw.reach``.
 
     Raises:
@@ -80,7 +80,7 @@ class DrawWithTotal(Display):
     def at_share(
         cls, draw_at: Callable[[Level], DrawDistribution], level: Level, total_share: Fraction
     ) -> "DrawWithTotal":
-        """The distribution for one share of the total.
+        """Split a level: the share ``total_share`` of epsilon for the total, and the rest for the draw of the cells.
 
         Args:
             draw_at: Function from a level to the draw of the cells.
@@ -108,18 +108,18 @@ class DrawWithTotal(Display):
 
     @property
     def kinds(self) -> dict[int, int]:
-        """Pairs: one cell of each kind, and the number of cells with the same distribution."""
+        """Pairs of one cell's position and the number of cells with the same distribution."""
         return self.draw.kinds
 
     @property
     def weight(self) -> Fraction:
         """The weight w of the separate total in the average, from the two variances, rounded to a thousandth."""
-        drawn, separate = self._totals
+        drawn, separate = self._total_variances
         return Fraction(round(_PARTS * drawn / (drawn + separate)), _PARTS)
 
     @property
-    def _totals(self) -> tuple[Fraction, Fraction]:
-        """The variances of the total of the draw, and of the separate noise."""
+    def _total_variances(self) -> tuple[Fraction, Fraction]:
+        """Return the variance of the draw's total, and the variance of the separate noise."""
         first = [int(place < self.tables[0]) for place in range(self.size)]
         return Fraction(self.draw.variance_of(first)), Fraction(self.total.variance())
 
@@ -133,15 +133,15 @@ class DrawWithTotal(Display):
             OutOfRange: for another number of coefficients.
         """
         variance = Fraction(self.draw.variance_of(coefficients))
-        drawn, separate = self._totals
+        drawn, separate = self._total_variances
         means, start = Fraction(0), 0
         for size in self.tables:
             numbers = [Fraction(number) for number in coefficients[start : start + size]]
             mean = sum(numbers, Fraction(0)) / size
             means, start = means + mean, start + size
-            if size > 1:  # r of the cells get 1 more: a variance of r (n - r) / (n (n - 1)) times squared deviations
-                apart = sum(((number - mean) ** 2 for number in numbers), Fraction(0))
-                variance += apart * (size * size // 4) / (size * (size - 1))
+            if size > 1:  # rounding adds 1 to r cells: a variance of r (n - r) / (n (n - 1)) times squared deviations
+                deviations = sum(((number - mean) ** 2 for number in numbers), Fraction(0))
+                variance += deviations * (size * size // 4) / (size * (size - 1))
         w = self.weight
         return float(variance + means**2 * (w * w * (drawn + separate) - 2 * w * drawn + Fraction(1, 4)))
 
@@ -156,14 +156,14 @@ def total_noise(level: Level, draw: DrawDistribution) -> Geometric | DiscreteSta
 def drawn_distribution(
     draw_at: Callable[[Level], DrawDistribution], level: Level, total_share: Fraction, beside: Fraction = Fraction(0)
 ) -> DrawDistribution | DrawWithTotal:
-    """The draw at the share 1 - ``beside`` of the level, with separate noise of the total unless its share is 0."""
-    # Other noise gets the share ``beside`` of the level.
+    """The draw at epsilon times 1 - ``beside``, with separate noise of the total unless ``total_share`` is 0."""
+    # The caller spends the share ``beside`` of epsilon on other noise.
     rest = level if not beside else level.scaled(1 - beside)
     return DrawWithTotal.at_share(draw_at, rest, total_share / (1 - beside)) if total_share else draw_at(rest)
 
 
 def least_share(value: Callable[[Fraction], float]) -> Fraction:
-    """The multiple of 1/100 with the least value, found with ever smaller steps; 0 if no share is better.
+    """The multiple of 1/100 with the least value, found with ever smaller steps; 0 if no other share is better.
 
     >>> least_share(lambda share: (float(share) - 0.613) ** 2)
     Fraction(61, 100)

@@ -1,4 +1,4 @@
-"""The points at which a distribution is evaluated, the kind of numbers of the answer, and quantiles.
+"""How pmf, cdf and quantiles read their arguments, and which kind of numbers they return.
 
 An int or a Fraction gets an exact answer, a float gets a float, a numeric array or list a float64 array, and an object
 array an object array of Fractions.
@@ -30,7 +30,7 @@ _SAFE = 1 << 62  # integers below this may be added and negated as int64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """The floors of the points of a call, and the kind of numbers of its answer."""
+    """The arguments of one call of pmf or cdf, rounded down, and the kind of numbers to return."""
 
     floors: Any  # int64, or Python ints if one does not fit
     integral: NDArray[np.bool_]  # whether each point is an integer
@@ -61,7 +61,7 @@ class Points:
     def answer(
         self, formula: Callable[[Any], Any], exact: Callable[[int], Fraction] | None, *, elsewhere: Any = None
     ) -> Any:
-        """Evaluate at the floors, in the kind of numbers of the answer; fractional points get ``elsewhere``."""
+        """Evaluate at the floors; points that are no integers get ``elsewhere`` if it is not None."""
         # ``exact`` is None for irrational probabilities.
         if self.exact and exact is not None:
             pairs = zip(self.floors.ravel().tolist(), self.integral.ravel().tolist(), strict=True)
@@ -79,7 +79,7 @@ class Points:
 
 
 def finite_numbers(x: Any) -> tuple[NDArray[Any], bool]:
-    """Read finite numbers as an array, and whether a single number was passed."""
+    """Return finite numbers as an array, and whether a single number was passed."""
     array = plain_array(nearest(Fraction(x)) if isinstance(x, Rational) and not isinstance(x, bool) else x, "points")
     if array.size == 0 and isinstance(x, list | tuple):
         array = array.astype(np.float64)
@@ -126,7 +126,7 @@ _COUNTED = 1 << 60
 
 
 class TailSearch(Protocol):
-    """A tail T(i) = P(X >= i) on the integers i >= 0 with a search: `IntegerDistribution` or `Profile`."""
+    """The two searches that a quantile needs on a tail T(i) = P(X >= i), i >= 0."""
 
     def first_at_most(self, q: Fraction) -> int:
         """The least i >= 0 with T(i) <= q, for 0 < q < 1."""
@@ -146,7 +146,7 @@ def integer_quantiles(tails: TailSearch, p: Any, *, mirrored: bool) -> Any:
         values, settled = np.zeros(array.shape, np.int64), np.zeros(array.shape, bool)
     results = values.astype(object)
     for place in map(tuple, np.argwhere(~settled).tolist()):
-        # Rationals decide the places that floats leave in doubt.
+        # Rationals decide the quantiles that floats leave in doubt.
         results[place] = _quantile(tails, _upper(array[place], mirrored))
     fits = all(isinstance(results[place], int) and abs(results[place]) < 1 << 63 for place in np.ndindex(array.shape))
     return results.astype(np.int64) if fits else results
@@ -157,7 +157,7 @@ def read_probability(value: Any) -> Fraction:
 
 
 def _upper(p: Any, mirrored: bool) -> Fraction:
-    """The bound q of P(X > k) <= q."""
+    """The q for which the quantile is the least k with P(X > k) <= q."""
     return read_probability(p) if mirrored else 1 - read_probability(p)
 
 
@@ -170,7 +170,7 @@ def _quantile(tails: TailSearch, upper: Fraction) -> int | float:
 
 
 def _by_floats(profile: Profile, p: NDArray[np.float64], mirrored: bool) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Quantiles by floats, and whether the tails around each leave no doubt that the quantile is right."""
+    """Return quantiles from floats, and for each one whether the tails around it leave no doubt."""
     inside = (p > 0) & (p < 1)
     side = np.where(inside, np.minimum(p, 1 - p), 0.5)
     doubt = side * _DOUBT + _READING * (p > 0.5)
@@ -181,7 +181,8 @@ def _by_floats(profile: Profile, p: NDArray[np.float64], mirrored: bool) -> tupl
     k = np.floor(depth)
     i = k * D + D * -np.expm1(-epsilon * (depth - k)) / powers.complement - (D - profile.step)
     near = np.clip(i, 0, _COUNTED).astype(np.int64)
-    # Certain if the first of four neighbours is clearly above, the last clearly not, and none of them in doubt.
+    # A quantile is certain if, of the tails at four neighbours, the first is clearly above ``side``, the last clearly
+    # below, and none within ``doubt`` of it.
     around = near + np.arange(-1, 3).reshape(-1, *(1,) * p.ndim)
     tails = profile.tail(FloatPowers(profile.level), np.maximum(around, 0))
     above = (tails > side) & (around >= 0) | (around < 0)

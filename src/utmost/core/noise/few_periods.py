@@ -1,7 +1,7 @@
-"""Any cost on the reals at large epsilon: one period has nearly all of the probability, and gamma may be nearly 0.
+"""The optimal gamma of a staircase on the reals, for any cost at large epsilon. Gamma may be nearly 0.
 
-Let L_k(u) = L((k + u) D), b = e^-epsilon, and g the share of the first step. M - V has the sign of phi - b psi:
-
+One period has nearly all of the probability. Let L_k(u) = L((k + u) D) and b = e^-epsilon; the first step has width g
+D. M - V (see folded.py) has the sign of phi - b psi:
     phi(g) = int_0^g (M(g) - M(u)) du = (1 - b) sum_k b^k phi_k(g),   phi_k(g) = int_0^g (L_k(g) - L_k(u)) du,
     psi(g) = int_g^1 (M(u) - M(g)) du = (1 - b) sum_k b^k psi_k(g),   psi_k(g) = int_g^1 (L_k(u) - L_k(g)) du.
 
@@ -95,7 +95,7 @@ class FewPeriods:
         return (gain > 0) - (gain < 0)
 
     def _periods(self, base: float, *, all_after: bool = False) -> Iterator[tuple[int, float]]:
-        """The periods from the first one with a cost above ``base``, and the log of a bound of all later ones."""
+        """Yield (k, log of a bound on all later periods), from the first period k with a cost above ``base`` on."""
         # Later periods of constant cost are left out, unless ``all_after`` is set.
         k = first_rise(self._end, 0, base)
         for _ in counted_periods(self.epsilon):
@@ -108,7 +108,7 @@ class FewPeriods:
         return self._at(k + 1, 0.0, before=True)
 
     def _at(self, k: int, g: float, *, before: bool = False, after: bool = False) -> float:
-        """L at the least float >= (k + g) D, which includes a jump there, or at a neighbouring float."""
+        """L at the least float x >= (k + g) D, which includes a jump at x, or at the float before or after x."""
         exact = (k + Fraction(g)) * self.period
         x = nearest(exact)
         if before or after:
@@ -118,7 +118,7 @@ class FewPeriods:
         return float(self.cost(np.array([x]))[0])
 
     def _mean(self, k: int, start: float, end: float, here: float | None = None) -> float:
-        """The mean of L_k, or of its distance from ``here``, on the open interval from start to end."""
+        """The mean of L_k, or of |L_k - here|, on the open interval from ``start`` to ``end``."""
         if not start < end:
             return 0.0
         low, high = (nearest((k + Fraction(share)) * self.period) for share in (start, end))

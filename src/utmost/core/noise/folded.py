@@ -1,4 +1,4 @@
-"""A cost folded into one period, M(y) = E L(G D + y), and the edge at which M exceeds the expected cost.
+"""Where should a staircase's first step end? Any cost L, folded into one period D: M(y) = E L(G D + y).
 
 G is geometric, P(G = k) = (1 - b) b^k. Every staircase is a mixture over y in [0, D) of the points y + G D, so that its
 expected cost is a mean of M. A longer first step lowers the cost exactly while M at its edge is below that mean, and M
@@ -34,7 +34,7 @@ _FARTHEST = 2.0**60  # in periods
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Folded:
-    """The folded cost of a level, a period D and a cost."""
+    """The folded cost M(y) = E L(G D + y) of a cost L at a level and a period D."""
 
     powers: FloatPowers
     period: float
@@ -98,7 +98,7 @@ class Folded:
         return integer_sum(terms, list(pairwise(edges)), 1e-14).value
 
     def is_lost(self) -> bool:
-        """Whether M lost digits to underflow; `Unsupported` if epsilon is also too small to sum period by period."""
+        """Whether M lost digits to underflow. Raises `Unsupported` if epsilon is also below `LEAST_EPSILON`."""
         # If all errors below many periods cost nothing, M underflows.
         if self(np.array([self.period]))[0] > _LEAST_COST:
             return False
@@ -174,7 +174,7 @@ def find_crossing(
 ) -> Any:
     """An edge at which the excess (M - V)/V vanishes up to rounding, else the upper edge of its change of sign."""
     # False position with the Illinois rule, and a halving after three steps that did not halve the bracket. ``trial``
-    # gives an edge strictly between two edges, at the given fraction of the way (None: in the middle). It returns None
+    # gives an edge strictly between two edges, at the given fraction of their distance (None: 1/2). It returns None
     # if no edge lies between them.
     low, high = enclosure.low, enclosure.high
     left = right = 0.0  # excess at the ends, 0 if unknown

@@ -1,4 +1,4 @@
-"""The two-sided geometric distribution."""
+"""The two-sided geometric distribution: the noise for counts and other integers."""
 
 import math
 from dataclasses import dataclass

@@ -205,8 +205,8 @@ class IntegerDistribution(Distribution):
 
         The ratio there is the largest one for all shifts up to the distance, since probabilities never grow with |x|. A
         subclass whose ratio tends to its level and attains it nowhere returns None, and overrides `worst_level`. The
-        search covers all y with P(X = y + distance) >= 1e-280. Ratios that agree to 1e-11 are compared to 4096 bits, at
-        no more than 16 places.
+        search covers all y with P(X = y + distance) >= 1e-280. Ratios that agree to 1e-11 are compared to 4096 bits,
+        for at most 16 values of y.
 
         Raises:
             Unsupported: if the ratio still grows at the end of that range, or the range has more than 2^22 integers.
@@ -255,7 +255,7 @@ class IntegerDistribution(Distribution):
         return self.ratio_level(place, shift)
 
     def ratio_level(self, place: int, distance: int) -> Level:
-        """The level of the ratio P(X = place) / P(X = place + distance), for a place >= 0 and a distance >= 1.
+        """The level with alpha = P(X = place + distance) / P(X = place), for place >= 0 and distance >= 1.
 
         The level is exact for rational probabilities. Otherwise epsilon is rounded up to a float.
         """
@@ -264,7 +264,7 @@ class IntegerDistribution(Distribution):
         return Level.of_epsilon(Fraction(round_up(self._ratio_epsilon(place, distance)[1])))
 
     def _ratio_epsilon(self, place: int, distance: int) -> tuple[Interval, Interval]:
-        """Intervals around a lower and an upper bound of the logarithm of the ratio in `ratio_level`."""
+        """Return intervals around a lower and an upper bound of log(P(X = place) / P(X = place + distance))."""
         bits = 512 + 2 * max(0, -math.frexp(float(self.pmf(float(place + distance))))[1])
         near, far = self.pmf_interval(place, bits), self.pmf_interval(place + distance, bits)
         return log_interval(near.lower / far.upper, bits), log_interval(near.upper / far.lower, bits)
@@ -276,23 +276,23 @@ class IntegerDistribution(Distribution):
     def check_formulas(self) -> None:
         """Check that `mass` and `tail` define the same distribution, and that probabilities never grow with |x|.
 
-        Floats compare all places with probabilities of at least 1e-280, and intervals of 1200 bits compare 64 of these.
-        Draws use the tails, and proofs use the masses, so a distribution that fails must not be drawn.
+        Floats check all i with P(X = i) >= 1e-280, and intervals of 1200 bits check 64 of these i.
+        Samplers use the tails, and proofs use the masses, so a distribution that fails must not be sampled.
 
         Raises:
             PromiseBroken: if the formulas disagree, or a probability grows.
-            Unsupported: for more than 2^22 such places.
+            Unsupported: for more than 2^22 such i.
         """
         count = self.window().size
         places = np.arange(count)
         masses = np.asarray(self.mass(FloatPowers, places), np.float64)
         tails = np.asarray(self.tail(FloatPowers, np.arange(count + 1)), np.float64)
         grown = np.flatnonzero(masses[1:] > masses[:-1] * (1 + _TIED))
-        apart = np.flatnonzero(np.abs(tails[:-1] - tails[1:] - masses) > _TIED * tails[:-1])
+        unequal = np.flatnonzero(np.abs(tails[:-1] - tails[1:] - masses) > _TIED * tails[:-1])
         if grown.size:
             _refuse(self, "probabilities must never grow with |x|", int(grown[0]) + 1)
-        if apart.size:
-            _refuse(self, "P(X >= i) - P(X >= i + 1) must be P(X = i)", int(apart[0]))
+        if unequal.size:
+            _refuse(self, "P(X >= i) - P(X >= i + 1) must be P(X = i)", int(unequal[0]))
         for i in np.unique(np.geomspace(1, count, 64).astype(np.int64) - 1).tolist():
             difference = self.tail_interval(i, _CHECKED) - self.tail_interval(i + 1, _CHECKED)
             if not _may_be_equal(difference, self.pmf_interval(i, _CHECKED)):
@@ -314,7 +314,7 @@ class IntegerDistribution(Distribution):
         return self._enclosed(self.tail, i, bits)
 
     def tail_intervals(self, places: Sequence[int], bits: int) -> list[Interval]:
-        """The `tail_interval` at each of several places."""
+        """The `tail_interval` at each i of ``places``."""
         return [self.tail_interval(i, bits) for i in places]
 
     def interval_between(self, first: int, last: int, bits: int = 128) -> Interval:
@@ -383,7 +383,7 @@ class IntegerDistribution(Distribution):
             bits *= 2
 
     def _settled(self, values: Callable[[Any], Floats]) -> int:
-        """An n beyond which sums of P(X = i) times nondecreasing values are negligible."""
+        """Find an n beyond which the sum of P(X = i) times nondecreasing ``values`` is negligible."""
         n, least = 32, 0.0
         while n < _FARTHEST:
             n *= 2
@@ -403,7 +403,7 @@ class IntegerDistribution(Distribution):
         )
 
     def _summed(self, terms: Callable[[Any], Floats], last: int) -> float:
-        """The term of 0, plus twice the sum of the terms from 1 on."""
+        """Return terms(0) + 2 (terms(1) + ... + terms(last)); beyond 2^20 terms the sum is extrapolated."""
         near = np.asarray(terms(np.arange(min(last, _SUMMED))), np.float64)
         if not np.isfinite(near).all():
             raise Unsupported(

@@ -1,12 +1,12 @@
-"""Any cost on the integers at large epsilon: one period after the other, each compared with the next.
+"""The optimal step of a staircase on the integers, for any cost at large epsilon, from sums over single periods.
 
-Let L_k(j) = L(k D + j), b = e^-epsilon and step r. M - V has the sign of phi - b psi, in which nothing cancels:
+Let L_k(j) = L(k D + j), b = e^-epsilon and step r. M - V of folded.py has the sign of phi - b psi:
 
     phi = (1 - b) sum_k b^k phi_k,   phi_k = L_k(r) - L_k(0) + 2 sum_{0<j<r} (L_k(r) - L_k(j)),
     psi = (1 - b) sum_k b^k psi_k,   psi_k = L_k(D) - L_k(r) + 2 sum_{r<j<D} (L_k(j) - L_k(r)).
 
 This is a power series in b with the coefficients c_k = phi_k - psi_{k-1}. It has the sign of its first nonzero
-coefficient, unless a later one outweighs the powers of b between them; logarithms compare the two. As r grows, phi
+coefficient, unless a later coefficient outweighs the powers of b between them; logarithms compare both. As r grows, phi
 never falls and psi never rises, so bisection finds the least step with M >= V.
 
 In a period of at most some thousand integers, each c_k is the exact sum of the cost's floats, rounded once: its sign is
@@ -47,7 +47,7 @@ _MARGIN = 1e-10  # a larger difference of two logarithms decides; the sums are r
 _LARGEST_PERIOD = 1 << 60  # four such periods are within NumPy's integers
 
 Coefficient = Callable[[int, int], float]
-"""c_k at a step, or a bound of c_k."""
+"""A function from k and a step r to c_k, or to a bound of c_k."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +101,7 @@ class IntegerPeriods:
         return math.exp(total - float(width) + math.log1p(-math.exp(-self.epsilon)))
 
     def _gain(self, coefficient: Coefficient, r: int) -> float:
-        """The log of phi over b psi, with the sign of M(r) - V(r); a bound of it if ``coefficient`` is a bound."""
+        """The log of phi / (b psi), which has the sign of M(r) - V(r); a bound of it if ``coefficient`` is a bound."""
 
         def terms() -> Iterator[Term]:
             # The k for which c_k may be nonzero, and the log of a bound of all later terms, divided by b^k.
@@ -146,18 +146,18 @@ class IntegerPeriods:
             raise _too_large() from error
 
     def _extrapolated(self, k: int, r: int) -> float:
-        return self._over(k, r, self._sum, self._sum)
+        return self._coefficient(k, r, self._sum, self._sum)
 
     def _least(self, k: int, r: int) -> float:
         """A lower bound of c_k, for a cost that never falls."""
-        return self._over(k, r, lambda *part: self._bounds(*part)[0], lambda *part: self._bounds(*part)[1])
+        return self._coefficient(k, r, lambda *part: self._bounds(*part)[0], lambda *part: self._bounds(*part)[1])
 
     def _most(self, k: int, r: int) -> float:
         """An upper bound of c_k, for a cost that never falls."""
-        return self._over(k, r, lambda *part: self._bounds(*part)[1], lambda *part: self._bounds(*part)[0])
+        return self._coefficient(k, r, lambda *part: self._bounds(*part)[1], lambda *part: self._bounds(*part)[0])
 
-    def _over(self, k: int, r: int, counted: Callable[..., float], against: Callable[..., float]) -> float:
-        """phi_k - psi_{k-1}, with one function for the sum of distances in phi, and one for psi."""
+    def _coefficient(self, k: int, r: int, counted: Callable[..., float], against: Callable[..., float]) -> float:
+        """c_k = phi_k - psi_{k-1}; ``counted`` sums the distances in phi_k, and ``against`` those in psi_{k-1}."""
         D, here = self.period, self._at(k * self.period + r)
         over = here - self._at(k * D) + 2 * counted(k, 1, r, here)
         if k and r < D:
@@ -174,7 +174,7 @@ class IntegerPeriods:
         return float(integer_sum(distances, [(low, high)]).value) if low < high else 0.0
 
     def _bounds(self, k: int, low: int, high: int, here: float) -> tuple[float, float]:
-        """Bounds of `_sum`, if ``here`` is the cost at one end, from the distances at the ends of each cell."""
+        """Return bounds of `_sum` from the costs at cell ends, if all costs are at most, or all at least, ``here``."""
         if low >= high:
             return 0.0, 0.0
         edges = np.clip(integer_edges(self.cost, self.period), low, high)

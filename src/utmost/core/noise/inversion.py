@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Floats
 
-# The tail is cut at e^-_BEYOND: the mass beyond returns by aliasing, and is subtracted.
+# The period ends where Chernoff's bound is e^-_BEYOND. Mass beyond it returns by aliasing, and counts as exceeded.
 _BEYOND = math.log(1e14)
-# Beyond this epsilon floats do not distinguish e^-epsilon from 0, and sinh overflows: such terms count at this level,
-# which has more noise.
+# Beyond this epsilon floats do not distinguish e^-epsilon from 0, and sinh overflows: terms with a
+# larger epsilon are treated as if they had this one, which means more noise.
 _LARGEST_EPSILON = 600.0
-# Errors of a float operation, and of a function of NumPy's: four units in the last place for both.
+# Relative errors: of one float operation, and in such units of a NumPy function, four units in the last place.
 _UNIT = 2.0**-53
 _ULPS = 8.0
-# Error of a sum of floats in pairs, in blocks of about a hundred.
+# Relative error of NumPy's pairwise sum, which adds blocks of about a hundred floats.
 _OF_A_SUM = 64 * _UNIT
 # Largest number of frequencies of an inversion, and of sines (frequencies times groups).
 _MOST_NODES = 1 << 20
@@ -38,7 +38,7 @@ _CUT = 8.0
 _SLACKS = (3.9, 4.5, 5.2, 6.2, 7.4)
 # The standard deviation of S over that of the normal variable, for sums with few terms and with many terms.
 _FINEST, _COARSEST = 1000.0, 400.0
-# The series ends where phi is below e^-_NOTHING: 2/(pi k) over all k adds up to less than 10.
+# The series ends where phi is below e^-_NOTHING: the weights 2/(pi k) add up to less than 10.
 _NOTHING = 45.0
 _SECTIONS = np.geomspace(1e-6, 1.0, 81)
 # From 2^12 frequencies on, stretches of 32 are bounded first, and skipped if phi is below e^-_NOTHING.
@@ -73,8 +73,8 @@ class TermGroups:
         return _ULPS + np.minimum(self.epsilons, _LARGEST_EPSILON)
 
     def log_characteristics(self, t: Floats) -> tuple[Floats, Floats]:
-        """-log phi at multiples of the first frequency, and its rounding error."""
-        # If some groups alone make -log phi more than 45, the others are left out: their factors are at most 1.
+        """Return -log phi and its rounding errors at the frequencies t, which are multiples of t[0]."""
+        # Once the groups so far make -log phi exceed 45, the other groups are left out: their factors are at most 1.
         logs, moved = np.zeros(t.size), np.zeros(t.size)
         steepest = 4 * self.counts / np.maximum(self.half_sinh * np.hypot(1.0, self.half_sinh), 1e-300)
         step = max(1, min(max(_GROUPS_AT_ONCE, _FEW_AT_ONCE // t.size), _AT_ONCE // t.size))
@@ -98,7 +98,7 @@ class TermGroups:
         return logs, _UNIT * (moved + len(self.sizes) * logs)
 
     def _is_nothing_around(self, middles: Floats, reach: float) -> NDArray[np.bool_]:
-        """Whether phi is certainly below e^-45 at all frequencies within ``reach``: |sin(c t/2)| has the slope c/2."""
+        """Whether phi < e^-45 certainly holds within ``reach`` of each middle: |sin(c t/2)| has slope c/2 at most."""
         logs = np.zeros(middles.size)
         here = np.arange(middles.size)
         for start in range(0, len(self.sizes), _GROUPS_AT_ONCE):
@@ -114,7 +114,7 @@ class TermGroups:
         return logs >= _NOTHING * (1 + 1e-9)
 
     def frequency_beyond(self, last: float) -> float:
-        """A frequency such that phi is below e^-45 from there up to ``last``, by the terms with a rising sine."""
+        """A frequency from which up to ``last`` phi is below e^-45, by the terms whose sine still rises."""
         # The factor of a term with c b <= pi falls on [a, b], so that it is at most its value at a.
         points = last * _SECTIONS
         logs = np.zeros(_SECTIONS.size - 1)
@@ -129,7 +129,7 @@ class TermGroups:
         return float(points[small[-1] + 1] if len(small) else points[0])
 
     def log_characteristic(self, group: int, half_angles: Floats, farthest: Floats) -> tuple[Floats, Floats]:
-        """-log phi of one group and its rounding error, at angles c t/2 (K,), reduced to one period where exact."""
+        """Return -log phi of one group and its rounding error, at angles c t/2 (K,), reduced to one period if exact."""
         # ``farthest`` has the size of the angles before they were rounded.
         half_sinh = self.half_sinh[group]
         logs = self.counts[group] * np.log1p((np.sin(half_angles) / half_sinh) ** 2)
@@ -139,8 +139,8 @@ class TermGroups:
 
 
 @cache
-def _before_the_end(points: int) -> Floats:
-    """Parts of a length, dense below 1."""
+def _fractions_below_1(points: int) -> Floats:
+    """Fractions from 0.02 to almost 1, dense just below 1."""
     return np.asarray(1 - np.geomspace(1e-5, 0.98, points))
 
 
@@ -153,19 +153,19 @@ class Chernoff:
 
     @classmethod
     def of(cls, groups: TermGroups, slopes_tried: int = 180) -> "Chernoff":
-        """The bound for S alone."""
+        """Chernoff's bound for S, without Z."""
         steepest = float(np.min(np.minimum(groups.epsilons, _LARGEST_EPSILON) / groups.sizes))
         gentle = min(0.3 / groups.deviation, 0.02 * steepest) if groups.deviation > 0 else 0.02 * steepest
-        steep = steepest * _before_the_end(slopes_tried // 2)
+        steep = steepest * _fractions_below_1(slopes_tried // 2)
         slopes: Floats = np.unique(np.concatenate([np.geomspace(gentle, 0.995 * steepest, slopes_tried // 2), steep]))
-        # Twice, for both tails.
+        # The factor 2 is for both tails.
         logs = np.full(slopes.shape, math.log(2.0))
         step = max(1, _AT_ONCE // slopes.size)
         for start in range(0, len(groups.sizes), step):
             chosen = slice(start, start + step)
-            share = (np.sinh(groups.sizes[chosen, None] * slopes / 2) / groups.half_sinh[chosen, None]) ** 2
-            rounding = _UNIT * 2 * groups.slack[chosen, None] * share / (1 - share)
-            logs += (groups.counts[chosen, None] * (rounding - np.log1p(-share))).sum(axis=0)
+            ratio = (np.sinh(groups.sizes[chosen, None] * slopes / 2) / groups.half_sinh[chosen, None]) ** 2
+            rounding = _UNIT * 2 * groups.slack[chosen, None] * ratio / (1 - ratio)
+            logs += (groups.counts[chosen, None] * (rounding - np.log1p(-ratio))).sum(axis=0)
         return cls(slopes, logs * (1 + len(groups.sizes) * _UNIT) + 1e-12)
 
     def smoothed(self, tau: float) -> "Chernoff":
@@ -178,13 +178,13 @@ class Chernoff:
         return 1.0 if least >= 0 else math.exp(least) * (1 + 1e-12)
 
     def margin(self, log_miss: float) -> float:
-        """An x with tail(x) <= exp(log_miss), which grows with each coefficient."""
+        """An x with tail(x) <= exp(log_miss). It grows with each coefficient of S."""
         return float(np.min((self.logs - log_miss) / self.slopes)) * (1 + 1e-12)
 
 
 @dataclass(frozen=True, eq=False)
 class OnIntegers:
-    """The distribution of an integer S modulo N, without smoothing or truncation."""
+    """Bounds P(|S| > r) for an integer S, by inversion modulo N = ``points`` without smoothing or truncation."""
 
     # (1/N) sum over k of phi(2 pi k/N) sin((2r+1) pi k/N) / sin(pi k/N) is P(|S mod N| <= r), which exceeds P(|S| <= r)
     # by at most P(|S| >= N - r).
@@ -233,7 +233,7 @@ class OnIntegers:
 
 @dataclass(frozen=True, eq=False)
 class Smoothed:
-    """The distribution of any S plus a narrow normal variable Z, as a Fourier series of period L."""
+    """Bounds P(|S| > r) for any S, by a Fourier series of period L for S + Z with a narrow normal variable Z."""
 
     # P(|S| <= r) >= P(|S + Z| <= r - d) - P(|Z| > d), and
     #     2x/L + sum over k of 2/(pi k) phi(2 pi k/L) e^(-tau^2 t^2/2) sin(2 pi k x/L)
@@ -255,8 +255,8 @@ class Smoothed:
         aliased: float = 0,
     ) -> "Smoothed":
         """The inversion, as fine as its size allows. A smaller ``most`` makes an estimate instead of a bound."""
-        # The period, and the work with it, may be shorter for margins up to ``farthest`` whose bounds may be larger by
-        # ``aliased``.
+        # With ``farthest`` and ``aliased`` the period is shorter: it serves margins up to ``farthest``, whose bounds
+        # are larger by at most ``aliased``.
         reach = chernoff.margin(-_BEYOND)
         each = _MOST_SINES / 8 / len(groups.sizes)
         fine = min(_FINEST, max(_COARSEST, each * 2 * math.pi / _CUT / (2.2 * reach / groups.deviation)))
@@ -275,7 +275,7 @@ class Smoothed:
         return cls(weights, np.expm1(np.minimum(moved, 50)) + _ULPS * _UNIT, period, tau, chernoff.smoothed(tau))
 
     def exceeded(self, margin: float, miss: float | None = None) -> float:
-        """An upper bound of P(|S| > margin), at least 1e-13; best near ``miss``, if that is passed."""
+        """An upper bound of P(|S| > margin), at least 1e-13; tightest for bounds near ``miss``, if passed."""
         slacks = _SLACKS if miss is None else (slack_for(miss),)
         return min(self._exceeded(margin - slack * self.tau, slack) for slack in slacks)
 
@@ -301,7 +301,7 @@ class Smoothed:
 
 
 def slack_for(miss: float) -> float:
-    """The best slack for a margin that is exceeded with probability ``miss``: it uses at most 1/50 of ``miss``."""
+    """The least slack d with P(|Z| > d) <= miss / 50; the largest slack if there is none."""
     return next((slack for slack in _SLACKS if math.erfc(slack / math.sqrt(2)) * 50 <= miss), _SLACKS[-1])
 
 

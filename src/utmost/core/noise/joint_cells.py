@@ -1,4 +1,4 @@
-"""Noise of several cells that one individual changes together: joint noise, and the rotated pair.
+"""Which noise suits several cells that one individual changes together? Joint noise, or a rotated pair.
 
 If one individual changes only k cells, each by at most s, independent noise at epsilon/k is larger than necessary. Two
 distributions are better:
@@ -7,8 +7,8 @@ distributions are better:
 q^m = (1 - q) sum of q^n over n >= m: X is uniform on {-N, ..., N}^k, with P(N = n) proportional to (2n + 1)^k q^n.
 
 **Rotated.** The sum and the difference of two cells each get geometric noise with q = exp(-epsilon/2s). One individual
-changes both together by |d_1 + d_2| + |d_1 - d_2| = 2 max |d_i| <= 2s. Half of the sum of both is the first cell, so
-its noise is (G_1 + G_2)/2. The pair can be relaxed without loss.
+changes sum and difference together by |d_1 + d_2| + |d_1 - d_2| = 2 max |d_i| <= 2s. The first cell is half of
+(sum + difference), so its noise is (G_1 + G_2)/2. The pair can be relaxed without loss.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ class JointCells(BallMixture):
     Args:
         epsilon, alpha: Level of all cells together; give one of the two (alpha = exp(-epsilon)).
         cells: Number k of cells that one individual changes together, at least 1.
-        sensitivity: Largest change of each of them by one individual, an integer >= 1.
+        sensitivity: Largest change of a cell by one individual, an integer >= 1.
 
     Raises:
         NotALevel: unless exactly one of epsilon and alpha is passed.
@@ -93,11 +93,11 @@ class JointCells(BallMixture):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class RotatedPair:
-    r"""The noise (G_1 + G_2)/2 of one cell, (G_1 - G_2)/2 of the other: geometric, q = exp(-epsilon / (2 sensitivity)).
+    r"""Noise (G_1 + G_2)/2 of one cell, (G_1 - G_2)/2 of the other; G_i geometric, q = exp(-epsilon / (2 sensitivity)).
 
     Args:
         epsilon, alpha: Level of both cells together; give one of the two (alpha = exp(-epsilon)).
-        sensitivity: Largest change of each of the two by one individual, an integer >= 1.
+        sensitivity: Largest change of either cell by one individual, an integer >= 1.
 
     Promise: epsilon-DP for two integers, each changed by at most the sensitivity, attained. It can be relaxed.
     Source:  proofs/theory/cells-together.md.
@@ -124,14 +124,14 @@ class RotatedPair:
         return self.level.scaled(Fraction(1, 2 * self.sensitivity))
 
     def pmf(self, x: Sequence[Any]) -> Fraction | float:
-        """P(X = x) for two multiples of 1/2. It is 0 unless both or neither are integers."""
+        """P(X = x) for two multiples of 1/2. It is 0 if only one of them is an integer."""
         natural(len(x), "the number of cells of x", least=2, most=2)
         first, second = (exact(number, "x") for number in x)
-        total, apart = first + second, first - second
-        if total.denominator != 1 or apart.denominator != 1:
+        total, difference = first + second, first - second
+        if total.denominator != 1 or difference.denominator != 1:
             return Fraction(0)
         geometric = Geometric(self.ratio)
-        product: Fraction | float = geometric.pmf(total) * geometric.pmf(apart)
+        product: Fraction | float = geometric.pmf(total) * geometric.pmf(difference)
         return product
 
     def marginal_pmf(self, x: Number) -> Fraction | float:

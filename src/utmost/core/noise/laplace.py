@@ -1,4 +1,4 @@
-"""The Laplace distribution."""
+"""The Laplace distribution: noise on the reals with density proportional to exp(-epsilon |x| / sensitivity)."""
 
 import math
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ class Laplace(RealDistribution):
         return LaplaceCurve(self.level, distance / self.sensitivity)
 
     def on_steps(self, steps: int) -> Geometric:
-        """The geometric distribution on a grid with ``steps`` steps in the sensitivity."""
+        """The geometric noise that replaces this one on a grid with ``steps`` steps in the sensitivity, in steps."""
         return Geometric(self.level, steps)
 
     def moment_interval(self, order: int, bits: int = 128) -> Interval:

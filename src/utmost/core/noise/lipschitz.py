@@ -1,4 +1,4 @@
-"""Lipschitz privacy of noise: values at every distance d are private at d times one level.
+"""Lipschitz privacy of noise: any two values at distance d are indistinguishable at level d epsilon.
 
 Ordinary privacy bounds the loss for a change by the whole sensitivity, and a small change may lose as much. Noise with
 density f is Lipschitz private at epsilon if log f is Lipschitz with constant epsilon: a change by d then loses at most
@@ -49,7 +49,7 @@ def lipschitz_level(distribution: Any) -> Level | None:
 def is_lipschitz_private(
     distribution: Any, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> bool:
-    """Whether noise makes values at every distance d private at d times a level.
+    """Whether noise makes any two values at distance d indistinguishable at d times the level.
 
     Args:
         distribution: Distribution of noise, or a table {integer: probability}.

@@ -1,4 +1,4 @@
-"""Sums of geometric noise with nearly the same distribution: one inversion and bounds of the differences serve all.
+"""Margins of many sums of geometric noise with nearly equal distributions: one inversion, and bounds of differences.
 
 Let S = sum of c_i G_i and T = sum of t_i G_i with the same levels. For any pairing of the G_i with equal levels, S is
 distributed as T + D with D = sum of (c_i - t_i) G_i, so that
@@ -23,20 +23,20 @@ from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.noise.combination import Combination
 
-_PART = 32  # the bound of D uses 1/_PART of the allowed probability of a miss
+_PART = 32  # the bound of D uses 1/_PART of the allowed probability
 _ROUNDED = 1e-12  # error of the floats that stand for the coefficients
 _GROWN = 1 + 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class SpreadBound:
-    """A bound of a sum of noise with small coefficients: A and the largest s, in the symbols of the module."""
+    """Chernoff's bound of a sum D with small coefficients: A and the largest s of the module's formula."""
 
     square: float  # A
     steepest: float  # largest s
 
     def margin_for_miss(self, miss: Fraction | float) -> float:
-        """A d with P(|D| > d) <= miss, which may be below all floats."""
+        """A d with P(|D| > d) <= miss, also for a ``miss`` below all floats."""
         exactly = Fraction(miss)
         depth = (log(2) + log(exactly.denominator) - log(exactly.numerator)) * _GROWN
         slope = min(2 * sqrt(depth / self.square), self.steepest)
@@ -44,7 +44,7 @@ class SpreadBound:
 
 
 def spreads(differences: Floats, epsilons: Floats, counts: Floats) -> list[SpreadBound]:
-    """The bounds of several sums, from their coefficients, (sums, terms), and the number of draws of each term."""
+    """Return the bound of each sum, from coefficients of shape (sums, terms) and the number of draws of each term."""
     edges = np.minimum(epsilons, 600.0) / 4
     heights = -np.log1p(-((np.sinh(edges) / np.sinh(2 * edges)) ** 2)) / edges**2
     sizes = np.abs(differences) + _ROUNDED
@@ -54,7 +54,7 @@ def spreads(differences: Floats, epsilons: Floats, counts: Floats) -> list[Sprea
 
 
 def spread_margins(squares: Floats, heights: Floats, edges: Floats, miss: Fraction) -> Floats:
-    """`SpreadBound.margin_for_miss` for sums of which only A is known, with the heights and edges of `heights_at`.
+    """Return `SpreadBound.margin_for_miss` for each A in ``squares``, with the heights and edges of `heights_at`.
 
     >>> edges, heights = heights_at(np.array([1.0]), 0.45)
     >>> spread_margins(heights, heights, edges, Fraction(1, 20)).round(2)  # the margin of one noise is 3
@@ -67,7 +67,7 @@ def spread_margins(squares: Floats, heights: Floats, edges: Floats, miss: Fracti
 
 
 def heights_at(epsilons: Floats, part: float) -> tuple[Floats, Floats]:
-    """The edges v, a fraction ``part`` < 1/2 of each level, and the heights F(v)/v^2."""
+    """Return the edges v, each ``part`` < 1/2 times an epsilon, and the heights F(v)/v^2."""
     edges = np.minimum(epsilons, 600.0) * part
     ratios = np.sinh(edges) / np.sinh(np.minimum(epsilons, 600.0) / 2)
     return edges, -np.log1p(-(ratios**2)) / edges**2 * _GROWN
@@ -83,14 +83,14 @@ class NearDistribution(Combination):
         object.__setattr__(self, "spread", spread)
 
     def margin_for_miss(self, miss: Number) -> int | float:
-        """An r with a certificate that P(|S| > r) <= miss for each of the sums."""
+        """An r with a certificate that P(|S| > r) <= miss for each sum S."""
         chance = exact(miss, "miss")
         part = chance / _PART
         added = self.spread.margin_for_miss(part)
         return round_up(Fraction(super().margin_for_miss(chance - part)) + Fraction(added))
 
     def tail(self, margin: Number) -> float:
-        """An upper bound of P(|S| > margin) for each of the sums, for probabilities above one in a million."""
+        """An upper bound of P(|S| > margin) for each sum S, for probabilities above one in a million."""
         small = 1e-6  # the probability of a larger difference, added below
         inner = exact(margin, "margin") - Fraction(self.spread.margin_for_miss(small))
         return 1.0 if inner < 0 else min(1.0, super().tail(inner) + small)

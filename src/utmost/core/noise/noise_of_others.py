@@ -1,4 +1,4 @@
-"""Noise that another tool drew, as that tool declares it, and certified margins of sums of cells with such noise.
+"""How large is the error of sums of cells with noise of another tool? Certified margins from the noise it declares.
 
 This module draws nothing, and promises no privacy: margins need only the distribution of the errors.
 """
@@ -49,8 +49,8 @@ class DeclaredNoise(Display):
         kind: "discrete laplace", also called two-sided geometric, P(x) proportional to exp(-|x| / scale) on the
             integers; "laplace", the density in the same form; "discrete gaussian", P(x) proportional to
             exp(-x^2 / (2 variance)) on the integers; "gaussian", the normal density.
-        size: Scale of a Laplace distribution, variance of a Gaussian one; the largest of all rows, and 0 before its
-            column has been read.
+        size: Scale of a Laplace distribution, variance of a Gaussian one. If a column has the sizes: the largest
+            size, and 0 before the column has been read.
         column: Name of the column that has the size of each row; None if all rows have the same size.
     """
 
@@ -296,8 +296,8 @@ def ratio_of_sums(
     """An interval that contains the true ratio of two sums of noisy cells, or "not determined".
 
     Args:
-        top, bottom: Sum, noise, and the sizes of the noise of the cells that only this sum has.
-        shared: Sizes of the noise of the cells that both sums have; empty for sums of two columns.
+        top, bottom: Value of the sum, its noise, and the noise sizes of the cells that are in this sum only.
+        shared: Noise sizes of the cells that are in both sums; empty for sums of two columns.
         confidence: Chance with which the interval contains the ratio.
     """
     # Fieller's set is exact for Gaussian and discrete Laplace noise. For discrete Gaussian noise the subgaussian bound
@@ -348,7 +348,7 @@ class DeclaredTails:
 
     @classmethod
     def of(cls, noise: DeclaredNoise) -> "DeclaredTails":
-        """The tails of a noise. True values are integers, or multiples of a power of ten if the margin is below 1."""
+        """Choose the grid of true values: 1, or a power of ten for real noise with a 95 % margin below 1."""
         if noise.is_whole or noise.margin("0.95") >= 1:
             return cls(noise, Fraction(1))
         return cls(noise, Fraction(10) ** math.floor(math.log10(noise.margin("0.95")) - 1))
@@ -377,7 +377,7 @@ class DeclaredTails:
         return float(x @ chances)
 
     def _integers(self, least: Fraction) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Integers from ``least``, and their chances, for discrete Gaussian noise."""
+        """Return the integers from ``least`` on and their probabilities, for discrete Gaussian noise."""
         deviation = math.sqrt(self.noise.size)
         start = math.ceil(least)
         x = np.arange(start, start + math.ceil(40 * deviation) + 2, dtype=np.float64)
@@ -386,7 +386,7 @@ class DeclaredTails:
         return x, np.exp(-(x**2) / (2 * variance)) / (1 + 2 * np.exp(-(k**2) / (2 * variance)).sum())
 
     def _chance(self, least: Fraction) -> float:
-        """P(N >= least) for least > 0, or 0 on the reals."""
+        """P(N >= least) for least > 0; on the reals also for least = 0."""
         if self.noise.kind == "discrete laplace":
             return float(_geometric(self.noise.size).ccdf(float(math.ceil(least) - 1)))
         if self.noise.kind == "laplace":

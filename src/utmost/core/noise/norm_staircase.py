@@ -1,4 +1,4 @@
-"""Staircases of a norm: noise of several integers that one individual changes together, in one draw.
+"""One random vector as noise for several integers that one individual changes together: staircases of a norm.
 
 P(X = x) is proportional to q^j, with j = 0 for |x| < r, 1 on the next s values of |x|, 2 on the next s, and so on;
 q = exp(-epsilon). If one individual changes the cells by d with |d| <= s, then |x + d| <= |x| + s changes j by at most
@@ -80,21 +80,21 @@ class BallMixture(Display, ABC):
     def pmf(self, x: Sequence[Any]) -> Fraction | float:
         """P(X = x) for k integers: a Fraction if q is rational, else a float."""
         natural(len(x), "the number of cells of x", least=self.cells, most=self.cells)
-        place = self._place(norm_of(self.ball, [exact_integer(number, "x") for number in x]))
-        return self._number(lambda q, power: power(place) / ((1 - q) * self._sum(self._size, q)), place)
+        index = self._ball_index(norm_of(self.ball, [exact_integer(number, "x") for number in x]))
+        return self._number(lambda q, power: power(index) / ((1 - q) * self._sum(self._size, q)), index)
 
     def marginal_pmf(self, x: Number) -> Fraction | float:
         """P(X_1 = x), for one cell."""
         a = abs(exact_integer(x, "x"))
-        place, points = self._place(a), points_at(self.ball, self.cells, a)
+        index, points = self._ball_index(a), points_at(self.ball, self.cells, a)
         return self._number(
-            lambda q, power: power(place) * self._sum(points, q, place) / self._sum(self._size, q), place
+            lambda q, power: power(index) * self._sum(points, q, index) / self._sum(self._size, q), index
         )
 
     def tail(self, t: int) -> Fraction | float:
         """P(|X_1| > t), for one cell and t >= 0."""
         t = natural(t, "t")
-        return self._number(lambda q, power: self._tail(t, q, power), self._place(t + 1))
+        return self._number(lambda q, power: self._tail(t, q, power), self._ball_index(t + 1))
 
     @property
     def mean_size(self) -> Fraction | float:
@@ -112,9 +112,9 @@ class BallMixture(Display, ABC):
         above = 1
         # Doubling and then bisection need few comparisons, even for a margin of thousands. Each one evaluates a
         # polynomial.
-        while not self._is_kept(above, miss):
+        while not self._covers(above, miss):
             above *= 2
-        return first_integer(-1, above, lambda t: self._is_kept(t, miss))
+        return first_integer(-1, above, lambda t: self._covers(t, miss))
 
     def sizes(self) -> tuple[int, ...]:
         """The h_i of sum over j of |ball(first + j stride)| z^j = (sum over i <= k of h_i z^i) / (1 - z)^(k+1)."""
@@ -129,7 +129,7 @@ class BallMixture(Display, ABC):
     def _size(self) -> fmpz_poly:
         return points_of(self.ball, self.cells)
 
-    def _place(self, radius: int) -> int:
+    def _ball_index(self, radius: int) -> int:
         """The index of the first ball of at least this radius."""
         return max(0, -(-(radius - self.first) // self.stride))
 
@@ -138,20 +138,20 @@ class BallMixture(Display, ABC):
         return self._number(lambda q, _: self._sum(sums, q) / (self._sum(self._size, q) * below))
 
     def _tail(self, t: int, q: Q, power: Callable[[int], Q]) -> Q:
-        place = self._place(t + 1)
-        return power(place) * self._sum(points_beyond(self.ball, self.cells, t), q, place) / self._sum(self._size, q)
+        index = self._ball_index(t + 1)
+        return power(index) * self._sum(points_beyond(self.ball, self.cells, t), q, index) / self._sum(self._size, q)
 
-    def _sum(self, points: fmpz_poly, q: Q, place: int = 0) -> Q:
-        """The sum over j >= 0 of points(radius of ball place + j) q^j, without negative coefficients."""
-        coefficients = points(fmpz_poly([self.first + place * self.stride, self.stride])).coeffs()
+    def _sum(self, points: fmpz_poly, q: Q, index: int = 0) -> Q:
+        """The sum over j >= 0 of points(radius of ball ``index`` + j) q^j, from nonnegative terms."""
+        coefficients = points(fmpz_poly([self.first + index * self.stride, self.stride])).coeffs()
         terms = [_at(eulerian(i), q) / (1 - q) ** (i + 1) * int(of) for i, of in enumerate(coefficients)]
         return sum(terms, 0 * q)
 
-    def _is_kept(self, t: int, miss: Fraction) -> bool:
+    def _covers(self, t: int, miss: Fraction) -> bool:
         if self.ratio.is_rational:
             return bool(self.tail(t) <= miss)
         for bits in (128, 512, 2048, 8192):  # an undecided comparison makes the margin larger by 1
-            around = self._interval(lambda q, power: self._tail(t, q, power), bits, self._place(t + 1))
+            around = self._interval(lambda q, power: self._tail(t, q, power), bits, self._ball_index(t + 1))
             if around.upper <= miss or around.lower > miss:
                 return around.upper <= miss
         return False
@@ -273,10 +273,11 @@ def moment_of(norm: Norm, k: int, order: int) -> tuple[fmpz_poly, int]:
 
 @lru_cache(maxsize=256)
 def points_at(norm: Norm, k: int, a: int) -> fmpz_poly:
-    """The number of points with x_1 = a in the ball of radius N >= |a|. For the range: boxes minus their overlaps."""
+    """The number of points with x_1 = a in the ball of radius N >= |a|, a polynomial in N."""
     if norm == "max":
         return _ODD ** (k - 1)
     left = _N - a
+    # left + 1 windows of N + 1 integers contain 0 and a; neighbouring windows have N integers in common.
     return (left + 1) * _NEXT ** (k - 1) - left * _N ** (k - 1)
 
 

@@ -1,8 +1,8 @@
-"""Noise of many cells in one draw: P(X = x) proportional to q^d(x), d the number of individuals from the centre to x.
+"""One random vector as noise of many cells: P(X = x) is proportional to q^d(x).
 
-If one individual changes d(x) by at most 1, the draw is epsilon-DP for q = e^-epsilon, and for no smaller epsilon. The
-draw is a mixture: draw a group of cells, then a number of individuals (a shell), then a uniform point. Subclasses
-define d.
+Here d(x) is the least number of individuals that can move the centre to x. If one individual changes d(x) by at most 1,
+the draw is epsilon-DP for q = e^-epsilon, and for no smaller epsilon. The draw is a mixture: draw a group of cells,
+then a number of individuals (a shell), then a uniform point. Subclasses define d.
 """
 
 from abc import ABC, abstractmethod
@@ -27,21 +27,21 @@ NOT_BETTER_KNOWN = (
     "Linear programs over all noise on the integers, for small tables, found no smaller variance for cells and total "
     "together, and at most 2.2 % less for two cells without a total"
 )
-"""The claim for one draw."""
+"""The text about optimality in statements with noise from one draw."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawGroup:
-    """One part of the mixture."""
+    """One part of the mixture that makes a draw, with the numbers of its points by shell."""
 
-    weight: int  # number of points x of the group for one point of each shell
+    weight: int  # number of points x of the group for each choice of one point in every shell
     shells: tuple[ShellSeries, ...]  # a number of individuals (a shell) is drawn from each series
     raised: int = 0  # number of cells above the centre
     lowered: int = 0  # number of cells below the centre
 
 
 class DrawDistribution(Display, ABC):
-    """Noise of cells in one draw, at the level of all cells together."""
+    """Noise of many cells that is drawn as one vector. ``level`` protects all cells together."""
 
     __slots__ = ()
 
@@ -74,15 +74,15 @@ class DrawDistribution(Display, ABC):
 
     @abstractmethod
     def mixture_factor(self, q: Q) -> Q:
-        """The sum of q^d over the sum of the masses of the groups."""
+        """The sum of q^d(x) over all x, divided by the sum of the masses of the groups."""
 
     @abstractmethod
     def variance_at(self, q: Q, coefficients: Sequence[Fraction]) -> Q:
-        """The variance of the sum of coefficients times cells, at a rational or a ball."""
+        """The variance of the sum of coefficients times cells, at a rational (fmpq) or a ball (arb) q."""
 
     @abstractmethod
     def tail_at(self, q: Q, cell: int, t: int) -> Q:
-        """P(|X_cell| > t), at a rational or a ball."""
+        """P(|X_cell| > t), at a rational (fmpq) or a ball (arb) q."""
 
     @property
     def normaliser(self) -> Fraction | float:
@@ -93,7 +93,7 @@ class DrawDistribution(Display, ABC):
         return sum(self.masses_at(q), 0 * q) * self.mixture_factor(q)
 
     def masses_at(self, q: Q) -> list[Q]:
-        """The share of each group in the normaliser, up to a common factor."""
+        """The probability of each group, up to a common factor."""
         shells = {id(series): series for group in self.groups for series in group.shells}
         values = {place: series.at(q) for place, series in shells.items()}
         return [
@@ -120,7 +120,7 @@ class DrawDistribution(Display, ABC):
 
     @property
     def variance(self) -> Fraction | float:
-        """The mean variance of a cell."""
+        """The variance of a cell's noise, averaged over all cells."""
         units = [[Fraction(int(i == place)) for i in range(self.size)] for place in self.kinds]
         times = list(self.kinds.values())
 
@@ -133,7 +133,7 @@ class DrawDistribution(Display, ABC):
     @property
     @abstractmethod
     def kinds(self) -> dict[int, int]:
-        """Pairs: one cell of each kind, and the number of cells with the same distribution."""
+        """Pairs of one cell's position and the number of cells with the same distribution."""
 
     def tail(self, t: int, cell: int = 0) -> Fraction | float:
         """P(|X_cell| > t), for t >= 0."""

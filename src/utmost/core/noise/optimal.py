@@ -51,7 +51,7 @@ def optimal_noise(
     """
     if one_of(numbers, IntegersOrReals, "numbers", "optimal_noise") == "reals":
         return Staircase(epsilon, sensitivity, cost, alpha=alpha)
-    if _integral(sensitivity, "optimal_noise") == 1:
+    if _integer_sensitivity(sensitivity, "optimal_noise") == 1:
         read_cost(cost, 1.0, integers=True)
         return Geometric(epsilon, alpha=alpha)
     return DiscreteStaircase(epsilon, sensitivity, cost, alpha=alpha)
@@ -82,7 +82,7 @@ def relaxable_noise(
             Laplace(epsilon, sensitivity, alpha=alpha),
         ]
     else:
-        width = _integral(sensitivity, "relaxable_noise")
+        width = _integer_sensitivity(sensitivity, "relaxable_noise")
         candidates = [Geometric(epsilon, width, alpha=alpha)]
         if width > 1:
             candidates.append(DiscreteStaircase.half_step(epsilon, width | 1, alpha=alpha))
@@ -132,8 +132,8 @@ def gain(
     return ratio
 
 
-def _integral(sensitivity: Number, where: str) -> int:
-    """Read the sensitivity of an integer query, which must be an integer."""
+def _integer_sensitivity(sensitivity: Number, where: str) -> int:
+    """Read the sensitivity of a query with integer values; refuse a sensitivity that is no integer."""
     try:
         return positive_integer(sensitivity, "sensitivity", where)
     except NotANumber as error:

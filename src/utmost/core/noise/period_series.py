@@ -1,4 +1,4 @@
-"""Costs period by period: series in b = e^-epsilon, compared by logarithms.
+"""Expected costs at large epsilon as series in b = e^-epsilon, one term for each period, compared by logarithms.
 
 At large epsilon few terms of such a series matter, and b may underflow. A term has a power of b, and the logarithms of
 a positive and of a negative coefficient. Sums are computed relative to the first power of b that has a term.
@@ -17,7 +17,7 @@ from utmost.core.noise.powers import FloatPowers
 from utmost.errors import Unsupported
 
 FEW_FROM = 10.0
-"""The epsilon from which few periods suffice. Below it `folded.py` sums all periods."""
+"""From this epsilon on, sums over few periods suffice. Below it `folded.py` sums all periods."""
 LEAST_EPSILON = 0.1
 """The least epsilon for which a cost that underflows is summed period by period; below, too many periods matter."""
 NEGLIGIBLE = -40.0
@@ -39,7 +39,7 @@ def log(x: float) -> float:
 
 
 def log_ratio(terms: Iterable[Term], epsilon: float) -> float:
-    """The log of the positive over the negative part of a series; 0 if both are equal or empty."""
+    """The log of (positive part) / (negative part) of a series; 0 if both parts are equal or empty."""
     first: int | None = None
     counted = against = -math.inf
     for k, for_it, against_it, rest in terms:
@@ -54,7 +54,7 @@ def log_ratio(terms: Iterable[Term], epsilon: float) -> float:
 
 
 def counted_periods(epsilon: float) -> range:
-    """The largest number of periods that are evaluated: far more than matter."""
+    """The periods that are evaluated at most, counted from the first one: far more than matter."""
     return range(300 + math.ceil(60 / epsilon))
 
 
@@ -88,7 +88,7 @@ def read_epsilon_and_cost(level: Level, period: float, cost: Cost, *, integers: 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaterPeriods:
-    """Bounds of the sums of later periods from their last and largest costs, each computed once."""
+    """Bounds the sum of a cost over all later periods, from the largest cost of each period. Results are cached."""
 
     epsilon: float
     period: float

@@ -112,7 +112,7 @@ class ProfileDistribution(IntegerDistribution):
         """Do nothing: the formulas of a profile are derived from each other."""
 
     def tail_intervals(self, places: Sequence[int], bits: int) -> list[Interval]:
-        """The `tail_interval` at each of several places, by one power for each period and a line within the period."""
+        """The `tail_interval` at each i of ``places``: a power of alpha per period, and a line within each period."""
         shape = self.profile
         inner = bits + shape.period.bit_length()
         powers, shift = IntervalPowers(shape.level, inner), 2 * inner - bits

@@ -57,7 +57,7 @@ class Profile:
     def place(self, i: Any) -> tuple[Any, Any]:
         """(k, j) with i + D - r = k D + j and 0 <= j < D, for an integer or an array of integers."""
         if isinstance(i, np.ndarray) and self.period >= _SAFE:
-            # A sum that wraps around would put the farthest integer at a small place.
+            # An int64 sum that wraps around would give the farthest integer a small k.
             i = i.astype(object)
         shifted = i + (self.period - self.step)
         return shifted // self.period, shifted % self.period
@@ -120,9 +120,9 @@ class Profile:
         return least_near(lambda i: self.compare_tail(i, q) < 0, near) - 1
 
     def _near(self, q: Fraction) -> int:
-        """The place where T is about q, solved in intervals."""
+        """An i with T(i) near q, computed in intervals."""
         D = self.period
-        # Enough bits for a guess within one or two of the place: each exact comparison costs more than the guess.
+        # Enough bits for a guess within one or two of the solution: each exact comparison costs more than the guess.
         bits = 128 + 2 * (D.bit_length() + cleared_bits(self.level) + q.denominator.bit_length())
         powers = IntervalPowers(self.level, bits)
         scaled: Fraction = q * self.normaliser(powers).middle
@@ -170,19 +170,19 @@ class RealProfile:
         return k, u - k
 
     def steps(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """k for an array of floats x >= 0. A step begins at the float nearest to its edge."""
+        """The step k of each float x >= 0. A step begins at the float nearest to its exact edge."""
         # An edge is (k + g) D exactly, and in general no float: the float nearest to the edge is the first one past it.
-        return self._located(x, lambda edge: edge.high <= x)
+        return self._edges_passed(x, lambda edge: edge.high <= x)
 
     def places(self, x: NDArray[np.float64]) -> tuple[Any, Any, Any]:
         """(k, 1 - t, t) for an array of floats x >= 0, with 1 - t and t right to the last bits, also near the edges."""
         here, period = Doubled.of(np.minimum(x, self._farthest())), nearest(self.period)
-        k = self._located(x, lambda edge: (here - edge).high >= 0)
+        k = self._edges_passed(x, lambda edge: (here - edge).high >= 0)
         up, low = self._edge(k) - here, here - self._edge(k - 1)
         return k, np.maximum(up.high / period, 0.0), np.maximum(low.high / period, 0.0)
 
-    def _located(self, x: NDArray[np.float64], is_past: Callable[[Doubled], Any]) -> NDArray[np.float64]:
-        """The number of edges that x has passed: a quotient of floats, corrected by the neighbouring edges."""
+    def _edges_passed(self, x: NDArray[np.float64], is_past: Callable[[Doubled], Any]) -> NDArray[np.float64]:
+        """The number of edges that each x has passed: a quotient of floats, corrected by the neighbouring edges."""
         quotient = np.minimum(x, self._farthest()) / nearest(self.period)
         k = np.maximum(np.floor(quotient + (1.0 - nearest(self.gamma))), 0.0)
         # The quotient is right up to rounding, so the true step is this one or a neighbour.
@@ -209,7 +209,7 @@ class RealProfile:
         return powers.power(k) * (powers.complement / (self.normaliser(powers) * (2 * self.period)))
 
     def tail(self, powers: Powers, k: Any, up: Any, low: Any) -> Any:
-        """T at the place k, t, with up = 1 - t and low = t."""
+        """T(x) for the x with x/D + 1 - g = k + t, where up = 1 - t and low = t."""
         return powers.power(k) * (powers.b * low + up) / (self.normaliser(powers) * 2)
 
     def inverse_tail(self, q: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ by Euler and Maclaurin the trapezoid sum of step h is a polynomial in h^2 up to 
 
 Two values of a block that agree prove nothing: at a kink of the function they may agree by chance. So the error of an
 integral is estimated by the absolute values of the last coefficients of the function's Chebyshev series, in which
-nothing cancels, and the error of a sum by three of its values.
+nothing cancels, and the error of a sum by three extrapolations.
 """
 
 import heapq
@@ -30,7 +30,7 @@ QuadratureRule = Callable[[Block], tuple[NDArray[np.float64], float, tuple[Block
 _DIRECT = 64  # blocks of integers up to this size are summed term by term
 _LEVELS = 5  # Romberg's steps are h, 2h, ..., 2^5 h
 _GAIN = 64  # least gain from one of Romberg's levels to the next in a smooth block; at a kink it is 4
-_DOUBTED = 8  # last Chebyshev coefficients of an estimate; at a kink or a jump they are never all small
+_DOUBTED = 8  # number of last Chebyshev coefficients in an error estimate; at a kink or a jump they are never all small
 _SETTLED = 1e-6  # largest accepted error, relative to the value
 _FRUITLESS = 32  # halvings with little effect after which the error counts as rounding
 _LIMIT = 4000
@@ -63,7 +63,7 @@ def integral(f: Function, blocks: list[tuple[float, float]], relative: float = 1
 
 
 class _Adaptive:
-    """The blocks by decreasing error, and the sums of their values and errors."""
+    """Halves the block of the largest error until all errors together are negligible."""
 
     def __init__(self, rule: QuadratureRule, scale: float) -> None:
         self.rule, self.scale = rule, scale
@@ -137,7 +137,7 @@ def _extrapolated(sums: list[Any], steps: list[float]) -> Any:
 
 
 def _clenshaw_curtis(f: Function, block: tuple[float, float]) -> tuple[NDArray[np.float64], float, tuple[Block, ...]]:
-    """Clenshaw-Curtis. The ends are nodes, so that no jump of a monotone function next to an end is missed."""
+    """Integrate one block by Clenshaw-Curtis. Both ends are nodes, so that no jump next to an end is missed."""
     low, high = block
     half, middle = (high - low) / 2, (low + high) / 2
     nodes, weights, last = _cosine_rule(32)

@@ -59,7 +59,7 @@ class RatioBar(Display):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Both ends, as for estimates and quantiles.
+        """The pair (lower, upper), as for estimates and quantiles.
 
         >>> bar = fieller(17, 25, u=[1, 0], v=[1, 1], levels=1)
         >>> bar.interval == (bar.lower, bar.upper)
@@ -68,9 +68,9 @@ class RatioBar(Display):
         return self.lower, self.upper
 
     def between(self, low: Fraction, high: Fraction) -> "RatioBar":
-        """The interval cut to two numbers between which the true ratio is known to lie. The confidence stays the same.
+        """The interval cut to [low, high], where the true ratio is known to lie. The confidence stays the same.
 
-        If the whole interval lies outside the two numbers, the ratio is not determined.
+        If the whole interval lies outside [low, high], the ratio is not determined.
 
         >>> bar = fieller(17, 25, u=[1, 0], v=[1, 1], levels=1).between(Fraction(0), Fraction(3, 4))
         >>> bar.upper, bar.between(Fraction(2), Fraction(3)).determined
@@ -89,18 +89,14 @@ class RatioBar(Display):
     def __str__(self) -> str:
         if not self.determined:
             return "not determined"
-        below, above = (Context(prec=_SHOWN, rounding=way) for way in (ROUND_FLOOR, ROUND_CEILING))
+        below, above = (Context(prec=_SHOWN, rounding=mode) for mode in (ROUND_FLOOR, ROUND_CEILING))
         ends = below.create_decimal(self.lower), above.create_decimal(self.upper)
         low, high = (f"{end:f}" if end.is_zero() or -_PLAIN < end.adjusted() < _PLAIN else str(end) for end in ends)
         return f"{low} to {high}"
 
 
 def ratio_of_margins(top: Fraction, up: Fraction, bottom: Fraction, down: Fraction, confidence: Fraction) -> RatioBar:
-    """All ratios of numbers within margins of two noisy sums; not determined if the denominator may be 0.
-
-    >>> ratio_of_margins(Fraction(8), Fraction(1), Fraction(4), Fraction(1), Fraction(9, 10)).upper
-    3.0
-    """
+    """The interval of all (top +- up) / (bottom +- down); not determined if the denominator may be 0."""
     estimate = round_up(top / bottom) if bottom else None
     if abs(bottom) <= down:
         return RatioBar(estimate, -math.inf, math.inf, confidence)
@@ -173,8 +169,8 @@ class FiellerSet:
         return self.top / self.bottom if self.bottom else None
 
     @cached_property
-    def _each(self) -> Fraction | None:
-        """1 - confidence - eta, the chance of a miss left for the noise of U - rho V; None without a ratio."""
+    def _allowed_miss(self) -> Fraction | None:
+        """1 - confidence - eta: the allowed P(|noise of U - rho V| > margin); None if the ratio is not determined."""
         # P(|S| > a number slightly below x) is at least P(|S| >= x).
         x = abs(self.bottom)
         lost = Fraction(self.noises.of_ratio(None).tail(x - x / (1 << 60) if x else Fraction(-1)))
@@ -182,25 +178,25 @@ class FiellerSet:
 
     def is_beyond(self, ratio: Fraction) -> bool:
         """Whether this ratio, and every ratio beyond it as seen from the estimate, is proved to be outside the set."""
-        return self._each is not None and self.noises.of_ratio(ratio).rejects(
-            self.top - ratio * self.bottom, self._each
+        return self._allowed_miss is not None and self.noises.of_ratio(ratio).rejects(
+            self.top - ratio * self.bottom, self._allowed_miss
         )
 
     def bar(self) -> RatioBar:
         near = math.inf if self.estimate is None else round_up(self.estimate)
         shown, sure = near if math.isfinite(near) else None, 1 - self.miss
-        lower, upper = (self.end(way) for way in (-1, 1))
+        lower, upper = (self.end(side) for side in (-1, 1))
         if lower is None or upper is None:
             return RatioBar(shown, -math.inf, math.inf, sure)
         return RatioBar(shown, round_down(lower), round_up(upper), sure)
 
-    def end(self, way: int) -> Fraction | None:
-        """A point below (-1) or above (1) the estimate beyond which no ratio is in the set, nearly the nearest one."""
+    def end(self, side: int) -> Fraction | None:
+        """A point below (side -1) or above (1) the estimate with no ratio of the set beyond it; nearly the nearest."""
         # Estimates find the point, and a proof confirms it. If the proof fails there, it is tried a few steps farther
-        # out. If all these proofs fail, the search itself tries each point by a proof.
-        if self._each is None or self.estimate is None:
+        # out. If all these proofs fail, the search is repeated with a proof at each point.
+        if self._allowed_miss is None or self.estimate is None:
             return None
-        width, chance = way * self._width, round_down(self._each)
+        width, chance = side * self._width, round_down(self._allowed_miss)
 
         def depth(ratio: Fraction) -> float:
             """Estimated distance of a ratio from the edge: positive inside, nearly linear for nearly normal noise."""
@@ -254,7 +250,7 @@ class _Noises:
 
     @cached_property
     def are_many(self) -> bool:
-        """Whether an estimate is usually equal to the end. The distribution of few noise terms has jumps."""
+        """Whether so many noise terms are summed that an estimated end is usually right. Few terms make jumps."""
         return len(self.u) >= _MANY
 
     @cached_property
@@ -289,8 +285,9 @@ class _Noises:
 def _nearest(
     depth: Callable[[Fraction], float], estimate: Fraction, width: Fraction
 ) -> tuple[Fraction, Fraction | None]:
-    """A point with depth > 0 and a neighbouring one with depth <= 0, by doubling the width, then among 2^14 steps."""
-    # The next point is the zero of a line between both ends; an end that stayed twice counts half (Illinois rule).
+    """Return neighbouring points with depth > 0 and depth <= 0: double the width, then search among 2^14 steps."""
+    # The next point is the zero of the line through both ends; the value of an end that stays twice is halved
+    # (Illinois).
     far, inner, outer = 1, 1.0, depth(estimate + width)
     while outer > 0:
         if far >> _FARTHEST:

@@ -21,7 +21,7 @@ from utmost.errors import OutOfRange
 
 
 class RealDistribution(Distribution):
-    """A distribution on the reals with a density that is symmetric about zero. Floats err by a few last units."""
+    """A distribution on the reals with a density symmetric about 0. Floats err by a few units in the last place."""
 
     __slots__ = ()
 
@@ -38,7 +38,7 @@ class RealDistribution(Distribution):
 
     @abstractmethod
     def on_steps(self, steps: int) -> IntegerDistribution:
-        """The distribution on the integers from which a grid with ``steps`` steps in the sensitivity is drawn."""
+        """The integer noise that replaces this one on a grid with ``steps`` steps in the sensitivity, in steps."""
 
     def pdf(self, x: Any) -> Any:
         """The density at x, right-continuous in |x|."""
@@ -147,7 +147,7 @@ class RealDistribution(Distribution):
 
 
 def _answered(x: Any, formula: Any) -> Any:
-    """The formula at the points, as a float for a single number."""
+    """Evaluate ``formula`` at the points x; return a float for a single number."""
     points, scalar = finite_numbers(x)
     values = formula(points.astype(np.float64))
     return float(values) if scalar else values

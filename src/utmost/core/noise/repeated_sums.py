@@ -1,4 +1,4 @@
-"""Sums of independent copies of one noise, such as a staircase, for the margins of totals."""
+"""How large is the error of a sum of n noisy values? Margins of n independent copies of one integer noise."""
 
 import math
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from utmost.core.noise.integer_distribution import IntegerDistribution
 
 # Probabilities are rounded down to multiples of 2^-_BITS. More copies than _MOST_COPIES get Chernoff's bound only.
 _BITS, _MOST_COPIES = 96, 10_000
-# Wide noise is rounded to _BINS bins in a standard deviation, which costs 1/_GIVEN_UP of the allowed miss.
+# Wide noise is rounded to _BINS bins in a standard deviation, which uses 1/_GIVEN_UP of the allowed probability.
 _BINS, _GIVEN_UP = 160, 64
 # Mass beyond this number of standard deviations, of one copy and of the sum, is ignored, which only raises margins.
 _OF_ONE, _OF_ALL = 36, 9
@@ -68,9 +68,9 @@ class RepeatedSum(Display):
         margins = [self._by_chernoff(miss), self.count * self.distribution.margin(1 - miss / self.count)]
         if self.count > _MOST_COPIES:
             return min(margins)
-        # A third margin comes from the sums of the bins, if they resolve so small a miss. Rounding to bins changes each
-        # copy symmetrically by at most half a bin: Hoeffding's inequality, rounded up, bounds the change of the sum,
-        # except with the probability that is given up.
+        # A third margin comes from the sums of the bins, if they resolve so small a probability. Rounding to bins
+        # changes each copy symmetrically by at most half a bin: Hoeffding's inequality, rounded up, bounds the change
+        # of the sum, except with the probability that is given up.
         half, given_up = self._bin // 2, miss / _GIVEN_UP
         log = math.log(2 * given_up.denominator) - math.log(given_up.numerator)
         shift = math.ceil(half * math.sqrt(2 * self.count * log) * (1 + 1e-9))
@@ -142,7 +142,7 @@ def _times(first: list[int], second: list[int], most: int) -> list[int]:
 
 
 def repeated(distribution: IntegerDistribution, count: int) -> Any:
-    """The sum of copies: a `Combination` for geometric noise, a `RepeatedSum` for any other."""
+    """Return the sum of ``count`` copies: a `Combination` for geometric noise, a `RepeatedSum` for any other."""
     from utmost.core.noise.combination import Combination
 
     if distribution.ratio is not None:

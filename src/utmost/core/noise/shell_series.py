@@ -49,7 +49,7 @@ class ShellSeries:
         return min(self.heads) >= 0
 
     def at(self, q: Q) -> Q:
-        """The sum at a rational or a ball."""
+        """The sum at q, a rational (fmpq) or a ball (arb)."""
         total = 0 * q
         for head in reversed(self.heads):
             total = total * q + head

@@ -40,13 +40,13 @@ class Curve(Protocol):
         """Whether the curve is rational at rational points."""
 
     def missed(self, false_alarm: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The least missed-detection probability at an array of probabilities, in floats."""
+        """The least missed-detection probability at each false alarm probability of an array, in floats."""
 
     def missed_exactly(self, false_alarm: Fraction) -> Fraction:
-        """The value at one rational, if the curve is rational."""
+        """The least missed-detection probability at a rational false alarm probability, if it is rational."""
 
     def excess_exactly(self, level: Level | None) -> Fraction | None:
-        """sup over S of P(X + s in S) - e^epsilon P(X in S) for rational data (None: epsilon 0); None if irrational."""
+        """sup over S of P(X + s in S) - e^epsilon P(X in S); None if irrational. Level None means epsilon 0."""
 
     def excess_enclosed(self, level: Level | None, bits: int) -> Interval:
         """The value of `excess_exactly` as an interval, for any level."""
@@ -154,7 +154,7 @@ class StaircaseCurve:
         return self.level.scaled(math.ceil(self.shift)) if self.shift else None
 
     def missed(self, false_alarm: Floats) -> Floats:
-        """The least missed-detection probability at an array of probabilities, at a fixed cost per point."""
+        """The least missed-detection probability at each false alarm probability, at a fixed cost per point."""
         b, n, p = FloatPowers(self.level), math.floor(self.shift), false_alarm
         first, last = self._tail(n + 1, b), self._tail(-n, b)
         inside = (p > first) & (p < self._tail(1 - n, b))
@@ -165,7 +165,7 @@ class StaircaseCurve:
         return np.select([p <= first, inside, p < last], [start, middle, end], b.power(n + 1) * (1 - p))
 
     def missed_exactly(self, false_alarm: Fraction) -> Fraction:
-        """The value at one rational, by bisection over the classes; b must be rational."""
+        """The least missed-detection probability, by bisection over the classes; b must be rational."""
         b = ExactPowers(self.level)
         high = math.floor(self.shift) + 1
         low = first_integer(-high, high + 1, lambda j: bool(self._tail(j, b) < false_alarm)) - 1
@@ -197,21 +197,21 @@ class StaircaseCurve:
             return b.power(n + 1) * self._lifted(j, b)
         if j == -n:
             return self._outer(max(2 * self.gamma - self.shift % 1, Fraction(0)), 2 - self.shift % 1, b)
-        return _chord(b, *self._place(j)) / (2 * _chord(b, 0, 1 - self.gamma))
+        return _chord(b, *self._start_of_class(j)) / (2 * _chord(b, 0, 1 - self.gamma))
 
     def _lifted(self, j: int, b: Powers) -> Any:
         """b^-j tail(j) for j > 0. It is at most 1, and does not underflow where the tail does."""
         if j == math.floor(self.shift) + 1:
             return self._outer(min(self.shift % 1, 2 * self.gamma), self.shift % 1, b)
-        whole, part = self._place(j)
+        whole, part = self._start_of_class(j)
         return _chord(b, whole - j, part) / (2 * _chord(b, 0, 1 - self.gamma))
 
     def _outer(self, on_first_step: Fraction, anywhere: Fraction, b: Powers) -> Any:
-        """kappa, or 1 - kappa from the lengths of the complement, as a sum of nonnegative terms."""
+        """kappa, or 1 - kappa if both lengths are those of the complement, as a sum of nonnegative terms."""
         return (b.complement * on_first_step + b.b * anywhere) / (2 * _chord(b, 0, 1 - self.gamma))
 
-    def _place(self, j: int) -> tuple[int, Fraction | int]:
-        """The place where class j begins on the broken line, as integer and fractional part."""
+    def _start_of_class(self, j: int) -> tuple[int, Fraction | int]:
+        """The point k + part of the broken line where class j begins, as (k, part)."""
         whole, theta = divmod(self.shift + 2 * (1 - self.gamma), 1)
         return ((whole + j) // 2, 0) if (whole + j) % 2 == 0 else ((whole + j - 1) // 2, theta)
 

@@ -32,7 +32,7 @@ from utmost.core.noise.distribution import distribution_level, distribution_text
 from utmost.errors import OutOfRange, SolverFailed
 
 SignedRows = tuple[tuple[int, ...], ...]
-"""Integer rows over the cells."""
+"""Integer rows, each with one entry for every cell."""
 
 MOST_CELLS, MOST_ROWS, MOST_ENTRY, FINEST = 12, 64, 1 << 20, 1 << 64
 """Largest numbers of cells and rows, the largest entry, and the largest common denominator of the shares."""
@@ -189,7 +189,7 @@ def read_rows(rows: Sequence[Any], most: int = MOST_ROWS) -> SignedRows:
 
 @lru_cache(maxsize=256)
 def _estimate(rows: SignedRows, shares: tuple[Fraction, ...]) -> tuple[Array, int]:
-    """(A' W A)^-1 A' W over its common denominator, W the squares of the shares."""
+    """(A' W A)^-1 A' W over its common denominator, with A = rows and the squared shares on the diagonal of W."""
     A = objects((Fraction(entry) for row in rows for entry in row), (len(rows), len(rows[0])))
     weighed = A.T * objects(share**2 for share in shares)
     X = weighed.dot(A)

@@ -85,7 +85,7 @@ def optimal_gamma(
         low, high = _moment_bracket(level, int(cost.order))
         return nearest((low + high) / 2)
     folded = _folded(level, period, cost)
-    return folded.crossing()[0] if isinstance(folded, FewPeriods) else _searched(folded)
+    return folded.crossing()[0] if isinstance(folded, FewPeriods) else _searched_gamma(folded)
 
 
 def heuristic_gamma(epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> float:
@@ -137,8 +137,8 @@ def _folded(level: Level, period: Fraction, cost: Cost) -> Folded | FewPeriods:
     return FewPeriods.of(level, period, cost)
 
 
-def _searched(folded: Folded) -> float:
-    """The optimal gamma inside a bracket, by integrals of M that are extended from the lower end of the bracket."""
+def _searched_gamma(folded: Folded) -> float:
+    """Find the optimal gamma: enclose it between two floats, then compare M with V at gammas between them."""
     n, b = edge_count(folded.cost), folded.powers.b
     small = np.geomspace(1e-30, 1.0 / n, n // 4)
     edges = np.concatenate([[0.0], small, np.arange(2, n + 1) / n])
@@ -326,9 +326,10 @@ class Staircase(RealDistribution):
         return StaircaseCurve(self.level, self.profile.gamma, distance / self.sensitivity)
 
     def on_steps(self, steps: int) -> DiscreteStaircase:
-        """The staircase on a grid with D = ``steps`` steps in the sensitivity, and the step nearest to gamma D + 1/2.
+        """The integer staircase that replaces this one on a grid with D = ``steps`` steps in the sensitivity.
 
-        With gamma = 1/2 an even D is raised by one, at the same level, so that the staircase can be relaxed.
+        Its first step is the one nearest to gamma D + 1/2. With gamma = 1/2 an even D is increased by one, at the same
+        level, so that the staircase can be relaxed.
         """
         period = steps | 1 if self.gamma == 0.5 else steps
         step = min(period, math.floor(Fraction(self.gamma) * period) + 1)

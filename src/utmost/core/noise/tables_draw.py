@@ -1,8 +1,9 @@
-"""Noise of all one-way tables of the same individuals and of their total, in one draw.
+"""One random vector as noise of all one-way tables of the same individuals, and of their total.
 
-One individual is in one cell of each table. The errors of each table add up to the same total. The exponent d is the
-largest number of individuals that a table needs: the sum of the sizes of its raised and lowered parts, or the larger of
-these sizes if a record is replaced. In shell (j, l), j individuals are added and l removed. The tables are independent
+One individual is in one cell of each table. The errors of each table add up to the same total. The raised
+part of a table is the sum of its positive cells, the lowered part the sum of its negative cells without sign. A table
+needs as many individuals as the sum of both parts, or their maximum if a record is replaced. The exponent d is the
+largest number that a table needs. In shell (j, l), j individuals are added and l removed. The tables are independent
 there, each uniform on the integer points whose sum is j - l and whose raised part is at most j. The number of points of
 d cells is
 
@@ -30,12 +31,12 @@ from utmost.core.noise.shell_series import ShellSeries, falling, is_at_most, num
 from utmost.errors import OutOfRange
 
 MOST_GROUPS = 200
-"""The most groups of all tables in one draw together; the closed forms then take seconds to compute."""
+"""The most groups of all tables in one draw; with so many, the closed forms take seconds."""
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class TablesDraw(DrawDistribution):
-    r"""P(X = x) proportional to q^d(x) on the cells of all tables, table after table, if all tables have one total.
+    r"""P(X = x) proportional to q^d(x) if all tables have the same total, else 0; x lists the tables one after another.
 
     Args:
         epsilon, alpha: Level of all tables together; give one of the two (alpha = exp(-epsilon)).
@@ -120,12 +121,12 @@ class TablesDraw(DrawDistribution):
 
     @property
     def is_one_table(self) -> bool:
-        """Whether the noise is geometric noise given that all parts add up to 0: one table, "change-one"."""
+        """Whether records are replaced and there is one table: geometric noise, given that its parts add up to 0."""
         return len(self.sizes) == 1 and self.is_joined
 
     @property
     def parts(self) -> int:
-        """The number of parts that add up to 0, for one table: its cells, and one for people who are not counted."""
+        """For one table, the number of parts that add up to 0: cells, and one for people who are not counted."""
         return self.sizes[0] + (not self.exactly)
 
     def mixture_factor(self, q: Q) -> Q:
@@ -136,12 +137,12 @@ class TablesDraw(DrawDistribution):
 
     @property
     def kinds(self) -> dict[int, int]:
-        """Pairs: one cell for each size of table, and the number of cells in tables of that size."""
+        """For each size of table, the position of one cell and the number of cells in tables of that size."""
         starts = dict(zip(reversed(self.sizes), reversed([0, *accumulate(self.sizes)][:-1]), strict=True))
         return {starts[size]: size * times for size, times in Counter(self.sizes).items()}
 
     def split(self, x: Sequence[Any]) -> list[Sequence[Any]]:
-        """The cells of each table."""
+        """Split x into the cells of each table."""
         ends = list(accumulate(self.sizes))
         return [x[end - size : end] for size, end in zip(self.sizes, ends, strict=True)]
 
@@ -184,15 +185,15 @@ class TablesDraw(DrawDistribution):
         variance, means = 0 * q, Fraction(0)
         for size, numbers in zip(self.sizes, self.split(coefficients), strict=True):
             mean = sum(numbers, Fraction(0)) / size
-            apart = sum(((number - mean) ** 2 for number in numbers), Fraction(0))
+            deviations = sum(((number - mean) ** 2 for number in numbers), Fraction(0))
             means += mean
-            if apart:
+            if deviations:
                 covariance = (total - size * cells[size]) / (size * (size - 1))
-                variance = variance + (cells[size] - covariance) * apart.numerator / apart.denominator
+                variance = variance + (cells[size] - covariance) * deviations.numerator / deviations.denominator
         return variance + total * (means * means).numerator / (means * means).denominator
 
     def _variances(self, q: Q) -> tuple[Q, dict[int, Q]]:
-        """The variance of the total, and of a cell by the size of its table."""
+        """Return the variance of the total, and the variance of a cell by the size of its table."""
         total, cells = _moments(self._tables)
         mass = sum(self.masses_at(q), 0 * q)
         return total.at(q) / mass, {size: square.at(q) / mass for size, square in cells.items()}
@@ -247,7 +248,7 @@ def points(d: int, j: int, l: int) -> int:
 
 @lru_cache(maxsize=1 << 16)
 def points_beyond(d: int, more: int, l: int) -> int:
-    """The number of points of shell (j, l) whose first cell is above j - more."""
+    """The number of points of d cells in shell (j, l) whose first cell is above j - more."""
     if more <= 0:
         return 0
     if d == 1:
@@ -257,7 +258,7 @@ def points_beyond(d: int, more: int, l: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Tables:
-    """The sizes of tables with their numbers, and the relation: closed forms depend on nothing else."""
+    """Pairs (size, number of tables of that size), and the relation: closed forms depend on nothing else."""
 
     sizes: tuple[tuple[int, int], ...]
     is_joined: bool
@@ -317,7 +318,7 @@ def _series(tables: _Tables, weighed: Callable[[int, int], int], more: int) -> S
 
 @lru_cache(maxsize=64)
 def _moments(tables: _Tables) -> tuple[ShellSeries, dict[int, ShellSeries]]:
-    """The sums over all shells of the square of the total, and of the square of a cell by the size of its table."""
+    """Series over the shells of the squared total, and of a squared cell by the size of its table."""
     if (parts := tables.one_table) is not None:
         rest, degree = parts - 1, 2 * parts
         values = [comb(m + rest, rest) ** 2 * 2 * rest * m * (m + parts) for m in range(degree + 1)]
@@ -349,7 +350,7 @@ def _squares(d: int, j: int, l: int) -> int:
 
 @lru_cache(maxsize=1 << 10)
 def _cell_tail(tables: _Tables, size: int, t: int) -> ShellSeries:
-    """The number of points whose first cell, in a table of this size, is above t, over all shells."""
+    """Series over the shells of the number of points with X_1 > t, where cell 1 is in a table of this size."""
     if (parts := tables.one_table) is not None:
         # Shells of parts that add up to 0 are balls of the raised part.
         return ShellSeries.of([points_beyond(parts, m - t, m) for m in range(t + 1, t + 2 * parts)], t + 1)
@@ -371,7 +372,7 @@ def _cell_tail(tables: _Tables, size: int, t: int) -> ShellSeries:
 
 @lru_cache(maxsize=1 << 10)
 def _total_tail(tables: _Tables, t: int) -> list[ShellSeries]:
-    """The number of points with a total above t, by e and l with j = l + t + 1 + e, in q^(l + e) or q^(2l + e)."""
+    """The number of points with a total j - l above t, by l and e = j - l - t - 1, in q^(l + e) or q^(2l + e)."""
     first, degree = t + 1, tables.degree
     if tables.is_joined:
         values = [
