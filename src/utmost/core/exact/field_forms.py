@@ -28,7 +28,7 @@ class FieldForm:
     write: Callable[[Any], Any] = _same  # value to JSON; a field is left out where the value or its JSON is None
     read: Callable[[Any, str], Any] = _same_read  # JSON and the field's name to the argument of the constructor
     name: str = ""  # the name in JSON, where it differs from the name of the field
-    words: Mapping[str | bool, str] = field(default_factory=dict)  # the text for people in place of each string or truth value
+    words: Mapping[str | bool, str] = field(default_factory=dict)  # the shown text of each string or truth value
     hint: str = ""  # a line of help under the field in an HTML form
     parts: Mapping[str, "FieldForm"] = field(
         default_factory=dict

@@ -22,7 +22,7 @@ _LOG = re.compile(r"-(?:(?P<power>\S+) )?log\((?P<base>[^)]+)\)")
 
 
 def level_facts(level: Level) -> dict[str, Any]:
-    """The fields of a statement: epsilon as exact text and rounded up; alpha as a fraction, or between two floats."""
+    """The fields of a level in a statement: epsilon exactly and rounded up; alpha exactly, or between two floats."""
     if level.is_rational:
         alpha: Any = str(level.alpha_fraction())
     else:

@@ -1,4 +1,4 @@
-"""Noise in n dimensions whose density falls by exp(-epsilon) with each unit of Euclidean distance, at several levels.
+"""Noise in n dimensions with a density that falls by exp(-epsilon) per unit of Euclidean distance, at several levels.
 
 The noise at all levels is one Brownian motion B (variance 2 for each coordinate and unit of time) stopped by a clock:
 

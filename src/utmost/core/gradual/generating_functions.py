@@ -6,11 +6,10 @@ r"""Generating functions of distributions on the integers, as rational functions
 
 A staircase of period D, step r and ratio b has N = B_{2r-1} + b B_{2(D-r)+1}, where B_n, for odd n, is the block
 z^{-(n-1)/2} + ... + z^{(n-1)/2}. With g = gcd(2r-1, 2D) the block B_g divides N: its zeros lie on the unit circle, and
-the quotient of two functions exists only where these cancel. A table of finitely many probabilities has b = 0.
-
-**The certified inverse of a Laurent polynomial on the unit circle.** A guess c for 1/N is certified by its residue e =
-N c - 1: where the weighted norm eta = sum |e_i| s^|i| is below 1, N has no zero in the annulus 1/s <= |z| <= s, and the
-true inverse differs from c by at most |c|_s eta / (1 - eta) in the same norm (Neumann's series; the
+the quotient of two generating functions exists only if these zeros cancel. A table of finitely many probabilities has b
+= 0.  **The certified inverse of a Laurent polynomial on the unit circle.** A guess c for 1/N is certified by its
+residue e = N c - 1: where the weighted norm eta = sum |e_i| s^|i| is below 1, N has no zero in the annulus 1/s <= |z|
+<= s, and the true inverse differs from c by at most |c|_s eta / (1 - eta) in the same norm (Neumann's series; the
 weighted norm is submultiplicative).
 """
 
@@ -39,16 +38,16 @@ from utmost.errors import OutOfRange, Unsupported
 class GeneratingFunction:
     """The generating function of a distribution on the integers."""
 
-    # The coefficients of N over its block, from exponent ``start`` upward, are constant + b linear.
+    # The coefficients of N / B_g, from exponent ``start`` upward, are constant + b linear.
     constant: tuple[Fraction, ...]
     linear: tuple[Fraction, ...]
-    start: int  # lowest exponent of N over its block
+    start: int  # lowest exponent of N / B_g
     level: Level | None  # its alpha is b; None for b = 0
     period: int  # D
     block: int = 1  # g
 
     def over_block(self, common: int) -> "GeneratingFunction":
-        """The same function with the block B_common, for a divisor ``common`` of ``block``; N gets the quotient."""
+        """The same function with the block B_common, for a divisor ``common`` of g: N / B_common replaces N / B_g."""
         count = self.block // common
         comb = [Fraction(int(i % common == 0)) for i in range((count - 1) * common + 1)]
         constant, linear = (tuple(np.convolve(objects(part), objects(comb))) for part in (self.constant, self.linear))
@@ -56,7 +55,7 @@ class GeneratingFunction:
 
     @property
     def exponents(self) -> list[int]:
-        """The exponents of N over its block, ascending."""
+        """The exponents of N / B_g, ascending."""
         return [self.start + i for i, (p, m) in enumerate(zip(self.constant, self.linear, strict=True)) if p or m]
 
     @property
@@ -79,7 +78,7 @@ class GeneratingFunction:
 
     @property
     def fractions(self) -> tuple[Fraction, ...] | None:
-        """The coefficients of N over its block; None if they are irrational."""
+        """The coefficients of N / B_g; None if they are irrational."""
         if not any(self.linear):
             return self.constant
         b = self.exact_ratio
@@ -101,12 +100,12 @@ class GeneratingFunction:
         return Interval.of(0, bits) if self.level is None else self.level.alpha_interval(bits)
 
     def scale(self, bits: int) -> Interval:
-        """s = (1 - b)^2 / N(1), without the block."""
+        """(1 - b)^2 / (value of N / B_g at z = 1): the factor s without the block."""
         b = self.ratio(bits)
         return (1 - b) ** 2 / (b * sum(self.linear) + sum(self.constant))
 
     def characteristic(self, angles: NDArray[np.float64]) -> NDArray[np.complex128]:
-        """E[exp(i t X)] without the factor of the block, in floats."""
+        """E[exp(i t X)] without the factor of the block B_g, in floats."""
         b = float(self.ratio(64).upper)
         values = np.zeros(angles.shape, np.complex128)
         for k, (p, m) in enumerate(zip(self.constant, self.linear, strict=True)):
@@ -116,7 +115,7 @@ class GeneratingFunction:
         return np.asarray(values / total * tail, np.complex128)
 
     def squared_modulus(self, x: Fraction, y: Fraction, bits: int) -> Interval:
-        """|E[z^X]|^2 without the factor of the block, at z = x + iy on the unit circle."""
+        """|E[z^X]|^2 without the factor of the block B_g, at z = x + iy on the unit circle."""
         real, imaginary = Interval.of(0, bits), Interval.of(0, bits)
         for coefficient in reversed(self.coefficients(bits)):  # Horner's rule; the factor z^start has modulus 1
             real, imaginary = real * x - imaginary * y + coefficient, real * y + imaginary * x

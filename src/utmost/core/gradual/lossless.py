@@ -217,7 +217,7 @@ Obstacle = (
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Difference(Display):
-    """The distribution of W, on the places (k stride + offset) unit, with P listed for |k| <= reach."""
+    """The distribution of W on the points (k stride + offset) unit, with P listed for |k| <= reach."""
 
     # Beyond the listed masses, P falls by the factor b with each period.
     listed: tuple[Any, ...]
@@ -253,7 +253,7 @@ class Difference(Display):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Losslessness(Display):
-    """The verdict, usable as a condition: the distribution of W if W exists, or else an obstacle."""
+    """The verdict whether V_1 = V_2 + W, usable as a condition: the distribution of W, or an obstacle."""
 
     difference: Difference | LaplaceTightening | None
     obstacle: Obstacle | None
@@ -297,7 +297,7 @@ def _decision(lower: GeneratingFunction, higher: GeneratingFunction) -> Lossless
         bits = 128 + 64 * attempt + math.ceil(3 * reach * fall)
         exact = [exact_candidate(lower, higher, *quotient, bits)] if quotient is not None else None
         for candidate in exact or near_candidates(lower, higher, reach, bits):
-            verdict, is_sharp = _decided(lower, higher, candidate, bits)
+            verdict, is_sharp = _candidate_verdict(lower, higher, candidate, bits)
             if verdict is not None and is_sharp:
                 return verdict
             rough = rough if verdict is None else verdict
@@ -308,10 +308,10 @@ def _decision(lower: GeneratingFunction, higher: GeneratingFunction) -> Lossless
     )
 
 
-def _decided(
+def _candidate_verdict(
     lower: GeneratingFunction, higher: GeneratingFunction, candidate: Candidate, bits: int
 ) -> tuple[Losslessness | None, bool]:
-    """The verdict, None if a sign is uncertain, and whether the error of each mass is at most 2^-40."""
+    """Return the verdict (None if a sign is uncertain), and whether the error of each mass is at most 2^-40."""
     # s_1 / (s_2 (1 - b_1^2)), a Fraction where both ratios are rational.
     scale: Interval | Fraction
     b1, b2 = lower.exact_ratio, higher.exact_ratio
@@ -326,7 +326,7 @@ def _decided(
     uppers = [value.high if isinstance(value, Interval) else value for value in values]
     if min(uppers) < 0:
         at = min(range(len(values)), key=uppers.__getitem__)
-        at = at if uppers[~at] >= 0 else max(at, len(values) - 1 - at)  # the positive one of two mirrored places
+        at = at if uppers[~at] >= 0 else max(at, len(values) - 1 - at)  # the positive one of two mirrored positions
         return Losslessness(None, NegativeMass(at - candidate.reach, round_up(values[at]))), is_sharp
     lowers = [value.low if isinstance(value, Interval) else value for value in values]
     if min(lowers) < 0 or not candidate.decides_all:

@@ -41,7 +41,7 @@ from utmost.core.noise.staircase import Staircase
 from utmost.errors import OutOfRange, Unsupported
 
 _BITS = 192
-# How many zeros of V_2 are computed at first and at most, and how many are certified where V_1 is not tiny.
+# The numbers of zeros of V_2 that are computed at first, that are computed at most, and that intervals try to certify.
 _NEAR, _FAR, _TRIED = 32, 1 << 14, 8
 _CLEAR, _TINY = 0.1, 1e-9
 # The width of the bracket around a zero, in units of 1/D.
@@ -147,7 +147,7 @@ def _common_grid(lower: Staircase, higher: Staircase) -> Fraction | None:
 
 
 def _on_grid(distribution: Staircase, cell: Fraction) -> GeneratingFunction:
-    """The distribution of the number of the cell that holds a draw. (The draw is uniform within its cell.)"""
+    """The distribution of the index of the grid cell that contains the noise. Within its cell the noise is uniform."""
     assert distribution.exact_gamma is not None
     period = int(distribution.sensitivity / cell)
     return staircase_generating_function(
@@ -157,7 +157,7 @@ def _on_grid(distribution: Staircase, cell: Fraction) -> GeneratingFunction:
 
 @dataclass(frozen=True, slots=True)
 class _Wave:
-    """g(t) = sin(gamma D t) + b sin((1 - gamma) D t), with the zeros of the characteristic function except at t = 0."""
+    """g(t) = sin(gamma D t) + b sin((1 - gamma) D t): it has the zeros of the characteristic function, and t = 0."""
 
     near: Interval
     far: Interval
@@ -209,7 +209,7 @@ def _unmatched_zero(lower: RealDistribution, higher: Staircase, start: int, end:
 
 
 def _candidates(higher: _Wave, lower: _Wave | None, k: NDArray[np.int64]) -> Iterator[float]:
-    """Zeros of V_2 in floats: the first one at which V_1 is clearly not zero, then those where |V_1| is largest."""
+    """Yield zeros of V_2 in floats: the first at which V_1 is clearly not zero, then those where |V_1| is largest."""
     # gamma D t + psi(D t), with |psi| <= arcsin b, passes k pi within arcsin b of gamma D t = k pi.
     near, b = nearest(higher.near), nearest(higher.ratio)
     reach = np.arcsin(min(b, 1.0)) * 1.01

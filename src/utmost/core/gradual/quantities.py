@@ -56,7 +56,7 @@ class Quantity(Display):
         return Interval.of(self.fraction(), bits) if self.is_rational else self.enclosure(bits)
 
     def enclosure(self, bits: int) -> Interval:
-        """The number in intervals only, for powers so high that the exact Fraction would be huge."""
+        """An interval around the number without an exact Fraction, which would be huge for high powers."""
         guard = _GUARD
         while True:
             inner = bits + guard

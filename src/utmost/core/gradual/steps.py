@@ -156,7 +156,7 @@ class Bridge:
     @property
     def home(self) -> Quantity:
         """Probability of the first row of the table, K = 0."""
-        return self._quantity(lambda a, m, b: _share(b, m) * (1 - a * m) * (a - m) / ((1 - a * b) * (a - b)))
+        return self._quantity(lambda a, m, b: _quotient(b, m) * (1 - a * m) * (a - m) / ((1 - a * b) * (a - b)))
 
     @property
     def across(self) -> Quantity:
@@ -214,10 +214,10 @@ class Bridge:
 
 
 def _rest(a: Any, m: Any, b: Any) -> Any:
-    return a * (1 - m * b) * (1 - _share(b, m)) * (1 - a * m) / ((1 - m * m) * (1 - a * b) * (a - b))
+    return a * (1 - m * b) * (1 - _quotient(b, m)) * (1 - a * m) / ((1 - m * m) * (1 - a * b) * (a - b))
 
 
-def _share(b: Any, m: Any) -> Any:
+def _quotient(b: Any, m: Any) -> Any:
     """b/m without a division for b = 0: m = e^-10000 would need as many digits to be distinguished from 0."""
     is_zero = b.low == b.high == 0 if isinstance(b, Interval) else b == 0
     return b if is_zero else b / m
