@@ -234,8 +234,8 @@ class Accounts:
         Budget(dataset='visits', limit=level(epsilon=2), spent=1/2, remaining=3/2)
         """
         check_name(dataset, "dataset")
-        apart = truth(independent, "independent")
-        return write_charge(self._log, dataset, level(epsilon), check_name(what, "what"), is_independent=apart)
+        is_independent = truth(independent, "independent")
+        return write_charge(self._log, dataset, level(epsilon), check_name(what, "what"), is_independent=is_independent)
 
     def margin(
         self,
@@ -245,8 +245,7 @@ class Accounts:
         version: int | None = None,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> int | float:
-        """The margin of error of a release at a level: with this confidence a noisy value lies this close to the true
-        one.
+        """The margin of error at a level: with this confidence a noisy value differs from the true one by at most it.
 
         Raises:
             NotPublished: if the ledger has no such release.

@@ -1,7 +1,7 @@
 """The storage format of responses: blocks of integers of a fixed width, each level encrypted under its own key.
 
-**The length of a stored block reveals nothing.** A block is written in words whose width is a function of public facts
-(see `utmost.promises.Noise.word`), whatever its integers are. The smallest sufficient width would reveal the largest
+**The length of a stored block reveals nothing.** Each integer of a block takes a number of bytes that depends only on
+public facts (see `utmost.promises.Noise.word`). The smallest sufficient number of bytes would reveal the largest
 integer, and encryption does not hide a length.
 """
 
@@ -28,9 +28,9 @@ from utmost.publish.promises.lattice import WORD_WIDTHS, width_of
 
 
 def stored(integers: Integers, width: int) -> bytes:
-    """The integers of a block in words of ``width`` bytes (1, 2, 4, 8, 16, ...), or wider if one does not fit."""
-    # The words are wider only if the noise exceeds them, which has negligible probability: it must be stored all the
-    # same.
+    """Encode integers in ``width`` bytes each (1, 2, 4, 8, 16, ...), or in more if one of them does not fit."""
+    # More bytes are needed only if the noise is too large for ``width`` bytes. This has negligible probability, but
+    # such noise must be stored, too, so that the distribution stays exact.
     smallest, largest = (int(integers.min()), int(integers.max())) if integers.size else (0, 0)
     width = max(width, width_of(1 + max(largest, -smallest - 1).bit_length()))
     least = -(1 << (8 * width - 1))
@@ -46,7 +46,7 @@ def stored(integers: Integers, width: int) -> bytes:
 
 
 def packed(integers: Integers) -> bytes:
-    """The integers as bytes for a digest: equal integers give equal bytes for any array type."""
+    """Encode integers for a digest: equal integers give equal bytes, for any type of array."""
     # Little-endian: count, width of an offset, length of the least (4 bytes each), the least, the offsets.
     if integers.size == 1:  # small tables have many blocks of one integer, for which NumPy is slow
         return _block(1, 1, int(integers[0]), b"\0")
@@ -57,7 +57,7 @@ def packed(integers: Integers) -> bytes:
 
 
 def unpacked(content: bytes) -> Integers:
-    """The integers of bytes from `stored` or `packed`, as int64 if all of them fit."""
+    """Decode the integers that `stored` or `packed` encoded, to int64 if all of them fit."""
     count, width, length = (int.from_bytes(content[at : at + 4], "little") for at in (0, 4, 8))
     body = content[12 + length :]
     if len(content) < 12 + length or not width or not length or len(body) != count * width:
@@ -90,7 +90,7 @@ def _block(count: int, width: int, least: int, words: bytes) -> bytes:
 
 
 def _above(low: Integers, width: int) -> Integers:
-    """The words above the lowest one of x + 2^(8 width - 1), for 64-bit x; shape (n, width // 8 - 1)."""
+    """For each 64-bit x, all 64-bit words of x + 2^(8 width - 1) but the lowest; shape (n, width // 8 - 1)."""
     signs = (low >> 63).view(np.uint64)
     above = np.repeat(signs[:, np.newaxis], width // 8 - 1, axis=1)
     # Adding 2^(8 width - 1) flips the highest bit only; the carry beyond it is dropped.
@@ -108,7 +108,7 @@ _NONCE_BYTES = 12
 
 
 def parts_digest(parts: Iterable[bytes]) -> str:
-    """The digest of the parts of an event in order; the event holds the digest, so that no part can be exchanged."""
+    """Return one digest of the parts of an event, in order; the event stores it, so that no part can be exchanged."""
     return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()
 
 
@@ -134,25 +134,27 @@ class Seal:
     facts: bytes = b""  # Digest of all public facts, authenticated together with the numbers of the event and the part
 
     def sealed(self, event: int, part: int, content: bytes) -> bytes:
-        """The block as it is stored; its length depends on the length of ``content`` alone."""
+        """Encrypt one part of an event; the length of the result depends only on the length of ``content``."""
         if self.secret is None:
             return content
         # A ledger that was put back to an earlier state uses a key twice, so the nonce must not be a counter.
         nonce = entropy(_NONCE_BYTES)
-        return nonce + AESGCM(self.secret).encrypt(nonce, content, self._place(event, part))
+        return nonce + AESGCM(self.secret).encrypt(nonce, content, self._associated_data(event, part))
 
     def opened(self, event: int, part: int, content: bytes) -> bytes:
-        """Return the content of a block that `sealed` made."""
+        """Decrypt what `sealed` returned for the same event and part."""
         if self.secret is None:
             return content
         try:
-            return AESGCM(self.secret).decrypt(content[:_NONCE_BYTES], content[_NONCE_BYTES:], self._place(event, part))
+            return AESGCM(self.secret).decrypt(
+                content[:_NONCE_BYTES], content[_NONCE_BYTES:], self._associated_data(event, part)
+            )
         except (InvalidTag, ValueError):
             raise LedgerDamaged(
                 "a stored block must be unchanged", came="another seal", where=f"event {event}, part {part}"
             ) from None
 
-    def _place(self, event: int, part: int) -> bytes:
+    def _associated_data(self, event: int, part: int) -> bytes:
         return self.facts + event.to_bytes(8, "big") + part.to_bytes(8, "big")
 
 
@@ -170,7 +172,7 @@ def level_seal(key: Key, identity: str, release: SealedRelease, level: Level, *,
 
 
 def recipient_seal(secret: bytes, identity: str, release: SealedRelease, level: Level) -> Seal:
-    """The seal of a response, made from the key of its level, without the ledger's key."""
+    """Make the seal of a response from the key of its level; the ledger's key is not needed."""
     if len(secret) != KEY_BYTES:
         raise KeyRefused(f"the key of a level must be {KEY_BYTES} bytes", where=repr(release.name))
     return Seal(secret, response_facts(identity, release, level))

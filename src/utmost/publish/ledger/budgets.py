@@ -100,7 +100,7 @@ def check_named(state: State, dataset: str) -> None:
 
 
 def separate_from(known: Iterable[str], dataset: str) -> str | None:
-    """A warning that a new dataset has a separate budget; None if the dataset is known, or the first one."""
+    """Return the warning that a new dataset has a separate budget; None if the dataset is known, or the first one."""
     others = sorted(known)
     if not others or dataset in others:
         return None
@@ -262,7 +262,7 @@ def check_relation(state: State, dataset: str, relation: str, name: str, *, besi
 
 def check_budget(state: State, dataset: str, after: Spending) -> None:
     limit = state.limits.get(dataset)
-    # An answer that spends nothing more is allowed above a limit that was lowered later: it is already public.
+    # An answer that spends nothing more is allowed even if the limit was lowered later: its level is already spent.
     if limit is not None and after.exceeds(limit) and after != state.spending(dataset):
         raise BudgetExceeded(
             f"the dataset's releases must stay within {limit}",

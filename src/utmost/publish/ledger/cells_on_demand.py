@@ -1,10 +1,10 @@
-"""Cells of a declared universe of any size, each answered when somebody asks for it.
+"""Answer cells of a declared universe of any size, such as all texts of 20 letters, on demand.
 
-Every cell has separate noise, also the cells with count 0. The noise is a function of the ledger's key and the cell,
-and is computed when its cell is asked for. An answer is therefore the same whoever asks, at any time and in any order;
-a release can be relaxed like any release with keyed noise; and what is stored does not grow with the universe. The
-ledger keeps an event with the size and digest of the universe, and a commitment to a table that is padded to a declared
-number of cells, so that the number of nonzero cells stays hidden.
+Every cell has separate noise, also a cell with count 0. The noise is a function of the ledger's key and the cell, and
+is computed when the cell is requested. So an answer is the same for every caller, at any time and in any order; a
+release can be relaxed like any release with keyed noise; and the stored data do not grow with the universe. The ledger
+stores the size and digest of the universe, and a commitment to a table that is padded to a declared number of cells, so
+that the number of nonzero cells stays hidden.
 """
 
 from collections.abc import Iterable, Mapping
@@ -59,7 +59,7 @@ class AnsweredCells:
         return f"{self.noise.guarantee(self.level, (_COUNT,))} {cells}"
 
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """The margin of error: an answer is this close to its true count with this confidence."""
+        """The margin of error: with this confidence an answer differs from its true count by at most this."""
         return self.noise.margin(self.level, confidence)
 
     def __getitem__(self, key: Any) -> int:
@@ -67,7 +67,7 @@ class AnsweredCells:
         return self.answers([key])[key]
 
     def answers(self, keys: Iterable[Any]) -> dict[Any, int]:
-        """The noisy counts of some cells, including cells whose true count is 0.
+        """Return {key: noisy count} for some cells, also for cells whose true count is 0.
 
         Args:
             keys: Keys of the universe, chosen without looking at the data; they may depend on earlier answers.
@@ -101,7 +101,7 @@ class AnsweredCells:
 
 
 class CellLedger:
-    """The releases of a ledger whose cells are answered on demand; made by `Ledger.cells_on_demand`.
+    """The part of a ledger for releases whose cells are answered on demand; `Ledger.cells_on_demand` makes it.
 
     >>> from tempfile import TemporaryDirectory
     >>> from utmost.ledger import Ledger
@@ -140,8 +140,8 @@ class CellLedger:
             name, dataset, version, request, independent: Arguments of `Ledger.publish`.
             counts: Counts of the cells that are not 0, by key; or a table of two columns, keys and counts.
             universe: `Texts`, `Tuples`, or any `Universe`, chosen without looking at the data.
-            most: Largest possible number of counted cells, declared beforehand, at most 10^8; the ledger stores no
-                other number.
+            most: Largest possible number of cells in ``counts``, declared beforehand, at most 10^8. The ledger stores
+                this bound, not the number itself.
             keys: Largest number of cells of one individual, who adds at most 1 to the count of each.
             epsilon: Level of all answers together.
 
@@ -234,7 +234,7 @@ class CellLedger:
     def _committed(
         self, name: str, counts: Any, universe: Universe, version: int | None
     ) -> tuple[dict[int, int], ItemCommitment]:
-        """The counts by place in the universe, and the commitment to them, padded to the rows of the known release."""
+        """Return {index in the universe: count}, and the commitment to it, padded to the published number of rows."""
         places = _places(counts, universe)
         known = self._items.release(name, version)
         if known is not None:
@@ -244,14 +244,14 @@ class CellLedger:
 
 
 def _places(counts: Any, universe: Universe) -> dict[int, int]:
-    """The counts by place in the universe; check that ``universe`` has the methods of `Universe`."""
+    """Return {index in the universe: count}; check that ``universe`` has the methods of `Universe`."""
     if not all(hasattr(universe, name) for name in ("size", "key", "place")):
         raise wrong_kind("universe", "a Universe", universe)
     return check_places(counted_keys(counts), universe)
 
 
 def _padded(key: CommitmentKey, places: Mapping[int, int], room: int) -> ItemCommitment:
-    """The commitment to the counted cells and to padding cells outside every universe, ``room`` cells in all."""
+    """Commit to the counted cells, and to padding cells outside every universe, so that there are ``room`` in all."""
     if len(places) > room:
         remedy = "Publish a new version with a larger most=. Choose it from what is possible, not from the data."
         raise OutOfRange("most must be at least the number of counted cells", came="a smaller one", remedy=remedy)

@@ -25,18 +25,18 @@ _MOST_RUNS = 256
 
 
 def commitment(key: Key, name: str, version: int, source: Source) -> bytes:
-    """The digests of all columns and then of the identifiers; for keyed noise, the content of an `ItemCommitment`."""
+    """Join the digests of all columns, then of the identifiers; for keyed noise, the content of an `ItemCommitment`."""
     if source.items is not None:
         by_item = commitment_secret(key, name, version)
         return committed_rows(by_item, [source.items], list(source.columns.values())).content
     secret = key.derived("commitment", name, str(version))
     columns = list[list[bytes]]()
     for column in source.columns.values():
-        step = _run(column.size)
+        step = _rows_per_digest(column.size)
         # Bytes that are a function of the values, not of the array's type
         columns.append([cell_bytes(column[start : start + step]) for start in range(0, column.size, step)])
     if source.identifiers is not None:
-        step = _run(source.identifiers.size)
+        step = _rows_per_digest(source.identifiers.size)
         texts = [text.encode("utf-8", "surrogatepass") for text in source.identifiers.tolist()]
         sized = [len(text).to_bytes(8, "big") + text for text in texts]
         columns.append([b"".join(sized[start : start + step]) for start in range(0, len(sized), step)])
@@ -60,7 +60,7 @@ def noise_secret(key: Key, name: str, version: int, committed: bytes) -> bytes:
 def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, where: str, remedy: str) -> None:
     """Check that two commitments to a release agree."""
     # The refusal does not say where the tables differ: a caller who sees where a guess differs finds every value by
-    # trying. `difference` tells it to the holder of the ledger's key.
+    # trying. `difference` names the rows, for the holder of the ledger's key.
     if source.rows != rows:
         raise DataChanged(
             f"the table must have the {rows} rows published", came=source.rows, where=where, remedy=remedy
@@ -76,14 +76,14 @@ OTHERS = "identifiers and values must be those that were published"
 
 
 def difference(committed: bytes, now: bytes, source: Source, rows: int) -> str | None:
-    """The first place where a table differs from the published one, in words without a value; None if equal."""
+    """Say where a table first differs from the published one, without a value; None if the two are equal."""
     if source.rows != rows:
         return f"the table has {source.rows} rows, and {rows} were published"
     if hmac.compare_digest(committed, now):
         return None
     if source.items is not None:
         return f"item block {first_difference(committed, now)}"
-    step, names = _run(rows), [*source.columns, "identifiers"]
+    step, names = _rows_per_digest(rows), [*source.columns, "identifiers"]
     differs = (at for at in range(0, len(now), _BYTES) if committed[at : at + _BYTES] != now[at : at + _BYTES])
     column, run = divmod(next(differs) // _BYTES, -(-rows // step))
     first, last = run * step + 1, min((run + 1) * step, rows)
@@ -100,6 +100,6 @@ def cell_bytes(column: NDArray[Any]) -> bytes:
     return packed(column)
 
 
-def _run(rows: int) -> int:
-    """The number of rows of a digest, such that a column has at most 256 digests."""
+def _rows_per_digest(rows: int) -> int:
+    """The number of rows that one digest covers; a column then has at most 256 digests."""
     return max(1, -(-rows // _MOST_RUNS))

@@ -1,11 +1,11 @@
-"""Keyed digests of published columns, by which the same data are recognised under another name.
+"""Recognise data that are published a second time under another name, by keyed digests of the columns.
 
-The digest of a column is the digest of a multiset: HMAC(K, number of cells, sum of their digests modulo 2^128), with
-each cell as a number in lowest terms. The digest is therefore the same for any order of rows, any names of release and
-column, counts stored as integers or as reals, and tables in memory or in an engine. K is one key for the whole ledger,
-hence equal columns have equal digests, and a file of bare digests would reveal that two tables agree. An event
-therefore holds them **encrypted**, under a key derived from the ledger's key and a random nonce, in a length that
-depends on the number of columns alone.
+The digest of a column is the digest of a multiset: HMAC(K, number of cells, sum of the cells' digests modulo 2^128),
+with each cell as a number in lowest terms. So it does not depend on the order of the rows, on the names of release and
+column, on the type (integers or reals), and on whether the table is in memory or in an engine. K is one key for the
+whole ledger, so that equal columns have equal digests, and a file of bare digests would reveal that two tables agree.
+Therefore an event stores the digests **encrypted**, under a key derived from the ledger's key, with a random nonce, in
+a length that depends only on the number of columns.
 
 A column whose cells are all equal does not identify a table, and is not compared.
 """
@@ -46,7 +46,7 @@ class TableDigests:
 
     @classmethod
     def of_items(cls, key: Key, commitment: ItemCommitment) -> "TableDigests":
-        """The digests of a table that is committed to by identifier; it has no text columns."""
+        """The digests of a table with keyed noise, from its commitment; digests of text columns are those of none."""
         return cls(*text_digests(key, {}), digests_of_sums(key, commitment.columns))
 
     def sealed(self, key: Key, name: str, version: int) -> str:
@@ -98,14 +98,14 @@ def _release(name: str, version: int) -> bytes:
 
 
 def text_digests(key: Key, texts: Mapping[str, list[str]]) -> tuple[bytes, bytes]:
-    """The digests of the names of text columns, and of their cells in order; see `Source.texts`."""
+    """Return two digests, one of the names of the text columns and one of all their cells; see `Source.texts`."""
     secret = key.derived("likeness")
     names, *columns = ("\0".join(column).encode("utf-8", "surrogatepass") for column in (texts, *texts.values()))
     return _digest(secret, "labels", names), _digest(secret, "texts", *columns)
 
 
 def value_digests(key: Key, source: Source) -> tuple[bytes, ...]:
-    """The digest of the values of each released column, for any order of the rows."""
+    """Return a digest of each released column that does not depend on the order of the rows."""
     secret, exponent = cell_digest_secret(key), source.promise.lasting_noise.exponent
     sums = (
         None if not column.size or (column == column[0]).all() else packed_sum(value_sums(secret, column, exponent))
@@ -120,7 +120,7 @@ def cell_digest_secret(key: Key) -> bytes:
 
 
 def digests_of_sums(key: Key, sums: Iterable[bytes | None]) -> tuple[bytes, ...]:
-    """The digest of each column, from the sum of its cells' digests. Without a sum, or for one cell, it is random."""
+    """Return the digest of each column, given the sum of its cells' digests; random for None and for a single cell."""
     secret = key.derived("likeness")
     return tuple(
         entropy(_BYTES)

@@ -1,4 +1,4 @@
-"""Ledgers of frames that an engine evaluates: the ledger stores events and commitments, and the engine adds the noise.
+"""Publish, relax and view frames that an engine evaluates (Polars, DuckDB, Spark); the engine adds the noise.
 
 To publish: the engine counts the rows that are not allowed, and adds up a commitment to all rows; the ledger writes one
 event; the answer is a lazy frame, which the engine evaluates as often as the caller asks.
@@ -58,7 +58,7 @@ def relax_frame(
 ) -> tuple[int, LabelledTable]:
     """Return the version and the frame at the level ``at``, from the published frame or responses at ``table_at``."""
     known = known_by_item(items, name, version)
-    frame = _frame_again(known, table)
+    frame = _published_frame(known, table)
     frame.check_room(known.noise.by_item(), at)
     committed = _committed_again(items, known, frame, table_at)
     release = items.relax(name, committed, epsilon=at, version=known.version)
@@ -67,9 +67,9 @@ def relax_frame(
 
 
 def frame_difference(items: ItemLedger, name: str, table: Any, version: int | None) -> str | None:
-    """The place where a frame first differs from the published one, as `Ledger.difference`."""
+    """Describe the first difference between a frame and the published one, as `Ledger.difference` does."""
     known = known_by_item(items, name, version)
-    frame = _frame_again(known, table)
+    frame = _published_frame(known, table)
     return items.difference(name, _committed_again(items, known, frame, None), version=known.version)
 
 
@@ -86,7 +86,7 @@ def view_frame(
 
 def checked_responses(items: ItemLedger, known: Published, table: Any, table_at: Level) -> ReleasableFrame:
     """The frame, after a check that it holds exactly the responses at a level; costs two passes over the rows."""
-    frame = _frame_again(known, table)
+    frame = _published_frame(known, table)
     committed = _committed_again(items, known, frame, table_at)
     items.check_committed(known.name, committed, version=known.version)
     return frame
@@ -95,7 +95,7 @@ def checked_responses(items: ItemLedger, known: Published, table: Any, table_at:
 def _committed_again(
     items: ItemLedger, known: Published, frame: ReleasableFrame, table_at: Level | None
 ) -> ItemCommitment:
-    """The commitment to a frame of values, or to one of responses at ``table_at``."""
+    """Commit again to a published frame; with ``table_at``, the frame holds the responses at this level, not values."""
     answered = None
     if table_at is not None:
         if table_at not in known.responses:
@@ -129,8 +129,8 @@ def known_by_item(items: ItemLedger, name: str, version: int | None) -> Publishe
     return known
 
 
-def _frame_again(known: Published, table: Any) -> ReleasableFrame:
-    """The frame of a published release, reduced to its identifiers, released and public columns."""
+def _published_frame(known: Published, table: Any) -> ReleasableFrame:
+    """Read the frame of a published release; select its identifiers, released columns and public columns."""
     assert known.items is not None
     brought = engine_frame(table)
     names = brought.schema().names
@@ -148,10 +148,10 @@ _ROWS_A_PART = 1 << 20
 
 @progress_bar("Committing to all rows")
 def _committed_first(frame: ReleasableFrame, key: CommitmentKey, rows: int) -> ItemCommitment:
-    """The commitment to rows that are not published yet; refuse two rows with equal identifiers."""
+    """Commit to rows that are not published yet; refuse two rows with equal identifiers."""
     # Engines on many machines compare half of each tag during the pass, and count exactly if two halves are equal;
-    # other engines count distinct identifiers before. A frame that was published is compared with its commitment
-    # instead.
+    # other engines count distinct identifiers before the pass. A published frame needs neither: its commitment is
+    # compared with the stored one.
     read, parts = _read(frame), -(-max(rows, 1) // _ROWS_A_PART)
     work, between = BatchCommitter(key, frame.identifiers, parts=parts), commitment_schema(tagged=True)
     batches = read.compared(work, between, RepeatedTags(), commitment_schema(), parts)
@@ -161,16 +161,16 @@ def _committed_first(frame: ReleasableFrame, key: CommitmentKey, rows: int) -> I
     commitment, seem_twice = gathered_commitment(batches)
     if seem_twice:
         frame.check_distinct(rows)
-    return _whole(commitment, rows)
+    return _with_row_count(commitment, rows)
 
 
 @progress_bar("Committing to all rows")
 def _committed(
     frame: ReleasableFrame, key: CommitmentKey, rows: int, answered: tuple[ItemResponder, Level] | None = None
 ) -> ItemCommitment:
-    """The commitment to all rows; refuse a frame whose number of rows is not ``rows``."""
+    """Commit to all rows; refuse a frame whose number of rows is not ``rows``."""
     work = BatchCommitter(key, frame.identifiers, answered)
-    return _whole(gathered_commitment(_read(frame).added_up(work, commitment_schema()))[0], rows)
+    return _with_row_count(gathered_commitment(_read(frame).added_up(work, commitment_schema()))[0], rows)
 
 
 def _read(frame: ReleasableFrame) -> EngineFrame:
@@ -178,7 +178,7 @@ def _read(frame: ReleasableFrame) -> EngineFrame:
     return frame.frame.select(list(dict.fromkeys((*frame.identifiers, *frame.columns))))
 
 
-def _whole(commitment: ItemCommitment, rows: int) -> ItemCommitment:
+def _with_row_count(commitment: ItemCommitment, rows: int) -> ItemCommitment:
     if commitment.rows != rows:
         raise BadTable(
             "a frame must have the same rows each time it is evaluated", came=f"{commitment.rows}, then {rows}"

@@ -11,7 +11,7 @@ from utmost.publish.ledger.events import START, Event, check_chain, check_seal, 
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.state import State, folded
 from utmost.publish.ledger.store import EventPart, Rows, Store, StoredRow, check_version
-from utmost.publish.ledger.witness import RollbackLoss, Witness, WitnessRecord, kept, rollback_loss, state_of
+from utmost.publish.ledger.witness import RollbackLoss, Witness, WitnessRecord, after_draw, rollback_loss, state_of
 
 T = TypeVar("T")
 
@@ -21,7 +21,7 @@ _REMEDY_OPEN = "Correct the name, or create a ledger: create=True (utmost ledger
 
 @dataclass(slots=True)
 class Transaction:
-    """One transaction: the rows, the state, and the appended events. The store receives them in `write_down`."""
+    """One transaction: the rows of the store, the state, and new events, which `write_down` writes to the store."""
 
     key: Key
     rows: Rows
@@ -34,12 +34,12 @@ class Transaction:
     repeated: set[int] = field(default_factory=set)
 
     def append(self, kind: str, facts: Mapping[str, Any], parts: Iterable[bytes] = ()) -> None:
-        """Append an event, with the parts that the store keeps beside it."""
+        """Append an event; the store has separate rows for its ``parts``."""
         number = self.state.number + 1
         event = Event(number, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}", kind, facts)
         body = event_bytes(event)
         row = number, body, mac(self.key, self.state.mac, number, body)
-        # The event is parsed as every later reader will, so that no unreadable event is written.
+        # The event is parsed as every later reader will parse it, so that no unreadable event is written.
         self.state = folded(self.state, [(read_event(number, body), row[2])])
         if kind == "published":
             _ = self.state.releases[facts["name"], facts["version"]].request
@@ -48,10 +48,10 @@ class Transaction:
         self.parts += ((number, part, content) for part, content in enumerate(parts))
 
     def part(self, event: int, part: int) -> bytes | None:
-        """The part of an event; the event may be appended and not yet in the store."""
+        """Part number ``part`` of an event, which may be new and not yet in the store; None if there is none."""
         if event <= self.state.number - len(self.appended):
             return self.rows.part(event, part)
-        return next((content for number, place, content in self.parts if (number, place) == (event, part)), None)
+        return next((content for number, index, content in self.parts if (number, index) == (event, part)), None)
 
     def write_down(self) -> None:
         if self.appended:
@@ -72,7 +72,7 @@ class EventLog:
         self._seen, self._digests = State(0, START), KnownDigests()
 
     def read(self, work: Callable[[Transaction], T], *, settle: bool = False) -> T:
-        """Read in one transaction; with ``settle`` the witness settles the events before the result is returned."""
+        """Read in one transaction; with ``settle``, the witness settles all stored events before the result returns."""
 
         def reading(rows: Rows) -> tuple[Transaction, list[StoredRow], T]:
             transaction = self.transaction(rows)
@@ -101,9 +101,9 @@ class EventLog:
             transaction = self.transaction(rows)
             # Order: finish an interrupted transaction; draw; the witness holds the draw; the store commits; the witness
             # settles; return.
-            settled, apart = self._finish_pending(transaction)
+            settled, histories_differ = self._finish_pending(transaction)
             # The store reported a conflict and calls again: if the commit had succeeded without a reply, the store
-            # holds the draw, and it is returned; there is no second draw.
+            # holds the draw, and this draw is returned; there is no second one.
             if drawn is not None and rows.mac(drawn[0][0]) == drawn[0][2]:
                 return transaction.state, settled, drawn[1]
             # The noise is drawn while the lock is held: no other process can add levels meanwhile.
@@ -112,25 +112,25 @@ class EventLog:
             if transaction.appended and transaction.reason is not None and not quarantined:
                 raise refused_in_quarantine(self.store.place, transaction.reason)
             if transaction.appended and self.witness is not None:
-                if replace_witness and apart:
+                if replace_witness and histories_differ:
                     self.witness.start_over(rows.events(), transaction.appended, transaction.parts)
-                    apart = False
-                elif not apart:
+                    histories_differ = False
+                elif not histories_differ:
                     # The witness first: if the store is put back to an older copy after this, the witness knows the
                     # draw, and its level counts as spent.
                     self.witness.intend((before.number, before.mac), transaction.appended, transaction.parts)
-                if not apart:
+                if not histories_differ:
                     # From here on a repeated call finishes this draw; a second draw would be a second answer.
                     drawn = transaction.appended[-1], answer
             transaction.write_down()
-            return transaction.state, [] if apart else settled + transaction.appended, answer
+            return transaction.state, [] if histories_differ else settled + transaction.appended, answer
 
         try:
             state, settled, answer = self.store.transact(writing, write=True)
             if self.witness is not None and settled:
                 self.witness.settle(settled)
         except LedgerUnavailable as error:
-            raise kept(error) if drawn is not None or self._has_pending() else error from None
+            raise after_draw(error) if drawn is not None or self._has_pending() else error from None
         self._seen = state
         return answer
 
@@ -163,7 +163,7 @@ class EventLog:
         return self._seen
 
     def transaction(self, rows: Rows) -> Transaction:
-        return Transaction(self.key, rows, self._now(rows), self._digests)
+        return Transaction(self.key, rows, self._present_state(rows), self._digests)
 
     def check_writable(self, transaction: Transaction) -> None:
         """Refuse to draw in a quarantine."""
@@ -184,7 +184,7 @@ class EventLog:
         )
 
     def loss(self, transaction: Transaction) -> RollbackLoss | None:
-        """The loss that a rollback caused, from the events of the witness; None without a witness."""
+        """Compare the store with the events of the witness: what has a rollback lost? None without a witness."""
         if self.witness is None:
             return None
         seen = self.witness.rows()
@@ -202,8 +202,8 @@ class EventLog:
             )
         return rollback_loss(state_of(self.key, seen[:common]), state_of(self.key, seen), transaction.state)
 
-    def _now(self, rows: Rows) -> State:
-        """The state of the store; only events after the last known one are read."""
+    def _present_state(self, rows: Rows) -> State:
+        """Return the state of the store; read only the events after the last one that this process knows."""
         seen = self._seen
         if seen.number and rows.mac(seen.number) != seen.mac:
             raise Quarantined(
@@ -228,7 +228,7 @@ class EventLog:
 
     @staticmethod
     def _difference(transaction: Transaction, record: WitnessRecord) -> str | None:
-        """The difference between the history of the ledger and that of its witness, in words; None if there is none."""
+        """Say how the events of the ledger and of its witness differ; None if they do not."""
         last = record.last
         if last is None:
             return None if transaction.state.number == 1 else "its witness is missing"
@@ -243,7 +243,7 @@ class EventLog:
         return "its witness has seen another history"
 
     def _check_repeated(self, transaction: Transaction) -> list[StoredRow]:
-        """Check that the witness lets responses be returned again; return the events that it must settle before."""
+        """Check that stored responses may be returned again; return the events that the witness must settle first."""
         if self.witness is None:
             return []
         record = self.witness.record()
@@ -263,9 +263,9 @@ class EventLog:
         if self.witness is None:
             return [], False
         record = self.witness.record()
-        apart = self._difference(transaction, record)
-        if apart is not None:
-            transaction.reason = transaction.reason or apart
+        difference = self._difference(transaction, record)
+        if difference is not None:
+            transaction.reason = transaction.reason or difference
             return [], True
         if record.last is None or record.last[0] < transaction.state.number:
             self.witness.settle(transaction.rows.events(0 if record.last is None else record.last[0] - 1))

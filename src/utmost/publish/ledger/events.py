@@ -3,13 +3,13 @@
 The state of a ledger is a function of the list of its events, see `utmost.publish.ledger.state`. An event whose
 ``format`` is not `FORMAT`, or whose kind is not in `KINDS`, is refused.
 
-**The chain binds each event to all before it, under the ledger's key:**
+**The MAC of an event covers all events before it, under the ledger's key:**
 
     mac_0 = 0,   mac_n = HMAC(K_chain, mac_(n-1) || n || body_n),   seal = HMAC(K_head, n || mac_n)
 
-Without the key nobody can change, add, reorder or drop an event. The seal of the last event, made under a separate key,
-prevents that the chain is cut back to an earlier event. The chain does not detect that a whole ledger was put back to
-an earlier copy: witnesses detect it.
+Without the key nobody can change, add, reorder or drop an event. The seal is a MAC of the last event under a separate
+key; it detects that the last events were cut off. Neither detects that the whole ledger was replaced by an older copy:
+a witness does.
 """
 
 import hmac
@@ -77,7 +77,7 @@ def event_bytes(event: Event) -> bytes:
 
 
 def read_event(number: int, body: bytes) -> Event:
-    """The event that `event_bytes` wrote."""
+    """Parse the bytes that `event_bytes` wrote."""
     where = f"event {number}"
     try:
         event = json.loads(body.decode("ascii"))
@@ -129,7 +129,7 @@ def check_chain(key: Key, number: int, before: bytes, rows: list[StoredRow]) -> 
 
 
 def check_seal(key: Key, head: tuple[int, bytes] | None, number: int, mac: bytes) -> None:
-    """Check that the last event of a chain is the one that its seal names."""
+    """Check that the head of the ledger has the number and the seal of the last event."""
     # Compared in constant time: a store that guesses seals must learn nothing from the duration.
     if head is None or head[0] != number or not hmac.compare_digest(head[1], seal(key, number, mac)):
         raise LedgerDamaged(

@@ -44,7 +44,7 @@ from utmost.publish.releases.item_release import ItemResponder
 
 
 class ItemLedger:
-    """The releases of a ledger that an engine answers; made by `Ledger.items`.
+    """The part of a ledger for releases that an engine answers; `Ledger.items` makes it.
 
     >>> from tempfile import TemporaryDirectory
     >>> from utmost.exact import level
@@ -127,7 +127,7 @@ class ItemLedger:
     def published(
         self, request: PublishRequest, commitment: ItemCommitment, universe: Mapping[str, Any] | None
     ) -> ItemResponder:
-        """`publish` for a request with columns in the order of the table; ``universe`` is that of cells on demand."""
+        """`publish` for a request with columns in the order of the table; ``universe`` declares cells on demand."""
         request.promise.check_fixed("noise by identifier, whose answers the ledger does not store")
         check_size(request.promise.lasting_noise.unit, commitment.rows, len(request.promise.columns))
         warn_of_weakness(request.promise.at(request.level).weakness())
@@ -231,7 +231,7 @@ class ItemLedger:
         self._log.read(look)
 
     def difference(self, name: str, commitment: ItemCommitment, *, version: int | None = None) -> str | None:
-        """The first place where a table differs from the published one, as `Ledger.difference`."""
+        """Describe the first difference between a table and the published one, as `Ledger.difference` does."""
 
         def look(transaction: Transaction) -> str | None:
             release = _by_item(transaction, name, version)
@@ -273,7 +273,7 @@ def _commitment_key(
 
 
 def request_by_item(request: PublishRequest) -> PublishRequest:
-    """The checked request to publish a table that workers commit to, with the columns of its promise in order."""
+    """Check a request to publish a table that workers commit to; return it with the promise's columns in order."""
     promise = request.promise
     check_unstored(promise.lasting_noise)
     if not promise.id_column:
@@ -283,7 +283,7 @@ def request_by_item(request: PublishRequest) -> PublishRequest:
 
 
 def check_unstored(noise: Noise) -> None:
-    """Check that workers can answer each cell alone, without stored noise."""
+    """Check that workers can compute the noise of each cell without stored noise."""
     noise.by_item()
     if noise.is_bounded:
         required = "noise keyed by identifier needs no bound on the values"
@@ -311,7 +311,7 @@ def _by_item(transaction: Transaction, name: str, version: int | None) -> Publis
 
 
 def check_universe(release: Published, universe: Mapping[str, Any] | None) -> None:
-    """Check that the universe of a release on demand is the declared one."""
+    """Check that ``universe`` is the one declared at publication, if the release has declared one."""
     declared = None if release.items is None else release.items.universe
     if declared is None or declared == universe:
         return
@@ -368,7 +368,8 @@ def _publish(
         TableDigests.of_items(transaction.key, commitment),
         commitment.content,
     )
-    # Values are compared last: otherwise a call that fails another check anyway would test a guess of them for free.
+    # Values are compared last: otherwise a call that fails another check anyway would test a guess of the values for
+    # free.
     step = Step.from_known((), request.level)
     answer = _without_responses(step, request.promise.lasting_noise, (content,))
     check_dataset(transaction.state, kept, is_independent=request.independent)

@@ -1,4 +1,4 @@
-"""Releases with keyed noise whose responses the ledger stores: tags and noise of their rows."""
+"""Compute keyed noise of rows from tags of their identifiers, for releases whose responses the ledger stores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class ItemNoise:
         return self.release.noise(column, self.step.to, tags)
 
     def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """The noise minus the noise at the higher level; ``apart``, the stored lower minus higher noise, is checked."""
+        """The noise minus that at the higher level; ``apart``, the stored lower minus higher noise, is checked."""
         tags = self._rows(block)
         assert self.step.higher is not None
         if apart is not None:

@@ -1,16 +1,17 @@
 """The labels of a release: its public columns as they were published, which identify the rows of later answers.
 
-The event that publishes a release stores the labels in blocks among its parts, and holds their digest, which every seal
-binds: a recipient who reads an encrypted level without the ledger's key knows that no label has been changed.
+The event that publishes a release stores the labels in blocks among its parts, and their digest among its facts. The
+encryption of every response authenticates these facts: a recipient who reads an encrypted level without the ledger's
+key knows that no label has been changed.
 
 **In an encrypted ledger nobody reads labels without a key.** They are encrypted under their own key,
 
     K_labels = HKDF(ledger key; identity, name, version, a random salt)
 
-and the event of each response holds K_labels encrypted under the key of its level. So whoever may read a level reads
-the labels, and whoever has only the file and the witness cannot even test a guess, since the digest is of encrypted
-bytes. A block is padded to 16 bytes a cell, at least 1 KiB, and doubled until the labels fit, so that its length
-reveals little.
+and the event of each response stores K_labels encrypted under the key of the response's level. So whoever may read a
+level reads the labels, and whoever has only the file and the witness cannot even test a guess, since the digest is of
+encrypted bytes. A block is padded to 16 bytes a cell, at least 1 KiB, and doubled until the labels fit, so that its
+length reveals little.
 """
 
 import hmac
@@ -89,19 +90,19 @@ def salted_seal(key: Key, identity: str, name: str, version: int | None, salt: s
 
 
 def label_key_under(level: Seal, event: int, labels: Seal) -> str | None:
-    """The key of the labels, encrypted under the key of a level, as an event stores it; None without encryption."""
+    """Encrypt the key of the labels under the key of a level; return hexadecimal digits, None without encryption."""
     return None if labels.secret is None else _keyring(level).sealed(event, 0, labels.secret).hex()
 
 
-def opened_label_seal(level: Seal, event: int, sealed_salt: str | None) -> Seal:
-    """The seal of the labels, made from the key of a level and the encrypted key of the labels."""
-    if sealed_salt is None:
+def opened_label_seal(level: Seal, event: int, encrypted_key: str | None) -> Seal:
+    """Decrypt the key of the labels with the key of a level; return the seal that decrypts the labels."""
+    if encrypted_key is None:
         return _OPEN
     try:
-        salt = bytes.fromhex(sealed_salt)
+        content = bytes.fromhex(encrypted_key)
     except ValueError:
-        salt = b""  # opens nothing
-    return Seal(_keyring(level).opened(event, 0, salt), b"labels")
+        content = b""  # decryption fails
+    return Seal(_keyring(level).opened(event, 0, content), b"labels")
 
 
 def _keyring(level: Seal) -> Seal:
@@ -109,7 +110,7 @@ def _keyring(level: Seal) -> Seal:
 
 
 def label_texts(columns: Mapping[str, Any], rows: int) -> list[bytes]:
-    """The cells of public columns in blocks, as JSON texts."""
+    """Write the cells of public columns as JSON, one text for each block of `BLOCK` rows."""
     try:
         written = dict[str, list[Any]]()
         for name, column in columns.items():
@@ -125,7 +126,7 @@ def label_texts(columns: Mapping[str, Any], rows: int) -> list[bytes]:
 def label_parts(
     texts: Sequence[bytes], rows: int, columns: int, seal: Seal = _OPEN, event: int = 0, first: int = 0
 ) -> tuple[bytes, ...]:
-    """The texts of public columns as an event stores them; ``first`` is the number of the first block."""
+    """Compress or, with a key, pad and encrypt texts of `label_texts`; ``first`` is the number of the first part."""
     if seal.secret is None:
         return tuple(zlib.compress(text, 6) for text in texts)
     size = max(_LEAST, _WORD * min(rows, BLOCK) * columns)
@@ -138,7 +139,7 @@ _WORD, _LEAST = 16, 1 << 10
 
 
 def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal: Seal = _OPEN) -> PublicCells:
-    """The public columns of a release from the parts before ``end``; empty if the ledger stores no labels."""
+    """Read the public columns from the parts of an event before part ``end``; empty if ``labels`` is None."""
     if labels is None:
         return {}
     places = range(end - labels.parts, end)

@@ -1,4 +1,4 @@
-"""The ledger: a database of releases that can be relaxed later, with one joint distribution of all answers."""
+"""The ledger: a database that remembers releases, so that all answers to one together cost only the largest epsilon."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -54,12 +54,12 @@ from utmost.tables.frames.any_table import is_engine_table, published_names
 
 
 class Ledger(Persons, Accounts, Display):
-    """Releases, their responses and their budgets in a database; made by `Ledger.open`.
+    """A database that stores releases, their noisy responses and their budgets; `Ledger.open` opens or makes one.
 
-    A release is some columns of a table under a name. It is published at a first level. A noisier copy, at a smaller
-    epsilon, is computed from the stored response; a more accurate answer, at a larger epsilon, needs the same values
-    again. All answers to a release have one joint distribution, whatever the order of the calls, and together cost the
-    largest of their levels. A ledger can also answer single persons, once each: `respond`.
+    A release publishes some columns of a table under a name, at a first level. A noisier copy, at a smaller epsilon, is
+    computed from the stored response; a more accurate answer, at a larger epsilon, needs the same table again. All
+    answers to a release have one joint distribution, whatever the order of the calls, and together cost the largest of
+    their levels. A ledger can also answer single persons, once each: `respond`.
 
     Each call is one transaction: checked, drawn, written to the witness, committed, then returned. The same request
     gets the same answer, from any thread or process. A call that raises has spent nothing; if it was interrupted after
@@ -69,7 +69,8 @@ class Ledger(Persons, Accounts, Display):
     each level from answers, budgets and costs. The guarantee does not cover a level that was chosen by looking at true
     errors.
 
-    Source: [koufogiannis2015], Theorems 1, 11 and 12; on the integers, the process of geometric noise.
+    Source: [koufogiannis2015], Theorems 1, 11 and 12; for integers the noise at all levels is a process of geometric
+    variables.
 
     >>> from utmost import Unit
     >>> from tempfile import TemporaryDirectory
@@ -109,16 +110,17 @@ class Ledger(Persons, Accounts, Display):
             place: Path, "sqlite:///path", or "postgresql://user@host/database".
             create: Whether a ledger may be made; if False, a misspelt place is an error.
             key: 32 bytes or more, or the path of a key file, or of a secret file of `utmost init` (.toml). If left out,
-                the environment's ``UTMOST_LEDGER_KEY`` (hexadecimal) or ``UTMOST_LEDGER_KEY_FILE``; otherwise, for
-                SQLite, the ledger's path with ``.key`` appended, made with mode 0600 when the ledger is made.
+                it is read from the environment's ``UTMOST_LEDGER_KEY`` (hexadecimal) or ``UTMOST_LEDGER_KEY_FILE``;
+                otherwise, for SQLite, from the ledger's path with ``.key`` appended, a file that is made with mode 0600
+                when the ledger is made.
             witness: Path of the witness file, which detects that the ledger was replaced by an older copy. If left out,
                 the one that a secret file names; otherwise, for SQLite, the ledger's path with ``.witness`` appended,
                 and for PostgreSQL a file beside the key file. Keep it where whoever can write to the database cannot
                 write. False makes a new ledger without a witness, permanently.
             sealed: Whether a new ledger encrypts its responses, each level under its own key.
-            derived: Whether a new ledger derives its noise from the key. An older copy of the ledger then repeats its
-                answers; if the noise is keyed by identifier, only when levels are requested in the same order. Whoever
-                has the key can then remove the noise: protect the key like the data.
+            derived: Whether a new ledger derives its noise from the key. An older copy of the ledger then gives the
+                same answers again; if the noise is keyed by identifier, only if levels are requested in the same order.
+                Whoever has the key can then remove the noise: protect the key like the data.
             timeout: Seconds to wait for other writers.
             randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
 
@@ -126,8 +128,8 @@ class Ledger(Persons, Accounts, Display):
             KeyRefused: if the key is missing, wrong, or readable by others.
             LedgerDamaged: if the stored data were changed.
             LedgerUnavailable: if there is no ledger, or the store is locked or cannot be reached.
-            OutOfRange: for ``witness=False`` if the ledger has a witness; if PostgreSQL and no key file leave no place
-                for the witness; for an invalid place, timeout or flag.
+            OutOfRange: for ``witness=False`` if the ledger has a witness; for PostgreSQL without a key file if no path
+                of the witness is given; for an invalid place, timeout or flag.
             Unsupported: for a ledger of a later version.
         """
         read_key = given_key(key)
@@ -155,17 +157,17 @@ class Ledger(Persons, Accounts, Display):
         independent: bool = False,
         progress: Progress | None = None,
     ) -> Answer[Any]:
-        """Publish columns of a table at a first level; if the promise has a rule `within`, at the first accurate level.
+        """Publish columns of a table at a first level; with a stopping rule, at the first level that meets the rule.
 
         A repeated call with the same values, promise and level returns the same answer.
 
         Args:
             name: Name of the release.
-            table: Table, as for `release`. For an engine's frame the ledger stores no answers; the engine draws the
-                same ones again.
-            promise: Promise about the table, by `Promise.of_counted` for a counted one; or the plan of the sums to
-                measure. A counted table adds who was counted, if the promise does not say it. The ledger commits to the
-                values in the order of the rows, and to the identifiers if there is an ``id_column``.
+            table: Table, as for `release`. For an engine's frame the ledger stores no answers; the engine computes the
+                same answers whenever it evaluates the frame.
+            promise: Promise about the table (`Promise.of_counted` makes one for a counted table), or the plan of the
+                sums to measure. If the promise does not say who was counted, a counted table says it. The ledger
+                commits to the values in the order of the rows, and to the identifiers if there is an ``id_column``.
             epsilon: Level that the whole release may spend. With ``until`` in the promise the budget must allow this
                 level, but only the level that was reached is spent.
             dataset: Dataset whose budget is spent; the name of the release if left out. Levels of its releases add up.
@@ -178,8 +180,8 @@ class Ledger(Persons, Accounts, Display):
             progress: Function that is called with the number of finished cells and of all cells.
 
         Returns:
-            The answer at this level, which never changes; its ``table`` is of the kind of the argument, with the
-            released and the public columns alone. Its ``release`` is the history of the release, and holds the table.
+            The answer, which never changes. Its ``table`` has the type of the argument, with only the released and the
+            public columns. Its ``release`` is the history of the release, and holds the table of the argument.
 
         Raises:
             NotDeclared: for a column that is neither released, nor public, nor dropped.
@@ -255,7 +257,7 @@ class Ledger(Persons, Accounts, Display):
                     release = newest  # another process has published it since the ledger was read
 
     def difference(self, name: str, table: Any, *, version: int | None = None) -> str | None:
-        """The first difference between a table and the published one, in words without a value; None if there is none.
+        """Describe the first difference between a table and the published one, without a value; None if they are equal.
 
         For the curator alone: whoever can call this method with guessed tables finds every true value. The error
         `DataChanged` says only that the table is another one, and the service never calls this method.
@@ -284,7 +286,7 @@ class Ledger(Persons, Accounts, Display):
         table: Any = None,
         promise: Promise | Plan | None = None,
     ) -> tuple[str, ...]:
-        """Names of releases that have a column with the values of a released column of this one, sorted.
+        """List the names of all releases that have a column equal to a released column of this release, sorted.
 
         For the curator alone, like `difference`. The levels of such releases add up, although the values are the same:
         one file may have been published by mistake as the data of two nights. The name of this release is among them if
@@ -333,7 +335,7 @@ class Ledger(Persons, Accounts, Display):
         table_at: Number | Level | None = None,
         progress: Progress | None = None,
     ) -> Answer[Any]:
-        """The released columns at any epsilon up to the largest stored one; no data are needed, nothing is spent.
+        """Return the released columns at any epsilon up to the largest stored one, without data and at no cost.
 
         The rows come in the published order, as a table of the published kind if its package is installed, else as a
         dict of arrays. For a frame that an engine answers, pass ``table=``, a frame of the answers at the level
@@ -360,7 +362,7 @@ class Ledger(Persons, Accounts, Display):
             return replace(answer, _release=Release(self, release.name, release.version))
 
     def _engine_answer(self, release: Release, at: Level, frame: Any) -> Answer[Any]:
-        """The answer with an engine's frame, whose noise is drawn when the engine evaluates the frame."""
+        """Return an answer whose table is an engine's frame; the engine adds the noise when it evaluates the frame."""
         known, names = self.release(release.name, release.version), published_names(frame)
         public = tuple(name for name in names if name in known.public)
         remembered = self._look(lambda state: state.ledger_facts(known, at))
@@ -371,11 +373,11 @@ class Ledger(Persons, Accounts, Display):
         """Publish several tables in one transaction, each by its own promise and level: all of them, or none.
 
         Nobody can see some of the answers without the others, even after an interruption. Repeated requests get the
-        same answers; a table that was published alone before, by the same promise at the same level, keeps its answer.
+        same answers. A table that an earlier call published by the same promise at the same level keeps its answer.
 
         Args:
-            requests: Requests with one dataset and the same ``independent``; `shared_requests` makes those of measures
-                that share a level.
+            requests: Requests with the same dataset and the same ``independent``. For measures that share a level
+                `shared_requests` makes them.
             tables: Tables by the name of the release, as for `publish`.
 
         Returns:
@@ -400,7 +402,7 @@ class Ledger(Persons, Accounts, Display):
         return {request.name: answer for request, answer in zip(requests, answers, strict=True)}
 
     def _published(self, wanted: Sequence[tuple[PublishRequest, Any, Source]]) -> list[Answer[Any]]:
-        """The answers to requests, in one transaction; each request comes with its table and the parsed source."""
+        """Answer requests in one transaction; each comes with its table, and the source parsed from the table."""
         for request, _, _ in wanted:
             warn_of_rows(request.promise.rows)
         for weakness in {request.promise.at(request.level).weakness() for request, _, _ in wanted}:
@@ -426,12 +428,12 @@ class Ledger(Persons, Accounts, Display):
         request: str | None = None,
         independent: bool = False,
     ) -> MeasuresTable:
-        """Publish counts, sums and means of several amounts as one table, each amount at an equal share of the level.
+        """Publish counts, sums and means of several amounts as one table; each amount has an equal budget share.
 
         Args:
             name: Name of the table; the release of an amount is named "NAME: AMOUNT".
-            tables: Table of each amount, by its name, that `count_measures` returned for a measure of `mean`.
-            epsilon: Level that all together may spend.
+            tables: {amount: table}, where `count_measures` returned the table for a measure of `mean`.
+            epsilon: Level that all amounts together may spend.
             dataset, version, request, independent: Arguments of `publish`.
 
         Raises:
@@ -489,15 +491,15 @@ class Ledger(Persons, Accounts, Display):
     def relax_shared(
         self, tables: Mapping[str, CountedTable], shared: SharedLevel, *, epsilon: Number | Level | None = None
     ) -> dict[str, Answer[Any]]:
-        """Relax several measures, each to its share of one level, in one transaction; together they cost that level.
+        """Relax several measures in one transaction, each to its budget share; together they cost one level.
 
         Args:
             tables: Published tables by the name of the release.
-            shared: Plans by which they were published, with the same shares or others.
-            epsilon: Level that all together may spend; the level of ``shared`` if left out.
+            shared: Plans by which the tables were published; the budget shares may have changed since.
+            epsilon: Level that all measures together may spend; the level of ``shared`` if left out.
 
         Raises:
-            OutOfRange: if the names are not those of the plans, or a measure has spent more than its share already.
+            OutOfRange: if the names are not those of the plans, or a measure has already spent more.
             The errors of `relax`; then nothing is spent.
         """
         requests = list[AnswerRequest]()
@@ -553,12 +555,12 @@ class Ledger(Persons, Accounts, Display):
 
     @property
     def items(self) -> ItemLedger:
-        """The releases that an engine answers; the ledger stores events and commitments, and no answers."""
+        """The part of this ledger for releases that an engine answers; no answers of theirs are stored."""
         return ItemLedger(self._log)
 
     @property
     def cells_on_demand(self) -> CellLedger:
-        """The releases whose cells are answered on demand; the ledger stores events and commitments, and no answers."""
+        """The part of this ledger for releases whose cells are answered on demand; no answers of theirs are stored."""
         return CellLedger(self.items)
 
     def backup(self, path: StorePlace) -> None:
@@ -620,10 +622,10 @@ class Ledger(Persons, Accounts, Display):
         epsilon: Number | Level,
         version: int | None = None,
     ) -> bytes:
-        """The key to one level of an encrypted release: its holder reads that level, and no other, with `read_sealed`.
+        """Return the key to one level of an encrypted release; with it `read_sealed` decrypts this level and no other.
 
-        It is derived from the ledger's key and every public fact about the response, so that it does not open a file in
-        which one of these facts has been changed. Send it to the recipient over a private channel; it cannot be
+        The key is derived from the ledger's key and every public fact about the response, so that it does not open a
+        file in which one of these facts has been changed. Send it to the recipient over a private channel; it cannot be
         revoked.
 
         Returns:
@@ -639,9 +641,10 @@ class Ledger(Persons, Accounts, Display):
         )
 
     def beside(self, purpose: str) -> tuple[Store, bytes]:
-        """The store and a key of 32 bytes for one purpose, for a program that keeps records beside the ledger.
+        """Return the ledger's store and a key of 32 bytes for ``purpose``, for a program that adds its own records.
 
-        This key reveals nothing about the ledger's key, nor about the keys of other purposes.
+        The key is derived from the ledger's key, but reveals nothing about the ledger's key, nor about the keys of
+        other purposes.
         """
         return self._log.store, self._log.key.derived("beside", check_name(purpose, "purpose"))
 

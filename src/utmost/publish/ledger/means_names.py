@@ -48,6 +48,6 @@ def check_published_whole(releases: Iterable[Published], new: Sequence[PublishRe
 
 
 def _amount(noise: PlannedNoise) -> str | None:
-    """The amount of noise that counts and sums of an amount share; None for other noise."""
+    """The name of the amount whose counts and sums share this noise; None for other noise."""
     amount = noise.unit.amount if isinstance(noise, SumNoise) and noise.unit.is_shared else None
     return None if amount is None else amount.name

@@ -36,7 +36,7 @@ def means_requests(
     request: str | None = None,
     independent: bool = False,
 ) -> list[PublishRequest]:
-    """The requests to publish a table of several amounts: one for each amount, at an equal share of the level."""
+    """Make the requests to publish a table of several amounts: one for each amount, with an equal budget share."""
     check_tables(tables)
     return [
         PublishRequest(
@@ -55,7 +55,7 @@ def means_requests(
 def means_answer_requests(
     releases: Sequence[Published], name: str, at: Level, version: int | None, tables: Mapping[str, CountedTable] | None
 ) -> list[AnswerRequest]:
-    """The requests to answer a table of several amounts at a level; ``tables`` is None for a view."""
+    """Make the requests to answer a table of several amounts at a level; ``tables`` is None for a view."""
     found = releases_of_means(releases, name, version)
     if not found:
         required = "a table of several amounts must be in the ledger"

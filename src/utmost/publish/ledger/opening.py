@@ -1,4 +1,4 @@
-"""Opening, backup and restoration of a ledger; reading one level of an encrypted copy with its key alone."""
+"""Open, back up and restore a ledger; read one level of an encrypted copy with only the key of this level."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -41,7 +41,7 @@ def opened_log(
     derived: bool,
     timeout: float,
 ) -> EventLog:
-    """The log of the ledger at a place, created if ``create`` allows it; see `Ledger.open`."""
+    """Open the event log of a ledger; with ``create``, make a ledger that does not exist. See `Ledger.open`."""
     for name, value in (("create", create), ("sealed", sealed), ("derived", derived)):
         if not isinstance(value, bool):
             raise OutOfRange(f"{name} must be true or false", came=value, remedy=f"Pass {name}=True, or leave it out.")
@@ -84,14 +84,15 @@ def opened_log(
             if mark is not None and mark.exists:
                 raise mark.lost_ledger_error() from None
             raise
-        # Also of a file that was moved: if it is lost at its new place, nobody creates another ledger there unnoticed.
+        # Set for an existing file, too, which may have been moved: if it is lost at its new path, nobody can create
+        # another ledger there unnoticed.
         if create or beside is not None:
             set_mark(store, key_file_of(key, key_file))
         return log
 
 
 def mark_of(store: Store, key_file: Path | None) -> CreationMark | None:
-    """The mark that a ledger was used with this key, kept beside the key's file; None if the key is in no file."""
+    """The line beside the key file that says: this ledger was used with this key; None if the key is in no file."""
     if key_file is None:
         return None
     return CreationMark.of(key_file, store.path if isinstance(store, SqliteStore) else store.name_of_database())
@@ -103,7 +104,7 @@ def set_mark(store: Store, key_file: Path | None) -> None:
         mark.write()
 
 
-def check_alone(mark: CreationMark | None) -> None:
+def check_only_ledger(mark: CreationMark | None) -> None:
     """Check that no other ledger with this key file exists: the key file names one witness for all of them."""
     # Otherwise the restored ledger would take over the witness of the running ledger, which would then be in
     # quarantine.
@@ -173,9 +174,7 @@ def _file(path: Path, timeout: float) -> Store:
 def witness_finder(
     witness: StorePlace | bool | None, beside: Path | None, key_file: Path | None, timeout: float
 ) -> Callable[[State], Witness | None]:
-    """A function that returns the witness for a ledger's state: at the given path, or beside the ledger or its key
-    file.
-    """
+    """Return a function from a ledger's state to its witness, the file ``witness`` or one beside ledger or key file."""
     if witness not in (None, False) and not (isinstance(witness, str | Path) and str(witness)):
         raise OutOfRange("witness must be the path of a file", came=witness, remedy="Pass witness=False to keep none.")
 
@@ -234,7 +233,7 @@ def _taken(path: Path) -> OutOfRange:
 def restore_backup(
     backup: Path, place: StorePlace, *, key: GivenKey, witness: StorePlace | bool | None, timeout: float
 ) -> EventLog:
-    """Verify a backup, copy it to a place without a ledger, and put it in quarantine, in one transaction."""
+    """Verify a backup, copy it to a place without a ledger, and put the copy in quarantine, in one transaction."""
     if not backup.exists():
         raise OutOfRange(
             "the backup must be a file that exists", came=str(backup), where="restore", remedy="Check its path."
@@ -244,7 +243,7 @@ def restore_backup(
     key_file = None if beside is None else _with(beside, ".key")
     place_of_witness = witness_of(key_path(key)) if witness is None else witness
     if witness is None and place_of_witness is not None:
-        check_alone(mark_of(target, key_file_of(key, key_file)))
+        check_only_ledger(mark_of(target, key_file_of(key, key_file)))
     watching = witness_finder(place_of_witness, beside, key_path(key), timeout)
     read_key = found_key(key, key_file, fresh=False)
     old = open_log(source, lambda fresh: read_key, lambda _: None, None)
@@ -293,10 +292,10 @@ def _parts(source: Rows) -> Iterator[EventPart]:
 
 
 def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None = None) -> Answer[Any]:
-    """The released columns at one level, from a copy of an encrypted ledger and the key of the level.
+    """Return the released columns at one level, decrypted from a copy of a ledger with the key of this level.
 
-    The key opens its level and no other, and only if every public fact about the release is as published: the names and
-    order of the columns, the rows, the grid, the unit of privacy, the level. The recipient can compute values at a
+    The key decrypts this level and no other, and only if every public fact about the release is as published: the names
+    and order of the columns, the rows, the grid, the unit of privacy, the level. The recipient can compute values at a
     smaller epsilon by adding noise to these values. To read the response that other recipients see at the smaller
     epsilon, the recipient needs the key of that level.
 

@@ -35,17 +35,17 @@ from utmost.publish.promises.drawing import BLOCK
 _TAG = 16
 
 AnswerNumbers = dict[str, int]
-"""The number of each person's answer."""
+"""{person: index of the person's answer among the mechanism's outcomes}"""
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class AnswerIndex:
-    """The answers that were read so far, by a person's tag; new records are read when somebody asks."""
+    """A cache of stored answers by the tag of the person; `found` adds the records that are newer than the cache."""
 
     _read: "dict[ReleaseKey, _Found]" = field(default_factory=dict)
 
     def found(self, transaction: Transaction, item: ReleaseKey, tags: Mapping[str, bytes]) -> AnswerNumbers:
-        """The stored answers of these persons in the history of the transaction, without persons who have none."""
+        """Return the stored answers of the persons in ``tags``; leave out persons without one."""
         draws, before = transaction.state.draws, self._read.get(item)
         if before is None or (before.last is not None and draws.get(before.last.event) != before.last):
             # The last event that was read is not in this history, which may be rolled back: read everything again.
@@ -62,7 +62,7 @@ class AnswerIndex:
         self._read[item] = before
         numbers: AnswerNumbers = {}
         for person, tag in tags.items():
-            # The answers may have later ones that another thread has read.
+            # The cache may have answers of later events, which another thread has read: they are left out.
             where, number = before.answers.get(tag, (None, 0))
             if where is not None and draws.get(where.event) == where:
                 transaction.repeated.add(where.event)
@@ -94,10 +94,10 @@ class LocalMechanism(Protocol):
         """The possible answers."""
 
     def rows(self, secrets: Sequence[Any]) -> list[int | None]:
-        """The row of each secret; None for a missing secret."""
+        """The index of each secret's row in the channel; None for a missing secret."""
 
     def drawn(self, rows: list[int], randomness: Randomness) -> list[int]:
-        """The number of an answer for each row, drawn independently and exactly."""
+        """Draw an answer for each row, independently and exactly; return the indices of the answers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -140,8 +140,8 @@ class ResponseRequest:
         return cls(named, group, wanted, independent, answering, rows, index)
 
     def answers(self, transaction: Transaction, randomness: Randomness, *, may_draw: bool) -> AnswerNumbers | None:
-        """All answers, after drawing the missing ones; None if one is missing and ``may_draw`` is False."""
-        mechanism = self._kept(transaction.state)
+        """Return everybody's answer, and draw the missing ones; None if one is missing and ``may_draw`` is False."""
+        mechanism = self._known_mechanism(transaction.state)
         stored = {} if mechanism is None else self._found(transaction, mechanism)
         if len(stored) == len(self.rows) or not may_draw:
             return stored if len(stored) == len(self.rows) else None
@@ -164,8 +164,8 @@ class ResponseRequest:
             )
         numbers = self.answering.drawn([row for row in new.values() if row is not None], randomness)
         drawn = dict(zip(new, numbers, strict=True))
-        # The event holds them in the order of their tags, which is random without the key: the order of the call would
-        # reveal who was answered together.
+        # The event stores the answers in the order of the persons' tags, which is random without the key: the order of
+        # the call would reveal who was answered together.
         answers = {tag: drawn[person] for person, tag in person_tags(transaction.key, mechanism, drawn).items()}
         event, width = transaction.state.number + 1, _width(mechanism)
         seal = _seal(transaction.key, transaction.state, mechanism)
@@ -178,7 +178,7 @@ class ResponseRequest:
         transaction.append("drawn", facts | {"parts": len(parts), "root": parts_digest(parts)}, parts)
         return {person: stored[person] if person in stored else drawn[person] for person in self.rows}
 
-    def _kept(self, state: State) -> StoredMechanism | None:
+    def _known_mechanism(self, state: State) -> StoredMechanism | None:
         """The mechanism of this name and version; None if it is not in the ledger yet."""
         if (self.name, 1) in state.releases:
             raise AlreadyPublished(
@@ -207,7 +207,7 @@ class ResponseRequest:
         )
 
     def _offered(self, transaction: Transaction) -> StoredMechanism:
-        """Bind the mechanism to the name and charge its level."""
+        """Record the mechanism under its name, and charge its level to the dataset."""
         state, answering = transaction.state, self.answering
         version = len(state.versions(self.name)) + 1
         dataset = self.dataset or (self.name if version == 1 else state.mechanisms[self.name, 1].dataset)
@@ -273,7 +273,7 @@ def person_tags(key: Key, mechanism: StoredMechanism, persons: Mapping[str, Any]
 
 
 def checked_answers(key: Key, rows: Rows, state: State) -> int:
-    """Check the digests, seals and lengths of all answers, and that no person has two; return their number."""
+    """Check that all stored answers are unchanged and no person has two; return the number of answers."""
     seen: dict[ReleaseKey, set[bytes]] = {}
     for event, draw in state.draws.items():
         mechanism, tags = state.mechanisms[draw.item], seen.setdefault(draw.item, set())
@@ -313,7 +313,7 @@ def _width(mechanism: StoredMechanism) -> int:
 def answered(
     transaction: Transaction, name: str, version: int | None, persons: Mapping[str, Any], index: AnswerIndex
 ) -> list[str]:
-    """The persons who have an answer from this version of a mechanism, or from the newest one."""
+    """List the persons who have an answer from a version of a mechanism, the newest if ``version`` is None."""
     wanted = max(transaction.state.versions(name), default=1) if version is None else version
     mechanism = transaction.state.mechanisms.get((name, wanted))
     return (

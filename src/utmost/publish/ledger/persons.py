@@ -40,7 +40,7 @@ class Persons:
     ) -> dict[str, Any]:
         """Return one answer for each person, drawn from a mechanism, stored, and repeated even if the secret changes.
 
-        The mechanism is bound to the name: another mechanism under the same name is refused. The answers of all persons
+        A name belongs to one mechanism: another mechanism under the same name is refused. The answers of all persons
         cost the dataset the mechanism's level once, since each person has one answer. A person who was answered gets
         that answer again, from any thread or process, and after any crash.
 

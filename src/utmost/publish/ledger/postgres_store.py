@@ -1,4 +1,4 @@
-"""A ledger in PostgreSQL 15 or later: serialisable transactions, repeated after a conflict."""
+"""Store a ledger in PostgreSQL 15 or later, in serialisable transactions that are repeated after a conflict."""
 
 import os
 import random
@@ -17,8 +17,9 @@ T = TypeVar("T")
 
 _OLDEST = 150000
 _ASKED = "SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = pg_catalog.current_schema()"
-# A number that no other program is likely to use, and the schema. The lock is taken before the transaction begins: a
-# serialisable transaction that waits for a lock reads the database as it was before the wait.
+# The two keys of the advisory lock: a number that no other program is likely to use, and a hash of the schema's name.
+# The lock is taken before the transaction begins: a serialisable transaction that waits for a lock reads the database
+# as it was before the wait.
 _NUMBERS = "(731159012, hashtext(current_schema()))"
 _LOCK, _UNLOCK = f"SELECT pg_advisory_lock{_NUMBERS}", f"SELECT pg_advisory_unlock{_NUMBERS}"
 _COPY = "COPY utmost_parts (event, part, content) FROM STDIN (FORMAT BINARY)"
@@ -143,7 +144,7 @@ class PostgresStore:
 
     def problems(self) -> list[str]:
         """The problems of the tables, see `Store`; pages with wrong checksums cannot be read at all."""
-        return self.transact(_odd, write=False)
+        return self.transact(_schema_differences, write=False)
 
     def close(self) -> None:
         idle = self._own()
@@ -163,7 +164,7 @@ class PostgresStore:
 
     def _checked(self, rows: Rows) -> Rows:
         """Check that the schema is empty or has exactly the tables of a ledger; return the rows."""
-        odd = _odd(rows)
+        odd = _schema_differences(rows)
         if odd:
             raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, remedy=MEND_CHANGED)
         return rows
@@ -178,7 +179,7 @@ class PostgresStore:
             return work(Rows(run, lambda: {row[0] for row in connection.execute(_ASKED)}, "BYTEA", load))
 
     def _own(self) -> list[Any]:
-        """The idle connections of this process; those of a parent stay open: closing one would end its session."""
+        """The idle connections of this process. A parent's stay open: closing one would end the parent's session."""
         process, idle = self._idle
         if process != os.getpid():
             _inherited.extend(idle)
@@ -210,7 +211,7 @@ class PostgresStore:
         return connection
 
     def _left(self, connection: Any, is_sound: bool) -> None:
-        """Keep a sound connection for reuse; close one whose transaction was interrupted: it may hold the lock."""
+        """Store a sound connection for reuse; close any other one, since it may still hold the lock."""
         if connection is None:
             return
         # Sound only after a commit or an error of this package; other errors may leave a transaction open.
@@ -239,8 +240,8 @@ class PostgresStore:
         return LedgerUnavailable("the server must be reachable, with room", came=came, where=self.place, remedy=remedy)
 
 
-def _odd(rows: Rows) -> list[str]:
-    """The differences from the tables of a ledger; empty for a schema without any of them."""
+def _schema_differences(rows: Rows) -> list[str]:
+    """List how the schema differs from a ledger's tables; empty if it has none of these tables."""
     tables = {name: (columns, keys, odd) for name, columns, keys, odd in rows.ask(_CATALOG)}
     odd = [f"{name}: {what}" for name, (_, _, what) in sorted(tables.items()) if what]
     odd += [f"{name}: other columns" for name in sorted(tables) if tables[name][:2] != _TABLES[name]]

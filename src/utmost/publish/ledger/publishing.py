@@ -42,7 +42,7 @@ from utmost.publish.releases.source import Source
 def publish_together(
     log: EventLog, wanted: Sequence[tuple[PublishRequest, Source]], randomness: Randomness
 ) -> list[Answered]:
-    """Publish one or several tables in one transaction: return stored answers, and draw the others."""
+    """Publish one or several tables in one transaction; return each answer that is stored, and draw each other one."""
 
     def answers(transaction: Transaction, may_draw: bool) -> list[Answered] | None:
         found = [stored_publication(transaction, request, source) for request, source in wanted]
@@ -81,16 +81,14 @@ def check_new_or_stored(log: EventLog, transaction: Transaction, request: Publis
     return False
 
 
-def kept_request(state: State, request: PublishRequest, source: Source) -> PublishRequest:
-    """A request as the ledger stores it: the promise with its columns, and the number of the new version."""
+def stored_request(state: State, request: PublishRequest, source: Source) -> PublishRequest:
+    """Return the request as the ledger stores it: with the columns of the table, and the number of the new version."""
     version = len(state.versions(request.name)) + 1
     return replace(request, promise=source.promise, version=version, independent=False)
 
 
 def may_be_stored(state: State, request: PublishRequest) -> bool:
-    """Whether a state may already hold the answer, or a reason to refuse: then a reader suffices, without the writer's
-    lock.
-    """
+    """Whether stored facts may answer or refuse the request, so that a transaction without a writer's lock may do."""
     return request.request in state.requests or (request.name, request.version or 1) in state.releases
 
 
@@ -128,9 +126,9 @@ class Draft:
 
     @classmethod
     def of(cls, transaction: Transaction, request: PublishRequest, source: Source) -> "Draft":
-        """The draft of a request whose sizes, names, identifiers, labels and level are checked."""
+        """Check the sizes, names, identifiers, labels and level of a request; return its draft."""
         check_new(source)
-        key, kept, public = transaction.key, kept_request(transaction.state, request, source), source.labels()
+        key, kept, public = transaction.key, stored_request(transaction.state, request, source), source.labels()
         assert kept.version is not None
         committed = commitment(key, kept.name, kept.version, source)
         tags: Tags | None = None
@@ -150,12 +148,12 @@ class Draft:
         return self.request.name, self.request.version
 
     def check_values(self, transaction: Transaction) -> None:
-        """Check that no other dataset has released the values."""
+        """Check that no other dataset has released the same values."""
         if not self.is_independent:
             check_no_duplicate_data(transaction, self.request, self.digests)
 
     def draw(self, transaction: Transaction, randomness: Randomness) -> Answered:
-        """Draw and write the first answer; with a stopping rule, every answer up to the accurate one."""
+        """Draw and write the first answer; with a stopping rule, every answer up to the level where the rule stops."""
         request, source, until = self.request, self.source, self.source.promise.until
         if not self.is_independent:
             warn_of_separate(transaction.state, request.dataset)
@@ -185,7 +183,7 @@ class Draft:
 
 def checked_drafts(transaction: Transaction, new: Sequence[tuple[PublishRequest, Source]]) -> list[Draft]:
     """Draft the new releases of a call; check everything but whether another dataset holds the same values."""
-    # Values are compared later: otherwise a call that fails another check anyway would test a guess of them for free.
+    # Values are compared later: otherwise a call that fails another check would test a guess of the values for free.
     drafts = list[Draft]()
     for request, source in new:
         draft = Draft.of(transaction, request, source)
@@ -227,7 +225,7 @@ _SALT = 16
 
 
 def new_labels(key: Key, state: State, draft: Draft, first: int) -> tuple[Labels | None, Sequence[bytes]]:
-    """The labels of a new release, and their parts, numbered from ``first``; encrypted in an encrypted ledger."""
+    """Return the facts of a new release's labels (public columns), and the parts to store, numbered from ``first``."""
     public = draft.source.labels()
     if not public:
         return None, ()
@@ -320,7 +318,7 @@ _OF_ONE_CALL = ("promise", "level", "version", "request", "independent")
 
 
 def _lasting_facts(promise: Promise) -> dict[str, Any]:
-    """The facts of a promise that a release keeps: all but the dropped columns and ``keyed_by_id``."""
+    """The facts that must be equal in a repeated request: all but the dropped columns and ``keyed_by_id``."""
     facts = {**promise.facts(), "noise": promise.lasting_noise.facts()}
     return {name: fact for name, fact in facts.items() if name not in ("drop", "keyed_by_id")}
 

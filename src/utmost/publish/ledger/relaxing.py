@@ -1,4 +1,4 @@
-"""Answering a release at a further level: from its values, or from stored responses alone."""
+"""Answer a release at a further level, from its values or, for a smaller epsilon, from stored responses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class RowPermutation:
 
     @classmethod
     def of(cls, transaction: Transaction, release: Published, source: Source, committed: bytes) -> "RowPermutation":
-        """The permutation of a table that was checked to be the published one; ``committed`` is its commitment."""
+        """Compute the permutation of a table that is known to be the published one; ``committed`` is its commitment."""
         if source.items is None:
             return cls()
         mine = item_tags(noise_secret(transaction.key, release.name, release.version, committed), [source.items])
@@ -130,7 +130,7 @@ def known_release(state: State, request: AnswerRequest) -> Published | None:
 
 
 def relax_together(log: EventLog, wanted: Sequence[Relaxation], randomness: Randomness) -> list[Answered]:
-    """Answer one or several releases in one transaction: return stored answers, and draw the others."""
+    """Relax one or several releases in one transaction; return each answer that is stored, and draw each other one."""
 
     def answers(transaction: Transaction, may_draw: bool) -> list[Answered] | None:
         found = [stored_relaxation(transaction, relaxation) for relaxation in wanted]
@@ -199,7 +199,7 @@ def view_release(
     *,
     may_draw: bool,
 ) -> StoredView | None:
-    """The answer at a level, stored or computed from stored ones; None if not stored and ``may_draw`` is False."""
+    """Return a stored answer, or compute one from stored answers; None if none is stored and ``may_draw`` is False."""
     state, level, where = transaction.state, request.level, repr(request.name)
     release = state.release(request.name, request.version)
     release.check_kept()
@@ -247,23 +247,21 @@ def check_answerable(transaction: Transaction, release: Published, level: Level)
 
 
 def check_values(transaction: Transaction, release: Published, now: bytes, source: Source) -> None:
-    """Check that a commitment is to the published values."""
+    """Check that ``now``, the commitment to the values of ``source``, is the one to the published values."""
     remedy = other_data_remedy(transaction, release)
     where = f"{release.name!r}, version {release.version}"
     check_unchanged(stored_commitment(transaction, release), now, source, release.rows, where, remedy)
 
 
 def other_data_remedy(transaction: Transaction, release: Published) -> str:
-    """The remedies for changed data, worded so that they do not reveal whether the data are those of an earlier
-    version.
-    """
+    """Return a remedy for changed data that does not reveal whether the data are those of an earlier version."""
     earlier = "If the data are of an earlier version, pass it: version=1. " if release.version > 1 else ""
     new = len(transaction.state.versions(release.name)) + 1
     return f"{earlier}Publish changed data as a new version: version={new}."
 
 
 def where_changed(transaction: Transaction, release: Published, source: Source) -> str | None:
-    """The first difference between a table and the published one, for the holder of the key; None if there is none."""
+    """Say for the holder of the key where a table first differs from the published one; None if it does not."""
     committed, now = (
         stored_commitment(transaction, release),
         commitment(transaction.key, release.name, release.version, source),
@@ -276,7 +274,7 @@ def where_changed(transaction: Transaction, release: Published, source: Source) 
 
 
 def warn_of_names(key: Key, release: Published, source: Source) -> None:
-    """Warn (RowsRenamed) if the texts beside the values differ from those at publication."""
+    """Warn (RowsRenamed) if the unreleased text columns, which may name the rows, differ from those at publication."""
     if rows_are_renamed(key, release, source):
         warning = (
             f"{release.name!r}, version {release.version}: texts beside the values are not those that were published; "
@@ -286,7 +284,7 @@ def warn_of_names(key: Key, release: Published, source: Source) -> None:
 
 
 def rows_are_renamed(key: Key, release: Published, source: Source) -> bool:
-    """Whether the texts beside the values, in columns of the same names, differ from those at publication."""
+    """Whether the unreleased text columns have the same names as at publication, and other cells."""
     if release.promise.id_column:  # the commitment covers the identifiers
         return False
     then = TableDigests.opened(key, release.values, release.name, release.version)

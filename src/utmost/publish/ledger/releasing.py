@@ -109,8 +109,8 @@ def release(
             domain.
         promise: Promise with everything that is decided beforehand, by `Promise.of_counted` for a counted table; or the
             plan of the sums to measure of a counted table; or a workload, for which `choose_plan` makes the plan.
-        epsilon: Privacy level that the whole table may spend. With `within` in the promise it is the largest level: the
-            release stops at the first level that is accurate enough.
+        epsilon: Privacy level that the whole table may spend. With a stopping rule (`within`) in the promise it is the
+            largest level: the release stops at the first level that is accurate enough.
         once: Whether to add the least noise for this one level. Then nothing is remembered, and ``answer.release`` is
             refused. For a workload, the cells, or all one-way tables with the other wanted tables, are released as one
             table if that has a smaller error than a plan (`Plan.once_errors`).
@@ -179,7 +179,7 @@ def release(
 
 
 def promised_statement(table: Any, promise: Promise, at: Level) -> dict[str, Any]:
-    """The statement of a release with a stopping rule, as if it went up to its last level; draw nothing."""
+    """Return the statement that a release with a stopping rule would have at its last level; draw nothing."""
     check_release(table, promise, at)
     source = new_source(table, promise)
     return Statement(source.promise, source.promise.at(at), source.rows, None, None).facts()

@@ -1,4 +1,4 @@
-"""Responses of releases with keyed noise, as Parquet files beside a ledger that stores events and commitments.
+"""Store the responses of releases with keyed noise in Parquet files, since their ledger stores only commitments.
 
 A level of a release is a folder of files with a manifest that lists them. The folder is written under a temporary name,
 read back, compared with the commitment, and then renamed: an interrupted folder has no final name, and is written again
@@ -73,10 +73,11 @@ def check_responses(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ResponseFolder:
-    """Responses beside a ledger, a folder of Parquet files for each level.
+    """A folder for the responses that a ledger does not store itself; each level has a subfolder of Parquet files.
 
-    With the ledger's key and these files one can compute the true values: give the files of a level to its recipients
-    alone, and protect the folder like the data. It must be on a file system of this machine with atomic renaming.
+    With the ledger's key and these files one can compute the true values: give the files of a level only to its
+    recipients, and protect the folder like the data. The folder must be on a file system of this machine with atomic
+    renaming.
 
     Attributes:
         ledger: Ledger of the responses.
@@ -137,7 +138,7 @@ class ResponseFolder:
             Unsupported: if the noise of the release is not keyed by identifier.
         """
         release, at = self._answered(name, level(epsilon), version)
-        place = self._place(release, at)
+        place = self._level_folder(release, at)
         if self._manifest(release, at) is None:
             frame = frame.table if isinstance(frame, Answer) else frame
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -179,7 +180,7 @@ class ResponseFolder:
         if manifest is None:
             remedy = "Answer the level again, and call keep: the same call gives the same values."
             raise NeedsTable("the responses of a level must have been kept", came=at, where=repr(name), remedy=remedy)
-        return [str(self._place(release, at) / file["name"]) for file in manifest["files"]]
+        return [str(self._level_folder(release, at) / file["name"]) for file in manifest["files"]]
 
     def missing(self) -> tuple[tuple[str, int, Level], ...]:
         """The answered levels that are not stored here, as (name, version, level)."""
@@ -188,7 +189,7 @@ class ResponseFolder:
         )
 
     def verify(self) -> int:
-        """Read every stored file in batches; check that its bytes are those written, and its rows those answered.
+        """Read every stored file in batches; check that its bytes are unchanged and its rows are the ledger's answers.
 
         Returns:
             Number of rows in all levels.
@@ -201,7 +202,7 @@ class ResponseFolder:
         for release, at in self._levels():
             manifest = self._manifest(release, at)
             if manifest is not None:
-                place = self._place(release, at)
+                place = self._level_folder(release, at)
                 for file in manifest["files"]:
                     if not (place / file["name"]).is_file() or _digest(place / file["name"]) != file["sha256"]:
                         raise LedgerDamaged("a stored file must be unchanged", came="another", where=file["name"])
@@ -224,12 +225,12 @@ class ResponseFolder:
             raise NeedsTable("a level must have been answered", came=at, where=repr(name), remedy="Call relax or view.")
         return release, at
 
-    def _place(self, release: "Published", at: Level) -> Path:
-        return self.path / _named(release.name) / f"v{release.version}" / _named(level_text(at))
+    def _level_folder(self, release: "Published", at: Level) -> Path:
+        return self.path / _folder_name(release.name) / f"v{release.version}" / _folder_name(level_text(at))
 
     def _manifest(self, release: "Published", at: Level) -> Any:
         """The manifest of a level; None if the level is not stored."""
-        path = self._place(release, at) / _MANIFEST
+        path = self._level_folder(release, at) / _MANIFEST
         if not path.is_file():
             return None
         try:
@@ -245,7 +246,7 @@ class ResponseFolder:
         return manifest
 
     def _write_aside(self, release: "Published", at: Level, frame: Any, aside: Path) -> None:
-        """Write the frame and its manifest into the folder ``aside``, checked and forced to the disk."""
+        """Write the frame and a manifest into the folder ``aside``, check the files, and force them to the disk."""
         assert release.items is not None
         written = engine_frame(frame)
         # No columns besides those of an answer, since files go to recipients.
@@ -307,8 +308,8 @@ def _batches(files: list[Path], columns: list[str]) -> Iterator[Any]:
                 yield from file.iter_batches(batch_size=_READ, row_groups=[group], columns=columns)
 
 
-def _named(text: str) -> str:
-    """A folder name for a text: its first plain characters, and its digest."""
+def _folder_name(text: str) -> str:
+    """Make a folder name from a text: 40 characters of it, with "-" for special ones, and its digest."""
     plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in text)
     return f"{plain[:40]}-{sha256(text.encode()).hexdigest()[:16]}"
 

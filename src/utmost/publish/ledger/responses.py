@@ -1,4 +1,4 @@
-"""Reading and drawing the responses of a release in a transaction."""
+"""Read the stored responses of a release, or draw a new one, within a transaction of a ledger."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ class LedgerResponse:
         return KeyedRandomness(self.transaction.key.derived("bits", *about))
 
     def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
-        """The noise on a lattice: keyed by identifier if the release is, else derived from the key, or drawn."""
+        """The noise on a lattice: a function of identifiers (keyed noise), derived from the ledger's key, or drawn."""
         transaction, release, step = self.transaction, self.release, self.step
         if self.tags is not None:
             noise = item_release(transaction.key, release, self.commitment, (*release.path, self.level), self.level)
@@ -102,10 +102,10 @@ def stored_commitment(transaction: Transaction, release: Published) -> bytes:
 
 
 def stored_response(transaction: Transaction, release: Published, level: Level) -> dict[str, Integers]:
-    """The stored response at a level, by column, in steps."""
+    """Read the stored response at a level: for each column an array of integers, in steps."""
     transaction.repeated.add(release.responses[level].event)
     blocks, done = [], 0
-    for block in _kept_blocks(transaction, release, level):
+    for block in _blocks_by_ledger_key(transaction, release, level):
         blocks.append(block)
         done += block.size
         report_progress(done, release.rows * len(release.columns))
@@ -113,7 +113,7 @@ def stored_response(transaction: Transaction, release: Published, level: Level) 
 
 
 def by_column(release: Published, blocks: Sequence[Integers]) -> dict[str, Integers]:
-    """The blocks of all columns, column after column, as one array for each."""
+    """Join the blocks, which come column after column, to one array for each column."""
     each = -(-release.rows // BLOCK)
     return {name: joined(blocks[at * each : (at + 1) * each], release.rows) for at, name in enumerate(release.columns)}
 
@@ -125,7 +125,7 @@ def draw_response(
     facts: Mapping[str, Any],
     before: Sequence[bytes] = (),
 ) -> dict[str, Integers]:
-    """Draw a response at a new level and append the event with its encrypted blocks; return it by column."""
+    """Draw a response at a new level, append the event with its encrypted blocks, and return {column: integers}."""
     # The true ``values`` are needed only above the largest stored level, and for points.
     transaction, release, level, step = drawing.transaction, drawing.release, drawing.level, drawing.step
     release.noise.check_level(level)
@@ -135,7 +135,7 @@ def draw_response(
         transaction.key, transaction.state.identity, release, level, is_sealed=transaction.state.is_sealed
     )
     word = release.noise.word(level)
-    below, above = (None if at is None else _kept_blocks(transaction, release, at) for at in responder.known)
+    below, above = (None if at is None else _blocks_by_ledger_key(transaction, release, at) for at in responder.known)
     for name in release.columns:
         for block in responder.blocks(name, values, below, above, release.rows):
             parts.append(seal.sealed(event, len(parts), stored(block, word)))
@@ -144,14 +144,14 @@ def draw_response(
             report_progress(done, drawing.cells)
     for known in (below, above):
         if known is not None:
-            next(known, None)  # compares the digest of all parts
+            next(known, None)  # the end of the iterator verifies the digest of all parts
     label_key = label_key_under(seal, event, label_seal(transaction.key, transaction.state.identity, release))
     kept = {"level": level_text(level), "how": step.how, "parts": len(parts), "root": parts_digest(parts)}
     transaction.append(kind, {**facts, **kept, "label_key": label_key}, parts)
     return by_column(release, drawn)
 
 
-def _kept_blocks(transaction: Transaction, release: Published, level: Level) -> Iterator[Integers]:
+def _blocks_by_ledger_key(transaction: Transaction, release: Published, level: Level) -> Iterator[Integers]:
     seal = level_seal(
         transaction.key, transaction.state.identity, release, level, is_sealed=transaction.state.is_sealed
     )
@@ -159,7 +159,7 @@ def _kept_blocks(transaction: Transaction, release: Published, level: Level) -> 
 
 
 def stored_blocks(rows: PartReader, release: Published, level: Level, seal: Seal) -> Iterator[Integers]:
-    """The blocks of a stored response, column after column; after the last block the digest is verified."""
+    """Yield the decrypted blocks of a stored response, column after column; verify their digest after the last one."""
     response, each = release.responses[level], -(-release.rows // BLOCK)
     if response.parts != response.first + each * len(release.columns):
         raise LedgerDamaged("a response must have all blocks", came=response.parts, where=f"event {response.event}")

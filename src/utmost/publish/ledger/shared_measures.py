@@ -29,16 +29,16 @@ def shared_requests(
     epsilon: Number | Level | None = None,
     independent: bool = False,
 ) -> list[PublishRequest]:
-    """Requests to publish several measures of the same individuals, each by its plan at its share of one level.
+    """Make requests to publish several measures of the same individuals, each by its plan and its budget share.
 
-    `publish_measures` of a `Ledger` or of a service's client publishes them in one transaction, all or none. If the
-    service requires approval, `propose` of the client first proposes each of them to a second person.
+    `publish_measures` of a `Ledger` or of a service's client publishes the measures in one transaction, all or none. If
+    the service requires approval, `propose` of the client first proposes each request to a second person.
 
     Args:
         tables: Tables by the name of the release, as `count_measures` returns them.
-        shared: Plans and their shares, by the same names.
-        dataset: Dataset whose budget all of them spend.
-        epsilon: Level that all together may spend; the level of ``shared`` if left out.
+        shared: Plans and their budget shares, by the same names.
+        dataset: Dataset whose budget all measures spend.
+        epsilon: Level that all measures together may spend; the level of ``shared`` if left out.
         independent: Whether no individual of these data is in another dataset of the ledger.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Sums of epsilons, exact if the sum has a finite form, and the remainder of a limit."""
+"""Add up epsilons, exactly where possible, and compare the sum with the limit of a budget."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,8 @@ from utmost.core.exact.intervals import Interval, is_lower, narrow_interval, rou
 from utmost.core.exact.levels import Level
 from utmost.publish.counting.counted_facts import Part
 
-# Two sums of different form that agree to so many bits are treated as unequal, in favour of privacy.
+# Sums of different form are compared to at most this many bits; if these agree, the sum counts as the larger one, in
+# favour of privacy.
 _MOST_BITS = 1 << 12
 
 

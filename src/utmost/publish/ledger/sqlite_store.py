@@ -1,4 +1,4 @@
-"""A ledger in SQLite: in a file, where every commit is synced; or in the memory of a process, which ends with it.
+"""Store a ledger in SQLite: in a file, with every commit synced to the disk, or in the memory of this process.
 
 A file has a rollback journal; a finished connection is reused for the next transaction while nobody else changes the
 file. A store in memory has one connection, which is shared with no fork and no copy.
@@ -37,13 +37,15 @@ _UNUSED = ("user_version", "application_id", "auto_vacuum")
 _ASKED = "SELECT name FROM sqlite_master WHERE type = 'table'"
 
 FileMark = tuple[int, ...]
-"""Device, inode, size and times of change in ns of a file: they differ if the file was changed or replaced."""
+"""Device, inode, size and change times (ns) of a file; the tuple differs once the file is changed or replaced."""
 
-# Idle connections for the next reader or writer of a file; their largest number, and the largest number of files.
+# Idle connections for the next reader or writer, by path, timeout, and whether they write. At most `_MOST_IDLE` of them
+# are stored under a key, and at most `_MOST_FILES` keys.
 _idle: dict[tuple[str, float, bool], list[tuple[int, FileMark, sqlite3.Connection]]] = {}
 _MOST_IDLE, _MOST_FILES = 4, 32
 # Two changes within one tick of the file clock have the same time: a reader reuses a connection only if the file was
-# unchanged for longer. A writer has the lock, and SQLite compares the file's change counter with its last commit.
+# unchanged for longer than this, in ns. A writer has the lock, and SQLite compares the file's change counter with its
+# last commit.
 _QUIET = 50_000_000
 _inherited: list[sqlite3.Connection] = []
 """Connections of a parent process: never used, and never closed, by the child of a fork."""
@@ -111,14 +113,16 @@ class SqliteStore:
     def _checked_rows(self, connection: sqlite3.Connection) -> Rows:
         """Check that the file has exactly the tables of a ledger; return its rows."""
         # In the writing transaction: a trigger or another index that somebody adds would change the rows.
-        if odd := _odd(connection):
+        if odd := _schema_differences(connection):
             raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, remedy=MEND_CHANGED)
         return rows_on(connection)
 
     def problems(self) -> list[str]:
         """The faults that SQLite's check of pages and indices finds, and differences from the tables of a ledger."""
         lines = in_transaction(self._path, _integrity, self._timeout, write=False)
-        return [line for line in lines if line != "ok"] + in_transaction(self._path, _odd, self._timeout, write=False)
+        return [line for line in lines if line != "ok"] + in_transaction(
+            self._path, _schema_differences, self._timeout, write=False
+        )
 
     def close(self) -> None:
         forget_idle()
@@ -165,7 +169,7 @@ def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout:
     """Do the work on an exclusive connection, in one transaction that is durable when the function returns."""
     mark = _mark(path, write=write)
     try:
-        connection = _waiting((str(path), timeout, write), mark) or _connected(path, timeout, write=write)
+        connection = _idle_connection((str(path), timeout, write), mark) or _connected(path, timeout, write=write)
         try:
             # isolation_level=None: Python's own BEGIN would come late, before the first write. A writer takes the lock
             # before it reads, so that its reads are still valid when it commits.
@@ -190,7 +194,7 @@ def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout:
 
 
 def _mark(path: Path, *, write: bool) -> FileMark | None:
-    """The mark of a file; None if there is no file, or, for a reader, if it was changed a moment ago."""
+    """The mark of a file; None if there is no file, or, for a reader, if it was changed less than `_QUIET` ns ago."""
     try:
         facts = os.stat(path)
     except OSError:
@@ -200,7 +204,7 @@ def _mark(path: Path, *, write: bool) -> FileMark | None:
     return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
 
 
-def _waiting(place: tuple[str, float, bool], mark: FileMark | None) -> sqlite3.Connection | None:
+def _idle_connection(place: tuple[str, float, bool], mark: FileMark | None) -> sqlite3.Connection | None:
     """An idle connection of this process to the unchanged file; None if there is none."""
     # A new connection reads and parses the schema first: a third of the time of a stored view, a quarter of a
     # publication.
@@ -212,7 +216,7 @@ def _waiting(place: tuple[str, float, bool], mark: FileMark | None) -> sqlite3.C
 
 
 def _taken(waiting: list[tuple[int, FileMark, sqlite3.Connection]]) -> Iterator[tuple[FileMark, sqlite3.Connection]]:
-    """Yield idle connections of this process, each to one thread only."""
+    """Remove and yield idle connections of this process; no two threads get the same one."""
     while waiting:
         try:
             process, before, connection = waiting.pop()
@@ -225,7 +229,7 @@ def _taken(waiting: list[tuple[int, FileMark, sqlite3.Connection]]) -> Iterator[
 
 
 def _keep(place: tuple[str, float, bool], mark: FileMark | None, connection: sqlite3.Connection) -> bool:
-    """Keep a connection for reuse under the file's mark; return False if there are too many."""
+    """Store a connection for reuse while the file has this mark; return False if too many are stored, or no mark."""
     if mark is None or os.name != "posix":
         return False
     if place not in _idle and len(_idle) >= _MOST_FILES:
@@ -251,8 +255,8 @@ def _integrity(connection: sqlite3.Connection) -> list[str]:
     return [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
 
 
-def _odd(connection: sqlite3.Connection) -> list[str]:
-    """The differences from the tables of a ledger, with triggers, views, columns and indices."""
+def _schema_differences(connection: sqlite3.Connection) -> list[str]:
+    """List what differs from a ledger's schema: tables, columns, indices, triggers, views and unused settings."""
     schema = _schema(connection)
     expected = _expected() if b"utmost_schema" in schema else {}
     odd = [f"schema: {name.decode('utf-8', 'replace')}" for name in sorted(schema.keys() ^ expected.keys())]
@@ -286,7 +290,7 @@ def rows_on(connection: sqlite3.Connection) -> Rows:
 
 
 def _connected(path: Path, timeout: float, *, write: bool) -> sqlite3.Connection:
-    """A new connection; for reading a missing file, to an empty database in memory."""
+    """Open a new connection; a reader of a file that does not exist gets an empty database in memory."""
     if path.is_dir():
         remedy = "Nothing was spent; pass a file in that directory, for example ledger.db."
         raise LedgerUnavailable("a ledger must be a file", came="a directory", where=str(path), remedy=remedy)

@@ -1,4 +1,4 @@
-"""The state of a ledger: a function of the list of its events."""
+"""Compute the state of a ledger (its releases, budgets, quarantine) from the list of its events."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -34,7 +34,7 @@ from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.until import Stop
 
 ReleaseKey = tuple[str, int]
-"""A release: its name and version."""
+"""Name and version of a release or a mechanism."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class StoredResponse:
-    """The place of the response at one level: the parts of an event, from ``first`` on."""
+    """Where the response at one level is stored: ``parts`` consecutive parts of an event, from part ``first`` on."""
 
     event: int
     first: int  # Number of the first part of the response; commitment, tags and labels come before it
@@ -98,7 +98,7 @@ class Published(Display):
         values: Encrypted digests by which the values are recognised, see `TableDigests`.
         items: Facts of noise keyed by identifier; None if noise is drawn by rows.
         labels: Facts of the stored public columns; None if there are none.
-        part: Partition and part of the individuals, if they were counted in parts.
+        part: The partition of the individuals, and which part of it was counted; None if there is no partition.
         facts: Facts of the event that published the release.
         responses: Stored responses by level.
         stopped: Level at which its stopping rule stopped, and the facts of the stop; None without a rule.
@@ -179,9 +179,7 @@ class Published(Display):
         return max(self.responses)
 
     def level_of_answer(self, epsilon: Level) -> Level | None:
-        """The level of the answer to a request to publish at ``epsilon``; None if no request with this epsilon was
-        answered.
-        """
+        """The level at which a request to publish at ``epsilon`` was answered; None if there was no such answer."""
         if self.stopped is not None:
             return self.stopped.level if self.stopped.stop.promised == epsilon else None
         return epsilon if epsilon in self.responses else None
@@ -233,7 +231,7 @@ class Published(Display):
         return other
 
     def spent_by(self, event: int) -> Level | None:
-        """The largest level that was answered up to an event; None if there is none."""
+        """The largest level that was answered by the event of this number or an earlier one; None if there is none."""
         return max((level for level, response in self.responses.items() if response.event <= event), default=None)
 
     def check_kept(self) -> None:
@@ -277,7 +275,7 @@ class State:
     requests: Mapping[str, tuple[ReleaseKey, Level]] = field(default_factory=dict)
     # Mechanisms that answer single persons, by name and version
     mechanisms: Mapping[ReleaseKey, StoredMechanism] = field(default_factory=dict)
-    # Places of the persons' answers, by the number of the event
+    # Where the persons' answers are stored, by the number of the event
     draws: dict[int, DrawnAnswers] = field(default_factory=dict)
 
     def versions(self, name: str) -> list[int]:
@@ -289,7 +287,7 @@ class State:
         return list(range(1, count + 1))
 
     def version_meant(self, name: str, wanted: int | None) -> int | None:
-        """The version of a release or mechanism: ``wanted``, or the newest; None if it is the next one."""
+        """The existing version ``wanted``, or the newest if ``wanted`` is None; None if it does not exist yet."""
         there = len(self.versions(name))
         meant = max(there, 1) if wanted is None else wanted
         if 1 <= meant <= there:
@@ -331,7 +329,7 @@ class State:
         return sorted({*self.accounts, *self.limits, *self.missing})
 
     def ledger_facts(self, release: Published, at: Level) -> LedgerFacts:
-        """The facts that the ledger adds to the statement of a stored answer, as of the event that answered."""
+        """The facts that the ledger adds to the statement of a stored answer, as they were when it was answered."""
         event = release.responses[at].event
         levels = tuple(level for level in release.levels if release.responses[level].event <= event)
         versions = (self.releases[release.name, version] for version in self.versions(release.name))
@@ -341,7 +339,7 @@ class State:
 
 
 def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
-    """The state after more events; each event comes with its mac."""
+    """Return the state after more events, which come as pairs of an event and its MAC."""
     # A rollback loses responses. If a release were answered again, the new responses would have no joint distribution
     # with the lost ones, and both together would cost more than the larger level. So the event that ends a quarantine
     # charges the dataset with the lost levels and closes the releases that lost responses: their stored responses can
@@ -402,7 +400,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
                 item = draws[event.number].item
                 mechanisms[item] = replace(mechanisms[item], persons=mechanisms[item].persons + facts["persons"])
             elif event.kind == "budgeted":
-                limits.pop(facts["dataset"], None)  # without a limit if it was removed
+                limits.pop(facts["dataset"], None)  # if the new limit is None, there is no limit
                 if facts["limit"] is not None:
                     limits[facts["dataset"]] = level_from_text(facts["limit"])
             elif event.kind == "charged":
@@ -483,12 +481,13 @@ _TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
 
 _REQUESTED = json_forms(PublishRequest)
 
-# The facts that the digest leaves out: those for the curator alone, and those of one response, which its seal binds.
+# Facts that the digest leaves out: those that only the curator may see, and those of a single response, which are
+# authenticated when that response is encrypted.
 _UNBOUND = {"request", "values", *_OF_RESPONSE} - {"name", "version"}
 
 
 def bound_facts(facts: Mapping[str, Any]) -> bytes:
-    """The digest of the public facts of a release, which the keys of all its levels are derived from."""
+    """Return the digest of a release's public facts; the keys of all its levels are derived from this digest."""
     bound = {name: fact for name, fact in facts.items() if name not in _UNBOUND}
     return sha256(json.dumps(bound, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()
 
@@ -503,7 +502,7 @@ def event_facts(
     items: ItemFacts | None,
     labels: Labels | None,
 ) -> dict[str, Any]:
-    """The facts of a release that an event stores, for all levels; `release_of_facts` parses them."""
+    """Return the facts of a release that hold for all levels, as an event stores them for `release_of_facts`."""
     facts = request.facts()
     # Not stored: it would reveal that another dataset has the same values.
     del facts["independent"]
@@ -520,7 +519,7 @@ def event_facts(
 def release_of_facts(
     facts: Mapping[str, Any], responses: Mapping[Level, StoredResponse], request: PublishRequest | None = None
 ) -> Published:
-    """The release that an event describes, with these responses; its request is parsed on first use if not given."""
+    """Build the release that an event describes; if ``request`` is None, the facts are parsed on first use."""
     check_name(facts["name"], "name")
     check_name(facts["dataset"], "dataset")
     if not 1 <= facts["version"] <= MOST_VERSIONS:

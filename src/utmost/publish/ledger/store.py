@@ -64,7 +64,7 @@ class Store(Protocol):
 
         Raises:
             LedgerUnavailable: if the store is locked, full or cannot be reached.
-            LedgerDamaged: if it is not a database, or has other tables, or triggers or similar additions.
+            LedgerDamaged: if the store is not a database, or has other tables, triggers or similar additions.
         """
 
     def problems(self) -> list[str]:
@@ -104,7 +104,7 @@ class Rows:
         self._load = self._insert if load is None else load
 
     def ask(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
-        """All rows of a query on the database's catalog, or on tables that are not the ledger's."""
+        """Return all rows of a query on the database's catalog, or on tables that are not the ledger's."""
         rows: list[Any] = self._run(query, values).fetchall()
         return rows
 
@@ -119,7 +119,7 @@ class Rows:
         return _integral(_one(self._run("SELECT version FROM utmost_schema", ()).fetchall(), "utmost_schema")[0])
 
     def has_tables(self) -> bool:
-        """Whether there is a table of a ledger, also one of a damaged ledger."""
+        """Whether the store has at least one table of a ledger, sound or damaged."""
         return any(name.startswith("utmost_") for name in self._tables())
 
     def create(self) -> None:
@@ -127,7 +127,7 @@ class Rows:
             self._run(statement.replace("BYTES", self._bytes_type), ())
 
     def head(self) -> tuple[int, bytes] | None:
-        """The number of the last event and its seal; None before the first event."""
+        """The number of the last event, and its seal (a MAC, see `events`); None before the first event."""
         rows = self._run("SELECT number, seal FROM utmost_head", ()).fetchall()
         if not rows:
             return None

@@ -1,4 +1,4 @@
-"""Mechanisms that answer single persons, as a ledger stores them: one for each name, and the place of its answers."""
+"""Records of mechanisms that answer single persons: which mechanism a name has, and where its answers are stored."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ OFFERED: Mapping[str, tuple[type, ...]] = {
     "relation": (str,),
     "outcomes": (int,),
 }
-"""The facts of an event by which a mechanism is bound to a name."""
+"""Types of the facts of the event that records a mechanism under a name."""
 
 DRAWN: Mapping[str, tuple[type, ...]] = {
     "name": (str,),
@@ -29,7 +29,7 @@ DRAWN: Mapping[str, tuple[type, ...]] = {
     "parts": (int,),
     "root": (str,),
 }
-"""The facts of an event by which persons are answered."""
+"""Types of the facts of an event that stores answers of persons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class StoredMechanism:
         outcomes: Number of possible answers.
         persons: Number of persons who have an answer.
         open: False if a rollback has lost answers. The ledger then repeats stored answers, and answers no new person.
-        bound: Digest of all public facts about the mechanism, which the seals of its answers bind.
+        bound: Digest of all public facts about the mechanism, authenticated when its answers are encrypted.
     """
 
     name: str

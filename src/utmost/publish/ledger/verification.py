@@ -1,4 +1,4 @@
-"""Status, receipts and verification of a ledger, by recomputing its checks; and the end of a quarantine."""
+"""Report the status of a ledger, make receipts, verify it by recomputing all checks, and end a quarantine."""
 
 import hmac
 from collections.abc import Mapping
@@ -69,7 +69,7 @@ class Verification(Display):
         events: Number of events of the chain.
         responses: Number of stored responses.
         cells: Number of cells of all stored responses.
-        spent: Spent sum of each dataset.
+        spent: Sum of the levels that each dataset has spent.
         answers: Number of stored answers of single persons.
     """
 
@@ -136,7 +136,8 @@ def history(transaction: Transaction, name: str | None, dataset: str | None) -> 
     if name is not None and (name, 1) not in state.mechanisms:
         state.release(name, None)  # raises for an unknown name
     if name is not None and (name, 1) in state.releases:
-        # Only the events of the release, each verified by its mac: the time does not depend on the other releases.
+        # Only the events of this release are read, and each is verified by its MAC, so that the running time does not
+        # depend on other releases.
         releases = [state.releases[name, version] for version in state.versions(name)]
         numbers = sorted(response.event for release in releases for response in release.responses.values())
         events = []
@@ -154,7 +155,7 @@ def history(transaction: Transaction, name: str | None, dataset: str | None) -> 
 
 
 def _concerns(event: Event, name: str | None, dataset: str | None, state: State) -> bool:
-    """Whether an event concerns this release, if one is given, and this dataset, if one is given."""
+    """Whether an event is about the release ``name`` and the dataset ``dataset``; None stands for any."""
     facts = event.facts
     if name is not None and facts.get("name") != name:
         return False
@@ -181,7 +182,7 @@ def _check_limits(state: State, event: Event) -> None:
 
 
 def _check_responses(key: Key, transaction: Transaction, state: State, release: Published) -> int:
-    """Check the digests, seals and lengths of all responses of a release; return their number of cells."""
+    """Check digests, encryption and lengths of all responses of a release; return the number of their cells."""
     if release.items is not None and not release.items.is_stored:
         return 0
     labels = label_seal(key, state.identity, release)
@@ -200,13 +201,13 @@ _MEND_MISSING = "Pass missing={dataset: epsilon}, or missing={} if it is certain
 
 
 def receipt(key: Key, state: State) -> str:
-    """A line with the identity, the number and mac of the last event, and a mac of these under the ledger's key."""
+    """Return a line with the ledger's identity, the number and MAC of its last event, and a MAC of this text."""
     text = f"utmost-receipt:{state.identity}:{state.number}:{state.mac.hex()}"
     return f"{text}:{_signed(key, text)}"
 
 
 def check_receipt(log: EventLog, line: str) -> None:
-    """Check that a ledger still holds everything it held at the receipt; put it in quarantine if not."""
+    """Check that a ledger still has the events that it had when the receipt was made; if not, begin a quarantine."""
     text, _, signed = line.strip().rpartition(":") if isinstance(line, str) and line.isascii() else ("", "", "")
     # In constant time: a caller who tries receipts must not find a mac byte by byte.
     if not hmac.compare_digest(signed.encode(), _signed(log.key, text).encode()):
@@ -267,8 +268,8 @@ def end_quarantine(
         state = transaction.state
         # Without a witness all releases are closed.
         closed = [*state.releases, *state.mechanisms] if known is None else list(known.closed)
-        # A ledger with derived noise repeats lost answers exactly, so that its releases stay open; noise keyed by
-        # identifier repeats only if levels are asked for in the same order.
+        # A ledger with derived noise repeats lost answers exactly, so that its releases may be relaxed; noise keyed by
+        # identifier repeats only if levels are requested in the same order.
         if state.is_derived:
             closed = [item for item in closed if item in state.mechanisms or state.releases[item].items is not None]
         texts = {dataset: [level_text(spent) for spent in levels] for dataset, levels in lost.items()}

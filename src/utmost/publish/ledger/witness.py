@@ -1,19 +1,19 @@
-"""The witness: a copy of the events, kept elsewhere, that detects a rollback of the ledger and what it lost.
+"""The witness: a second copy of a ledger's events, in another file, which shows what a rollback of the ledger lost.
 
 A ledger's seal cannot distinguish an old copy of the ledger from the present one, since both were sealed. So every
 event is written to the witness before the ledger's store sees it. The witness holds one event of each number. Its last
 events may be *pending*:
 
-    pending   drawn, and held by the witness with its responses; nobody has the answer, the store may or may not hold it
-    settled   the store has reported that it holds the event; from then on the answer may be returned
+    pending   the answer is drawn, and the witness has stored it; nobody has seen it; the ledger's store may have it
+    settled   the ledger's store has reported that it has stored the event; from then on the answer may be returned
 
 A ledger that lacks a settled event, or has another one in its place, was rolled back or restored, or its store lies. A
 ledger that lacks a pending event was interrupted during a commit: the next writer finishes the event as it was drawn.
 
-**The cost of a rollback, from the events of the witness and of the ledger.**
+**The cost of a rollback, computed from the events of the witness and of the ledger.**
 
-Let p be the last event that both have. Let c be the level of a release at p, w its level in the witness, and s its
-level in the ledger after new answers (s = c for a ledger that was quarantined at once). The cost is
+Let p be the last event that witness and ledger have in common. Let c be the level of a release at p, w its level in the
+witness, and s its level in the ledger after new answers (s = c for a ledger that gave none). The cost is
 
     published after p          w          all answers are lost
     w = c                      0          only views are lost: functions of stored responses and random bits
@@ -24,8 +24,8 @@ The last line: f(v_c, v_w) f(v_c, v_s) / f(v_c) is the distribution of the commo
 and one individual changes the factors by at most exp(w), exp(s) and exp(c); s is charged already.
 
 A mechanism that answers each person once is closed if it lost answers: it repeats stored answers and answers no new
-person, which costs nothing. If the ledger has answered persons since p, a person may have two answers: its level is
-charged again.
+person, which costs nothing. If the ledger has answered persons since p, a person may have two answers: the level of the
+mechanism is charged again.
 """
 
 import sqlite3
@@ -71,7 +71,7 @@ class Witness:
 
     path: Path  # Path of the file. Backups of the ledger must not restore this file.
     timeout: float
-    # Whether responses are encrypted. If not, their pages are overwritten when they are settled.
+    # Whether responses are encrypted. If not, the pages of the file that held them are overwritten on settlement.
     is_sealed: bool = False
 
     def record(self) -> WitnessRecord:
@@ -122,13 +122,14 @@ class Witness:
             self._write(work)
         except LedgerUnavailable as error:
             # The commit may have failed after it took effect: then the draw may be stored, and its level is spent.
-            raise kept(error) if reached and self._may_hold(rows[-1]) else error from None
+            raise after_draw(error) if reached and self._may_hold(rows[-1]) else error from None
 
     def settle(self, rows: list[StoredRow]) -> None:
         """Mark events as settled, once the store holds them: their answers may then be returned."""
 
-        # The events are pending here; or the first one is settled, so that the others follow it; or the witness is
-        # empty. Otherwise somebody has written to the ledger without this witness.
+        # One of three cases is required: the events are pending in this witness; or the first of them is settled, and
+        # the others follow it; or the witness is empty. Otherwise somebody has written to the ledger without this
+        # witness.
         def work(connection: sqlite3.Connection) -> None:
             query = "SELECT number, body, mac FROM utmost_witness WHERE number = ?"
             settled: list[StoredRow | None] = [connection.execute(query, row[:1]).fetchone() for row in rows]
@@ -197,13 +198,13 @@ class Witness:
 _EVENTS = ("utmost_witness", "utmost_pending")
 
 
-def kept(error: LedgerUnavailable) -> LedgerUnavailable:
-    """The same error with the remedy for a draw that the witness holds."""
+def after_draw(error: LedgerUnavailable) -> LedgerUnavailable:
+    """The same error with another remedy: the witness has stored the draw, so that a repeated call returns it."""
     return LedgerUnavailable(error.required, came=error.came, where=error.where, remedy=KEPT)
 
 
 def state_of(key: Key, rows: list[StoredRow]) -> State:
-    """The state after all events of a chain, verified under the key."""
+    """Verify a chain of events under the key; return the state after the last one."""
     check_chain(key, 0, START, rows)
     return folded(State(0, START), [(read_event(number, body), mac) for number, body, mac in rows])
 
@@ -235,7 +236,7 @@ class RollbackLoss:
 
 
 def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:
-    """The loss of a rollback, from three states: at the last common event, of the witness, and of the ledger now."""
+    """Compute what a rollback lost; ``common`` is the state at the last event that both other histories have."""
     missing: dict[str, list[Level]] = {}
     closed: list[ReleaseKey] = []
     for item, seen in witness.releases.items():
@@ -245,7 +246,7 @@ def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:
             spends.append(seen.spent)
         elif seen.spent > own.spent:
             closed.append(item)
-            # Two continuations of one response, see the head of this file: their levels add up, less what both share.
+            # Two continuations of one response cost w + c more than the charged level s, see the head of this file.
             again = ledger.releases[item].spent > own.spent
             spends.extend([seen.spent, own.spent] if again else [_difference(seen.spent, own.spent)])
     for item, mechanism in witness.mechanisms.items():
@@ -255,7 +256,7 @@ def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:
         elif mechanism.persons > common.mechanisms[item].persons:
             closed.append(item)
             again = ledger.mechanisms[item].persons > common.mechanisms[item].persons
-            # A person may have been answered in both histories: once more the whole level.
+            # A person may have one answer in each history: the whole level is charged a second time.
             spends.extend([mechanism.spent] if again else [])
     for charge, spent in witness.charges.items():
         if charge not in common.charges:
