@@ -1,1 +1,1 @@
-"""Refinement, vertices, kernels and universality: the geometry of the mechanisms of a privacy type."""
+"""Compare channels by refinement, list vertices and kernels of a privacy type, and decide universal optimality."""

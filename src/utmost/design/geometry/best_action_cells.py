@@ -1,6 +1,6 @@
-"""Cells of priors on which a consumer's best actions are constant, and certificates of universal optimality on them.
+"""Prove that a mechanism has the least loss for every prior, by certificates that are checked without a solver.
 
-This module checks verdicts on universal optimality without a solver.
+The certificates divide the priors into cells; on each cell, the best actions of a consumer are constant.
 """
 
 from collections.abc import Iterable
@@ -22,20 +22,20 @@ from utmost.design.spaces.losses import Loss
 from utmost.errors import NotALoss, Unsupported
 
 PriorVector = tuple[Any, ...]
-"""A prior up to scale: integers without a common factor, or numbers with sum 1 if irrational powers occur."""
+"""A prior up to scale: integers without a common factor; or, with irrational powers, numbers that sum to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cone of priors, given by its vertices and, for each vertex, the hyperplanes of a `Complex` through it."""
+    """A convex set of priors, given by its vertices and by the hyperplanes of a `Complex` through each vertex."""
 
     rays: tuple[PriorVector, ...]
-    on: tuple[int, ...]  # bit masks of the numbers of the hyperplanes
+    on: tuple[int, ...]  # for each vertex, a bit mask of the indices of hyperplanes through it
 
 
 @dataclass(frozen=True, slots=True)
 class Complex:
-    """The simplex of priors cut into cells, each with one best action for every outcome."""
+    """The simplex of priors, divided into cells; on one cell, each outcome of a channel has one best action."""
 
     size: int
     planes: tuple[PriorVector, ...]  # integer normals of all hyperplanes, first the n coordinate planes
@@ -43,20 +43,20 @@ class Complex:
 
     @classmethod
     def of(cls, columns: Array, loss: Array) -> "Complex":
-        """Return the cells for exact columns (n, m) and a loss (n, k); this can take time exponential in n."""
-        # The cells of sum_y min_w sum_x pi_x C[x, y] l(x, w), column after column.
+        """Return the cells for a channel with exact columns (n, m) and a loss (n, k); time may be exponential in n."""
+        # Each column y cuts the cells where the minimising action of min_w sum_x pi_x C[x, y] l(x, w) changes.
         n = len(columns)
         units = tuple(tuple(int(x == y) for x in range(n)) for y in range(n))
         actions = sorted({tuple(action) for action in as_integers(loss)[0].T})
         planes = {unit: k for k, unit in enumerate(units)}
         cells = [Cell(units, tuple(((1 << n) - 1) & ~(1 << k) for k in range(n)))]
-        # Columns that are proportional have the same cells.
+        # Proportional columns cut at the same hyperplanes.
         directions = {_without_common_factor(over_one_denominator(column)[0]) for column in columns.T if any(column)}
         for column in sorted(directions):
             costs = np.array(column, dtype=object)[:, None] * np.array(actions, dtype=object).T
             parts = []
             for cell in cells:
-                # The parts where each action is best for this column: where sum_x pi_x costs[x, w] is least.
+                # Divide the cell into parts, in each of which one action w has the least sum_x pi_x costs[x, w].
                 values = np.array(cell.rays, dtype=object) @ costs
                 if (values == values.min(axis=1)[:, None]).all(axis=0).any():
                     parts.append(cell)
@@ -76,8 +76,8 @@ class Complex:
         return tuple(sorted({ray for cell in self.cells for ray in cell.rays}))
 
     def fills_the_simplex(self) -> bool:
-        """Check that every facet lies on the border of the simplex, or is shared with one cell on its other side."""
-        # If so, the cells cover the simplex: the border of a gap would contain a facet without a cell on its other
+        """Check that every facet of a cell lies on the border of the simplex or is a facet of one other cell."""
+        # Then the cells cover the simplex: a gap between cells would border on a facet without a cell on its other
         # side.
         across: dict[frozenset[PriorVector], list[int]] = {}
         for cell in self.cells:
@@ -99,7 +99,7 @@ def exact_prior(ray: PriorVector) -> Array:
 
 
 def over_one_denominator(values: Any) -> tuple[Array, int]:
-    """Return rationals as integers over one denominator; irrational numbers are returned unchanged, over 1."""
+    """Return rationals as integers and their common denominator; return irrational numbers unchanged, and 1."""
     flat = np.asarray(values, dtype=object)
     return (flat, 1) if any(isinstance(x, PowerNumber) for x in flat.flat) else as_integers(flat)
 
@@ -128,8 +128,8 @@ def _clipped(cell: Cell, normal: PriorVector, planes: dict[PriorVector, int]) ->
     ]
     for i, up in enumerate(heights):
         for j, down in enumerate(heights):
-            # An edge that crosses the plane gives a new vertex. Two vertices are its ends if no third vertex is on all
-            # the planes that both are on.
+            # An edge that crosses the plane gives a new vertex. Two vertices are the ends of an edge if no third vertex
+            # lies on all hyperplanes that contain both.
             common = cell.on[i] & cell.on[j]
             if up > 0 > down and not any(k not in (i, j) and on & common == common for k, on in enumerate(cell.on)):
                 ray = _without_common_factor(
@@ -144,7 +144,7 @@ def _dot(a: PriorVector, b: PriorVector) -> Any:
 
 
 def _without_common_factor(values: Iterable[Any]) -> PriorVector:
-    """Return nonnegative numbers, or an integer normal, divided by their common factor."""
+    """Return integers divided by their greatest common divisor, or irrational numbers divided by their sum."""
     numbers = list(values)
     if any(isinstance(v, PowerNumber) for v in numbers):
         total = sum(numbers)
@@ -172,7 +172,7 @@ def _rank(rays: list[PriorVector]) -> int:
 
 
 def least_losses(columns: Array, loss: Array, prior: Array) -> Array:
-    """Return min_w sum_x pi_x C[x, y] l(x, w) for every column y."""
+    """Return min_w sum_x pi_x C[x, y] l(x, w) for every column y, with C = ``columns`` and pi = ``prior``."""
     return np.asarray(((columns.T * prior) @ loss).min(axis=1))
 
 
@@ -191,27 +191,27 @@ def exact_loss(loss: object, secrets: int) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dominance:
-    """A certificate that no mechanism of the type is better than ``channel`` by more than ``slack``, for any prior."""
+    """A certificate that the expected loss of ``channel`` is at most ``slack`` above the least one at every prior."""
 
-    # At a vertex pi of the cells, z with z . v <= min_w sum_x pi_x v(x) l(x, w) for all vertices v of the type proves
-    # that every mechanism loses at least sum(z), and the channel loses at most slack more. On a cell the loss of the
-    # channel is linear, because each outcome has one best action there, and the least loss is concave: the bound holds
-    # on the cell.
+    # Let the prior pi be a vertex of a cell, and z a vector with z . v <= min_w sum_x pi_x v(x) l(x, w) for all
+    # vertices v of the type. Then every mechanism loses at least sum(z) at pi, and the channel loses at most sum(z) +
+    # slack. On a cell the loss of the channel is linear, because each outcome has one best action there, and the least
+    # loss is concave, so the bound holds on the whole cell.
     ptype: PrivacyType
     loss: Array  # (n, k)
     channel: AnyChannel
     slack: Any
     cells: Complex
-    # z for each vertex of the cells.
+    # The vector z for each vertex of the cells.
     duals: dict[PriorVector, tuple[Any, ...]]
 
     @property
     def vertices(self) -> Array:
-        """All vertices of the type, listed again: (n, N)."""
+        """All vertices of the type as columns (n, N), listed anew at each call."""
         return exact_weights(vertices(self.ptype))
 
     def verify(self) -> bool:
-        """Check all claims, with vertices and cells computed again, because stored lists could be incomplete."""
+        """Check all claims; recompute vertices and cells, because the stored lists could be incomplete."""
         if not _are_exact(self.loss, self.channel.matrix, [self.slack], *self.duals.values()):
             return False
         if self.slack < 0 or not _fit_type(self.ptype, self.loss, self.channel):
@@ -222,7 +222,8 @@ class Dominance:
         stated, computed = ({frozenset(cell.rays) for cell in some.cells} for some in (self.cells, cells))
         if stated != computed or not cells.fills_the_simplex():
             return False
-        # On each cell the loss of the channel is linear: every outcome has one action that is best at all its vertices.
+        # The loss of the channel is linear on a cell if every outcome has one action that is best at all vertices of
+        # the cell.
         for cell in cells.cells:
             for column in self.channel.matrix.T:
                 losses = (np.array(cell.rays, dtype=object) * column) @ self.loss
@@ -239,21 +240,21 @@ class Dominance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conflict:
-    """A certificate that every mechanism of the type has a regret of at least ``regret`` for one of the priors."""
+    """A certificate that every mechanism of the type has a regret of at least ``regret`` at one of ``priors``."""
 
-    # With weights mu and z such that z . v <= sum_k mu_k u_v(prior k) for all vertices v, the mean loss of every
-    # mechanism is at least sum(z), which exceeds the mean of the losses of the given mechanisms, each at its prior, by
-    # ``regret``.
+    # Let mu be weights of the priors, u_v(pi) = min_w sum_x pi_x v(x) l(x, w), and z a vector with z . v <= sum_k mu_k
+    # u_v(priors[k]) for all vertices v of the type. Then the weighted mean loss of every mechanism over the priors is
+    # at least sum(z). The weighted mean of the losses of mechanisms[k] at priors[k] is smaller by ``regret``.
     ptype: PrivacyType
     loss: Array
     priors: tuple[Array, ...]
     weights: tuple[Any, ...]  # mu, positive with sum 1
-    mechanisms: tuple[AnyChannel, ...]  # a good mechanism for each prior
+    mechanisms: tuple[AnyChannel, ...]  # for each prior, the mechanism with which others are compared
     multipliers: tuple[Any, ...]  # z
     regret: Any
 
     def verify(self) -> bool:
-        """Check all claims, with the vertices of the type listed again."""
+        """Check all claims; list the vertices of the type anew."""
         z = np.array(self.multipliers, dtype=object)
         if not _are_exact(self.loss, z, self.weights, [self.regret], *self.priors):
             return False
@@ -276,7 +277,7 @@ class Conflict:
 
 
 def _fit_type(ptype: PrivacyType, loss: Array, *channels: AnyChannel) -> bool:
-    """Check that a loss is on the secrets of a type, and that exact channels are of the type."""
+    """Return whether a loss has one row for each secret of a type, and exact channels are of the type."""
     n = ptype.space.size
     return (
         loss.ndim == 2
@@ -292,11 +293,11 @@ def _is_distribution(values: Any, size: int) -> bool:
 
 
 def _are_exact(*lists: Any) -> bool:
-    """Check that no number is a float, because rounded sums prove nothing."""
+    """Return whether no number is a float; rounded sums prove nothing."""
     return all(isinstance(x, int | Fraction | PowerNumber | np.integer) for some in lists for x in np.ravel(some))
 
 
 def exact_expected_loss(columns: Array, loss: Array, prior: Array) -> Any:
-    """Return the expected loss sum_y min_w sum_x pi_x C[x, y] l(x, w)."""
+    """Return the expected loss sum_y min_w sum_x pi_x C[x, y] l(x, w), with C = ``columns`` and pi = ``prior``."""
     total = least_losses(columns, loss, prior).sum()
     return total if isinstance(total, PowerNumber) else Fraction(total)

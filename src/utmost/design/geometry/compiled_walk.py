@@ -1,22 +1,24 @@
-"""The compiled kernel search: a depth-first walk over sets of independent columns, with its tableau.
+"""Search for the kernels of a privacy type in compiled code, by a depth-first walk over sets of independent vertices.
 
 **The tableau, in floating point and in prime fields.**
 
-A tableau is stored twice: in floating point with a running error bound, and in prime fields. An entry that is nonzero
-in one field is nonzero. An entry that is zero in all fields is zero, and is set to zero in floating point too. The sign
-of any other entry is known if its float exceeds the error bound.
+The simplex tableau of the walk is stored twice: in floating point with a running error bound, and modulo several
+primes. An entry that is nonzero in one prime field is nonzero. An entry that is zero in all fields is zero, and is set
+to zero in floating point too. The sign of any other entry is known if the absolute value of its float exceeds the
+error bound.
 
 **The walk.**
 
 A kernel is a set of independent vertices (columns) such that the vector of ones, the target, is a combination of the
 columns with positive coefficients. The walk chooses columns in ascending order, so it visits each set once. It pivots
-each chosen column into a row, so a layer of the tableau holds all columns, and the target, in terms of the chosen
-columns. All pairs that complete a set of n - 2 columns are found at once. If neither floating point nor prime fields
-decide, the caller decides with exact numbers.
+each chosen column into a row, so a layer of the tableau expresses all columns, and the target, in terms of the chosen
+columns. From n - 2 chosen columns, one double loop finds all pairs that complete them to a kernel. If neither floating
+point nor prime fields decide whether a set is a kernel, the caller decides with exact numbers.
 
-Every comparison has three outcomes. A float beyond the error bound decides. An entry that is zero in all prime fields
-has been set to 0.0 and counts as zero. Otherwise the comparison is open. An answer "no" must be certain, because the
-set is not visited again; if it is open, the walk continues with the set, which becomes a certain kernel or an open set.
+The comparison of an entry with 0 has three outcomes. A float beyond the error bound decides the sign. An entry that is
+zero in all prime fields has been set to 0.0 and counts as zero. Otherwise the sign is open. The walk rejects a set only
+if the signs that forbid a kernel are certain, because it never visits a set again. A set with an open sign is stored as
+an open set.
 """
 
 from collections.abc import Callable
@@ -46,34 +48,33 @@ ZERO = np.uint64(0)
 
 
 class Walk(NamedTuple):
-    """The whole state of a walk, so that it can stop and continue anywhere; level l has l chosen columns."""
+    """The whole state of a walk, so that the walk can stop and continue anywhere; at depth k, k columns are chosen."""
 
     tableau: NDArray[np.float64]  # (n-1, n, m+1) by depth, row, column; the last column is the target
     error: NDArray[np.float64]  # (n-1, m+1) bounds on the errors of the entries of a column
     size: NDArray[np.float64]  # (n-1, m+1) bounds on the magnitudes of the entries of a column
-    residues: NDArray[np.uint64]  # (n-1, F, n, m+1) the tableau in F fields, rows up to factors
+    residues: NDArray[np.uint64]  # (n-1, F, n, m+1) the tableau modulo F primes; each row is known up to a factor
     primes: NDArray[np.uint64]  # (F,) primes p below 2^31
     inverses: NDArray[np.uint64]  # (F,) -1/p modulo 2^32
     chosen: NDArray[np.int64]  # (n,) the chosen columns
-    rows: NDArray[
-        np.int64
-    ]  # (n,) their pivot rows from rows[2] on; rows[0] and rows[1] are the last two unpivoted rows
+    # (n+1,) rows[c + 2] is the pivot row of chosen column c; rows[0] and rows[1] are the last two unpivoted rows
+    rows: NDArray[np.int64]
     used: NDArray[np.bool_]  # (n,) whether each row is pivoted
     coming: NDArray[np.int64]  # (n,) the column to try next at each depth
-    depth: NDArray[np.int64]  # (1,)
-    rays: NDArray[np.float64]  # (m, n), see `_cast_rays`
-    ray_error: NDArray[np.float64]  # (m, 2), see `_cast_rays`
+    depth: NDArray[np.int64]  # (1,) the number of chosen columns; -1 at the end of the walk
+    rays: NDArray[np.float64]  # (m, n) the rays that `_cast_rays` computes
+    ray_error: NDArray[np.float64]  # (m, 2) the error bounds that `_cast_rays` computes
     sizes: NDArray[np.int64]  # (n+1, n+1) kernels by size and by the number of their columns among the first `lead`
-    certain: NDArray[np.int16]  # the kernels
-    doubt: NDArray[np.int16]  # the open sets
+    certain: NDArray[np.int16]  # (., n) the column numbers of each kernel, filled up with -1
+    doubt: NDArray[np.int16]  # (., n) the same for each open set
     filled: NDArray[np.int64]  # (2,) the numbers of rows in use in `certain` and `doubt`
-    lead: int
-    keep: bool
+    lead: int  # the number of columns in the orbit that is searched; they come first
+    keep: bool  # whether kernels are stored, not only counted
 
 
 @compiled_inside
 def times_modulo(a: Any, b: Any, p: Any, inverse: Any) -> Any:
-    """Return a b / 2^32 modulo p (Montgomery's product); the factor is the same for all terms of a sum."""
+    """Return a b / 2^32 modulo p (Montgomery's product); 1 / 2^32 does not change whether a sum of products is 0."""
     t = a * b
     r = (t + ((t & _LOW) * inverse & _LOW) * p) >> _HALF
     return r - p if r >= p else r
@@ -86,7 +87,7 @@ def minus_modulo(a: Any, b: Any, p: Any) -> Any:
 
 @compiled
 def largest_row(column: NDArray[np.float64], used: NDArray[np.bool_]) -> int:
-    """Return the unused row with the largest entry; if several have it, the first of them."""
+    """Return the unused row with the largest absolute entry; the first of several."""
     best = -1
     for row in range(len(column)):
         if not used[row] and (best < 0 or abs(column[row]) > abs(column[best])):
@@ -96,7 +97,7 @@ def largest_row(column: NDArray[np.float64], used: NDArray[np.bool_]) -> int:
 
 @compiled
 def pivot(walk: Walk, k: int, j: int, row: int) -> None:
-    """Make depth k + 1: column j becomes a unit column, and the columns after j and the target are updated."""
+    """Compute layer k + 1 of the tableau: pivot column j in a row, and update the later columns and the target."""
     _pivot_floats(walk.tableau[k], walk.tableau[k + 1], walk.error, walk.size, k, j, row)
     for f in range(len(walk.primes)):
         _pivot_residues(walk.residues[k, f], walk.residues[k + 1, f], walk.primes[f], walk.inverses[f], j, row)
@@ -113,11 +114,12 @@ def _pivot_floats(
     certain = abs(head) - head_error
     for i in range(j + 1, m + 1):
         f = old[row, i] / head
-        # Error of a quotient: the errors of both terms over the lower bound of the divisor, and the rounding.
+        # The error of the quotient f: the errors of numerator and divisor over the divisor's lower bound, and one
+        # rounding.
         off = np.inf if certain <= 0 else (error[k, i] + abs(f) * head_error) / certain + ROUNDING * abs(f)
         grown = size[k, i] + head_size * abs(f)
         size[k + 1, i] = abs(f)
-        # Error of value = old - factor * f below: the errors of all three numbers, and four roundings of their bounds.
+        # The error of `value` below: the errors of old, factor and f, and at most four roundings of their bounds.
         bound = error[k, i] + head_size * off + head_error * (abs(f) + off) + 4 * ROUNDING * grown
         error[k + 1, i] = max(bound, off)
         new[row, i] = f
@@ -135,7 +137,7 @@ def _pivot_residues(
     old: NDArray[np.uint64], new: NDArray[np.uint64], p: np.uint64, inverse: np.uint64, j: int, row: int
 ) -> None:
     n, m = old.shape[0], old.shape[1] - 1
-    # Cross-multiply, because an inverse in a field costs as much as thirty products; rows are known up to a factor.
+    # Cross-multiply, because one inverse modulo p costs as much as thirty products. This multiplies rows by factors.
     head = old[row, j]
     for other in range(n):
         factor = old[other, j]
@@ -168,17 +170,17 @@ def _is_zero(residues: NDArray[np.uint64], row: int, i: int) -> bool:
 
 @compiled_inside
 def _is_hopeless(walk: Walk, k: int, start: int) -> bool:
-    """Return whether some row proves that no columns from ``start`` on complete the chosen columns."""
-    # An unpivoted row needs a column with the sign of the target. A pivoted row with a target <= 0 needs a column with
-    # a negative entry, otherwise its coefficient stays <= 0.
+    """Return whether a row proves that the k chosen columns are in no kernel with columns from ``start`` on."""
+    # In an unpivoted row, some column must have the sign of the target. In a pivoted row with a target <= 0, some
+    # column must have a negative entry, otherwise the coefficient of the chosen column stays <= 0.
     tableau, error = walk.tableau[k], walk.error[k]
     n, m = tableau.shape[0], tableau.shape[1] - 1
     for row in range(n):
         target = tableau[row, m]
-        # Farkas' lemma: in such a row all later columns lie on one side, and the target strictly on the other.
+        # Farkas' lemma: a row proves infeasibility if it separates all later columns from the target.
         if walk.used[row]:
-            # The coefficient of a chosen column is target - sum x_i entry_i with x_i > 0: only negative entries raise
-            # it.
+            # The coefficient of a chosen column is target - sum x_i entry_i with x_i > 0, so only negative entries
+            # make it larger.
             if target > error[m] or (target > -error[m] and target != 0.0):
                 continue
             sign = -1.0
@@ -204,7 +206,7 @@ def _record(walk: Walk, k: int, verdict: int) -> None:
     if verdict == 0:
         return
     if verdict == 1:
-        # The number of members of the orbit in the set determines how its images are counted.
+        # `count_by_walk` weights a kernel by the number of its columns in the orbit, the first `lead` columns.
         leading = 0
         while leading < k and walk.chosen[leading] < walk.lead:
             leading += 1
@@ -212,10 +214,10 @@ def _record(walk: Walk, k: int, verdict: int) -> None:
         if not walk.keep:
             return
     store = walk.certain if verdict == 1 else walk.doubt
-    place = walk.filled[verdict - 1]
+    row = walk.filled[verdict - 1]
     walk.filled[verdict - 1] += 1
     for c in range(len(walk.chosen)):
-        store[place, c] = walk.chosen[c] if c < k else -1
+        store[row, c] = walk.chosen[c] if c < k else -1
 
 
 @compiled_inside
@@ -235,20 +237,20 @@ def _spanning_verdict(walk: Walk, k: int) -> int:
 
 @compiled_inside
 def _cast_rays(walk: Walk, k: int, start: int) -> bool:
-    """Compute the ray that each column from ``start`` on adds to n - 2 chosen ones; False if the target is small."""
+    """Compute rays of the columns from ``start`` on, for n - 2 chosen columns; return False if the target is small."""
     # Let s be the entry of a column in rows[1] after rows[0] has cleared the target from rows[1]. Columns p and q
     # complete a kernel of size n if and only if s_p > 0 > s_q and rays[p] + rays[q] > 0 in every entry before the last:
-    # then p / |s_p| + q / |s_q| is a positive multiple of the target, and the entries are proportional to the
-    # coefficients of the chosen columns. The last entry is s; ray_error[., 1] bounds its error, ray_error[., 0] that of
-    # the others.
+    # then p / |s_p| + q / |s_q| is a positive multiple of the target, and the entries of the sum of rays are
+    # proportional to the coefficients of the chosen columns. The last entry of a ray is s; ray_error[., 1] bounds the
+    # error of s, and ray_error[., 0] that of the other entries.
     tableau, error, size, rays, ray_error = walk.tableau[k], walk.error[k], walk.size[k], walk.rays, walk.ray_error
     n, m = tableau.shape[0], tableau.shape[1] - 1
     first, second = walk.rows[0], walk.rows[1]
     u, off = tableau[first, m], error[m]
-    # u is the largest remaining target. All divisions below are by u; 16 error bounds keep its relative error at 1/16.
+    # u is the larger target of the two rows, and the divisor below; the test keeps its relative error below 1/16.
     if abs(u) <= 16 * off:
         return False
-    # In row two minus w times row one the target is 0, so p and q must cancel.
+    # In row `second` minus w times row `first` the target is 0, so the entries of p and q must cancel.
     w = tableau[second, m] / u
     # Relative errors of a quotient add up; 1.1 exceeds 1 / (1 - 1/16), the effect of the error of the divisor.
     w_off = 1.1 * off * (1 + abs(w)) / abs(u) + ROUNDING * abs(w)
@@ -258,8 +260,8 @@ def _cast_rays(walk: Walk, k: int, start: int) -> bool:
         s_off = error[j] * (1 + abs(w)) + w_off * (abs(t) + error[j]) + 4 * ROUNDING * (abs(s) + abs(w * t))
         rays[j, n - 1], ray_error[j, 1] = s, s_off
         if abs(s) <= 16 * s_off:
-            continue  # zero or of open sign: `_complete` handles this column
-        # Rays are scaled to |s| = 1, so a pair has equal coefficients and is the sum of two rays: O(n) for each pair.
+            continue  # s is zero or of open sign, and `_complete` handles this column
+        # Rays are scaled to |s| = 1, so both columns of a pair have coefficient 1: adding two rays costs O(n).
         inverse = 1 / abs(s)
         relative = s_off * inverse + off / abs(u) + 4 * ROUNDING
         scaled = t * inverse / u
@@ -277,7 +279,7 @@ def _cast_rays(walk: Walk, k: int, start: int) -> bool:
 def _s_is_zero(walk: Walk, k: int, j: int) -> bool:
     m = walk.tableau.shape[2] - 1
     first, second = walk.rows[0], walk.rows[1]
-    # s is a minor of two rows and two columns; unknown factors of rows do not change whether it is 0.
+    # s is a minor of two rows and two columns, so the unknown factors of the rows do not change whether s is 0.
     for f in range(len(walk.primes)):
         r, p, inverse = walk.residues[k, f], walk.primes[f], walk.inverses[f]
         if times_modulo(r[first, m], r[second, j], p, inverse) != times_modulo(r[second, m], r[first, j], p, inverse):
@@ -287,12 +289,13 @@ def _s_is_zero(walk: Walk, k: int, j: int) -> bool:
 
 @compiled_inside
 def _entry_is_zero(walk: Walk, k: int, entry: int, i: int, j: int) -> bool:
-    """Return whether rays[i] + rays[j] is 0 in an entry, by residues; the factors of rows cancel."""
+    """Return whether one entry of rays[i] + rays[j] is 0 modulo all primes."""
     m = walk.tableau.shape[2] - 1
     first, second = walk.rows[0], walk.rows[1]
     for f in range(len(walk.primes)):
         r, p, v = walk.residues[k, f], walk.primes[f], walk.inverses[f]
-        # For s_p > 0 > s_q, p / |s_p| + q / |s_q| is zero if and only if p s_q - q s_p is zero.
+        # For s_i > 0 > s_j, the sum of the scaled rays is zero if and only if ray i times s_j equals ray j times s_i.
+        # The unknown factors of rows multiply both products, so they do not matter.
         s_i = minus_modulo(
             times_modulo(r[first, m], r[second, i], p, v), times_modulo(r[second, m], r[first, i], p, v), p
         )
@@ -311,8 +314,8 @@ def _entry_is_zero(walk: Walk, k: int, entry: int, i: int, j: int) -> bool:
 
 @compiled_inside
 def _close_verdict(walk: Walk, k: int, i: int, j: int, bound: float) -> int:
-    """Return the verdict on two columns whose sum of rays has an undecided entry: 0 if an entry is zero, else 2."""
-    # An entry that is zero in all fields is zero, and a kernel has no coefficient 0; other entries stay open.
+    """Return 0 (no kernel) if the rays of columns i and j have a sum with an entry that is zero, else 2 (open)."""
+    # An entry is a coefficient up to a factor, and no coefficient of a kernel is 0.
     for c in range(k + 1):
         if abs(walk.rays[i, c] + walk.rays[j, c]) <= bound and _entry_is_zero(walk, k, c, i, j):
             return 0
@@ -321,10 +324,10 @@ def _close_verdict(walk: Walk, k: int, i: int, j: int, bound: float) -> int:
 
 @compiled_inside
 def _single_verdict(walk: Walk, k: int, j: int) -> int:
-    """Return the verdict on a column with s = 0: 1 if it completes a kernel of size n - 1, 0 if not, 2 if open."""
+    """Return whether a column with s = 0 completes a kernel of size n - 1: 1 for yes, 0 for no, 2 for open."""
     tableau, m = walk.tableau[k], walk.tableau.shape[2] - 1
     u, t, off, t_off = tableau[walk.rows[0], m], tableau[walk.rows[0], j], walk.error[k, m], walk.error[k, j]
-    # With s = 0 the column is proportional to the target in both rows; its coefficient x = u / t must be positive.
+    # With s = 0, column and target are proportional in the two last rows; the coefficient x = u / t must be positive.
     if t == 0.0 or (t * u < 0 and abs(t) > t_off):
         return 0
     if abs(t) <= 16 * t_off:
@@ -361,7 +364,7 @@ def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDA
     m, n = walk.tableau.shape[2] - 1, walk.tableau.shape[1]
     clear = _cast_rays(walk, k, start)
     n_up, n_down = 0, 0
-    # A pair needs s of both signs, so columns are sorted by sign and only ups times downs are tried.
+    # The two columns of a pair have s of opposite signs, so each column with s > 0 is tried with each with s < 0.
     for j in range(start, m):
         s = walk.rays[j, n - 1]
         if clear and abs(s) > 16 * walk.ray_error[j, 1]:
@@ -372,7 +375,7 @@ def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDA
                 downs[n_down] = j
                 n_down += 1
         elif _s_is_zero(walk, k, j):
-            # A column with s = 0 is in no pair, because its s cancels no other; it may complete a kernel of size n - 1.
+            # A column with s = 0 is in no pair, because no other s cancels it; it may complete a kernel of size n - 1.
             walk.chosen[k] = j
             _record(walk, k + 1, _single_verdict(walk, k, j) if clear else 2)
         else:
@@ -383,8 +386,8 @@ def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDA
         for b in range(n_down):
             j = downs[b]
             bound = ray_error[i, 0] + ray_error[j, 0]
-            # This loop takes most of the time. Most pairs fail at one of the first entries, many at entry 0: these two
-            # columns add up to a negative multiple of the target.
+            # This loop takes most of the time. Most pairs fail at one of the first entries. At entry 0 fail the pairs
+            # that add up to a negative multiple of the target.
             lowest = np.inf
             for c in range(n - 1):
                 total = rays[i, c] + rays[j, c]
@@ -400,9 +403,9 @@ def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDA
 
 @compiled_inside
 def _doubt_all(walk: Walk, k: int, start: int, j: int) -> None:
-    """Store every pair with column j, whose s is nonzero and of open sign, as an open set, once."""
+    """Store, once, every pair with column j as an open set; the s of column j is nonzero and of open sign."""
     m, n = walk.tableau.shape[2] - 1, walk.tableau.shape[1]
-    # For two columns of open sign, the later one stores the pair; columns of known sign do not come here.
+    # If both columns of a pair have an open sign, the call for the earlier column stores it.
     for i in range(start, m):
         has_sign = abs(walk.rays[i, n - 1]) > 16 * walk.ray_error[i, 1]
         if i > j or (i < j and has_sign):
@@ -412,9 +415,9 @@ def _doubt_all(walk: Walk, k: int, start: int, j: int) -> None:
 
 @compiled
 def complete(walk: Walk) -> bool:
-    """Complete the n - 2 chosen columns by pairs of later columns; return False if the n - 2 span the target."""
+    """Record all kernels that contain the n - 2 chosen columns; return False if these columns span the target."""
     n, m = walk.tableau.shape[1], walk.tableau.shape[2] - 1
-    # Of the two remaining rows, the row with the larger target is the divisor, and comes first.
+    # The row with the larger target comes first, because `_cast_rays` divides by that target.
     walk.rows[0] = largest_row(walk.tableau[n - 2, :, m], walk.used)
     if walk.tableau[n - 2, walk.rows[0], m] == 0.0:
         return False
@@ -427,10 +430,10 @@ def complete(walk: Walk) -> bool:
 
 @compiled
 def resume_walk(walk: Walk, patience: int) -> bool:
-    """Walk until the arrays might overflow or ``patience`` sets have been completed (True), or all is done (False)."""
+    """Walk until arrays are nearly full or ``patience`` sets have been completed (True), or to the end (False)."""
     n, m = walk.tableau.shape[1], walk.tableau.shape[2] - 1
     ups, downs = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
-    # One completion stores at most all pairs of columns; with this much room it needs no check in between.
+    # One call of `_complete` stores at most all pairs of columns, so one check before the call is enough.
     pairs = m * (m + 1) // 2 + 1
     room_found = len(walk.certain) - pairs if walk.keep else 1
     room_doubt = len(walk.doubt) - pairs
@@ -441,13 +444,13 @@ def resume_walk(walk: Walk, patience: int) -> bool:
         k = walk.depth[0]
         j = walk.coming[k]
         walk.coming[k] += 1
-        # The first column is the representative of its orbit; kernels with another member are images.
+        # The first column stays column 0, the representative of the orbit: other kernels of the orbit are images.
         if j >= m or (k == 0 and j > 0):
             walk.depth[0] = k - 1
             if k > 0:
                 walk.used[walk.rows[k + 1]] = False
             continue
-        # The largest entry as pivot keeps errors small. If all are 0, the column depends on the chosen columns.
+        # The largest entry as pivot keeps errors small. If all entries are 0, column j depends on the chosen columns.
         row = largest_row(walk.tableau[k, :, j], walk.used)
         if walk.tableau[k, row, j] == 0.0:
             continue
@@ -455,7 +458,7 @@ def resume_walk(walk: Walk, patience: int) -> bool:
         walk.used[row] = True
         pivot(walk, k, j, row)
         walk.rows[0] = largest_row(walk.tableau[k + 1, :, m], walk.used)
-        # The target is 0 in all remaining rows, so these columns span it, and no superset is a kernel.
+        # If the target is 0 in all unpivoted rows, the chosen columns span it, and no superset is a kernel.
         if walk.tableau[k + 1, walk.rows[0], m] == 0.0:
             _record(walk, k + 1, _spanning_verdict(walk, k + 1))
         elif not _is_hopeless(walk, k + 1, j + 1):

@@ -41,27 +41,27 @@ def null_vector(columns: Sequence[Fractions]) -> list[Fraction] | None:
 
 
 def _echelon_rows(table: list[list[Fraction]]) -> tuple[list[list[Fraction]], list[int]]:
-    """Return the nonzero rows of the reduced row echelon form, and the pivot column of each."""
+    """Return the nonzero rows of the reduced row echelon form of a matrix, and the pivot column of each row."""
     reduced, rank = fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row in table]).rref()
     rows = [[Fraction(int(x.p), int(x.q)) for x in row] for row in reduced.tolist()[:rank]]
     return rows, [next(j for j, x in enumerate(row) if x) for row in rows]
 
 
 Exponents = tuple[int, ...]
-"""A vertex in log form, v(x) = alpha^h(x): the h, with minimum 0, for the alpha of one unit of distance."""
+"""The exponents h of a vertex v(x) = alpha^h(x), with minimum 0; alpha is that of one unit of distance."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Decomposition(Display):
-    """A channel as (sum_i weights[i] kernels[i]) remap: kernel i is used with probability weights[i], then remapped."""
+    """A channel as a remapped mixture: use kernel i with probability weights[i], then apply ``remap`` to it."""
 
-    kernels: tuple[Channel, ...]  # on the n secrets, with rational entries
+    kernels: tuple[Channel, ...]  # kernels of the privacy type, with n rows of Fractions
     weights: tuple[Fraction, ...]  # positive probabilities
-    remap: Channel  # from the outcomes of all kernels, side by side, to the outcomes of M
+    remap: Channel  # rows: the outcomes of all kernels, one kernel after another; columns: the outcomes of the channel
 
     @property
     def mixture(self) -> Channel:
-        """The mixture [weights[0] kernels[0] | weights[1] kernels[1] | ...], in which the kernel used is visible."""
+        """The channel [weights[0] kernels[0] | weights[1] kernels[1] | ...]; an outcome shows which kernel was used."""
         parts = [kernel.matrix * weight for kernel, weight in zip(self.kernels, self.weights, strict=True)]
         return Channel(np.concatenate(parts, axis=1))
 
@@ -78,10 +78,10 @@ class Decomposition(Display):
 def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
     """Write a channel of the type exactly as a refinement of a mixture of kernels of the type.
 
-    Every column is a sum of vertices: subtract as much as possible of a vertex on the smallest face of the column,
-    which makes one more pair tight, until nothing is left. The vertices of all columns form a vertex mechanism, which
-    is a mixture of kernels: find a kernel among its columns by Caratheodory's reduction and subtract as much of it as
-    possible, which removes at least one column, until nothing is left.
+    First, every column is written as a sum of multiples of vertices. A step subtracts as much as possible of a vertex
+    on the smallest face that contains the column, which makes one more pair tight; steps end when nothing is left. Then
+    the vertices of all columns are divided into kernels. A step finds a kernel among the vertices by Caratheodory's
+    reduction, and subtracts as much of it as possible, which uses up at least one vertex.
 
     Args:
         ptype: Type with rational alpha^d.
@@ -112,7 +112,7 @@ def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
     rest, kernels, probabilities, remap = dict(weights), list[Channel](), list[Fraction](), list[list[Fraction]]()
     while rest:
         used = _kernel_within(rest, columns)
-        # The vertex that bounds the share is used up, so there are at most as many rounds as vertices.
+        # Each round uses up at least one vertex, so there are at most as many rounds as vertices.
         share = min(rest[v] / scale for v, scale in used.items())
         rest = {v: left for v, w in rest.items() if (left := w - share * used.get(v, Fraction(0)))}
         probabilities.append(share)
@@ -125,15 +125,15 @@ def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RationalCone:
-    """The columns {v >= 0: alpha^d(x, y) v(x) <= v(y)} of channels of a type with rational alpha^d."""
+    """The cone {v >= 0: alpha^d(x, y) v(x) <= v(y)} of possible columns of channels of a type with rational alpha^d."""
 
     factors: Array  # (n, n) Fractions alpha^d(x, y)
-    lengths: Array  # (n, n) distances in units
-    powers: LogPowers  # alpha^h for an integer h of units
+    lengths: Array  # (n, n) integers d(x, y), in units of distance
+    powers: LogPowers  # gives alpha^h for an integer h
 
     @classmethod
     def of(cls, ptype: PrivacyType, channel: Channel) -> "RationalCone":
-        """Return the cone of a type, after checking that the columns of the channel lie in it."""
+        """Return the cone of a type; raise if a column of the channel lies outside."""
         distances = Distances.of(ptype.space)
         powers = LogPowers.of(ptype.level, distances)
         if not powers.is_rational or not channel.is_exact:
@@ -161,19 +161,19 @@ class RationalCone:
         return [self.powers.fraction((h,)) for h in vertex]
 
     def tight(self, column: list[Fraction]) -> Array:
-        """Return (n, n) whether alpha^d(x, y) v(x) = v(y), for every pair."""
+        """Return an (n, n) array that says whether alpha^d(x, y) column[x] = column[y]; False for x = y."""
         values = np.array(column, dtype=object)
         equal = np.equal(self.factors * values[:, None], values[None, :]).astype(bool)
         return frozen(equal & ~np.eye(self.size, dtype=bool))
 
     def vertices_of(self, column: list[Fraction]) -> list[tuple[Exponents, Fraction]]:
-        """Return vertices and positive amounts that add up to a column of the cone; at most n of them."""
+        """Return at most n vertices, with positive amounts, whose combination is a column of the cone."""
         parts = []
         while any(column):
             vertex = self.vertex_at(column)
             values = self.column(vertex)
-            # The largest amount that leaves the rest in the cone. If no pair bounds it, the column is a multiple of the
-            # vertex, and all of it is subtracted.
+            # Subtract the largest amount of the vertex that leaves the rest in the cone. If no pair bounds the amount,
+            # the column is a multiple of the vertex, and nothing is left.
             c, v = np.array(column, dtype=object), np.array(values, dtype=object)
             room, use = c[None, :] - self.factors * c[:, None], v[None, :] - self.factors * v[:, None]
             bounds = [r / u for r, u in zip(room.ravel(), use.ravel(), strict=True) if u > 0]
@@ -183,7 +183,7 @@ class RationalCone:
         return parts
 
     def vertex_at(self, column: list[Fraction]) -> Exponents:
-        """Return a vertex on the smallest face of the cone with the column: tight pairs of the column stay tight."""
+        """Return a vertex at which every tight pair of the column is tight: one on the column's smallest face."""
         # Secrets joined by tight pairs form a component. All secrets outside the component of secret 0 are scaled up
         # together until one more pair with this component is tight.
         values = np.array(column, dtype=object)
@@ -207,7 +207,7 @@ class RationalCone:
 def _kernel_within(
     rest: dict[Exponents, Fraction], columns: dict[Exponents, list[Fraction]]
 ) -> dict[Exponents, Fraction]:
-    """Return a kernel among vertices with a constant positive combination, by removing dependent vertices."""
+    """Return the vertices of a kernel and their coefficients, from vertices with a constant positive combination."""
     weights = dict(rest)
     while True:
         # n + 1 vectors of n numbers are dependent, so the first n + 1 are enough.
@@ -215,7 +215,7 @@ def _kernel_within(
         relation = null_vector([columns[v] for v in some])
         if relation is None:
             break
-        # The relation may be multiplied by -1; a positive coefficient is needed to end the step.
+        # Some coefficient of the relation must be positive, otherwise no weight would reach 0 below.
         if max(relation) <= 0:
             relation = [-x for x in relation]
         step = min(weights[v] / x for v, x in zip(some, relation, strict=True) if x > 0)
@@ -229,7 +229,7 @@ def _kernel_within(
 
 
 def is_vertex_mechanism(ptype: PrivacyType, channel: Channel) -> bool:
-    """Return whether each possible posterior is a vertex of the type, that is, its tight pairs join all secrets.
+    """Return whether each posterior of a channel is a vertex of the type: its tight pairs join all secrets.
 
     Args:
         ptype: Type with rational alpha^d.
@@ -260,12 +260,11 @@ def is_vertex_mechanism(ptype: PrivacyType, channel: Channel) -> bool:
 
 
 def is_kernel(ptype: PrivacyType, channel: Channel) -> bool:
-    """Return whether the posteriors of a channel are linearly independent vertices; proportional columns count as one.
+    """Return whether the posteriors of a channel are linearly independent vertices; equal posteriors count once.
 
     Raises:
         Unsupported, PromiseBroken: as `is_vertex_mechanism`.
 
-    Source: [fernandes2022], definition 5. The geometric mechanism is a kernel on the line (lemma 19), randomised
     response on the discrete space (lemma 21).
 
     >>> from utmost.channels import geometric_channel

@@ -1,8 +1,8 @@
-r"""The distance of a channel B from the refinements of a channel A at a prior: the largest gain of B over A.
+r"""How much better a channel B can be than a channel A at a prior: Le Cam's deficiency, and the additive capacity.
 
-For gains g and a prior p let V_g[p, C] be the posterior vulnerability. The distance is the largest difference of
-V_g[p, B] and V_g[p, A] over a class of gains. It is 0 if and only if B is a post-processing of A, on the secrets of
-positive prior probability. For two classes the dual is a minimum over remaps:
+For a gain function g and a prior p let V_g[p, C] be the posterior vulnerability. The distance of B from the refinements
+of A is the largest difference of V_g[p, B] and V_g[p, A] over a class of gains. The distance is 0 if and only if B is a
+post-processing of A, on the secrets of positive prior probability. For two classes the dual is a minimum over remaps:
 
 - *gains in [0, 1]*: the distance is the least mean total variation between B and a remap of A,
 
@@ -11,11 +11,12 @@ positive prior probability. For two classes the dual is a minimum over remaps:
   because V_g[p, A] is the maximum over remaps R of sum p_x (AR)_{xy} g(y, x), and maximum and minimum may be
   exchanged. This is Le Cam's deficiency at the prior;
 - *gains of at most 1 whose vulnerabilities are never negative*, a larger class: an action with gain 0 is allowed, and g
-  may be arbitrarily negative where AR exceeds B. So rows of R may sum to less than 1, AR <= B holds on the secrets of
-  positive probability, and the distance is one minus the largest sum of p_x (AR)_{xy}.
+  may be arbitrarily negative where AR exceeds B. So the distance is one minus the largest sum of p_x (AR)_{xy} over
+  nonnegative R whose rows sum to at most 1, with AR <= B on the secrets of positive probability.
 
-The additive capacity of B at the prior is the distance from a channel that reveals nothing. For the larger class it is
-1 - sum_y min_x B[x, y] over the secrets of positive probability, and does not depend on the prior otherwise.
+The additive capacity of B at the prior is the distance of B from a channel that reveals nothing. For the larger class
+the additive capacity is 1 - sum_y min_x B[x, y], with the minimum over the secrets of positive probability; otherwise
+it does not depend on the prior.
 
 Source: [lecam1964] (deficiency), [alvim2014] (the capacities); the larger class is that of libqif's `add_metric`.
 """
@@ -43,27 +44,27 @@ Gains = Literal["unit", "never negative"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RefinementDistance(Display):
-    """The largest gain from one channel in place of another at a prior, with a proof."""
+    """The largest advantage of channel `worse` over channel `better` at a prior, for a class of gains, with a proof."""
 
     value: Fraction
     better: Channel  # A
-    worse: Channel  # B; the gain is of B over A
+    worse: Channel  # B; the value is the largest advantage of B over A
     prior: Array
-    gains: Gains  # the class
+    gains: Gains  # the class of gains
     gain: Array  # (n, k), with V[prior, worse] - V[prior, better] = value
-    # (m, k) remap that proves that no gain has a larger difference; rows sum to 1, or to at most 1 if gains are "never
-    # negative".
+    # (m, k) remap that proves that no gain of the class has a larger difference; rows sum to 1, or to at most 1 for the
+    # class "never negative".
     remap: Array
 
     _shown = ("value", "gains")
 
     def verify(self) -> bool:
-        """Check exactly, without a solver, that gain and remap prove the value."""
+        """Check exactly, without a solver, that `gain` proves value as a lower bound, and `remap` as an upper bound."""
         if self.remap.shape != (self.better.shape[1], self.worse.shape[1]):
             return False
         measure = g_vulnerability(self.gain)
         attained = measure.posterior(self.worse, self.prior) - measure.posterior(self.better, self.prior)
-        # Secrets of probability 0 do not matter.
+        # Only secrets of positive probability matter.
         mass = self.prior > 0
         reached = self.better.matrix.dot(self.remap)[mass]
         goal, weights = self.worse.matrix[mass], self.prior[mass]
@@ -137,9 +138,9 @@ def refinement_distance(
 def additive_capacity_at(channel: Channel | object, prior: object, *, gains: Gains = "unit") -> RefinementDistance:
     """Return the largest additive leakage of a channel at a prior, over a class of gains, exactly.
 
-    It is the distance from a channel that reveals nothing; the result contains the gain that attains it. (For a third
-    class, in which the gains of each action differ by at most 1, the leakage is sum_y sum_x (p_x C[x, y] - p_x p(y))^+,
-    which is at least the value for "unit".)
+    The result is the distance of the channel from a channel that reveals nothing, with a gain that attains it. (For a
+    third class, in which the gains of each action differ by at most 1, the largest leakage is
+    sum_y sum_x (p_x C[x, y] - p_x p(y))^+, which is at least the value for "unit".)
 
     Args:
         channel: (n, m) rationals.
@@ -163,7 +164,7 @@ def additive_capacity_at(channel: Channel | object, prior: object, *, gains: Gai
 
 
 def _least_distance_of_unit_gains(A: Array, B: Array, p: Array) -> tuple[Fraction, Array, Array]:
-    """Solve min sum p_x T_xy with T + A R >= B, R a channel; the duals of these rows over p_x are the gains."""
+    """Minimise sum p_x T_xy subject to T + A R >= B, R a channel; return minimum, gains (duals / p_x) and R."""
     (n, m), k = A.shape, B.shape[1]
     triplets = [(x * k + y, z * k + y, A[x, z]) for x in range(n) for y in range(k) for z in range(m) if A[x, z]]
     triplets += [(r, m * k + r, Fraction(1)) for r in range(n * k)]
@@ -176,7 +177,7 @@ def _least_distance_of_unit_gains(A: Array, B: Array, p: Array) -> tuple[Fractio
 
 
 def _least_distance_of_silent_gains(A: Array, B: Array, p: Array) -> tuple[Fraction, Array, Array]:
-    """Solve min -sum p_x (A R)_xy with A R <= B and row sums of R at most 1; 1 + the duals over p_x are the gains."""
+    """Maximise sum p_x (A R)_xy subject to A R <= B, rows of R summing to <= 1; return 1 - maximum, gains and R."""
     (n, m), k = A.shape, B.shape[1]
     triplets = [(x * k + y, z * k + y, A[x, z]) for x in range(n) for y in range(k) for z in range(m) if A[x, z]]
     triplets += [(n * k + z, z * k + y, Fraction(1)) for z in range(m) for y in range(k)]

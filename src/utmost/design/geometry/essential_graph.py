@@ -1,6 +1,7 @@
-"""The essential graph of a metric: its blocks, a minimum cycle basis, and the number of its height functions.
+"""Compute the essential graph of a metric, its biconnected components, and the number of its height functions.
 
-Height functions are counted without listing them, by a transfer matrix over the frontier of the graph.
+An edge of the essential graph joins two secrets without a third secret between them. A height function changes by 1 or
+-1 along every edge. A transfer matrix over the frontier of the graph counts height functions without a list.
 """
 
 from dataclasses import dataclass
@@ -17,8 +18,8 @@ EdgeList = list[tuple[int, int]]
 
 def essential_edges(distances: Array) -> EdgeList:
     """Return the pairs x < y with no third secret between them: d(x, z) + d(z, y) > d(x, y) for every other z."""
-    # Every distance is the length of a shortest path of these edges, so a function that is Lipschitz along them is
-    # Lipschitz, and a tight pair is joined by tight essential edges.
+    # Every distance is the length of a path of essential edges. So a function that is Lipschitz along essential edges
+    # is Lipschitz, and a path of tight essential edges joins every tight pair.
     through = distances.copy()  # d(x, z) for z not in {x, y}
     np.fill_diagonal(through, 2 * distances.max() + 1)
     sums = (np.min(through[x][:, None] + through, axis=0) for x in range(len(distances)))
@@ -28,9 +29,9 @@ def essential_edges(distances: Array) -> EdgeList:
 
 
 def blocks(n: int, edges: EdgeList) -> list[list[int]]:
-    """Return the biconnected components of a connected graph as sorted lists of nodes; every edge is in exactly one."""
-    # A Lipschitz function is one on each block, joined at the cut nodes. Its tight graph is connected if and only if it
-    # is connected on each block, so the vertices are products of vertices of the blocks.
+    """Return the biconnected components of a connected graph with nodes 0, ..., n-1, each a sorted list of nodes."""
+    # A function is Lipschitz if and only if it is Lipschitz on each block. Its tight graph is connected if and only if
+    # it is connected on each block, so the number of vertices is the product of the numbers of vertices of the blocks.
     neighbours = neighbour_lists(n, edges)
     number, low = [-1] * n, [0] * n
     components: list[list[int]] = []
@@ -45,7 +46,7 @@ def blocks(n: int, edges: EdgeList) -> list[list[int]]:
             stack.pop()
             if parent >= 0:
                 low[parent] = min(low[parent], low[x])
-                # No edge from x or below leads above its parent, so a block ends at the parent.
+                # No edge from x or from a node below x leads above the parent of x, so a block ends at the parent.
                 if low[x] >= number[parent]:
                     first = open_edges.index((parent, x))
                     components.append(sorted({node for edge in open_edges[first:] for node in edge}))
@@ -71,15 +72,15 @@ def neighbour_lists(n: int, edges: EdgeList) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BipartiteGraph:
-    """A connected bipartite graph whose shortest-path metric, times one edge length, is a given metric."""
+    """A connected bipartite graph with edges of equal length; distances of secrets are lengths of shortest paths."""
 
     order: tuple[int, ...]  # the nodes; each after the first is a neighbour of an earlier one
-    hops: NDArray[np.int16]  # (n, n) shortest-path distances between nodes
+    hops: NDArray[np.int16]  # (n, n) numbers of edges of shortest paths
     edges: EdgeList
 
     @classmethod
     def of(cls, distances: Array) -> "BipartiteGraph | None":
-        """Return the graph if all essential edges are equally long and no cycle is odd; else None."""
+        """Return the essential graph of a metric if all edges are equally long and no cycle is odd; else None."""
         edges = essential_edges(distances)
         lengths = {int(distances[x, y]) for x, y in edges}
         if len(lengths) != 1:
@@ -97,14 +98,16 @@ class BipartiteGraph:
 
 def longest_basis_cycle(n: int, edges: EdgeList) -> int:
     """Return the length of the longest cycle in a minimum cycle basis; 0 for a tree."""
-    # Horton's candidates (an edge, and a shortest path from a root to each of its ends) contain a minimum basis. They
-    # are taken by length if independent over the field of two elements. Independence there implies independence over
-    # the rationals, so a sum of steps that is 0 on the basis is 0 on every cycle. Cost: O(n m) candidates for m edges,
-    # each reduced by at most m - n + 1 others.
-    wanted = len(edges) - n + 1
+    # Horton's candidate cycles contain a minimum basis; a candidate is an edge with a shortest path from a root to each
+    # of its ends. Candidates are tried by ascending length, and a candidate joins the basis if it is independent of the
+    # earlier ones over the field of two elements. Independence over this field implies independence over the rationals,
+    # so a sum of steps that is 0 on the basis is 0 on every cycle. Cost: O(n m) candidates for m edges, each reduced by
+    # at most m - n + 1 others.
+    basis_size = len(edges) - n + 1
     index = {edge: k for k, edge in enumerate(edges)}
     index |= {(y, x): k for (x, y), k in index.items()}
-    # A cycle is a mask of its edges. Paths that share more than the root leave a shorter cycle, or none.
+    # A cycle is a bit mask of edges. If the two paths share edges, their symmetric difference is a shorter cycle, or
+    # empty.
     neighbours, candidates = neighbour_lists(n, edges), set[int]()
     for root in range(n):
         path = {root: 0}
@@ -117,14 +120,14 @@ def longest_basis_cycle(n: int, edges: EdgeList) -> int:
     pivots: dict[int, int] = {}
     longest = 0
     for cycle in sorted(candidates, key=lambda c: c.bit_count()):
-        if len(pivots) == wanted:
+        if len(pivots) == basis_size:
             break
-        longest_if_kept, rest = cycle.bit_count(), cycle
+        length, rest = cycle.bit_count(), cycle
         while rest and (pivot := pivots.get(rest.bit_length())) is not None:
             rest ^= pivot
         if rest:
             pivots[rest.bit_length()] = rest
-            longest = longest_if_kept
+            longest = length
     return longest
 
 
@@ -135,12 +138,12 @@ _MOST_STATES = 1 << 25
 
 
 def count_height_functions(graph: BipartiteGraph) -> int:
-    """Return the number of functions with steps of 1 or -1 along every edge, up to a constant."""
-    # Heights are counted modulo an odd M. Labels with steps 1 or -1 modulo M lift to heights if and only if the steps
-    # around every cycle of a basis sum to 0. The sum is an even multiple of M, so it is 0 for cycles shorter than 2M.
-    # M = 3 suffices if 4-cycles generate all cycles (lines, trees, cubes, grids): the count is then a third of the
-    # number of proper 3-colourings. Cost: one step for each node and each labelling of the frontier, which are the
-    # visited nodes with an unvisited neighbour.
+    """Return the number of functions, up to a constant, that change by 1 or -1 along every edge."""
+    # Count labellings modulo an odd M in place of functions. A labelling with steps 1 or -1 modulo M comes from a
+    # function if and only if the steps around every cycle of a basis sum to 0. The sum is an even multiple of M, so it
+    # is 0 for cycles shorter than 2M. M = 3 suffices if 4-cycles generate all cycles (lines, trees, cubes, grids): the
+    # count is then a third of the number of proper 3-colourings. The frontier consists of the visited nodes with an
+    # unvisited neighbour. Cost: one step for each node and each labelling of the frontier.
     modulus = max(3, longest_basis_cycle(len(graph.order), graph.edges) // 2 + 1 | 1)
     bits = (modulus - 1).bit_length()
     states = np.zeros(1, dtype=np.uint64)
@@ -155,8 +158,8 @@ def count_height_functions(graph: BipartiteGraph) -> int:
         )
     for step in plan:
         if step.near:
-            # Every state is extended by both labels that differ by one from the first visited neighbour's, if they also
-            # differ by one from the labels of the others.
+            # Extend every state by the two labels that differ by one from the label of the first visited neighbour, if
+            # they also differ by one from the labels of the other visited neighbours.
             seen = [states >> np.uint64(slot * bits) & np.uint64((1 << bits) - 1) for slot in step.near]
             parts = []
             for move in (1, modulus - 1):
@@ -167,7 +170,7 @@ def count_height_functions(graph: BipartiteGraph) -> int:
                     fits &= (gap == 1) | (gap == modulus - 1)
                 parts.append((states[fits] | label[fits] << np.uint64(step.slot * bits), counts[fits]))
             states, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
-        # Clear the slots that become free, and merge the states that are now equal.
+        # Clear the slots that become free, and merge states that have become equal.
         freed = sum(((1 << bits) - 1) << slot * bits for slot in step.freed)
         states = states & np.uint64(((1 << 64) - 1) & ~freed)
         order = np.argsort(states)
@@ -183,7 +186,7 @@ def count_height_functions(graph: BipartiteGraph) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _SweepStep:
-    """One node of the sweep: its slot, the slots of its visited neighbours, and the slots that become free after it."""
+    """One node of the sweep: its slot in a state, the slots of its visited neighbours, and slots that become free."""
 
     slot: int
     near: tuple[int, ...]
@@ -191,7 +194,7 @@ class _SweepStep:
 
 
 def _sweep(graph: BipartiteGraph) -> list[_SweepStep]:
-    """Return an order of the nodes; each next node leaves the fewest nodes with an unvisited neighbour."""
+    """Return the steps of a greedy order of the nodes, which keeps few visited nodes with an unvisited neighbour."""
     n = len(graph.order)
     neighbours = neighbour_lists(n, graph.edges)
     waits_for = [set(near) for near in neighbours]

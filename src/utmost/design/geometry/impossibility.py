@@ -1,4 +1,4 @@
-"""Consumers for whom a mechanism is not optimal, and the losses for which it is universally optimal."""
+"""Find a consumer for whom a mechanism is not optimal, or decide for which losses it is optimal at every prior."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,11 +30,11 @@ class Unserved(Display):
     """A consumer for whom a mechanism is not optimal in its type."""
 
     channel: Channel
-    better: Channel  # a mechanism of the type with which the consumer loses less
+    better: Channel  # a mechanism of the type with a smaller expected loss for the consumer
     consumer: Consumer
 
     def verify(self, ptype: PrivacyType) -> bool:
-        """Check that both mechanisms are of the type, and that the consumer loses less with the better one."""
+        """Check that both mechanisms are of the type, and that `better` has a smaller loss for the consumer."""
         members = ptype.contains(self.channel) and ptype.contains(self.better)
         return members and prefers(self.consumer, self.better, self.channel)
 
@@ -42,12 +42,12 @@ class Unserved(Display):
 def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved | None:
     """Return a prior on two secrets for which a mechanism is not optimal, because it distinguishes them too little.
 
-    On two secrets the type has one best mechanism T, of which all others are refinements (corollary 9). If the
-    restriction of the channel to a pair is not T, the loss is not trivial on the pair, and T extends to the type by
-    letting every other secret behave like one of the two, then T is strictly better at a prior for which two actions
-    are equally good. On a discrete space with more than two secrets, no mechanism restricts to T on every pair. So a
-    loss that is trivial on no pair, such as any strictly monotone loss, has no universally optimal mechanism (theorem
-    12).
+    On two secrets the type has one best mechanism T; all others are refinements of T (corollary 9). The search looks
+    for a pair of secrets on which the channel is not T and the loss is not trivial, and for which T extends to a
+    mechanism of the type that treats every other secret like one of the two. Then this mechanism is strictly better
+    than the channel at a prior on the pair for which two actions are equally good. On a discrete space with more than
+    two secrets, no mechanism is T on every pair. So a loss that is trivial on no pair, such as any strictly monotone
+    loss, has no universally optimal mechanism there (theorem 12).
 
     Args:
         ptype: Privacy type with rational alpha^d. The search is polynomial: no vertices are listed.
@@ -55,7 +55,8 @@ def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved
         channel: Exact channel of the type.
 
     Returns:
-        A consumer and a better mechanism; None if no pair decides, which does not imply optimality.
+        A consumer and a better mechanism; None if no pair of secrets has these properties, which does not prove
+        optimality.
 
     Source: [fernandes2022], theorem 12, corollary 13, and their lemmas 3 and 6.
 
@@ -81,7 +82,8 @@ def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved
         if not between.is_rational:
             continue
         a = between.alpha_fraction()
-        # If every possible outcome has a ratio of T, the restriction is T, up to merging.
+        # If the two probabilities of every outcome have the ratio a or 1/a, the channel is T on the pair, up to
+        # merging.
         if all(a * p == q or a * q == p for p, q in channel.matrix[[x, z]].T):
             continue
         best = randomized_response(2, alpha=a)
@@ -96,11 +98,11 @@ def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved
 
 
 def unserved_consumer(ptype: PrivacyType, channel: Channel) -> Unserved | None:
-    """Return a consumer, of any loss, for whom a mechanism is not optimal in its type; None if it is optimal for all.
+    """Return a consumer, with any loss and prior, for whom a mechanism is not optimal in its type; None if none exists.
 
-    If a mechanism is optimal for all priors and losses, every other mechanism of the type, and so every kernel, is a
-    refinement of it. A kernel that is no refinement has a consumer who prefers it. With two secrets there is only one
-    kernel, which is optimal for all consumers (theorem 8, corollary 9); with more secrets no mechanism is (theorem 11).
+    If a mechanism is optimal for all priors and losses, every kernel of the type is a refinement of the mechanism. If a
+    kernel is no refinement, some consumer prefers the kernel. A type on two secrets has only one kernel, which is
+    optimal for all consumers (theorem 8, corollary 9); on more secrets no mechanism is (theorem 11).
 
     Args:
         ptype: Privacy type with rational alpha^d, small enough to list its kernels.
@@ -124,10 +126,11 @@ def unserved_consumer(ptype: PrivacyType, channel: Channel) -> Unserved | None:
 
 
 def _belief_of_a_tie(pair: Array) -> Fraction | None:
-    """Return a probability of the first of two secrets at which the best action changes; None for a trivial loss."""
+    """Return a probability of the first of two secrets at which the best action changes; None if one is always best."""
     if trivial_action(pair) is not None:
         return None
-    first = int(min(range(pair.shape[1]), key=lambda w: (pair[1, w], pair[0, w])))  # the best action for p = 0
+    # The best action if the first secret has probability 0.
+    first = int(min(range(pair.shape[1]), key=lambda w: (pair[1, w], pair[0, w])))
     best: tuple[Fraction, int] | None = None
     for w in range(pair.shape[1]):
         gain, price = pair[0, first] - pair[0, w], pair[1, w] - pair[1, first]
@@ -142,7 +145,8 @@ class UtilitySet(Display):
 
     The set contains all trivial losses, and is closed under sums and under multiplication by a function of the secret
     (`joint_loss`, `scaled_loss`). If one mechanism is a refinement of another, its set is contained in the set of the
-    other. The set of a choice between two mechanisms is the intersection of their sets.
+    other. If an outcome of a fair coin decides which of two mechanisms is used, the set is the intersection of the sets
+    of both.
 
     Attributes:
         ptype: Privacy type with rational alpha^d.
@@ -165,22 +169,22 @@ class UtilitySet(Display):
         return self.verdict(loss).holds
 
     def verdict(self, loss: object) -> UniversalityVerdict:
-        """Decide whether a loss is in the set, with a proof, or a prior and a better mechanism.
+        """Decide whether a loss is in the set; return a proof, or a prior at which another mechanism is better.
 
         Raises: as `universality`.
         """
         return universality(self.ptype, loss, self.channel)
 
     def lifted(self, loss: object, secrets: Sequence[int]) -> "LiftedLoss | None":
-        """Extend a loss on some secrets to all secrets, if the restricted mechanism is universally optimal for it.
+        """Extend a loss from some secrets to all; None if the restricted mechanism is not universally optimal for it.
 
-        The extended loss is then in the set, because every mechanism of the type restricts to a mechanism on these
-        secrets. If the result is None, the extended loss may still be in the set, because not every mechanism on these
-        secrets extends to all secrets.
+        The extended loss is 0 for the other secrets. It is in the set, because every mechanism of the type restricts to
+        a mechanism on the given secrets. If the result is None, the extended loss may still be in the set, because not
+        every mechanism on the given secrets extends to all secrets.
 
         Args:
-            loss: Named loss, or matrix with a row for each of these secrets.
-            secrets: Distinct numbers of secrets.
+            loss: Named loss, or matrix with one row for each given secret.
+            secrets: Distinct indices of secrets.
 
         Source: [fernandes2022], theorem 6(5), the direction that holds.
         """
@@ -195,23 +199,24 @@ class UtilitySet(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LiftedLoss(Display):
-    """A loss that is in a utility set because its restriction is in the utility set of the restricted mechanism."""
+    """A loss on all secrets that is in a `UtilitySet`, with the proof on the secrets where it is not 0."""
 
-    loss: Array  # (n, k), 0 for other secrets
+    loss: Array  # (n, k), 0 for secrets that are not in `secrets`
     secrets: tuple[int, ...]
-    verdict: UniversalityVerdict  # on the restriction, with its certificate
+    verdict: UniversalityVerdict  # for loss and mechanism restricted to `secrets`, with its certificate
 
 
 def trivial_action(loss: object) -> int | None:
     """Return an action that is best for every secret; None if the loss is not trivial.
 
-    A loss is trivial if and only if it has such an action. Then information has no value: the uncertainty is linear in
-    the prior, and the mechanism that reveals nothing is optimal.
+    A loss is trivial if and only if one action is best for every secret. Then information has no value: the least
+    expected loss is linear in the prior, and the mechanism that reveals nothing is optimal.
 
     Args:
         loss: (n, k), exact.
 
-    Source: [fernandes2022], appendix, definition 1; definition 6 requires losses that do not depend on the action.
+    Source: [fernandes2022], appendix, definition 1. (Definition 6 calls only losses trivial that do not depend on the
+    action.)
 
     >>> trivial_action([[1, 0], [2, 2]]), trivial_action([[1, 0], [0, 1]])
     (1, None)

@@ -1,8 +1,9 @@
-r"""The Kantorovich distance of two distributions over a space: the least mean distance of moving one onto the other.
+r"""Compute the Kantorovich (earth mover's) distance of two distributions over a space, with a proof.
 
-Mass moves along essential edges, because every distance is the length of a path of essential edges. So the program has
-one variable for each direction of an edge. Its dual is a potential f with f(x) - f(y) <= d(x, y), which proves that no
-plan costs less than sum_x (p_x - q_x) f(x).
+The distance is the least mean distance by which mass must move to turn the first distribution p into the second, q.
+Mass moves along essential edges, because every distance is the length of a path of essential edges. So the linear
+program has one variable for each direction of an edge. Its dual is a potential f with f(x) - f(y) <= d(x, y), which
+proves that no transport costs less than sum_x (p_x - q_x) f(x).
 
 Source: [kantorovich1942]; for hypers, [alvim2014].
 """
@@ -26,7 +27,7 @@ _BITS = 96
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class KantorovichDistance(Display):
-    """The least cost of moving one distribution onto another, between two bounds that are equal if d is rational."""
+    """The least cost of moving one distribution onto another, as two bounds, equal if all distances are rational."""
 
     lower: Fraction
     upper: Fraction  # equal to lower, or about 2^-90 above if a distance is irrational
@@ -44,14 +45,14 @@ class KantorovichDistance(Display):
         return self.lower if self.lower == self.upper else float((self.lower + self.upper) / 2)
 
     def verify(self) -> bool:
-        """Check exactly, without a solver, that flow and potential prove both bounds."""
+        """Check exactly, without a solver, that `potential` proves `lower`, and `flow` proves `upper`."""
         change, cost = [Fraction(0)] * self.space.size, Fraction(0)
         for x, y, mass in self.flow.tolist():
             if mass < 0:
                 return False
             change[x], change[y] = change[x] - mass, change[y] + mass
             cost += mass * _bounds(self.space.metric.length(x, y))[1]
-        # For an irrational length, the potential uses a lower bound, and the cost an upper bound.
+        # For an irrational distance, the potential is checked with a lower bound, and the cost with an upper bound.
         f = self.potential
         is_potential = all(
             abs(f[x] - f[y]) <= _bounds(self.space.metric.length(int(x), int(y)))[0] for x, y in self.space.edges
@@ -89,7 +90,7 @@ def kantorovich_distance(space: Space, first: object, second: object) -> Kantoro
     edges = space.edges
     arcs = np.concatenate([edges, edges[:, ::-1]])
     bounds = [_bounds(space.metric.length(int(x), int(y))) for x, y in edges.tolist()] * 2
-    # Minimise length times flow, where the outflow minus the inflow of each secret is its surplus p - q.
+    # Minimise the sum of distance times flow, where outflow minus inflow of each secret is its surplus p - q.
     count = len(arcs)
     rows, columns = arcs.T.ravel(), np.tile(np.arange(count), 2)
     values = objects([Fraction(1)] * count + [Fraction(-1)] * count)

@@ -1,4 +1,4 @@
-"""Estimates of the number of kernels of a type that has too many to list, from random sets of its vertices."""
+"""Estimate the number of kernels of a privacy type that has too many to list, from random sets of its vertices."""
 
 from dataclasses import dataclass
 from math import comb, sqrt
@@ -17,7 +17,7 @@ from utmost.design.geometry.vertex_search import Vertices, vertices
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
 
-# Coefficients below this are decided by exact numbers; rounding errors here are far smaller.
+# Exact numbers decide the signs of coefficients below this threshold; rounding errors are far smaller.
 _NEAR_ZERO = 1e-7
 
 _MOST_SAMPLES = 10**9
@@ -25,7 +25,7 @@ _MOST_SAMPLES = 10**9
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KernelEstimate(Display):
-    """An unbiased estimate of a number, with a confidence interval."""
+    """An unbiased estimate of the number of kernels, with a confidence interval."""
 
     value: float
     low: float  # interval from the normal approximation of the mean of the samples
@@ -44,14 +44,14 @@ def estimate_kernels(
 ) -> KernelEstimate:
     """Estimate how many kernels of a given size a type has.
 
-    A sample is a random set of size - 1 vertices, for which the vertices that complete it to a kernel are counted. Each
-    kernel is completed from ``size`` subsets, so C(N, size-1) / size times the mean count is an unbiased estimate.
+    A sample is a random set of size - 1 of the N vertices; its count is the number of vertices that complete it to a
+    kernel. A kernel has ``size`` such subsets, so C(N, size-1) / size times the mean count is an unbiased estimate.
 
     Args:
-        ptype: Type; its vertices are listed.
+        ptype: Privacy type with few enough vertices to list.
         samples: Number of samples, at least 2.
         generator: Source of the random sets; no privacy depends on it.
-        size: Number of outcomes of the kernels to count; n when left out.
+        size: Number of outcomes of the kernels to count; by default n, the number of secrets.
         confidence: Confidence of the interval, between 0 and 1.
 
     Cost: one linear system with N right-hand sides for each sample.
@@ -89,7 +89,7 @@ def estimate_kernels(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Completions:
-    """Counts of the vertices that complete a set to a kernel; the system is the one of `WalkTables`."""
+    """Count the vertices that complete a set of vertices to a kernel; ``system`` is (n, N), see `WalkTables`."""
 
     vertices: Vertices
     system: NDArray[np.float64]
@@ -100,8 +100,8 @@ class _Completions:
         basis, triangle = np.linalg.qr(self.system[:, chosen], mode="complete")
         if k and np.abs(np.diagonal(triangle)).min() < _NEAR_ZERO:
             return self._exactly(chosen, np.setdiff1d(np.arange(len(self.vertices)), chosen))
-        # In this basis the chosen vertices are 0 in the last rows, so the added vertex alone must match the target
-        # there.
+        # In this basis the chosen vertices are 0 in the last n - k rows, so there a multiple of the added vertex must
+        # equal the target.
         rotated, target = basis.T @ self.system, basis.T[:, 0]
         over = rotated[k:]
         length = np.sqrt((over**2).sum(axis=0))
@@ -112,11 +112,11 @@ class _Completions:
         least[chosen] = -1
         near = length < _NEAR_ZERO
         near[chosen] = False
-        # Exact numbers decide what floats leave open.
+        # Exact numbers decide the vertices for which a float is too near to 0.
         maybe = near | ((least > -_NEAR_ZERO) & (off < _NEAR_ZERO))
         sure = (least > _NEAR_ZERO) & ~near & (n - k == 1)
         return int((maybe & sure).sum()) + self._exactly(chosen, np.flatnonzero(maybe & ~sure))
 
     def _exactly(self, chosen: NDArray[np.int64], others: NDArray[np.int64]) -> int:
-        """Return the number of other vertices that form a kernel with all of the chosen vertices, by exact numbers."""
+        """Return how many vertices of ``others`` form a kernel with all chosen vertices, decided with exact numbers."""
         return sum(is_kernel_support(self.vertices, [*map(int, chosen), int(j)]) for j in others)

@@ -1,7 +1,6 @@
-"""The kernels of a privacy type: every mechanism of the type is a refinement of a mixture of these mechanisms.
+"""List and count the kernels of a privacy type: every mechanism of the type post-processes a mixture of its kernels.
 
-Kernels are listed by a walk in compiled code, or by the double description method, which is exact and needs no compiled
-code.
+Two methods list kernels: a walk in compiled code, and the double description method, which needs no compilation.
 """
 
 from collections import Counter
@@ -41,27 +40,30 @@ from utmost.design.geometry.vertex_search import Vertices, vertex_blocks
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, SolverFailed, Unsupported
 
-# For smaller numbers, the entries of a vertex differ so much that floating point decides few signs.
+# Vertices with an entry below this number are left to exact arithmetic: floating point would decide few signs.
 _SMALLEST_WEIGHT = 2.0**-24
-# For fewer sets than this (of rational or of other vertices), the method without compilation is tried first: for few
-# sets, loading the compiled code takes longer than the search.
+# With fewer sets of n - 2 vertices than `_SMALL_EXACT` (rational vertices) or `_SMALL_SEARCH` (irrational), the method
+# without compilation is tried first, because loading compiled code takes longer than a small search. With fewer than
+# `_TINY_SEARCH` sets it is always tried first.
 _SMALL_EXACT, _SMALL_SEARCH, _TINY_SEARCH = 3_000_000, 50_000, 10_000
-# Work of the other method, in units of about 20 us: beyond the first number compiled code is used if it exists; beyond
-# the second a process compiles; beyond the third the walk does the search.
+# Work of the double description method, in units of about 20 us. A process that has done `_SOME_WORK` uses the compiled
+# walk if it is already compiled; after `_MUCH_WORK` it compiles. One search that reaches `_MOST_WORK` is left to the
+# walk.
 _SOME_WORK, _MUCH_WORK, _MOST_WORK = 25_000, 400_000, 150_000
-_COMPARISONS, _SLOWER = 1 << 12, 5  # comparisons of supports per unit; slowdown of irrational numbers
+# Comparisons of supports per unit of work, and the factor by which irrational numbers are slower.
+_COMPARISONS, _SLOWER = 1 << 12, 5
 _MOST_ROWS = 1 << 28
 _worked = 0
-# For irrational vertices: numbers of bits that are tried, and the tolerance of the sum of a row.
+# Irrational vertices: fewest and most bits of a rational approximation, and the largest error of a row sum.
 _FIRST_BITS, _MOST_BITS, _SURELY_ONE = 256, 1 << 16, Fraction(1, 1 << 60)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kernels(Display):
-    """All kernels of a type as sets of vertices; a sequence of channels."""
+    """All kernels of a privacy type, stored as sets of vertices; a sequence of channels."""
 
     vertices: Vertices
-    supports: NDArray[np.int32]  # (N, n) ascending vertices of each kernel, filled up with -1
+    supports: NDArray[np.int32]  # (N, n) the indices of the vertices of each kernel, ascending, filled up with -1
 
     def __len__(self) -> int:
         return len(self.supports)
@@ -73,7 +75,7 @@ class Kernels(Display):
         return (self.channel(k) for k in range(len(self)))
 
     def support(self, k: int) -> tuple[int, ...]:
-        """Return the numbers of the vertices of kernel k."""
+        """Return the indices of the vertices of kernel k, ascending."""
         k = integer(k, "k")
         if not -len(self) <= k < len(self):
             raise OutOfRange(f"the number of a kernel must lie in 0..{len(self) - 1}", came=k)
@@ -104,9 +106,9 @@ def kernels(ptype: PrivacyType) -> Kernels:
 
     A kernel is a set of linearly independent vertices with the uniform distribution strictly inside its convex hull. As
     a channel, its columns are these vertices, scaled. Equivalently, kernels are the vertices of {lambda >= 0: V lambda
-    = uniform}. For rational alpha, zero coefficients are decided exactly, even if kernels are degenerate (alpha = 1/2).
-    For rational epsilon, a random residue replaces alpha, and a nonzero coefficient is taken for zero with a
-    probability below 2^-60.
+    = uniform}. For rational alpha, the search decides exactly which coefficients are zero, even if kernels are
+    degenerate (alpha = 1/2). For rational epsilon, it computes with a random residue in place of alpha, and takes a
+    nonzero coefficient for zero with a probability below 2^-60.
 
     Source: [fernandes2022], definition 5. Cost: see `walk_kernels` (with the extra ``utmost[geometry]``) and
     `kernels_by_double_description`.
@@ -125,17 +127,17 @@ def kernels(ptype: PrivacyType) -> Kernels:
 
 
 def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: WalkPosition | None = None) -> Iterator[KernelBlock]:
-    """Yield the kernels of a type in blocks of about ``rows``, with progress and a position to continue from."""
+    """Yield the kernels of a type in blocks of about ``rows``; a search can continue from the position of a block."""
     return _blocks(_searchable_vertices(ptype), natural(rows, "rows", 1, _MOST_ROWS), start)
 
 
 @progress_bar("Searching kernels")
 def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda done: None) -> dict[int, int]:
-    """Return the number of kernels of a type with each number of outcomes; large types are counted without listing.
+    """Return, for each number of outcomes, how many kernels of a type have it; large types are counted without a list.
 
     Args:
-        ptype: Type.
-        watch: Function called about every second with the finished share of the search, between 0 and 1.
+        ptype: Privacy type.
+        watch: Function that is called about every second with the finished fraction of the search, between 0 and 1.
 
     >>> from utmost.spaces import hamming
     >>> kernel_sizes(PrivacyType(hamming(2), alpha="1/2"))
@@ -152,7 +154,7 @@ def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda d
 
 
 def count_kernels(ptype: PrivacyType) -> int:
-    """Return the number of kernels of a type, which depends on the level, except for `discrete`.
+    """Return the number of kernels of a type; it depends on the level, except on the space `discrete`.
 
     >>> from utmost.spaces import counts
     >>> [count_kernels(PrivacyType(counts(4), epsilon=e)) for e in ("0.1", "0.5", 1)]
@@ -165,7 +167,10 @@ def count_kernels(ptype: PrivacyType) -> int:
 
 
 def kernel_channel(support: Vertices) -> Channel:
-    """Return the channel whose columns are independent vertices with the uniform distribution in their convex hull."""
+    """Return the channel with the given vertices as columns, scaled so that rows sum to 1.
+
+    The vertices must be linearly independent, with the uniform distribution in their convex hull.
+    """
     if support.is_exact:
         weights = support.weights
         scale = solve_columns(list(weights.T), [Fraction(1)] * len(weights))
@@ -177,7 +182,8 @@ def kernel_channel(support: Vertices) -> Channel:
     while bits <= _MOST_BITS:
         powers = (_near_power(support.powers, tuple(c), bits) for vertex in support.exponents.tolist() for c in vertex)
         columns = objects(powers, shape).T
-        sums = columns.sum(axis=0)  # least squares, because approximations do not show which rows are independent
+        # Least squares, because approximations do not show which rows are independent.
+        sums = columns.sum(axis=0)
         matrix = columns * solve_lifted(matrix_product(columns.T, columns), sums[:, None])[:, 0]
         if (matrix >= 0).all() and (abs(matrix.sum(axis=1) - 1) < objects([_SURELY_ONE])).all():
             return Channel(to_floats(matrix))
@@ -188,17 +194,17 @@ def kernel_channel(support: Vertices) -> Channel:
 
 @lru_cache(maxsize=1 << 12)
 def _near_power(powers: LogPowers, exponent: tuple[int, ...], bits: int) -> Fraction:
-    """Return a power to ``bits`` significant bits; 0 below 2^-65536."""
-    places = bits
-    while (power := powers.interval(exponent, places)).low >> bits - 1 == 0:
-        places *= 2
-        if places > _MOST_BITS:
+    """Return a power of alpha to ``bits`` significant bits; 0 if the power is below 2^-65536."""
+    precision = bits
+    while (power := powers.interval(exponent, precision)).low >> bits - 1 == 0:
+        precision *= 2
+        if precision > _MOST_BITS:
             return Fraction(0)
     return power.middle
 
 
 def _searchable_vertices(ptype: PrivacyType) -> Vertices:
-    """Return the vertices, after checking that there are few enough to search their sets."""
+    """Return the vertices of a type, after the check that they are few enough for a kernel search."""
     blocks: list[Vertices] = []
     for block in vertex_blocks(ptype, rows=1 << 10):
         blocks.append(block)
@@ -223,11 +229,11 @@ def _blocks(listed: Vertices, rows: int = 1 << 16, start: WalkPosition | None = 
 
 
 class _TooLong(Exception):
-    """A search without compilation takes longer than a search with it."""
+    """The double description method has done so much work that the compiled walk would be faster."""
 
 
 def _supports_without_compilation(listed: Vertices) -> NDArray[np.int32] | None:
-    """Return all kernels by the method without compilation; None if compiled code is faster."""
+    """Return the supports of all kernels by the double description method; None if the compiled walk is faster."""
     if not _can_walk(listed):
         return _all_at_once(listed)
     steps = comb(len(listed), max(listed.distances.size - 2, 0))
@@ -266,7 +272,7 @@ _PAIRS_AT_ONCE = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class _Ray:
-    """An extreme ray of {lambda >= 0: the rows so far of V lambda are equal}: its support and its entries there."""
+    """An extreme ray of {lambda >= 0: the first rows of V lambda are equal}: its support and its nonzero entries."""
 
     support: tuple[int, ...]
     entries: tuple[KernelNumber, ...]
@@ -275,9 +281,10 @@ class _Ray:
 def kernels_by_double_description(vertices: Vertices, most_work: float = inf) -> list[tuple[int, ...]]:
     """Return the supports of the extreme rays of {lambda >= 0: all rows of V lambda are equal}, sorted by size."""
 
-    # One row after another is made equal to the first: rays with equal sums stay, and every adjacent pair with sums on
-    # opposite sides gives a new ray. Two rays are adjacent if and only if the union of their supports contains no
-    # third. Cost: up to R^2 pairs for R rays of one step, and memory for all rays of one step.
+    # Each step adds the equation that one more row of V lambda equals row 0. A ray that satisfies the equation stays,
+    # and every pair of adjacent rays with differences of opposite signs gives a new ray. Two rays are adjacent if and
+    # only if the union of their supports contains the support of no third ray. Cost of a step with R rays: at most R^2
+    # pairs, and memory for R rays.
     until, joining = _worked + most_work, 1 if vertices.is_exact else _SLOWER
 
     def compute(bits: int) -> list[_Ray]:
@@ -306,7 +313,7 @@ def _cut(rays: list[_Ray], gaps: list[KernelNumber], row: int, joining: int, unt
     ups, downs = np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)
     _worked += len(ups) * len(rays) // _COMPARISONS
     for p, q in _adjacent(masks, ups, downs, row + 1):
-        # The combination with sum 0 of a ray with a positive sum and a ray with a negative sum.
+        # Combine a ray with a positive sum and a ray with a negative sum into a ray with sum 0.
         entries: dict[int, KernelNumber] = {}
         for ray, factor in ((rays[p], -sums[q]), (rays[q], sums[p])):
             for j, x in zip(ray.support, ray.entries, strict=True):
@@ -325,12 +332,12 @@ def _cut(rays: list[_Ray], gaps: list[KernelNumber], row: int, joining: int, unt
 
 
 def _adjacent(masks: Masks, ups: NDArray[np.intp], downs: NDArray[np.intp], most: int) -> Iterator[tuple[int, int]]:
-    """Yield pairs of rays whose joint support holds at most ``most`` columns and no third ray."""
+    """Yield (up, down) if the union of both supports has at most ``most`` columns and contains no third support."""
     is_down = np.zeros(len(masks), dtype=bool)
     is_down[downs] = True
     for up in ups.tolist():
-        # The columns of each ray outside this support. A third ray in a joint support has only columns of the other ray
-        # there, and few rays have so few, so the search for a third ray is short.
+        # `beyond` has, for each ray, the columns of its support outside the support of ray `up`. Only rays with at most
+        # `room` such columns fit into a union with ray `up`. They are few, so the search for a third ray is short.
         beyond = masks & ~masks[up]
         room = most - int(np.bitwise_count(masks[up]).sum())
         near = np.flatnonzero(np.bitwise_count(beyond).sum(axis=1) <= room)
@@ -338,6 +345,6 @@ def _adjacent(masks: Masks, ups: NDArray[np.intp], downs: NDArray[np.intp], most
         for start in range(0, len(places), step := max(1, _PAIRS_AT_ONCE // max(1, some.size))):
             others = places[start : start + step]
             inside = ((some & ~some[others][:, None]) == 0).all(axis=2)
-            # Combinations of rays that are not adjacent are not extreme.
+            # Exactly two rays, `up` and `down`, lie within the union: the pair is adjacent.
             for down in near[others[np.count_nonzero(inside, axis=1) == 2]].tolist():
                 yield up, down

@@ -1,4 +1,4 @@
-"""The exact decision whether a set of vertices is a kernel; positions in a search for kernels."""
+"""Decide exactly whether a set of vertices is a kernel, and describe positions in a search for kernels."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -24,15 +24,15 @@ _PRIMES_ABOVE = (1 << 60, 1 << 61)
 
 
 class SignUndecided(Exception):
-    """The interval around a nonzero number contains zero, so more bits are needed."""
+    """The interval around a nonzero number contains zero, so the sign needs more bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlphaPolynomial:
     """A polynomial in powers of alpha, stored as an interval around its value and its residues in two prime fields."""
 
-    # The value is zero if and only if both residues are, except with probability below 2^-120 for each test. Otherwise
-    # the interval gives the sign, or raises `SignUndecided`.
+    # If both residues are zero, the value counts as zero; this is wrong with probability below 2^-120. Otherwise the
+    # interval gives the sign, or `certain_sign` raises `SignUndecided`.
     interval: Interval
     residues: tuple[int, int]
     fields: tuple[Field, Field]
@@ -58,7 +58,7 @@ class AlphaPolynomial:
 
 
 def certain_sign(x: KernelNumber) -> int:
-    """Return the sign, 1, 0 or -1; raise `SignUndecided` if more bits are needed."""
+    """Return the sign of a number, 1, 0 or -1; raise `SignUndecided` if the sign needs more bits."""
     if isinstance(x, int):
         return (x > 0) - (x < 0)
     if not any(x.residues):
@@ -72,7 +72,7 @@ def certain_sign(x: KernelNumber) -> int:
 
 @lru_cache(maxsize=4)
 def exact_columns(vertices: Vertices, bits: int) -> tuple[list[list[KernelNumber]], KernelNumber]:
-    """Return the vertices as columns of exact numbers, each up to a positive factor, and the number one."""
+    """Return the vertices as columns of exact numbers, each times a positive factor; and the number 1 in that class."""
     if vertices.is_exact:
         scales = [lcm(*(x.denominator for x in column)) for column in vertices.weights.T]
         return [[int(x * scale) for x in column] for column, scale in zip(vertices.weights.T, scales, strict=True)], 1
@@ -84,7 +84,7 @@ def exact_columns(vertices: Vertices, bits: int) -> tuple[list[list[KernelNumber
 
 
 def with_enough_bits(compute: Callable[[int], T]) -> T:
-    """Return ``compute(bits)`` with as many bits as are needed to decide every sign."""
+    """Return ``compute(bits)`` for 256 bits, or twice as many until it raises no `SignUndecided`."""
     bits = 256
     while True:
         try:
@@ -94,7 +94,7 @@ def with_enough_bits(compute: Callable[[int], T]) -> T:
 
 
 def is_kernel_support(vertices: Vertices, support: Iterable[int]) -> bool:
-    """Return whether the given vertices of a type form a kernel, by exact numbers; the columns are cached."""
+    """Return whether the given vertices of a type form a kernel, decided with exact numbers."""
     chosen = list(support)
 
     def compute(bits: int) -> bool:
@@ -105,7 +105,7 @@ def is_kernel_support(vertices: Vertices, support: Iterable[int]) -> bool:
 
 
 def is_kernel_set(columns: list[list[KernelNumber]], unit: KernelNumber) -> bool:
-    """Return whether columns are independent and a positive combination of all of them has equal entries."""
+    """Return whether columns are independent, and some combination with positive coefficients has equal entries."""
     # Division-free Gauss-Jordan elimination of the columns, extended by the vector of ones.
     n, k = len(columns[0]), len(columns)
     if k > n:
@@ -138,14 +138,14 @@ def _fields(powers: LogPowers) -> tuple[Field, Field]:
 
 
 def as_masks(supports: Sequence[Collection[int]], columns: int) -> Any:
-    """Return supports as rows of 64-bit words."""
+    """Return sets of columns as rows of 64-bit integers, in which bit k marks column k."""
     bits = np.zeros((len(supports), -(-columns // 64) * 64), dtype=np.uint8)
     rows = np.repeat(np.arange(len(supports)), [len(support) for support in supports])
     bits[rows, np.array([column for support in supports for column in support], dtype=np.intp)] = 1
     return np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
 
 
-# With twice as many vertices, the completions of one set would take a gigabyte.
+# With twice as many vertices, the pairs that complete one set to kernels would take a gigabyte.
 _MOST_VERTICES = 5_000
 
 
@@ -153,21 +153,21 @@ _MOST_VERTICES = 5_000
 class WalkPosition(Display):
     """A position in the walk, from which another process can continue."""
 
-    orbit: int = 0  # number of the current orbit of vertices
-    coming: tuple[int, ...] = (0,)  # column to try next at each depth, numbered as in the walk of the orbit
+    orbit: int = 0  # index of the orbit of vertices that is searched
+    coming: tuple[int, ...] = (0,)  # for each depth, the column to try next, as an index of the walk of the orbit
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class KernelBlock(Display):
     """The kernels found by one part of the walk."""
 
-    supports: NDArray[np.int32]  # (m, n) ascending vertex numbers, filled up with -1
+    supports: NDArray[np.int32]  # (m, n) the indices of the vertices of each kernel, ascending, filled up with -1
     position: WalkPosition | None  # from which the walk continues; None at the end
-    done: float  # finished share of all sets of vertices, between 0 and 1
+    done: float  # finished fraction of the search, between 0 and 1
 
 
 def check_searchable(vertices: int) -> None:
-    """Check that the sets of this many vertices can be searched."""
+    """Raise Unsupported if a type has too many vertices for a search for kernels."""
     if vertices > _MOST_VERTICES:
         raise Unsupported(
             f"a search for kernels needs at most {_MOST_VERTICES} vertices",
@@ -177,7 +177,7 @@ def check_searchable(vertices: int) -> None:
 
 
 def scaled_differences(vertices: Vertices) -> NDArray[np.float64]:
-    """Return v(0) and (v(x) - v(0)) / (1 - alpha), (n, N), from intervals so narrow that no digits are lost."""
+    """Return rows v(0) and (v(x) - v(0)) / (1 - alpha) for x > 0, (n, N), each entry accurate to the last digits."""
     powers = vertices.powers
     pairs = np.concatenate(
         [np.broadcast_to(vertices.exponents[:, :1], vertices.exponents.shape), vertices.exponents], 2

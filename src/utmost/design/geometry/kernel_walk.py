@@ -29,13 +29,14 @@ _PRIMES_ABOVE = 3 << 29
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WalkTables:
-    """The system sum_j lambda_j v_j = 1 with its first row subtracted from the others: rows v(0), v(x) - v(0)."""
+    """The equations sum_j lambda_j v_j = 1, with row 0 subtracted from each other row: rows v(0) and v(x) - v(0)."""
 
-    # Differences are divided by 1 - alpha, so that levels near alpha = 1 lose no digits; the target becomes (1, 0, ...,
-    # 0). For rational alpha there are enough primes to decide zero: every number tested is a minor of the vertices
-    # scaled to integers, and a minor that vanishes modulo all primes is below their product, by Hadamard's bound, and
-    # zero. For irrational alpha there are two primes, and a nonzero number is taken for zero with probability below
-    # 2^-60, and only if it is also below the rounding error.
+    # Differences are divided by 1 - alpha, so that levels near alpha = 1 lose no digits; the right-hand side becomes
+    # (1, 0, ..., 0). For rational alpha, enough primes are used to decide exactly whether a number is zero: every
+    # number tested is a minor of the vertices scaled to integers, so by Hadamard's bound its magnitude is below the
+    # product of all primes, and it is zero if it vanishes modulo all of them. For irrational alpha, two primes are
+    # used, and a nonzero number is taken for zero with probability below 2^-60, and only if it is also below the
+    # rounding error.
     floats: NDArray[np.float64]  # (n, N), with an error of at most 4 units of 2^-52
     residues: NDArray[np.uint64]  # (F, n, N)
     primes: NDArray[np.uint64]  # (F,)
@@ -51,7 +52,7 @@ class WalkTables:
             largest = 1
             for square in sorted(squares)[-vertices.distances.size :]:
                 largest *= isqrt(square) + 1
-            # Rows of differences have the same minors up to sign; the factor 2 is for the two signs of a minor.
+            # Subtracting row 0 changes minors at most in sign; the factor 2 is needed because a minor may be negative.
             count = -(-(2 * largest).bit_length() // 30)
         fields, residues, above = list[Field](), [], _PRIMES_ABOVE
         for _ in range(count):
@@ -64,7 +65,7 @@ class WalkTables:
         return cls(scaled_differences(vertices), np.array(residues, dtype=np.uint64), primes)
 
     def walk(self, columns: Indices, lead: int, rows: int) -> Walk:
-        """Return a walk over some vertices, in the given order, at its beginning; with ``rows`` 0 it only counts."""
+        """Return the start of a walk over the vertices ``columns``, in this order; if ``rows`` is 0, it only counts."""
         n, m, count = len(self.floats), len(columns), len(self.primes)
         tableau = np.zeros((n - 1, n, m + 1))
         tableau[0, :, :m] = self.floats[:, columns]
@@ -73,7 +74,7 @@ class WalkTables:
         residues[0, :, :, :m] = self.residues[:, :, columns]
         residues[0, :, 0, m] = 1
         size = np.abs(tableau).max(axis=1)
-        pairs = m * (m + 1) // 2 + 1  # largest number of completions of one set of n - 2
+        pairs = m * (m + 1) // 2 + 1  # an upper bound on the number of kernels that complete one set of n - 2 vertices
         inverses = [-pow(int(p), -1, 1 << 32) % (1 << 32) for p in self.primes]
         return Walk(
             tableau=tableau,
@@ -100,15 +101,15 @@ class WalkTables:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairCompletions:
-    """Counts of the pairs that complete n - 2 vertices to a kernel of n vertices."""
+    """Count the pairs of vertices that complete n - 2 given vertices to a kernel of n vertices."""
 
     vertices: Vertices
     start: tuple[NDArray[np.float64], NDArray[np.uint64], NDArray[np.float64], NDArray[np.float64]]
-    walk: Walk  # its tableau is set to each set in turn, with the columns of the set first
+    walk: Walk  # `count` overwrites its tableau, with the columns of the given vertices first
 
     @classmethod
     def of(cls, vertices: Vertices) -> "PairCompletions":
-        """Prepare to count for a type."""
+        """Prepare the tableau for all vertices of a type."""
         walk = WalkTables.of(vertices).walk(np.arange(len(vertices)), 0, 0)
         return cls(
             vertices, (walk.tableau[0].copy(), walk.residues[0].copy(), *np.array([walk.error, walk.size])[:, 0]), walk
@@ -119,8 +120,8 @@ class PairCompletions:
         walk, n, m = self.walk, self.vertices.distances.size, len(self.vertices)
         first = np.asarray(chosen, dtype=np.int64)
         columns = np.concatenate([first, np.setdiff1d(np.arange(m + 1), first)])  # the target remains the last column
-        for place, table in zip((walk.tableau, walk.residues, walk.error, walk.size), self.start, strict=True):
-            place[0] = table[..., columns]
+        for layers, table in zip((walk.tableau, walk.residues, walk.error, walk.size), self.start, strict=True):
+            layers[0] = table[..., columns]
         walk.used[:], walk.sizes[:], walk.filled[:] = False, 0, 0
         for k in range(n - 2):
             row = largest_row(walk.tableau[k, :, k], walk.used)
@@ -134,18 +135,20 @@ class PairCompletions:
         return int(walk.sizes[n].sum()) + sum(is_kernel_support(self.vertices, columns[pair]) for pair in pairs)
 
 
-# Compiled code cannot be interrupted, so it returns often, to show progress and to allow a stop.
+# Compiled code cannot be interrupted, so it returns after about this many pairs, to show progress and allow a stop.
 _PAIRS_BEFORE_A_PAUSE = 1 << 28
 
 
 def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: WalkPosition | None = None) -> Iterator[KernelBlock]:
-    """Yield all kernels of a type with n >= 3 secrets in blocks."""
-    # A kernel belongs to the first orbit of vertices that it meets. There, only sets with the representative of the
-    # orbit, and vertices of this and later orbits, are searched. Their images under one automorphism for each vertex of
-    # the orbit are all kernels of the orbit. A kernel with several vertices of the orbit arises once for each of them,
-    # and is kept only if its lowest vertex in the orbit is the image of the representative. Memory: O((rows + N^2) n),
-    # because one set of n - 2 may have N^2 / 2 completions. Cost: at most C(N, n-2) tableau steps. A block ends after
-    # about ``rows`` kernels, not counting images, or after about a second.
+    """Yield all kernels of a type with n >= 3 secrets, in blocks of about ``rows`` kernels, not counting images."""
+    # A kernel belongs to the first orbit of vertices (under the automorphisms of the space) that contains one of its
+    # vertices. For each orbit, the walk searches only sets that contain the first vertex of the orbit, its
+    # representative, and otherwise vertices of this and later orbits. For each vertex of the orbit, one automorphism
+    # maps the representative to it; the images of the sets found under these automorphisms are all kernels of the
+    # orbit. A kernel with several vertices of the orbit arises once for each of them; `images` retains the copy in
+    # which the image of the representative is the lowest of these vertices. Memory: O((rows + N^2) n), because N^2 / 2
+    # pairs may complete one set of n - 2 vertices. Cost: at most C(N, n-2) tableau steps. A block also ends after about
+    # a second.
     check_searchable(len(vertices))
     tables, tasks = WalkTables.of(vertices), _orbit_tasks(vertices)
     start = start or WalkPosition()
@@ -177,8 +180,9 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: WalkPosition | 
 
 
 def count_by_walk(vertices: Vertices, watch: Callable[[float], object] = lambda done: None) -> NDArray[np.int64]:
-    """Return the number of kernels of each size, (n+1,), without listing them."""
-    # A set that contains t of the s vertices of an orbit is found t times among s images, so it counts as s/t.
+    """Return the numbers of kernels with 0, 1, ..., n vertices, (n+1,); call ``watch`` with the fraction done."""
+    # A kernel with t of the s vertices of an orbit occurs t times among the s images of each set, so a set counts as
+    # s/t.
     tables, tasks = WalkTables.of(vertices), _orbit_tasks(vertices)
     sizes = np.zeros(vertices.distances.size + 1, dtype=np.int64)
     for task in tasks:
@@ -201,15 +205,15 @@ def count_by_walk(vertices: Vertices, watch: Callable[[float], object] = lambda 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OrbitTask:
-    """The task for one orbit: vertices in the order of the walk, and an automorphism for each member of the orbit."""
+    """The search for the kernels of one orbit of vertices."""
 
-    number: int
-    columns: Indices
-    lead: int
-    moves: list[Indices]
+    number: int  # of the orbit, from 0, in the order of the search
+    columns: Indices  # vertices in the order of the walk: those of this orbit, then those of later orbits
+    lead: int  # number of vertices of this orbit
+    moves: list[Indices]  # for each vertex of this orbit, an automorphism that maps the first one to it
 
     def images(self, local: Array) -> NDArray[np.int32]:
-        """Return all kernels of the orbit, each once, from the kernels that contain its representative."""
+        """Return all kernels of the orbit, each once; ``local`` has those with its first vertex, by column number."""
         supports = np.where(local >= 0, self.columns[local], -1)
         parts = []
         for member, move in zip(self.columns[: self.lead], self.moves, strict=True):
@@ -222,7 +226,7 @@ class _OrbitTask:
 
 
 def _patience(task: _OrbitTask) -> int:
-    """Return the number of sets to complete before a pause, for about one second of work."""
+    """Return the number of sets of n - 2 vertices that the walk completes before a pause, about one second of work."""
     return _PAIRS_BEFORE_A_PAUSE // len(task.columns) ** 2 + 1
 
 
@@ -233,14 +237,14 @@ def _position(walk: Walk, task: _OrbitTask, tasks: list[_OrbitTask], *, unfinish
 
 
 def _orbit_tasks(vertices: Vertices) -> list[_OrbitTask]:
-    """Return the tasks of the orbits, largest first, which leaves few sets of vertices for the others."""
+    """Return one task for each orbit, the largest orbit first, so that few sets of vertices are left for the others."""
     moves = column_permutations(vertices)
     orbits = orbits_under(moves, len(vertices))
     members = [np.flatnonzero(orbits.labels == k) for k in range(len(orbits))]
     members.sort(key=lambda orbit: (-len(orbit), int(orbit[0])))
     tasks = []
     for number, orbit in enumerate(members):
-        # For each member of the orbit, a product of moves that maps the first member to it.
+        # Find, for each member of the orbit, a product of automorphisms that maps the first member to it.
         paths = {int(orbit[0]): np.arange(len(vertices))}
         for reached in (queue := [int(orbit[0])]):
             for move in moves:
@@ -254,7 +258,7 @@ def _orbit_tasks(vertices: Vertices) -> list[_OrbitTask]:
 
 
 def _walk_of_orbit(tables: WalkTables, task: _OrbitTask, coming: tuple[int, ...], rows: int) -> Walk:
-    """Return the walk of one orbit, advanced to the given position."""
+    """Return the walk of one orbit, advanced to the position ``coming`` (the next column at each depth)."""
     walk = tables.walk(task.columns, task.lead, rows)
     walk.coming[: len(coming)] = coming
     walk.depth[0] = len(coming) - 1
@@ -267,14 +271,14 @@ def _walk_of_orbit(tables: WalkTables, task: _OrbitTask, coming: tuple[int, ...]
 
 
 def _kernels_among_open(vertices: Vertices, task: _OrbitTask, walk: Walk) -> NDArray[np.int16]:
-    """Return the open sets that are kernels, by exact numbers."""
+    """Return those open sets of a walk that are kernels, as exact numbers decide."""
     open_sets = walk.doubt[: walk.filled[1]]
     settled = [is_kernel_support(vertices, task.columns[support[support >= 0]]) for support in open_sets]
     return open_sets[settled] if settled else open_sets
 
 
 def _share_done(tasks: list[_OrbitTask], n: int, position: WalkPosition | None) -> float:
-    """Return the share of all sets of n vertices that lie before a position."""
+    """Return the fraction of the search before a position, measured by numbers of sets of n vertices."""
     todo = [comb(len(task.columns) - 1, n - 1) for task in tasks]
     if position is None or not sum(todo):
         return 1.0

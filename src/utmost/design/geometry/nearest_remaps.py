@@ -1,8 +1,8 @@
-"""Candidates for a remap P between two channels B and A: the nearest remap, in floats and by an exact program.
+"""Find a remap P of a channel B for which B P is nearest to a channel A, in floats or by an exact linear program.
 
-The nearest remap minimises ||B P - A||. With R = B P - A at the minimum, the loss R distinguishes the channels: a
-consumer with this loss and a uniform prior prefers A by sum_y min_w (B' R)[y, w] - <A, R> = ||R||^2, up to scale. So
-one program gives both proofs.
+The nearest remap P minimises ||B P - A||. If the minimum is 0, P proves that A refines B. Otherwise let R = B P - A. A
+consumer with the loss R and a uniform prior has a smaller loss with A than with B, by sum_y min_w (B' R)[y, w] -
+<A, R> = ||R||^2, up to scale. So R proves that A does not refine B.
 """
 
 import math
@@ -19,23 +19,24 @@ from utmost.core.programs.exact_optima import solve_exactly
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.design.channels.channel import merged_columns
 
-_SURELY_APART = 1e-9
-_SAME = 1e-12
+# Columns scaled to sum 1 that differ by more than 1e-9 are not proportional; within 1e-12, float columns count as
+# equal.
+_SURELY_DIFFERENT, _SAME = 1e-9, 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MergedPair:
-    """Matrices B and A with proportional columns merged and zero columns removed, which preserves refinement."""
+    """Matrices B and A with proportional columns merged and zero columns removed; A refines B as before."""
 
-    coarse: Array  # (n, m'), from B
-    fine: Array  # (n, k'), from A
-    near: tuple[Floats, Floats]  # the nearest floats of both
-    rows: Array  # (m,) the merged column that each column of B went into; 0 for a zero column
-    shares: Array | None  # (k', k) how a merged column of A is divided into columns of A; None if none was merged
+    coarse: Array  # (n, m'), B with merged columns
+    fine: Array  # (n, k'), A with merged columns
+    near: tuple[Floats, Floats]  # `coarse` and `fine` as floats
+    rows: Array  # (m,) for each column of B, the index of the merged column that contains it; 0 for a zero column
+    shares: Array | None  # (k', k) the fraction of each merged column of A in each column of A; None if none was merged
 
     @classmethod
     def of(cls, B: Array, A: Array) -> "MergedPair":
-        """Return the pair of two matrices with equal numbers of rows, both exact or both float64."""
+        """Return the merged pair of two matrices with equal numbers of rows, both exact or both float64."""
         near = to_floats(B), to_floats(A)
         groups, parts = _proportional_columns(B, near[0]), _proportional_columns(A, near[1])
         rows = np.zeros(B.shape[1], dtype=np.intp)
@@ -51,15 +52,15 @@ class MergedPair:
         return cls(_summed_columns(B, groups), _summed_columns(A, parts), merged, rows, shares)
 
     def unmerged(self, remap: Array) -> Array:
-        """Return the remap of the original pair from one of the merged pair; impossible outcomes use its first row."""
+        """Return the remap from B to A for a remap from `coarse` to `fine`; impossible outcomes of B use row 0."""
         return (remap if self.shares is None else matrix_product(remap, self.shares))[self.rows]
 
 
 def _proportional_columns(matrix: Array, near: Floats) -> list[list[int]]:
-    """Return groups of proportional columns; exact columns are compared only if floats do not distinguish them."""
+    """Return groups of proportional columns by index; compare exactly only if floats do not distinguish all columns."""
     if not is_exact(matrix):
         return merged_columns(matrix, _SAME)[1]
-    groups = merged_columns(near, _SURELY_APART)[1]
+    groups = merged_columns(near, _SURELY_DIFFERENT)[1]
     return groups if len(groups) == matrix.shape[1] else merged_columns(matrix, 0)[1]
 
 
@@ -70,19 +71,19 @@ def _summed_columns(matrix: Array, groups: list[list[int]]) -> Array:
 
 
 _SHORTEN = 0.9995
-# Later iterates do not improve: if some entries must vanish, the equations become too ill-conditioned.
+# Iterates below this gap do not improve: if some entries must vanish, the equations become too ill-conditioned.
 _SMALLEST_GAP = 1e-18
 
 
 def nearest_remaps(B: Floats, A: Floats) -> Iterator[Floats]:
-    """Yield positive row-stochastic P with decreasing ||B P - A||: 40 iterates of an interior point method."""
+    """Yield positive row-stochastic P with decreasing ||B P - A||: at most 40 iterates of an interior point method."""
     # If many P attain the minimum, the iterates tend to their analytic centre, a P with as few zeros as possible. With
     # E = P / S for the dual S, a Newton step needs (B'B + 1/E_w)^-1 for each column w, a rank-n change of a diagonal
     # matrix, and one system for the row sums. Cost: O(k n m (n + m) + m^3) per iterate; 10 to 20 usually suffice.
     m, k = B.shape[1], A.shape[1]
     P = np.full((m, k), 1 / k)
     slope = B.T @ (B @ P - A)
-    # The duals start positive, and differ from feasible duals by a constant in each row.
+    # The dual S starts positive, and differs from a feasible dual by a constant in each row.
     S = slope - slope.min(axis=1, keepdims=True)
     S += max(float(S.mean()), 1e-12)
     z = (slope - S).mean(axis=1)
@@ -105,10 +106,10 @@ def nearest_remaps(B: Floats, A: Floats) -> Iterator[Floats]:
 
 
 class _Newton:
-    """Newton's equations at one iterate, factored."""
+    """The factored Newton equations at one iterate of the interior point method."""
 
-    def __init__(self, B: Floats, P: Floats, S: Floats, dual_miss: Floats, row_miss: Floats) -> None:
-        self.P, self.S, self.dual_miss, self.row_miss = P, S, dual_miss, row_miss
+    def __init__(self, B: Floats, P: Floats, S: Floats, dual_residual: Floats, row_residual: Floats) -> None:
+        self.P, self.S, self.dual_residual, self.row_residual = P, S, dual_residual, row_residual
         self.E = (P / S).T
         self.weighted = B[None] * self.E[:, None, :]
         inner = self.weighted @ B.T + np.eye(len(B))
@@ -123,8 +124,8 @@ class _Newton:
 
     def towards(self, target: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the step (dP, dS, dz) for S dP + P dS = target."""
-        right = (target / self.P - self.dual_miss).T
-        dz = np.linalg.lstsq(self.sums, self.row_miss - self._applied(right).sum(axis=0), rcond=None)[0]
+        right = (target / self.P - self.dual_residual).T
+        dz = np.linalg.lstsq(self.sums, self.row_residual - self._applied(right).sum(axis=0), rcond=None)[0]
         dP = self._applied(right + dz).T
         return dP, (target - self.S * dP) / self.P, dz
 
@@ -135,7 +136,7 @@ class _Newton:
 
 
 def _longest_step(at: Floats, step: Floats) -> float:
-    """Return the largest step, up to 1, that keeps all entries positive."""
+    """Return the largest t <= 1 such that no entry of ``at`` + t ``step`` is negative."""
     falling = step < 0
     return min(1.0, float((-at[falling] / step[falling]).min())) if falling.any() else 1.0
 
@@ -149,15 +150,15 @@ _MOST_NUMBERS = 3 * 10**7
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RemapCandidate:
-    """A remap that may be close to a remap of the pair, or a joint loss that may rule out every remap."""
+    """A matrix that may be near a remap from B to A, or a loss that may prove that no such remap exists."""
 
     remap: Floats | None  # (m, k), with row sums near 1, and positive if possible
-    loss: Floats | None  # (n, k) prior times loss, to be checked: sum_y min_w (B' loss)[y, w] > <A, loss>
+    loss: Floats | None  # (n, k) prior times loss; a proof if sum_y min_w (B' loss)[y, w] > <A, loss>
 
 
 def remap_candidates(B: Floats, A: Floats) -> Iterator[RemapCandidate]:
-    """Yield candidates for B (n, m), without zero columns, and A (n, k), the cheap ones first."""
-    # The pseudoinverse, by orthogonalisation if columns (or rows) are independent, else by singular values.
+    """Yield candidates for B (n, m), without zero columns, and A (n, k); candidates that cost less come first."""
+    # Compute the pseudoinverse of B: by QR if columns or rows are clearly independent, else by singular values.
     tall = B.shape[0] >= B.shape[1]
     Q, R = np.linalg.qr(B if tall else B.T)
     sizes = abs(np.diag(R))
@@ -168,10 +169,10 @@ def remap_candidates(B: Floats, A: Floats) -> Iterator[RemapCandidate]:
         back, rank = np.linalg.pinv(B), int(np.linalg.matrix_rank(B))
     at = _affine(B, A, back, np.full((B.shape[1], A.shape[1]), 1 / A.shape[1]))
     missed = B @ at - A
-    if abs(missed).max() > 1e-9:  # even the nearest matrix is far off, and the residual is a loss that shows it
+    if abs(missed).max() > 1e-9:  # no matrix P has B P = A, and the residual proves it as a loss
         yield RemapCandidate(None, missed)
     if rank == B.shape[1]:
-        # Columns are independent, so only one P has B P = A; for a negative entry in row y the loss is e_y B^-1.
+        # Columns are independent, so only one P has B P = A; if P has a negative entry in row y, the loss is e_y B^-1.
         y, w = np.unravel_index(int((at / abs(back).sum(axis=1, keepdims=True)).argmin()), at.shape)
         if at[y, w] < 0:
             loss = np.zeros((back.shape[1], at.shape[1]))
@@ -201,7 +202,7 @@ def _affine(B: Floats, A: Floats, back: Floats, at: Floats) -> Floats:
 
 
 def _projected(B: Floats, A: Floats, back: Floats, at: Floats) -> Iterator[RemapCandidate]:
-    """Yield a remap in the interior of {B P = A, P >= 0}, if there is one, by alternating projections."""
+    """Yield candidates: by alternating projections, a remap in the interior of {B P = A, P >= 0}, or losses."""
     k = A.shape[1]
     for deep in _DEEP:
         for turn in range(_ROUNDS):
@@ -219,27 +220,27 @@ def _projected(B: Floats, A: Floats, back: Floats, at: Floats) -> Iterator[Remap
 
 
 def _refuting(B: Floats, A: Floats, remap: Floats) -> RemapCandidate | None:
-    """Return the residual of a remap as a loss, if it distinguishes the two channels."""
+    """Return the residual B P - A of a remap P as a loss, if it clearly proves that no remap turns B into A."""
     missed = B @ remap - A
     margin = (B.T @ missed).min(axis=1).sum() - (A * missed).sum()
-    # The residual must exceed rounding errors and the tolerance of a near remap.
+    # The margin must exceed rounding errors, and the residual the tolerance with which a remap is accepted.
     return RemapCandidate(None, missed) if margin > 1e-3 * (missed**2).sum() > 1e-22 else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestRemap:
-    """The minimum over remaps P of max |B P - A|."""
+    """The least max |B P - A| over all remaps P, with proofs from both sides."""
 
     distance: Fraction  # 0 if and only if A is a refinement of B
-    remap: Array  # (m, k), which attains the distance
-    # (n, k), absolute values summing to at most 1, with sum_y min_w (B' loss)[y, w] - <A, loss> = distance.
+    remap: Array  # (m, k), a remap P that attains the distance
+    # (n, k) with absolute values that sum to at most 1: sum_y min_w (B' loss)[y, w] - <A, loss> = distance.
     loss: Array
 
 
 def nearest_remap_exactly(B: Array, A: Array) -> NearestRemap:
     """Return the nearest remap of exact matrices B (n, m) and A (n, k), by a program of m k + 1 variables."""
     (n, m), k = B.shape, A.shape[1]
-    # The constraints B P - t <= A, -B P - t <= -A, P 1 = 1, on the entries of P row by row, and t.
+    # Minimise t subject to B P - t <= A, -B P - t <= -A and P 1 = 1; the variables are the entries of P by rows, and t.
     triplets: list[tuple[int, int, Any]] = []
     for sign, first in ((1, 0), (-1, n * k)):
         for x in range(n):

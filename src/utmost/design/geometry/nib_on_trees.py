@@ -1,17 +1,16 @@
-"""The loss nib on trees: the least loss for every prior, and whether one mechanism attains it for all priors.
+"""Solve the loss nib on trees: the least expected loss for a prior, and whether one mechanism attains it for all.
 
-The loss nib is 1 if the consumer names the true secret, and 0 for any other: the consumer wants to name a secret that
-is not the true one. Distances are numbers of edges, and a is alpha.
+The loss nib is 1 if the consumer names the true secret, and 0 if the consumer names another secret: the consumer wants
+to name a secret that is not the true one. Distances are numbers of edges, and a is alpha.
 
 **A bound for all mechanisms.** For every mechanism M of the type and t >= 0 with sum_j t[j] a^-d(x,j) <= prior[x],
 
     sum_y min_x prior[x] M[x, y] >= sum_y min_x sum_j t[j] a^-d(x,j) M[x, y] >= sum_jy t[j] M[j, y] = sum_j t[j].
 
-**Mechanisms that attain the bound** have one answer, or two answers that tell on which side of an edge (j, j') the
-secret is: for a secret x on the side of j, the answer "other side" has the probability a^(d(x,j)+1)/(1 + a). The least
-loss over all secrets, and over all edges with secrets u and v on their two sides, equals the largest sum of t, where t
-is positive only at j and j'. For the proof, and the proof of the threshold alpha <= 1/(D - 1), see
-proofs/theory/universal-optimality.md.
+**Mechanisms that attain the bound** have one outcome, or two outcomes that say on which side of an edge (j, j') the
+secret is: for a secret x on the side of j, the outcome "other side" has the probability a^(d(x,j)+1)/(1 + a). The
+least loss of these mechanisms equals the largest sum of t over all t that are positive only at the two ends of one
+edge. For the proof, and the proof of the threshold alpha <= 1/(D - 1), see proofs/theory/universal-optimality.md.
 """
 
 from collections.abc import Iterator
@@ -31,15 +30,15 @@ from utmost.design.spaces.priors import prior as check_prior
 from utmost.errors import NotAPrior, Unsupported
 
 _Least = tuple[Fraction, int]
-"""The least a^d(u,j) prior[u] over secrets u on one side of an edge, and this u; j is the edge's end on that side."""
+"""The least a^d(u,j) prior[u] over the secrets u on one side of an edge, and the best u; j is the end on that side."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tree:
-    """A tree of secrets with root 0."""
+    """A tree whose nodes are the secrets, with root 0."""
 
     alpha: Fraction
-    order: tuple[int, ...]  # the secrets, each after its parent
+    order: tuple[int, ...]  # all secrets, each after its parent
     parent: tuple[int, ...]  # parent of each secret; -1 for secret 0
     neighbours: tuple[tuple[int, ...], ...]
 
@@ -68,7 +67,7 @@ class _Tree:
 
     @property
     def edges(self) -> list[tuple[int, int]]:
-        """The edges (parent, child)."""
+        """All edges (parent, child)."""
         return [(self.parent[x], x) for x in self.order[1:]]
 
     def distances(self, start: int) -> list[int]:
@@ -82,18 +81,18 @@ class _Tree:
         return [away[x] for x in range(len(self.order))]
 
     def beyond(self, parent: int, child: int) -> list[Fraction]:
-        """Return, for each secret, the probability of the answer that the secret is on the child's side of an edge."""
+        """Return the probability of the outcome "the secret is on the child's side of the edge", for each secret."""
         far, near = self.distances(child), self.distances(parent)
         a = self.alpha
         return [a ** (n + 1) / (1 + a) if n < f else 1 - a ** (f + 1) / (1 + a) for n, f in zip(near, far, strict=True)]
 
     def keeps(self, matrix: Array) -> bool:
-        """Return whether probabilities differ by at most the factor 1/alpha along each edge, as the level requires."""
+        """Return whether a channel keeps the level: entries differ by at most the factor 1/alpha along each edge."""
         a = self.alpha
         return all((a * matrix[x] <= matrix[y]).all() and (a * matrix[y] <= matrix[x]).all() for x, y in self.edges)
 
     def least_of_sides(self, belief: Array) -> dict[int, tuple[_Least, _Least]]:
-        """Return, by the child of each edge, the `_Least` of the parent's side and of the child's side."""
+        """Return the `_Least` on the parent's side and on the child's side of each edge, by the child of the edge."""
         a = self.alpha
         below: dict[int, _Least] = {}
         for x in reversed(self.order):
@@ -101,14 +100,14 @@ class _Tree:
             below[x] = min([(belief[x], x), *under])
         above: dict[int, _Least] = {}
         for x in self.order:
-            ways = [(a * below[y][0], below[y][1], y) for y in self.neighbours[x] if y != self.parent[x]]
+            candidates = [(a * below[y][0], below[y][1], y) for y in self.neighbours[x] if y != self.parent[x]]
             if x in above:
-                ways.append((a * above[x][0], above[x][1], self.parent[x]))
-            # The two least suffice: at most one of them lies behind the neighbour y below.
-            ways = sorted([*ways, (belief[x], x, -1)])[:2]
+                candidates.append((a * above[x][0], above[x][1], self.parent[x]))
+            # Two candidates suffice: at most one of them lies on the side of a child y.
+            candidates = sorted([*candidates, (belief[x], x, -1)])[:2]
             for y in self.neighbours[x]:
                 if y != self.parent[x]:
-                    above[y] = next((value, u) for value, u, through in ways if through != y)
+                    above[y] = next((value, u) for value, u, through in candidates if through != y)
         return {x: (above[x], below[x]) for x in self.order[1:]}
 
 
@@ -119,12 +118,12 @@ class NibOptimum(Display):
     ptype: PrivacyType
     prior: Array  # (n,) Fractions
     loss: Fraction
-    mechanism: Channel  # (n, 1) or (n, 2); on a line, the geometric mechanism with merged answers
-    actions: tuple[int, ...]  # the secret to name at each answer
-    packing: Array  # (n,) the t of the bound
+    mechanism: Channel  # (n, 1) or (n, 2); on a line, the geometric mechanism with merged outcomes
+    actions: tuple[int, ...]  # for each outcome, the secret that the consumer names
+    packing: Array  # (n,) the vector t of the bound in the docstring of this module
 
     def verify(self) -> bool:
-        """Check in O(n) that the mechanism satisfies the level and has this loss, and that the packing proves it."""
+        """Check in O(n) that `mechanism` keeps the level and has loss `loss`, and that `packing` proves the bound."""
         tree, n, matrix = _Tree.of(self.ptype), self.ptype.space.size, self.mechanism.matrix
         if not (len(matrix) == len(self.packing) == len(self.prior) == n) or matrix.shape[1] != len(self.actions):
             return False
@@ -143,8 +142,9 @@ class NibOptimum(Display):
 def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
     """Return the least expected nib loss of any mechanism on a tree, such as a line of counts, with a proof.
 
-    It is the minimum of prior[x] over x, and of (a^(d(u,j)+1) prior[u] + a^(d(v,j')+1) prior[v]) / (1 + a) over the
-    edges (j, j') and the secrets u and v on their two sides.
+    The loss nib is 1 if the consumer names the true secret, else 0. The least loss is the smaller of two minima: of
+    prior[x] over the secrets x, and of (a^(d(u,j)+1) prior[u] + a^(d(v,j')+1) prior[v]) / (1 + a) over the edges (j,
+    j'), the secrets u on the side of j, and the secrets v on the side of j'.
 
     Args:
         ptype: Privacy type on a tree with edges of length 1, with rational alpha.
@@ -152,7 +152,7 @@ def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
 
     Raises:
         Unsupported: for another space, an irrational alpha, and a float64 prior.
-        NotAPrior: if the prior has other than n entries.
+        NotAPrior: if the number of entries of the prior is not n.
 
     Cost: O(n) additions and multiplications of rationals.
 
@@ -182,7 +182,7 @@ def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
         always = Channel(fractions(np.ones((n, 1), dtype=np.int64)))
         return NibOptimum(ptype, belief, loss, always, (single,), frozen(packing))
     child, (left, u), (right, v) = cut
-    # left = s + t/a and right = s/a + t, with s at the parent and t at the child.
+    # Solve left = s + t/a and right = s/a + t for the packing s at the parent and t at the child.
     packing[child] = (left - a * right) / (1 / a - a)
     packing[tree.parent[child]] = (right - a * left) / (1 / a - a)
     beyond = np.array(tree.beyond(tree.parent[child], child), dtype=object)
@@ -192,34 +192,36 @@ def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NibConflict(Display):
-    """The proof that no mechanism on a tree is optimal for nib at every prior: priors around one secret conflict."""
+    """A proof that no mechanism on a tree has the least nib loss at every prior: optima for some priors conflict."""
 
-    # The columns of a mechanism that is optimal at all of `priors` change by a factor alpha along each edge from the
-    # centre to a leaf, and rise along at most one of these edges. Since rows sum to 1, each leaf needs a/(1 + a) of the
-    # row of the centre, which is more than 1 in total.
+    # Let a mechanism be optimal at all of `priors`. Along each edge from the centre to a leaf, each of its columns
+    # changes by a factor alpha or 1/alpha, and each column rises along at most one of these edges. Since rows sum to 1,
+    # the entries of the centre's row in the columns that rise towards one leaf sum to a/(1 + a). Over all leaves this
+    # is more than 1, a contradiction.
     ptype: PrivacyType
     centre: int
     leaves: tuple[int, ...]  # more than 1 + 1/alpha neighbours of the centre
 
     def priors(self) -> Iterator[tuple[Array, int, int]]:
-        """Yield the conflicting priors, each with the two secrets at which its bound is tight."""
+        """Yield the conflicting priors, each with the two secrets u, v at which the bound of this module is tight."""
         tree = _Tree.of(self.ptype)
-        for place, v in enumerate(self.leaves):
+        for k, v in enumerate(self.leaves):
             near, far = tree.distances(self.centre), tree.distances(v)
             tight = [1 / tree.alpha**n + 1 / tree.alpha**f for n, f in zip(near, far, strict=True)]
-            for u in (self.centre, *self.leaves[:place]):
+            for u in (self.centre, *self.leaves[:k]):
                 weights = [weight + (x not in (u, v)) for x, weight in enumerate(tight)]
                 yield np.array([weight / sum(weights) for weight in weights], dtype=object), u, v
 
     def verify(self) -> bool:
-        """Check in O(D^2 n) for D leaves that the secrets are a star with a conflict."""
+        """Check in O(D^2 n), for D leaves, that centre and leaves form a star, and that optima at `priors` conflict."""
         tree, star = _Tree.of(self.ptype), set(self.leaves)
         a = tree.alpha
         if self.centre not in range(self.ptype.space.size) or len(star) != len(self.leaves):
             return False
         if not star <= set(tree.neighbours[self.centre]) or not len(star) * a / (1 + a) > 1:
             return False
-        # The least loss at each prior equals the bound with t at the centre and at v, tight at u and v.
+        # At each prior, the least loss equals the bound whose t is positive at the centre and at v, and tight at u and
+        # v.
         for prior, u, v in self.priors():
             found = least_nib_loss(self.ptype, prior)
             size, near, far = found.loss / 2, tree.distances(self.centre), tree.distances(v)
@@ -232,18 +234,19 @@ class NibConflict(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NibVerdict(Display):
-    """Whether one mechanism on a tree is optimal for nib at every prior; usable as a condition."""
+    """Whether one mechanism on a tree has the least nib loss at every prior; true in a condition if so."""
 
     ptype: PrivacyType
     mechanism: Channel | None  # (n, n), universally optimal
-    conflict: NibConflict | None  # the proof that there is none
+    conflict: NibConflict | None  # the proof that no mechanism is universally optimal
 
     def __bool__(self) -> bool:
         return self.mechanism is not None
 
     def verify(self) -> bool:
-        """Check the conflict; or in O(n^2) the level of the mechanism, and its probabilities on both sides of edges."""
-        # Merging the answers on each side of an edge attains each least loss, see `least_nib_loss`.
+        """Check the conflict; or check in O(n^2) that the mechanism keeps the level and is optimal at every prior."""
+        # If its outcomes on each side of an edge are merged, it must equal the mechanism of two outcomes in
+        # `least_nib_loss`.
         if self.mechanism is None:
             return self.conflict is not None and self.conflict.verify()
         tree, matrix, n = _Tree.of(self.ptype), self.mechanism.matrix, self.ptype.space.size
@@ -256,10 +259,12 @@ class NibVerdict(Display):
 
 
 def universal_nib(ptype: PrivacyType) -> NibVerdict:
-    """Decide whether one mechanism is optimal for nib at every prior, on a tree of any size.
+    """Decide whether one mechanism on a tree has the least expected nib loss at every prior.
 
-    There is one if and only if alpha <= 1/(D - 1), where D is the largest number of neighbours of a secret; on lines
-    there always is one. Its probability of answer y for secret x is a^d(x,y) (1 - (deg(y) - 1) a)/(1 + a).
+    The loss nib is 1 if the consumer names the true secret, else 0. Such a mechanism exists if and only if
+    alpha <= 1/(D - 1), where D is the largest number of neighbours of a secret; so on lines it always exists. It gives
+    the outcome y for the secret x with probability a^d(x,y) (1 - (deg(y) - 1) a)/(1 + a), where deg(y) is the number of
+    neighbours of y.
 
     Args:
         ptype: Privacy type on a tree with edges of length 1, with rational alpha.
@@ -269,7 +274,7 @@ def universal_nib(ptype: PrivacyType) -> NibVerdict:
 
     Cost: O(n^2) rationals.
 
-    Source: proofs/theory/universal-optimality.md; for lines [fernandes2022], section VI-A, suggests it.
+    Source: proofs/theory/universal-optimality.md; [fernandes2022], section VI-A, suggests the result for lines.
 
     >>> from utmost.spaces import graph
     >>> star = graph([(0, 1), (0, 2), (0, 3)])

@@ -1,4 +1,4 @@
-"""Orders on channels coarser than refinement: the max-case order and the privacy order."""
+"""Decide two orders on channels that refinement implies: the max-case order and the privacy order."""
 
 import math
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ from utmost.design.leakage.channel_capacity import as_channel
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestMixture:
-    """The mixture of given points that is nearest to a target in the largest coordinate difference."""
+    """The mixture of given points with the smallest maximum norm of its difference to a target."""
 
     distance: Fraction  # 0 if and only if the target is a mixture
     weights: Array  # (m,) nonnegative, summing to 1
-    # (n,) absolute values summing to at most 1; its product with the target exceeds that with any point by `distance`.
+    # (n,) vector f with sum |f| <= 1: f . target exceeds f . point by at least `distance` for every point.
     separator: Array
 
 
@@ -29,7 +29,7 @@ def nearest_mixture(points: Array, target: Array) -> NearestMixture:
     """Return the exact minimum over mixtures of max_x |sum_y weights[y] points[x, y] - target[x]|."""
     (n, m), wanted = points.shape, target.tolist()
     triplets: list[tuple[int, int, Any]] = [(2 * n, y, Fraction(1)) for y in range(m)]
-    # The last variable is the largest difference; it bounds each difference and its negative.
+    # The last variable bounds the absolute value of each coordinate difference.
     for sign, first in ((1, 0), (-1, n)):
         for x in range(n):
             triplets += [(first + x, y, sign * points[x, y]) for y in range(m) if points[x, y]]
@@ -50,9 +50,8 @@ class MaxCaseVerdict(Verdict):
     after: Array  # (n, k) posteriors of the worse channel
     # (m, k): posterior w after is sum_y weights[y, w] before[:, y]; None if a posterior is no mixture.
     weights: Array | None
-    outcome: int | None  # a posterior of the worse channel that is no mixture
-    # (n,) g with g . after[:, outcome] > g . before[:, y] for all y: an expectation that the worse channel can raise
-    # more.
+    outcome: int | None  # the index in `after` of a posterior that is no mixture
+    # (n,) vector g with g . after[:, outcome] > g . before[:, y] for all y.
     separator: Array | None
 
     def __bool__(self) -> bool:
@@ -76,7 +75,7 @@ class MaxCaseVerdict(Verdict):
 def max_case_verdict(better: Channel, worse: Channel, tolerance: float) -> MaxCaseVerdict:
     """Decide the max-case order: whether max_y V(posterior y) is never larger for ``worse``, for all quasi-convex V."""
     # The order holds if and only if the posteriors of ``worse`` lie in the convex hull of the posteriors of ``better``.
-    # Refinement implies it, and also requires that the weights add up; for linearly independent posteriors of
+    # Refinement implies this order, and also requires that the weights add up; for linearly independent posteriors of
     # ``better`` both are equivalent. Source: [chatzikokolakis2021]; [fernandes2022], observation b) after equation (7).
     known, wanted = same_numbers(_posteriors(better), _posteriors(worse))
     allowed = 0.0 if is_exact(known) and is_exact(wanted) else tolerance
@@ -92,7 +91,7 @@ def max_case_verdict(better: Channel, worse: Channel, tolerance: float) -> MaxCa
 
 
 def _posteriors(channel: Channel) -> Array:
-    """Return the posteriors of a uniform prior: columns divided by their sums, without impossible outcomes."""
+    """Return the posteriors for a uniform prior as columns, without impossible outcomes."""
     sums = channel.matrix.sum(axis=0)
     return np.asarray(channel.matrix[:, sums != 0] / sums[sums != 0])
 
@@ -101,7 +100,7 @@ def _posteriors(channel: Channel) -> Array:
 class PrivacyOrderVerdict(Verdict):
     """Whether the worse channel satisfies every metric privacy level that the better one satisfies."""
 
-    better_ratios: Array  # (n, n) ratios exp(d) of the metric d induced by the better channel, possibly infinite
+    better_ratios: Array  # (n, n) `induced_ratios` of the better channel; entries may be infinite
     worse_ratios: Array  # the same for the worse channel
     pair: tuple[int, int] | None  # secrets that the worse channel distinguishes more
 
@@ -145,7 +144,7 @@ def induced_ratios(channel: Channel | object) -> Array:
     near = matrix.astype(np.float64)
     for x in range(n):
         for z in range(x):
-            # Floats find candidates, and rationals decide among all within the rounding error.
+            # Floats find the outcomes whose ratio may be the largest, and rationals decide among them.
             larger, smaller = np.maximum(near[x], near[z]), np.minimum(near[x], near[z])
             with np.errstate(divide="ignore", invalid="ignore"):
                 logs = np.where(smaller > 1e-300, np.log(larger) - np.log(smaller), np.inf)

@@ -1,4 +1,4 @@
-"""Mechanisms with exact irrational probabilities, such as those on Euclidean grids or at rational epsilon."""
+"""Represent mechanisms with exact irrational probabilities, such as those on Euclidean grids or at rational epsilon."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,11 +49,11 @@ class PowerChannel(Display):
 
     @property
     def nearest(self) -> Channel:
-        """The probabilities as floats, for display and measurements."""
+        """The channel with the nearest float probabilities, for display and for measures that need floats."""
         return Channel(self.matrix.astype(np.float64))
 
     def breach(self, ptype: PrivacyType) -> tuple[int, int, int] | None:
-        """Return (x, z, y) with C[x, y] > exp(epsilon d(x, z)) C[z, y], exactly; None if there are none.
+        """Return secrets x, z and an outcome y with C[x, y] > exp(epsilon d(x, z)) C[z, y]; None if none exist. Exact.
 
         Raises:
             OutOfRange: if the number of secrets is not that of the type.
@@ -62,7 +62,7 @@ class PowerChannel(Display):
             raise OutOfRange(f"the channel must have {ptype.space.size} rows", came=self.shape[0])
         distances = Distances.of(ptype.space)
         field = PowerField.of(LogPowers.of(ptype.level, distances))
-        # Essential edges suffice: other bounds follow along shortest paths.
+        # Essential edges suffice: the bounds for other pairs follow along shortest paths.
         for edge in ptype.space.edges.tolist():
             for x, z in (edge, edge[::-1]):
                 factor = field.power(tuple(int(c) for c in distances.coefficients[x, z]))
@@ -73,11 +73,11 @@ class PowerChannel(Display):
 
 
 AnyChannel = Channel | PowerChannel
-"""A channel whose probabilities are known exactly."""
+"""A channel of Fractions, or of exact irrational numbers."""
 
 
 def exact_weights(listed: Vertices) -> Array:
-    """Return alpha^h of vertices, exactly, with columns scaled to a largest entry of 1: (n, N)."""
+    """Return the exact columns alpha^h of vertices, (n, N), each with largest entry 1."""
     if listed.is_exact:
         return listed.weights
     return frozen(PowerField.of(listed.powers).array(listed.exponents).T)
@@ -88,7 +88,7 @@ def is_member(ptype: PrivacyType, channel: AnyChannel) -> bool:
 
 
 def member(ptype: PrivacyType, channel: AnyChannel) -> AnyChannel:
-    """Return the channel in the numbers of a type with irrational powers, if it belongs to the type."""
+    """Return a channel as a `PowerChannel` of a type; raise if it is a float64 channel or not of the type."""
     if isinstance(channel, Channel) and not channel.is_exact:
         raise Unsupported(
             "universal optimality needs an exact channel",
@@ -103,11 +103,11 @@ def member(ptype: PrivacyType, channel: AnyChannel) -> AnyChannel:
 
 
 def exact_mechanism(ptype: PrivacyType, support: Sequence[int]) -> Channel | PowerChannel:
-    """Return the only mechanism whose columns are multiples of the given vertices of the type, exactly.
+    """Return, exactly, the only mechanism of a type whose columns are positive multiples of the given vertices.
 
     Args:
         ptype: Privacy type; alpha^d may be irrational.
-        support: Numbers of independent vertices, as `Kernels.support` gives them.
+        support: Indices of linearly independent vertices, such as the result of `Kernels.support`.
 
     Returns:
         A `Channel` of Fractions if every alpha^d is rational, else a `PowerChannel`.
@@ -155,7 +155,7 @@ def _weights_of_columns(columns: Array) -> list[Any] | None:
         for i in range(n):
             if i != j and (factor := table[i][j]) != 0:
                 table[i] = [x - y * factor for x, y in zip(table[i], table[j], strict=True)]
-    # The remaining rows must read 0 = 0.
+    # The equations of the remaining rows must be 0 = 0.
     if any(table[i][m] != 0 for i in range(m, n)):
         return None
     return [table[j][m] for j in range(m)]

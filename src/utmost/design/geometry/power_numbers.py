@@ -1,4 +1,4 @@
-"""Exact arithmetic with alpha^sqrt(2): rational functions of irrational powers of alpha, compared by balls.
+"""Compute and compare exactly with irrational powers of alpha, such as alpha^sqrt(2).
 
 The probabilities of mechanisms on Euclidean grids, or on any space with rational epsilon, are quotients of sums of
 powers alpha^(a + b sqrt 2 + ...) with rational coefficients. Each such number is stored as the operation and operands
@@ -44,7 +44,7 @@ from utmost.errors import BadTable, OutOfRange, Undecided, Unsupported
 
 MOST_BITS = 1 << 14
 """Largest number of bits tried for a sign if no theorem guarantees that bits decide."""
-# The image in a prime field distinguishes most nonzero numbers from zero, without computing polynomials.
+# The residue modulo a prime near 2^61 distinguishes most nonzero numbers from zero, without computing polynomials.
 _PRIME_ABOVE = 1 << 61
 _FIRST_BITS = 128
 _RATIONAL = (int, Fraction, np.int64)
@@ -57,8 +57,8 @@ _images_decide: ContextVar[bool] = ContextVar("images decide", default=False)
 @contextmanager
 def images_decide() -> Iterator[None]:
     """Within this context, count a number as zero if its image in the prime field is zero."""
-    # Use it for a search whose result is checked outside the context: for one prime in 2^60 a nonzero number has the
-    # image zero.
+    # Use it for a search whose result is checked outside the context: a nonzero number has the image zero for about
+    # one prime in 2^60.
     token = _images_decide.set(True)
     try:
         yield
@@ -68,7 +68,7 @@ def images_decide() -> Iterator[None]:
 
 @dataclass(frozen=True, eq=False)
 class PowerField:
-    """The field of rational functions of the powers of alpha for some distances.
+    """The field of rational functions of alpha^d for the distances d of one space.
 
     Attributes:
         powers: Powers of alpha.
@@ -102,7 +102,7 @@ class PowerField:
         return self.powers.level.base is None or sum(root != 1 for root in self.powers.roots) <= 1
 
     def number(self, value: object) -> "PowerNumber":
-        """Return a rational number as a number of the field."""
+        """Return a rational number as a `PowerNumber`."""
         rational = value if isinstance(value, int | Fraction) else exact(value)
         key = rational.numerator, rational.denominator
         if key in self._rationals:
@@ -123,18 +123,18 @@ class PowerField:
         return PowerNumber(self, self.near(quotient), self.images.power(exponent), known=quotient)
 
     def fractions(self, values: Array) -> Array:
-        """Return an array of rational numbers as numbers of the field; numbers of the field stay unchanged."""
+        """Return rational numbers as an array of `PowerNumber`; entries that are `PowerNumber` stay unchanged."""
         flat = [v if isinstance(v, PowerNumber) else self.number(v) for v in values.ravel()]
         return objects(flat, values.shape)
 
     def array(self, exponents: Array) -> Array:
-        """Return the numbers that an (..., K) array of exponents stands for."""
+        """Return the powers of alpha for an (..., K) array of exponents, as an array of shape (...)."""
         rows = [tuple(int(c) for c in row) for row in exponents.reshape(-1, exponents.shape[-1])]
         known = {row: self.power(row) for row in set(rows)}
         return objects([known[row] for row in rows], exponents.shape[:-1])
 
     def reduced(self, quotient: Quotient) -> Quotient:
-        """Return the quotient in lowest terms, with the algebraic generator at powers below its degree."""
+        """Return a quotient of polynomials in lowest terms, with powers of the algebraic generator below its degree."""
         above, below = quotient
         if self.degree:
             (above, first), (below, second) = self._lowered(above), self._lowered(below)
@@ -144,7 +144,7 @@ class PowerField:
         return above // common, below // common
 
     def ball(self, quotient: Quotient, bits: int) -> tuple[arb, arb]:
-        """Return balls around a numerator and a denominator."""
+        """Return Arb balls that contain the values of numerator and denominator, at a precision of ``bits`` bits."""
         with working_precision(bits):
             if bits not in self._balls:
                 level = self.powers.level
@@ -163,7 +163,7 @@ class PowerField:
             return ball_of(quotient[0], generators), ball_of(quotient[1], generators)
 
     def near(self, quotient: Quotient, bits: int = _FIRST_BITS) -> tuple[float, float]:
-        """Return a float near a quotient, and a bound of its error."""
+        """Return a float near the value of a quotient, and a bound on its error."""
         above, below = self.ball(quotient, bits)
         with working_precision(bits):
             value = above / below
@@ -185,10 +185,10 @@ class PowerField:
                 raise BadTable("a polynomial must be a list of terms: a coefficient and exponents", came=terms)
             coefficients: Terms = {}
             for coefficient, *exponents in terms:
-                place = tuple(exact_integer(e, "exponent") for e in exponents)
-                if len(place) != len(self.powers.roots) or min(place) < 0 or max(place) > 10**6:
+                term = tuple(exact_integer(e, "exponent") for e in exponents)
+                if len(term) != len(self.powers.roots) or min(term) < 0 or max(term) > 10**6:
                     raise BadTable(f"a term must have {len(self.powers.roots)} exponents from 0 on", came=exponents)
-                coefficients[place] = exact_integer(coefficient, "coefficient")
+                coefficients[term] = exact_integer(coefficient, "coefficient")
             polynomials.append(self.ring.from_dict(coefficients))
         above, below = polynomials
         image = self._evaluated(below)
@@ -199,7 +199,7 @@ class PowerField:
         return PowerNumber(self, self.near(quotient), residue, known=quotient)
 
     def _evaluated(self, polynomial: fmpz_mpoly) -> int:
-        """Return the image of a polynomial in the prime field."""
+        """Return the value of a polynomial at the generators, modulo the prime."""
         total, prime, generator = 0, self.images.prime, 1
         if self.degree:
             # generator = (generator^step)^u base^v with u step + v degree = 1
@@ -208,25 +208,25 @@ class PowerField:
             base = self.powers.level.base
             assert base is not None, "an algebraic generator has a base"
             generator = pow(self.images.generators[0], u, prime) * pow(self._image(base), v, prime) % prime
-        for place, coefficient in polynomial.to_dict().items():
-            first, *rest = map(int, place)
+        for exponents, coefficient in polynomial.to_dict().items():
+            first, *rest = map(int, exponents)
             image = self.images.power((0 if self.degree else first, *rest))
             total += int(coefficient) * image * (pow(generator, first, prime) if self.degree else 1)
         return total % prime
 
     def _lowered(self, polynomial: fmpz_mpoly) -> tuple[fmpz_mpoly, int]:
-        """Substitute generator^degree = base in a polynomial; return it times an integer, and the integer."""
+        """Substitute generator^degree = base in a polynomial; return the result times an integer, and that integer."""
         if polynomial.is_zero() or polynomial.degrees()[0] < self.degree:
             return polynomial, 1
         base, terms = self.powers.level.base, polynomial.to_dict()
         assert base is not None, "an algebraic generator has a base"
-        turns = {place: int(place[0]) // self.degree for place in terms}
+        substitutions = {exponents: int(exponents[0]) // self.degree for exponents in terms}
         lowered: Terms = {}
-        # Multiply by the largest denominator once, so that coefficients stay integers.
-        most = max(turns.values(), default=0)
-        for place, coefficient in terms.items():
-            k = turns[place]
-            left = (int(place[0]) - k * self.degree, *map(int, place[1:]))
+        # Multiply by the largest denominator, so that coefficients stay integers.
+        most = max(substitutions.values(), default=0)
+        for exponents, coefficient in terms.items():
+            k = substitutions[exponents]
+            left = (int(exponents[0]) - k * self.degree, *map(int, exponents[1:]))
             amount = int(coefficient) * base.numerator**k * base.denominator ** (most - k)
             lowered[left] = lowered.get(left, 0) + amount
         return self.ring.from_dict(lowered), base.denominator**most
@@ -242,7 +242,7 @@ class PowerField:
 
 
 class PowerNumber:
-    """A real number of a `PowerField`, with + - * /, comparisons with such numbers and rationals, and ``float``.
+    """An exact real number of a `PowerField`, with + - * / and comparisons with such numbers and with rationals.
 
     >>> from utmost.design.geometry.log_domain import Distances
     >>> from utmost.exact import level
@@ -268,7 +268,7 @@ class PowerNumber:
 
     @property
     def quotient(self) -> Quotient:
-        """Numerator and denominator in lowest terms, computed when first needed."""
+        """The polynomials of numerator and denominator, in lowest terms; computed when first needed."""
         todo = [self]
         while todo:
             # An explicit stack: operations may be nested thousands deep, too deep for recursion.
@@ -295,10 +295,11 @@ class PowerNumber:
         """The sign, -1, 0 or 1.
 
         Raises:
-            Undecided: if `MOST_BITS` bits leave it open, and no theorem guarantees that more bits decide.
+            Undecided: if `MOST_BITS` bits leave the sign open, and no theorem guarantees that more bits decide.
         """
         middle, reach = self._near
-        # Nearly always the float decides; otherwise the polynomial decides whether it is zero, and balls give the sign.
+        # Nearly always the float decides. Otherwise the numerator decides whether the number is 0, and balls decide the
+        # sign.
         if middle > reach or middle < -reach:
             return 1 if middle > 0 else -1
         if _images_decide.get() and self._image == 0:
@@ -319,9 +320,10 @@ class PowerNumber:
         )
 
     def stored(self) -> list[list[list[Any]]]:
-        """Return the terms of numerator and denominator, each a coefficient as text and its exponents."""
+        """Return numerator and denominator as lists of terms; a term is a coefficient, as text, and its exponents."""
         return [
-            [[str(int(c)), *map(int, place)] for place, c in sorted(part.to_dict().items())] for part in self.quotient
+            [[str(int(c)), *map(int, exponents)] for exponents, c in sorted(part.to_dict().items())]
+            for part in self.quotient
         ]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -389,14 +391,14 @@ class PowerNumber:
         return self.field.number(other) if isinstance(other, _RATIONAL) else None
 
     def _sign_of_difference(self, other: Any) -> int | None:
-        """Return the sign of the difference to another number; None for anything but a number of the field."""
+        """Return the sign of self - other; None if ``other`` is neither rational nor a number of the field."""
         if _is_zero(other):
             return self.sign
         that = self._lift(other)
         if that is None or self is that:
             return None if that is None else 0
         (a, r), (b, s) = self._near, that._near
-        # The difference of the floats is rounded once, by half a unit in the last place.
+        # Subtracting the floats adds one rounding error, half a unit in the last place.
         if abs(gap := a - b) > (r + s + ULP * abs(gap)) * WIDER + TINY:
             return 1 if gap > 0 else -1
         difference = self - that
@@ -404,8 +406,8 @@ class PowerNumber:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, PowerNumber) and self._image != other._image and self.field.is_proved:
-            # Equal numbers have equal images, whatever formulas they come from.
-            return False  # different images, so different numbers
+            # Equal numbers have equal images, whatever operations made them.
+            return False
         sign = self._sign_of_difference(other)
         return NotImplemented if sign is None else sign == 0
 
@@ -436,7 +438,7 @@ class PowerNumber:
 
 
 def replace_by_quotients(values: Iterable[Any]) -> None:
-    """Replace the operations from which numbers were made by their quotients, to free memory."""
+    """Compute and store the quotient of each number, and drop the operations that made it, to free memory."""
     for value in values:
         if isinstance(value, PowerNumber):
             _ = value.quotient  # computing the quotient stores it

@@ -1,6 +1,6 @@
-"""One step of arithmetic with irrational powers: on quotients of polynomials, on images in prime fields, and on floats.
+"""Add, subtract, multiply and divide the three representations of a `PowerNumber`.
 
-See `power_numbers`.
+They are a quotient of polynomials, a residue modulo a prime, and a float with an error bound.
 """
 
 from fractions import Fraction
@@ -8,15 +8,15 @@ from fractions import Fraction
 from flint import arb, fmpz_mpoly
 
 Quotient = tuple[fmpz_mpoly, fmpz_mpoly]
-"""A numerator and a denominator without a common factor."""
+"""The polynomials of a numerator and a denominator."""
 
 ULP, TINY, WIDER = 2.0**-52, 1e-300, 1 + 2.0**-48
 UNKNOWN = float("inf")
-"""The radius of a number without a known bound."""
+"""The error bound of a float of which nothing is known."""
 
 
 def combined(sign: str, first: Quotient, second: Quotient) -> Quotient:
-    """Return the result of an operation on two quotients, not reduced."""
+    """Return the sum, difference, product or quotient of two quotients, not in lowest terms; ``sign`` is + - * or /."""
     (a, b), (c, d) = first, second
     if sign == "*":
         return a * c, b * d
@@ -26,14 +26,15 @@ def combined(sign: str, first: Quotient, second: Quotient) -> Quotient:
 
 
 def image_step(sign: str, first: int, second: int, prime: int) -> int:
-    """Return the image of the result in the field of a prime."""
+    """Return the sum, difference, product or quotient of two residues modulo a prime."""
     if sign == "/":
         return first * pow(second, -1, prime) % prime
     return (first + second if sign == "+" else first - second if sign == "-" else first * second) % prime
 
 
 def around(sign: str, first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
-    """Return a float and a radius for the result; IEEE rounding is within 2^-52 of the result in any rounding mode."""
+    """Return the sum, difference, product or quotient of two floats with error bounds, with its own error bound."""
+    # IEEE rounding is within 2^-52 of the result, relatively, in any rounding mode.
     (a, r), (b, s) = first, second
     if not r + s < UNKNOWN:  # infinity times zero would be NaN, with a warning
         return 0.0, UNKNOWN
@@ -51,7 +52,7 @@ def around(sign: str, first: tuple[float, float], second: tuple[float, float]) -
 
 
 def near_rational(value: Fraction) -> tuple[float, float]:
-    """Return a float and a radius for a rational."""
+    """Return the float nearest to a rational, and a bound on its error."""
     try:
         middle = float(value)
     except OverflowError:
@@ -60,11 +61,11 @@ def near_rational(value: Fraction) -> tuple[float, float]:
 
 
 def ball_of(polynomial: fmpz_mpoly, generators: list[arb]) -> arb:
-    """Return a ball for a polynomial, from balls of its generators."""
+    """Return a ball that contains the value of a polynomial, from balls that contain the generators."""
     total = arb(0)
-    for place, coefficient in polynomial.to_dict().items():
+    for exponents, coefficient in polynomial.to_dict().items():
         term = arb(coefficient)
-        for generator, power in zip(generators, place, strict=True):
+        for generator, power in zip(generators, exponents, strict=True):
             if power:
                 term *= generator ** int(power)
         total += term

@@ -1,4 +1,4 @@
-"""Verdicts on two channels, and checks of the proofs of refinement: a remap or a consumer."""
+"""Check the proofs that one channel refines another (a remap) or does not (a consumer who prefers it)."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -21,43 +21,43 @@ _ROUNDED_BITS = 60
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Verdict(Display, ABC):
-    """Whether one channel is below another in an order, with a proof; usable as a condition."""
+    """Whether the channel `worse` is below `better` in an order, with a proof; true in a condition if so."""
 
     _shown = ("better", "worse", "tolerance")
 
     better: Channel
     worse: Channel
-    tolerance: float  # tolerance of float entries, see `refines`
+    tolerance: float  # the largest accepted difference of float entries, see `refines`
 
     @abstractmethod
     def __bool__(self) -> bool: ...
 
     @abstractmethod
     def verify(self) -> bool:
-        """Check that the proof proves the verdict, independently of the search."""
+        """Return whether the stored proof proves the verdict; recompute it without the search."""
 
 
 def is_remap_between(better: Channel, remap: Channel, worse: Channel, tolerance: float = TOLERANCE) -> bool:
-    """Return whether better @ remap is ``worse``: exactly if all are exact, else up to the tolerance in every entry."""
+    """Return whether better @ remap equals ``worse``, exactly; or in every entry up to the tolerance, for floats."""
     if (better.shape[0], better.shape[1], remap.shape[1]) != (worse.shape[0], remap.shape[0], worse.shape[1]):
         return False
     remapped = matrix_product(better.matrix, remap.matrix)
     if is_exact(remapped) and worse.is_exact:
         return bool((remapped == worse.matrix).all())
-    rounding = (better.shape[1] + 2) * 2.0**-52  # rounding error of a product, subtracted from the tolerance
+    rounding = (better.shape[1] + 2) * 2.0**-52  # bound on the rounding error of an entry of the product
     return bool((abs(remapped.astype(np.float64) - worse.matrix.astype(np.float64)) <= tolerance - rounding).all())
 
 
 def prefers(consumer: Consumer, A: Channel, B: Channel, tolerance: float = TOLERANCE) -> bool:
-    """Return whether a consumer's expected loss is strictly less with A than with B, each after the best remap.
+    """Return whether a consumer's least expected loss is strictly smaller with channel A than with channel B.
 
     Numbers are converted to rationals exactly, and the sums are exact. If A, B and the consumer are exact, a preference
     proves that A is no refinement of B. Otherwise the difference must exceed the effect of changing every entry by the
     tolerance; then no remap of B is within the tolerance of A.
 
     Args:
-        consumer: n secrets.
-        A, B: n rows.
+        consumer: Consumer with a prior on n secrets.
+        A, B: Channels with n rows.
         tolerance: Tolerance of float64 channels, as in `is_remap_between`.
 
     >>> from utmost.design.spaces import losses, priors
@@ -79,13 +79,13 @@ def prefers(consumer: Consumer, A: Channel, B: Channel, tolerance: float = TOLER
 
 
 def _least_loss(matrix: Array, joint: Array) -> Fraction:
-    """Return sum_y min_w sum_x C[x, y] joint[x, w], the loss after the best remap, exactly."""
+    """Return the exact least expected loss sum_y min_w sum_x C[x, y] joint[x, w], where C = ``matrix``."""
     loss: Fraction = matrix_product(as_rationals(matrix).T, joint).min(axis=1).sum()
     return loss
 
 
 def _least_loss_around(matrix: Array, joint: Array) -> tuple[Fraction, Fraction]:
-    """Return lower and upper bounds of the least loss, from probabilities rounded to multiples of 2^-60."""
+    """Return a lower and an upper bound of `_least_loss`, from probabilities rounded to multiples of 2^-60."""
     integers, scales = by_integers(joint.reshape(1, -1))
     weights = integers.reshape(joint.shape)
     if is_exact(matrix):

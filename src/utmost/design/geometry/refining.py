@@ -1,6 +1,6 @@
-"""Compare two channels for all consumers: by refinement (one is a post-processing of the other) or a coarser order.
+"""Decide whether one channel is at least as good as another for every consumer: refinement, and two weaker orders.
 
-A refining earth move shows how the posteriors of the better channel are mixed into posteriors of the worse channel.
+A refining earth move shows how posteriors of the better channel are averaged into posteriors of the worse channel.
 """
 
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ def refines(*, better: Channel | object, worse: Channel | object, order: str, to
 def refines(
     *, better: Channel | object, worse: Channel | object, order: str = "refinement", tolerance: float = TOLERANCE
 ) -> Verdict:
-    """Decide whether the worse channel is below the better one; the verdict is usable as a condition, and has a proof.
+    """Decide whether ``worse`` is below ``better`` in an order of channels; the verdict has a proof and a truth value.
 
     - "refinement": is there a remap P with better @ P == worse? The verdict contains P as ``remap``, or a ``consumer``
       who loses strictly less with the worse channel, with a uniform prior and short integer losses.
@@ -70,15 +70,15 @@ def refines(
       verdict contains a ``pair`` of secrets that the worse channel distinguishes more (see `PrivacyOrderVerdict`). The
       max-case order implies this order.
 
-    For rational channels the answer is exact, and P is rational. If one channel has float64 entries, both are treated
-    as rounded numbers: P is any remap such that better @ P is within the tolerance of ``worse`` in every entry, and a
-    consumer's preference exceeds the effect of changing all entries by the tolerance. Rounding errors are included in
-    both proofs. (If float entries were converted to rationals exactly, refinement would hardly ever hold.)
+    For rational channels the verdict is exact, and P is rational. If one channel has float64 entries, the entries of
+    both channels are treated as rounded numbers: P is any remap such that better @ P is within the tolerance of
+    ``worse`` in every entry, and a consumer's preference exceeds the effect of changing all entries by the tolerance.
+    Both proofs include rounding errors. (If float entries were converted to rationals exactly, refinement would hardly
+    ever hold.)
 
     Args:
         better: (n, m), the channel that is post-processed.
-        worse: (n, k). The remap is (m, k), from the outcomes of ``better`` to those of ``worse``; impossible outcomes
-            of ``better`` are treated like the first one.
+        worse: (n, k). The remap is (m, k); rows of impossible outcomes of ``better`` equal its first row.
         order: "refinement", "max-case" or "privacy".
         tolerance: Tolerance of float64 channels, between 1e-13 and 1; rows of channels sum to 1 up to 1e-9.
 
@@ -140,25 +140,25 @@ class EarthMove(Display):
 
     before: Hyper  # hyper of the better channel
     after: Hyper  # hyper of the worse channel, for the same prior
-    # (m, k): rows sum to the weights of `before`, columns to the weights of `after`, and the mean of what arrives at a
-    # posterior is this posterior: sum_y amounts[y, w] before.posteriors[:, y] = after.weights[w] after.posteriors[:,
-    # w].
+    # (m, k): rows sum to the weights of `before`, columns to the weights of `after`, and each posterior of `after` is
+    # the mean of the posteriors moved to it: sum_y amounts[y, w] before.posteriors[:, y] = after.weights[w]
+    # after.posteriors[:, w].
     amounts: Array
 
     def __post_init__(self) -> None:
         frozen(self.amounts)
 
     def verify(self, tolerance: float = TOLERANCE) -> bool:
-        """Check the equations of `amounts`: exactly if all is exact, else up to the tolerance in every sum."""
+        """Check the sums of `amounts` and the posteriors that they give, exactly, or up to ``tolerance`` for floats."""
         tolerance = real(tolerance, "tolerance")
         posteriors, amounts, joint = same_numbers(self.before.posteriors, self.amounts, self.after.joint)
-        misses = (
+        residuals = (
             amounts.sum(axis=1) - self.before.weights,
             amounts.sum(axis=0) - self.after.weights,
             (posteriors @ amounts - joint).ravel(),
         )
         allowed = 0 if self.before.is_exact and self.after.is_exact else tolerance
-        return bool((amounts >= 0).all() and all((abs(miss) <= allowed).all() for miss in misses))
+        return bool((amounts >= 0).all() and all((abs(residual) <= allowed).all() for residual in residuals))
 
 
 def earth_move(
@@ -166,12 +166,13 @@ def earth_move(
 ) -> EarthMove | None:
     """Return the refining earth move from the hyper [prior, better] to the hyper [prior, worse]; None if there is none.
 
-    It exists if and only if the worse channel is a refinement of the better one on the secrets of positive prior
-    probability; the remap P of merged outcomes moves weights[y] P[y, w]. So any prior without zeros decides refinement.
+    An earth move exists if and only if the worse channel is a refinement of the better one on the secrets of positive
+    prior probability; with a remap P between the hypers' outcomes, it moves weights[y] P[y, w] from posterior y to
+    posterior w. So any prior without zeros decides refinement.
 
     Args:
-        prior: (n,).
-        better, worse: (n, m) and (n, k).
+        prior: (n,) probabilities.
+        better, worse: Channels, (n, m) and (n, k).
         tolerance: Tolerance of float64 channels, as in `refines`.
 
     Raises:
@@ -197,6 +198,6 @@ def earth_move(
 
 
 def _rows_of(of: Hyper, possible: Array) -> Channel:
-    """Return the channel of a hyper on the secrets of positive prior probability."""
+    """Return the channel from the secrets ``possible`` to the outcomes of a hyper."""
     joint = of.joint[possible]
     return Channel(joint / joint.sum(axis=1, keepdims=True))

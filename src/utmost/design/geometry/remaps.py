@@ -1,4 +1,4 @@
-"""Find a remap between two channels, or a joint loss that rules out every remap."""
+"""Find a remap P with B P = A for two channels, or a loss that proves that no remap exists."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -24,16 +24,18 @@ def preferring_consumer(
     B: Channel,
     slack: float,
 ) -> Consumer | None:
-    """Return a consumer with a uniform prior who prefers A to B, from a joint loss (n, k); None if there is none."""
-    # The entries are rounded to as few bits as suffice; finally an exact loss is used unrounded. ``slack`` is the
-    # tolerance of `prefers` for float64 channels.
+    """Return a consumer with uniform prior and loss about ``loss`` (n, k) who prefers A to B; None if that fails.
+
+    ``near`` holds float matrices of B and A. ``slack`` is the tolerance of `prefers` for float64 channels.
+    """
+    # The entries of the loss are rounded to as few bits as suffice; finally an exact loss is used unrounded.
     rough = to_floats(loss) if is_exact(loss) else loss
     size = float(abs(rough).max())
     if not np.isfinite(size) or size == 0:
         return None
     exactly = A.is_exact and B.is_exact
     for bits in _BITS:
-        # A loss of few bits is easier to read, and proves the same.
+        # A loss with few bits is easier to read, and proves as much.
         rounded = np.rint(rough / size * 2.0**bits)
         # A preference in floats must exceed the rounding errors of the sums.
         with_B, with_A = ((C.T @ rounded).min(axis=1).sum() for C in near)
@@ -48,7 +50,7 @@ def preferring_consumer(
 
 
 def _uniform_consumer(integers: Array, exactly: bool) -> Consumer:
-    """Return a consumer with a uniform prior; rows are shifted to a least loss of 0, and equal actions are merged."""
+    """Return a consumer with a uniform prior; shift each row of losses to a minimum of 0, and merge equal actions."""
     shifted = integers - integers.min(axis=1, keepdims=True)
     actions = sorted({tuple(int(x) for x in action) for action in shifted.T})
     matrix = as_array([list(row) for row in zip(*actions, strict=True)])
@@ -57,21 +59,21 @@ def _uniform_consumer(integers: Array, exactly: bool) -> Consumer:
 
 
 def one_column(entries: list[Fraction], column: int, width: int) -> Array:
-    """Return a joint loss that is zero except for one action."""
+    """Return a loss (n, width) that is zero except in one column."""
     loss = np.full((len(entries), width), Fraction(0), dtype=object)
     loss[:, column] = entries
     return loss
 
 
 RemapCheck = Callable[[Array], bool]
-"""A function that decides whether a remap is close enough."""
+"""A function that decides whether a remap of the merged pair is close enough."""
 
 Refutes = Callable[[Array], bool]
-"""A function that checks whether a joint loss, float or exact, gives a consumer who prefers the worse channel."""
+"""A function that checks whether a loss, float or exact, gives a consumer who prefers A to B: no remap exists."""
 
 
 def near_remap(pair: MergedPair, is_near: RemapCheck, refutes: Refutes) -> Array | None:
-    """Return a row-stochastic P that ``is_near`` accepts; None once ``refutes`` accepts a loss."""
+    """Return a row-stochastic P that ``is_near`` accepts; return None as soon as ``refutes`` accepts a loss."""
     for candidate in remap_candidates(*pair.near):
         if candidate.loss is not None and refutes(candidate.loss):
             return None
@@ -93,7 +95,7 @@ def near_remap(pair: MergedPair, is_near: RemapCheck, refutes: Refutes) -> Array
 
 
 def _stochastic(near: Array) -> Array:
-    """Set negative entries to 0, and scale rows to sum 1."""
+    """Return a matrix with negative entries set to 0 and rows scaled to sum 1."""
     clipped = np.maximum(near, 0.0)
     return np.asarray(clipped / clipped.sum(axis=1, keepdims=True))
 
@@ -103,10 +105,10 @@ _SMALL_DENOMINATORS = (1, 60, 10**4, 10**7)
 
 
 def exact_remap(pair: MergedPair, refutes: Refutes) -> Array | None:
-    """Return the remap P >= 0 with B P = A and row sums 1; None once ``refutes`` accepts a loss that rules it out."""
-    # Independent columns leave one candidate, from a linear system. Otherwise floats give an interior P, and the exact
-    # correction by independent columns is too small to make an entry negative. If no remap is interior, a remap with
-    # small denominators is tried, and then the linear program is solved exactly.
+    """Return a remap P >= 0 with B P = A and row sums 1; return None as soon as ``refutes`` accepts a loss."""
+    # If the columns of B are independent, a linear system gives the only candidate. Otherwise floats give a P without
+    # zeros, and an exact correction of some rows is too small to make an entry negative. If every remap has zeros, a
+    # remap with small denominators is tried, and then the linear program is solved exactly.
     B, A = pair.coarse, pair.fine
     rows, columns = independent(B)
     only = len(columns) == B.shape[1]
@@ -120,7 +122,7 @@ def exact_remap(pair: MergedPair, refutes: Refutes) -> Array | None:
             if corrected is not None:
                 return corrected
     if only:
-        # P = B^-1 A on independent rows; another row, or a negative entry, gives a refuting loss. One loss is enough.
+        # P = B^-1 A on independent rows. If B P = A fails in another row, or P has a negative entry, a loss refutes.
         P = solve_lifted(B[rows], A[rows])
         rest = [x for x in range(len(B)) if x not in set(rows)]
         off = matrix_product(B[rest], P) - A[rest]
@@ -148,18 +150,17 @@ def exact_remap(pair: MergedPair, refutes: Refutes) -> Array | None:
 
 
 def _combination_of_rows(B: Array, rows: list[int], target: Array) -> Array:
-    """Return the weights of all rows of B whose combination is the target; rows outside ``rows`` have weight 0."""
+    """Return weights (n,) with weights @ B = target; rows of B outside ``rows`` have weight 0."""
     weights = np.full(len(B), Fraction(0), dtype=object)
     weights[rows] = solve_lifted(B[rows].T, target[:, None])[:, 0]
     return weights
 
 
 def _corrected(B: Array, A: Array, rough: Array, near: Array, rows: list[int], columns: list[int]) -> Array | None:
-    """Return a remap next to a positive float remap, corrected exactly by independent columns; None if not >= 0."""
+    """Return an exact remap near a positive float remap; None if the correction makes an entry negative."""
     if near.min() <= 0:
         return None
-    # Dyadic rationals whose rows sum to exactly 1: the rounding remainder is added to the largest entry of a row, which
-    # stays positive.
+    # Round to multiples of 2^-44 with row sums exactly 1: add the remainder to the largest entry, which stays positive.
     unit = 1 << _ROUNDED_BITS
     integers = np.rint(near * unit).astype(np.int64)
     integers[np.arange(len(near)), near.argmax(axis=1)] += unit - integers.sum(axis=1)
@@ -167,7 +168,7 @@ def _corrected(B: Array, A: Array, rough: Array, near: Array, rows: list[int], c
     for y, row in enumerate(integers.tolist()):
         P[y] = [Fraction(v, unit) for v in row]
     missed = A - matrix_product(B, P)
-    # Use well-conditioned columns, because through nearly dependent columns a small residual needs a large correction:
+    # Choose well-conditioned columns, because with nearly dependent columns a small residual needs a large correction.
     # Gram-Schmidt with pivoting takes the longest remaining column at each step.
     rest, chosen = rough[rows], list[int]()
     for _ in rows:
@@ -189,7 +190,7 @@ def _corrected(B: Array, A: Array, rough: Array, near: Array, rows: list[int], c
 
 
 def _refute(loss: Array, refutes: Refutes) -> None:
-    """Check that an exactly derived loss leads to a consumer."""
+    """Raise SolverFailed if ``refutes`` does not accept a loss that was derived exactly."""
     if not refutes(loss):
         raise SolverFailed(
             "a loss from an exact dual must distinguish the channels", came="one that does not", where="refinement"

@@ -1,4 +1,4 @@
-"""The automorphisms of a space, which preserve all distances, and the orbits of vertices and kernels under them."""
+"""Find the permutations of secrets that preserve all distances, and the orbits of vertices and kernels under them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -23,8 +23,9 @@ class Automorphisms(Display):
 
     Attributes:
         size: Number n of secrets.
-        transversals: For each secret i, one automorphism that fixes 0, ..., i-1 and maps i to j, for every j for which
-            there is one (including the identity). Every automorphism is a product of one automorphism from each tuple.
+        transversals: For each secret i, a tuple with one automorphism that fixes 0, ..., i-1 and maps i to j, for every
+            j for which such an automorphism exists (including i itself). Every automorphism is a product of one
+            automorphism from each tuple.
     """
 
     size: int
@@ -72,7 +73,7 @@ class Automorphisms(Display):
 
 
 def automorphisms(space: Space) -> Automorphisms:
-    """Return the permutations of the secrets of a space that preserve every distance; float64 distances exactly.
+    """Return the permutations of the secrets of a space that preserve every distance, compared exactly even for floats.
 
     >>> from utmost.spaces import cycle
     >>> automorphisms(cycle(5)).order
@@ -87,7 +88,7 @@ def automorphisms(space: Space) -> Automorphisms:
 def _completed_automorphism(
     kinds: NDArray[np.intp], profiles: list[tuple[int, ...]], start: list[int]
 ) -> Permutation | None:
-    """Return an automorphism with the given first images, by backtracking; None if there is none."""
+    """Return an automorphism that maps 0, 1, ... to the secrets in ``start``; None if there is none."""
     n, given = len(kinds), len(start)
     if (kinds[np.ix_(start, start)] != kinds[:given, :given]).any():
         return None
@@ -113,11 +114,11 @@ def _completed_automorphism(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Orbits(Display):
-    """A partition of 0, ..., N-1 into orbits of automorphisms."""
+    """A partition of vertices or kernels 0, ..., N-1 into orbits under the automorphisms of a space."""
 
-    labels: Indices  # (N,) the number of the orbit of each; orbits are numbered by lowest member
+    labels: Indices  # (N,) the index of the orbit of each member; orbits are sorted by their lowest members
     representatives: Indices  # the lowest member of each orbit
-    sizes: Indices
+    sizes: Indices  # the number of members of each orbit
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -137,8 +138,8 @@ def vertex_orbits(vertices: Vertices) -> Orbits:
 
 
 def column_permutations(vertices: Vertices, automorphisms: Iterable[Permutation] | None = None) -> list[Indices]:
-    """Return, for each automorphism (by default the generators), the index of the image of every vertex."""
-    # The image of v under p is the vertex with the value v(x) at p(x). All vertices of the type must be listed.
+    """Return, for each automorphism (by default the generators), an array of the indices of the images of vertices."""
+    # The image of v under p is the vertex with the value v(x) at p(x). ``vertices`` must hold all vertices of the type.
     if automorphisms is None:
         automorphisms = Automorphisms.of(vertices.distances.integers()).generators
     flat = vertices.exponents.reshape(len(vertices), -1)
@@ -151,7 +152,8 @@ def column_permutations(vertices: Vertices, automorphisms: Iterable[Permutation]
 
 
 def orbits_under(permutations: Iterable[Indices], count: int) -> Orbits:
-    """Return the orbits of 0, ..., count-1 under permutations: labels fall to the lowest member until none changes."""
+    """Return the orbits of 0, ..., count-1 under permutations."""
+    # Every label falls to the lowest label in its orbit, until no label changes.
     labels = np.arange(count)
     permutations = list(permutations)
     changed = True
@@ -168,14 +170,14 @@ def orbits_under(permutations: Iterable[Indices], count: int) -> Orbits:
 
 
 def moved_supports(supports: Array, permutation: Indices) -> Array:
-    """Return the images of kernels (rows of column indices filled up with -1) under a permutation, with sorted rows."""
+    """Return the images of kernels under a permutation of vertices; kernels are sorted rows of indices, -1 for none."""
     lookup = np.append(permutation, len(permutation)).astype(np.int64)  # index -1 maps to the last entry
     images = np.sort(lookup[supports], axis=1)
     return np.where(images == len(permutation), -1, images)
 
 
 def support_orbits(supports: Array, permutations: Iterable[Indices]) -> Orbits:
-    """Return the orbits of kernels, given as all rows of a complete list, under permutations of the columns."""
+    """Return the orbits of all kernels of a type (rows of ``supports``) under permutations of the vertices."""
     return orbits_under((_row_positions(supports, moved_supports(supports, p)) for p in permutations), len(supports))
 
 
@@ -183,6 +185,6 @@ def _row_positions(rows: Array, moved: Array) -> Indices:
     """Return the index in ``rows`` of each row of ``moved``; both contain the same rows, each once."""
     here, there = np.lexsort(rows.T[::-1]), np.lexsort(moved.T[::-1])
     assert np.array_equal(rows[here], moved[there]), "an automorphism permutes a complete list"
-    places = np.empty(len(rows), dtype=np.intp)
-    places[there] = here
-    return places
+    positions = np.empty(len(rows), dtype=np.intp)
+    positions[there] = here
+    return positions

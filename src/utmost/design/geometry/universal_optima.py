@@ -1,4 +1,4 @@
-"""Decide whether a mechanism is optimal for every prior, with certificates."""
+"""Decide whether a mechanism has the least expected loss for every prior, and return certificates."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,12 +38,12 @@ Proof = TypeVar("Proof", Dominance, Conflict)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UniversalityVerdict(Display):
-    """Whether a mechanism is l-optimal for every prior; usable as a condition."""
+    """Whether a mechanism has the least expected loss l of its type for every prior; true in a condition if so."""
 
     holds: bool
-    prior: Array | None  # a prior for which `better` has a smaller loss, if the verdict is no
+    prior: Array | None  # if not `holds`: a prior for which `better` has a smaller expected loss
     better: AnyChannel | None
-    certificate: Dominance | None  # the proof, if it holds
+    certificate: Dominance | None  # the proof, if `holds`
 
     def __bool__(self) -> bool:
         return self.holds
@@ -51,10 +51,10 @@ class UniversalityVerdict(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ExistenceVerdict(Display):
-    """Whether some mechanism of a type is l-optimal for every prior; usable as a condition."""
+    """Whether some mechanism of a type has the least expected loss l for every prior; true in a condition if so."""
 
     exists: bool
-    mechanism: AnyChannel  # universally optimal if possible, else with the least regret
+    mechanism: AnyChannel  # optimal for every prior if `exists`, else the mechanism with the least regret
     # largest excess of the loss of `mechanism` over the least loss, over all priors; 0 if and only if `exists`
     regret: Any
     priors: tuple[Array, ...]  # priors whose optima conflict
@@ -67,7 +67,7 @@ class ExistenceVerdict(Display):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeastLoss:
-    """The least expected loss f(pi) of a privacy type, by a program whose variables are amounts of vertices."""
+    """The linear program for the least expected loss f(pi) of a privacy type; its variables are amounts of vertices."""
 
     # For M = sum_v lambda_v v, U(pi, M) = sum_v lambda_v min_w sum_x pi_x v(x) l(x, w), and the best mechanism for a
     # prior is a linear program in lambda with one row for each secret.
@@ -76,17 +76,17 @@ class LeastLoss:
     loss: Array  # (n, k) Fractions
     scaled: Array  # (n, N) integers: the columns times their scales
     scales: tuple[int, ...]  # (N,)
-    # The mechanism with which the search starts, as a basis of the program.
+    # A feasible basis of the program, from which the search starts.
     start: IntegerTableau | FieldTableau
 
     @classmethod
     def of(cls, ptype: PrivacyType, loss: object) -> "LeastLoss":
-        """Return the program of a type and an exact loss."""
+        """Return the program for a privacy type and an exact loss."""
         listed = vertices(ptype)
         columns, table = exact_weights(listed), exact_loss(loss, ptype.space.size)
         if not listed.is_exact:
             ones = np.full(len(columns), 1, dtype=object)
-            # Irrational powers have no common denominator, so their tableau is over the field.
+            # Irrational powers have no common denominator, so the tableau holds numbers of a `PowerField`.
             start = FieldTableau.feasible(columns, ones)
             return cls(ptype, columns, table, columns, (1,) * columns.shape[1], start)
         pairs = [as_integers(column) for column in columns.T]
@@ -100,11 +100,12 @@ class LeastLoss:
         return least_losses(self.columns, self.loss, prior)
 
     def scaled_prices(self, prior: PriorVector) -> Array:
-        """Return the least losses of the scaled vertices at a prior, which are the costs of the program."""
+        """Return `prices` times the scales of the vertices: the costs of the program with integer columns."""
         return np.asarray(self.prices(exact_prior(prior)) * np.array(self.scales, dtype=object))
 
     def at(self, priors: tuple[PriorVector, ...]) -> Iterator[tuple[PriorVector, Solution]]:
-        """Yield the best amounts of vertices and the dual for each prior; each search starts from the last solution."""
+        """Yield for each prior the least loss, the best amounts of vertices, and the dual."""
+        # Each search starts from the last solution, which is near if priors are similar.
         at = self.start
         for prior in priors:
             costs, denominator = over_one_denominator(self.scaled_prices(prior))
@@ -172,7 +173,7 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
 
 
 def _proved(proof: Proof, least: LeastLoss) -> Proof:
-    """Check by exact comparisons a certificate from a search that compared irrational numbers modulo a prime."""
+    """Return a proof; first verify it exactly if its search compared irrational numbers modulo a prime."""
     if isinstance(least.start, FieldTableau) and not proof.verify():
         raise SolverFailed("the certificate must verify", came=type(proof).__name__)
     return proof
@@ -181,12 +182,13 @@ def _proved(proof: Proof, least: LeastLoss) -> Proof:
 def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
     """Decide whether a mechanism of the type is l-optimal for every prior; if not, find the least regret.
 
-    The minimum over mechanisms of the maximum over priors of U(pi, M) - f(pi) is a linear program over vertices, with
-    one row for each of finitely many priors. The worst prior among the vertices of the cells of the current mechanism
-    is added as a row, until no prior violates the program.
+    The regret of a mechanism M is the largest excess of its expected loss U(pi, M) over the least expected loss f(pi),
+    over all priors pi. The least regret is the value of a linear program over amounts of vertices of the type, with one
+    row for each of finitely many priors. Each step adds the prior with the largest regret of the current mechanism as a
+    row, until no prior violates the program.
 
-    If some alpha^d is irrational, as on Euclidean grids, mechanisms are `PowerChannel` and numbers `PowerNumber`: exact
-    rational functions of powers of alpha, compared by balls of increasing precision.
+    If some alpha^d is irrational, as on Euclidean grids, mechanisms are of class `PowerChannel` and numbers of class
+    `PowerNumber`: exact rational functions of powers of alpha, compared by balls of increasing precision.
 
     Raises:
         Unsupported: for floats.
@@ -194,7 +196,7 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
 
     Cost: exponential in the number of secrets; irrational numbers cost about 100 times as much as rationals.
 
-    Source: [fernandes2022], theorems 8, 10, 11, 12 and corollary 13 are instances.
+    Source: [fernandes2022]; its theorems 8, 10, 11, 12 and corollary 13 are instances.
 
     >>> from utmost.spaces import discrete
 
@@ -219,7 +221,7 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
             # is worse.
             regret, amounts, weights, multipliers = _least_regret_program(least, known)
             proof, worst = _dominance(least, least.channel(amounts), regret)
-        # If the regret is positive, these priors prove that no mechanism has less.
+        # If the regret is positive, the priors with positive weights prove that no mechanism has a smaller regret.
         exists = not regret
         against = () if exists else tuple(prior for prior in known if weights[prior])
         best = {prior: least.channel(solution.x) for prior, solution in least.at(against)}
@@ -239,7 +241,7 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
 
 
 def _dominance(least: LeastLoss, channel: AnyChannel, slack: Any) -> tuple[Dominance | None, PriorVector | None]:
-    """Return the proof that no prior has a regret above ``slack``, or the prior with the largest regret."""
+    """Return a proof that the channel's regret is at most ``slack`` at every prior, or else the worst prior."""
     cells = Complex.of(channel.matrix, least.loss)
     duals, worst, largest = {}, None, slack
     for prior, solution in least.at(cells.priors):
@@ -253,8 +255,8 @@ def _dominance(least: LeastLoss, channel: AnyChannel, slack: Any) -> tuple[Domin
 def _least_regret_program(
     least: LeastLoss, known: dict[PriorVector, Any]
 ) -> tuple[Any, tuple[Any, ...], dict[PriorVector, Any], tuple[Any, ...]]:
-    """Return t, lambda, the dual weight of each prior, and the multipliers of the rows of V."""
-    # min t with lambda >= 0, V lambda = 1 and sum_v lambda_v u_v(pi) - t <= f(pi) for every known prior.
+    """Return the least regret t for known priors, the amounts lambda, and the duals of priors and of secrets."""
+    # Minimise t subject to lambda >= 0, V lambda = 1 and sum_v lambda_v u_v(pi) - t <= f(pi) for every known prior.
     n, count = least.columns.shape
     rows, right, factors = [], [], []
     for k, (prior, value) in enumerate(known.items()):
@@ -276,18 +278,19 @@ def _least_regret_program(
 
 
 def distinguishing_mechanism(ptype: PrivacyType) -> tuple[Channel, Array]:
-    """Return a mechanism and a nontrivial loss, monotone in every metric, for which it is universally optimal.
+    """Return a mechanism and a nontrivial loss for which the mechanism is optimal at every prior.
 
     The mechanism distinguishes the two closest secrets x, z as much as their distance allows, and treats every other
-    secret like z. On {x, z} it is the only kernel of the restricted type, so it is optimal for every loss that depends
-    only on whether the secret is x or z. The loss has the actions x and z, and l(w, s) = [w != s] up to a function of
-    the secret.
+    secret like z. Restricted to {x, z}, the mechanism is the only kernel of the type, so it is optimal for every loss
+    that depends only on whether the secret is x or z. The loss, monotone in every metric, has the actions x and z:
+    loss[s, 0] = [s != x] and loss[s, 1] = [s != z].
 
     Raises:
         OutOfRange: for fewer than two secrets.
         Unsupported: if alpha^d is irrational for the least distance d.
 
-    Source: [fernandes2022], theorem 10, with the loss of the paper (0 beyond x and z, not monotone) replaced.
+    Source: [fernandes2022], theorem 10, with another loss: the loss of the paper is 0 except at x and z, so it is not
+    monotone.
 
     >>> from utmost.spaces import discrete
     >>> channel, loss = distinguishing_mechanism(PrivacyType(discrete(3), alpha="1/2"))

@@ -1,4 +1,4 @@
-"""The vertices of a privacy type: the extreme points of the posteriors of its channels for a uniform prior."""
+"""List or count the vertices of a privacy type: the extreme posteriors of its channels for a uniform prior."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,22 +26,23 @@ Heights = NDArray[np.int16]
 
 
 def height_functions(graph: BipartiteGraph, rows: int = 1 << 16) -> Iterator[Heights]:
-    """Yield all h with h(x) - h(y) = 1 or -1 along every edge and h(order[0]) = 0, in (m, n) int16 blocks."""
-    # A tight graph is connected only if h is an integer with the parity of the hops everywhere, so every edge is tight.
-    # Secrets get heights one after another. By McShane's theorem a function that is Lipschitz on some secrets extends
-    # to the rest, so no partial function is a dead end: O(n^2) work for each vertex, and O(n^2 rows) memory.
+    """Yield, in (m, n) blocks, all integer h with |h(x) - h(y)| = 1 along every edge and h(order[0]) = 0."""
+    # The tight pairs of h join all secrets only if h has everywhere the parity of the number of edges from order[0], so
+    # every edge is tight. Secrets get heights one after another. By McShane's theorem a function that is Lipschitz on
+    # some secrets extends to all, so no partial function is a dead end: O(n^2) work for each vertex, and O(n^2 rows)
+    # memory.
     n = len(graph.order)
     reach = graph.hops[np.ix_(graph.order, graph.order)]
-    place = np.argsort(graph.order)
+    position = np.argsort(graph.order)
     waiting = [np.zeros((1, 1), dtype=np.int16)]
     while waiting:
         known = waiting.pop()
         if len(known) > rows:
             waiting.extend(reversed(np.array_split(known, -(-len(known) // rows))))
         elif known.shape[1] == n:
-            yield known[:, place]
+            yield known[:, position]
         else:
-            # Every function gets the height of one more secret, within its distances of all known heights.
+            # Extend every function to one more secret, within the distances to all secrets that have a height.
             steps = reach[known.shape[1], : known.shape[1]]
             lowest, highest = (known - steps).max(axis=1), (known + steps).min(axis=1)
             free = lowest < highest
@@ -63,20 +64,20 @@ class TightGraph:
 
     @classmethod
     def of(cls, h: Array, distances: Array) -> "TightGraph":
-        """Return the tight pairs of h, (n,)."""
+        """Return the tight graph of h, (n,), from an (n, n) matrix of distances."""
         tight = (h[:, None] - h[None, :]) == distances
         tight.flat[:: len(h) + 1] = False
         packed = np.packbits(np.concatenate([tight, tight.T]), axis=1, bitorder="little")
         if packed.shape[1] > 8:
             masks = tuple(int.from_bytes(row.tobytes(), "little") for row in packed)
         else:
-            words = np.zeros((len(packed), 8), dtype=np.uint8)
-            words[:, : packed.shape[1]] = packed
-            masks = tuple(words.view("<u8")[:, 0].tolist())
+            padded = np.zeros((len(packed), 8), dtype=np.uint8)
+            padded[:, : packed.shape[1]] = packed
+            masks = tuple(padded.view("<u8")[:, 0].tolist())
         return cls(masks[: len(h)], masks[len(h) :])
 
     def closure(self, start: int, down: bool) -> int:
-        """Return everything reached from a set along arcs (down) or against arcs."""
+        """Return all secrets that can be reached from the set ``start`` along arcs (down) or against arcs."""
         arcs = self.below if down else self.above
         seen, todo = start, start
         while todo:
@@ -88,7 +89,7 @@ class TightGraph:
         return seen
 
     def component(self, start: int, within: int) -> int:
-        """Return the nodes that arcs inside ``within``, in either direction, join to the node set ``start``."""
+        """Return the secrets that arcs inside the set ``within``, in either direction, join to the set ``start``."""
         seen, todo = start, start
         while todo:
             x = todo.bit_length() - 1
@@ -101,11 +102,11 @@ class TightGraph:
 
 def vertices_by_reverse_search(distances: Array) -> Iterator[Array]:
     """Yield all vertices h of {h: h(x) - h(y) <= d(x, y), h(0) = 0}, each once, for an (n, n) integer metric."""
-    # Avis and Fukuda's reverse search. From any vertex except the top, d(., 0), a fixed upward edge leads to its
-    # parent, so the vertices form a tree; the children of a vertex are the lower neighbours that have it as parent. The
-    # walk stores only the path to the root, O(n^2) for each vertex on it. An edge of the polytope lifts a set that is
-    # closed along tight pairs, connected, and has a connected complement. Cost: O(n^2) for each vertex and each edge
-    # below it.
+    # Avis and Fukuda's reverse search. From any vertex except the top, d(., 0), a fixed rule chooses one upward edge,
+    # which leads to the parent of the vertex; so the vertices form a tree with the top as root. The walk stores only
+    # the path to the root, O(n^2) memory for each vertex on it. An edge of the polytope lifts a set of secrets that is
+    # closed along tight pairs, connected, and has a connected complement. Cost: O(n^2) for each vertex and each of its
+    # downward edges.
     top = distances[0].copy()
     yield top
     path = [_children(top, distances)]
@@ -119,19 +120,19 @@ def vertices_by_reverse_search(distances: Array) -> Iterator[Array]:
 
 
 def _children(h: Array, distances: Array) -> Iterator[Array]:
-    """Yield the children of h: the lower neighbours that have h as parent."""
+    """Yield the children of h: the lower neighbours h' on the polytope that have h as parent."""
     room = distances + h[:, None] - h[None, :]
     everything = (1 << len(h)) - 1
     for moved in _sinking_sets(TightGraph.of(h, distances)):
-        # Lower the set until the next pair becomes tight.
+        # Lower h on the set until one more pair becomes tight.
         inside = [x for x in range(len(h)) if moved >> x & 1]
         outside = [x for x in range(len(h)) if not moved >> x & 1]
         child = h.copy()
         child[inside] -= room[inside][:, outside].min()
-        # Let ``lowest`` be the first secret that is not as high as possible. A step to the parent of the child lifts
-        # every secret that arcs lead to from ``lowest``, and every secret that these cut off from secret 0. Both sides
-        # are then connected, and the step runs along an edge of the polytope. A cheap check comes first: ``lowest``
-        # must be in the lowered set.
+        # Let ``lowest`` be the first secret whose height is below the largest possible height d(., 0). The step from
+        # the child to its parent lifts every secret that can be reached along arcs from ``lowest``, and every secret
+        # that these secrets cut off from secret 0. The lifted set and its complement are then connected, so the step
+        # runs along an edge of the polytope. A cheap check comes first: ``lowest`` must be in the lowered set.
         lowest = int(np.argmax(child < distances[0]))
         if moved >> lowest & 1:
             graph = TightGraph.of(child, distances)
@@ -143,7 +144,8 @@ def _children(h: Array, distances: Array) -> Iterator[Array]:
 def _sinking_sets(graph: TightGraph) -> Iterator[int]:
     """Yield every connected set without secret 0 that is closed against the arcs and has a connected complement."""
     # A branch fixes a set that stays (connected, closed along arcs, with secret 0) and a set that sinks. If the sinking
-    # set lies within one component of the rest, this component is an answer, so at most every other branch fails.
+    # set lies within one component of all secrets that do not stay, this component is one of the sets to yield. So at
+    # most every other branch yields nothing.
     everything = (1 << len(graph.below)) - 1
     todo = [(graph.closure(1, down=True), 0)]
     while todo:
@@ -173,14 +175,14 @@ def _sinking_sets(graph: TightGraph) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vertices(Display):
-    """Vertices of a privacy type in log form: v(x) is proportional to alpha^h(x), with h Lipschitz and min h = 0.
+    """Vertices v of a privacy type in log form: v(x) is proportional to alpha^h(x), with h Lipschitz and min h = 0.
 
     This is a sequence of posteriors: ``vertices[k]`` is vertex k as an (n,) array that sums to 1.
 
     Attributes:
         exponents: (N, n, K) integers: h(x) = unit * sum_k exponents[., x, k] sqrt(roots[k]).
-        distances: Distances of the space, exactly.
-        powers: Powers of alpha with these exponents.
+        distances: Exact distances between the secrets.
+        powers: Level and roots that turn exponents into powers of alpha.
     """
 
     exponents: NDArray[np.int64]
@@ -204,7 +206,7 @@ class Vertices(Display):
 
     @property
     def weights(self) -> Array:
-        """alpha^h, (n, N), with columns scaled to a largest entry of 1; Fractions if they are rational."""
+        """The columns alpha^h, (n, N), each with largest entry 1; Fractions if all are rational, else floats."""
         return frozen(np.moveaxis(self._weights(self.exponents), -1, 0))
 
     @property
@@ -229,9 +231,9 @@ class Vertices(Display):
 def vertices(ptype: PrivacyType) -> Vertices:
     """List all vertices of a privacy type.
 
-    The posteriors of channels of the type, for a uniform prior, form a polytope in the simplex. Its vertices are, in
-    log form, the functions h with h(x) - h(y) <= d(x, y) whose tight pairs join all secrets. They are found from the
-    exact distances.
+    The posteriors of channels of the type, for a uniform prior, form a polytope in the simplex. A posterior
+    proportional to alpha^h is a vertex if and only if h(x) - h(y) <= d(x, y) for all secrets x, y, and the tight pairs,
+    for which equality holds, join all secrets. The search computes with exact distances.
 
     Source: [fernandes2022], definition 4 and section III. Cost: see `height_functions`, `vertices_by_reverse_search`.
 
@@ -256,11 +258,14 @@ def vertex_blocks(ptype: PrivacyType, rows: int = 1 << 16) -> Iterator[Vertices]
 
 @progress_bar("Counting vertices")
 def count_vertices(where: PrivacyType | Space) -> int:
-    """Return the number of vertices of a privacy type, or of a space: the number does not depend on the level.
+    """Return the number of vertices of the privacy types on a space, which does not depend on the level.
 
-    The essential graph is divided into blocks, whose counts multiply. An edge has 2 vertices, k secrets at equal
-    distance have 2^k - 2, a bipartite block is counted by a transfer matrix, and any other block is listed by reverse
-    search.
+    The essential graph is divided into blocks (biconnected components), and the result is the product of the numbers
+    of vertices of the blocks. A single edge has 2 vertices, and k secrets at equal distances have 2^k - 2. A transfer
+    matrix counts the vertices of a bipartite block; a reverse search lists those of any other block.
+
+    Args:
+        where: Privacy type or space.
 
     >>> from utmost.spaces import counts
     >>> count_vertices(counts(100)) == 2**100
@@ -305,7 +310,7 @@ def _exponent_blocks(distances: Distances, rows: int) -> Iterator[NDArray[np.int
         while functions := list(islice(listed, rows)):
             block = np.zeros((len(functions), len(table), len(distances.roots)), dtype=np.int64)
             for h, exponents in zip(functions, block, strict=True):
-                # Exponents in terms of square roots add up along tight pairs, from the minimum of h.
+                # Exponents, as combinations of square roots, add up along tight pairs, starting at the minimum of h.
                 tight = TightGraph.of(h, table)
                 known = [int(np.argmin(h))]
                 for x in known:
@@ -322,14 +327,14 @@ def _is_discrete(table: Array) -> bool:
 
 
 def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[int]) -> Iterator[Channel]:
-    """Yield all vertex mechanisms of a type that extend a mechanism on some secrets, with the same outcomes.
+    """Yield all vertex mechanisms of a type that extend a given mechanism from some secrets to all, with its outcomes.
 
-    Each column of an extension is a vertex of the type whose restriction to the secrets is proportional to the column
-    of ``channel``, scaled to be equal. Columns are chosen one after another, as long as no row sum exceeds 1.
+    On the given secrets, each column of an extension equals the column of ``channel``; on all secrets it is a multiple
+    of a vertex of the type. The search chooses one column after another, as long as no row sum exceeds 1.
 
     Args:
         ptype: Privacy type with rational alpha^d.
-        channel: (k, m) Fractions, all outcomes possible.
+        channel: (k, m) Fractions, without a column of zeros.
         secrets: k of the n secrets, in the order of the rows of ``channel``.
 
     Yields:
@@ -339,7 +344,7 @@ def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[in
         Unsupported: for a float64 channel, and if some alpha^d is irrational.
         OutOfRange: for a wrong number of secrets.
 
-    Source: [fernandes2022], section VI-D: with theorem 6(5) the extension inherits the losses of the target.
+    Source: [fernandes2022], section VI-D and theorem 6(5).
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import hamming
@@ -358,12 +363,12 @@ def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[in
     if channel.shape[0] != len(secrets):
         raise OutOfRange(f"the channel must have {len(secrets)} rows, one for each secret", came=channel.shape[0])
     rows: list[int] = places(secrets, ptype.space.size, "secrets").tolist()
-    # For each column: the vertices that are proportional to it on the given secrets, scaled to equal it there.
+    # For each column: the vertices that are proportional to the column on the given secrets, scaled to equal it there.
     choices = []
-    for wanted in channel.matrix.T:
-        pivot = int(np.flatnonzero(wanted != 0)[0])
-        scaled = listed.weights * (wanted[pivot] / listed.weights[rows[pivot]])
-        choices.append([column for column in scaled.T if (column[rows] == wanted).all()])
+    for given in channel.matrix.T:
+        pivot = int(np.flatnonzero(given != 0)[0])
+        scaled = listed.weights * (given[pivot] / listed.weights[rows[pivot]])
+        choices.append([column for column in scaled.T if (column[rows] == given).all()])
     yield from _combined_columns(choices, [], np.zeros(len(listed.weights), dtype=object))
 
 
