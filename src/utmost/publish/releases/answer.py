@@ -1,4 +1,4 @@
-"""An answer: noisy values at one epsilon, and the questions that a reader may ask about them."""
+"""The result of a release: noisy values at one epsilon, with methods for their sums, ratios, margins and files."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -48,8 +48,8 @@ class Answer(Display, Generic[TableT_co]):
     """Noisy values at one epsilon. They never change, even if further levels are answered.
 
     The functions that draw noise return answers: `release`, `Ledger.publish`, `Ledger.relax`, `Ledger.view`, and the
-    methods of a service's client. Values of cells are in the columns of ``table``; values of a plan are read by the
-    name of a marginal: ``answer["sex age"]``. ``answer.release`` gives further answers to the same promise.
+    methods of a service's client. Without a plan, the noisy values are columns of ``table``. With a plan, read them
+    by the name of a marginal: ``answer["sex age"]``. ``answer.release`` gives further answers to the same promise.
 
     Attributes:
         table: The released and the public columns: a `Table`, or a dataframe of the kind of the input. Each released
@@ -58,7 +58,7 @@ class Answer(Display, Generic[TableT_co]):
             has the selected keys.
         promise: Promise; its columns and public columns are those of the table, in the same order.
         noise: Level, unit, distribution and margin of the noise: a `NoiseAtLevel`.
-        rows: Number of rows.
+        rows: Number of rows of the table; for a plan, number of measured sums.
         ledger_facts: Name, version and levels of the release, for the statement; None if the release is made once.
 
     >>> import utmost as ut
@@ -81,14 +81,14 @@ class Answer(Display, Generic[TableT_co]):
     rows: int
     ledger_facts: LedgerFacts | None
     _release: "Release | None" = field(repr=False)
-    _digest: Digest | None = field(default=None, repr=False)  # digest of the file that it was read from
+    _digest: Digest | None = field(default=None, repr=False)  # digest in the statement that was read
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Answer, (self.table, self.promise, self.noise, self.rows, self.ledger_facts, None, self._digest)
 
     @classmethod
     def of_statement(cls, table: Any, statement: Mapping[str, Any]) -> "Answer[Any]":
-        """The answer in a published table, from the statement beside it; `read_release` reads both from a file.
+        """Make the answer from a published table and its statement; `read_release` reads these two files.
 
         Args:
             table: Table as it was published, of any kind.
@@ -105,7 +105,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @classmethod
     def of_sums(cls, sums: "NoisySums") -> "Answer[NoisySums]":
-        """The answer of a plan, from its noisy sums."""
+        """Make the answer of a release by a plan from its noisy sums."""
         from utmost.publish.releases.noisy_sums import NoisySums
 
         rows = instance(sums, NoisySums, "sums").plan.measured
@@ -156,7 +156,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def distribution(self) -> Any:
-        """The distribution of the noise of each released cell, or of the cells of a row together."""
+        """The distribution of the noise of one released cell; if the cells of a row share noise, of the whole row."""
         return self.noise.distribution
 
     @property
@@ -166,12 +166,12 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def is_by_plan(self) -> bool:
-        """Whether the sums of a plan were measured: then ``table`` has them, and marginals have names."""
+        """Whether the release measured the sums of a plan: then ``table`` is a `NoisySums`."""
         return self.promise.noise.is_by_plan
 
     @property
     def release(self) -> "Release":
-        """The history of all answers to this promise, from which further levels are answered.
+        """The release that remembers all answers to this promise; its method `at` gives answers at other levels.
 
         Raises:
             Unsupported: for an answer without history: made for one epsilon, read from a file, or unpickled.
@@ -186,11 +186,11 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def memory_identity(self) -> str | None:
-        """The random name of the ledger or process that remembers the release; None if there is none, or if unknown."""
+        """The random name of the ledger or process that remembers the release; None if none does or it is unknown."""
         return None if self._release is None else self._release.memory_identity
 
     def margin(self, confidence: Number | None = None) -> int | float:
-        """The margin of error of the noisiest column: a released value lies this close to the true one.
+        """The margin of error of the noisiest column: a released value is at most this far from the true value.
 
         Args:
             confidence: Probability with which the margin holds; if left out, that of the margins in the table (95 % by
@@ -204,13 +204,13 @@ class Answer(Display, Generic[TableT_co]):
         return self.noise.margin if confidence is None else self._noise_of(read_confidence(confidence)).margin
 
     def _noise_of(self, confidence: Fraction) -> NoiseAtLevel:
-        """The noise with margins of another confidence, which also holds if a stopping rule chose the level."""
+        """Return the noise with margins at this confidence, as it holds if a stopping rule chose the level."""
         if self.stop is None:
             return self.noise.with_confidence(confidence)
         return self.promise.at_stop(self.level, replace(self.stop, confidence=confidence))
 
     def with_confidence(self, confidence: Number) -> "Answer[TableT_co]":
-        """The same answer with margins of another confidence, in its table, its statement and its methods.
+        """Return this answer with margins at another confidence in the table, the statement and the methods.
 
         Raises:
             Unsupported: for a table that is drawn while it is written.
@@ -257,7 +257,7 @@ class Answer(Display, Generic[TableT_co]):
         return StatementFacts(self.statement_with(None if later else cells_digest(self.table)))
 
     def statement_with(self, digest: Digest | None) -> dict[str, Any]:
-        """The statement with a digest of the published table; the sums of a plan have their own digest."""
+        """Return the statement with a digest of the published table; the sums of a plan have their own digest."""
         if (sums := self._sums_of_plan) is not None:
             return sums.statement
         return Statement(self.promise, self.noise, self.rows, digest, self.ledger_facts).facts()
@@ -277,7 +277,7 @@ class Answer(Display, Generic[TableT_co]):
 
         Args:
             confidence: Confidence of the margins; that of the answer if left out.
-            marginal: Marginal of a plan to write, see `NoisySums.save`.
+            marginal: Marginal of a plan whose table is written, see `NoisySums.save`.
             means: Whether to add means to counts and sums of a plan, see `with_means`.
             path, format, sign, overwrite: Arguments of `utmost.tables.files.saving.saved`.
 
@@ -299,7 +299,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def publication(self) -> SavedContent:
-        """The table and its statement in their published form."""
+        """The table and its statement, ready to be written into files."""
         return SavedContent(self.table, self.statement_with)
 
     def __getitem__(self, marginal: "MarginalNames") -> LabelledTable:
@@ -336,16 +336,16 @@ class Answer(Display, Generic[TableT_co]):
         """A sum of released values with its margin of error; for a plan, the number of individuals or events.
 
         Args:
-            where: Selection: a label or a list of labels by the name of a level or of a public column; everything if
-                left out.
+            where: Selection of cells: for the name of a level or of a public column, one label or a list of labels,
+                ``{"ward": ["a", "b"]}``; all cells if left out.
             column: Name of the released column, if the table has several; for a plan, name of the amount to sum, if
                 this amount shares noise with counts.
             confidence: Confidence of the margin; that of the answer if left out.
 
         Raises:
             OutOfRange, NotDetermined: for a selection that the answer does not have.
-            Unsupported: for points, columns changed together and selected keys, whose cells have no independent noise;
-                for a table that is drawn while it is written.
+            Unsupported: for points, for columns that change together and for selected keys, because their cells have
+                no independent noise; for a table that is drawn while it is written.
         """
         return self._read.total(where, column=column, confidence=confidence)
 
@@ -358,11 +358,10 @@ class Answer(Display, Generic[TableT_co]):
         over_column: str | None = None,
         confidence: Number | None = None,
     ) -> "RatioBar":
-        """An interval that contains the true ratio of two sums: the sum of ``where`` over that of ``over``, or of all
-        cells.
+        """Return an interval that contains the sum over ``where`` divided by the sum over ``over``, or over all cells.
 
-        For a plan of counts and amounts together it is a ratio of counts; ``column`` names an amount to divide instead.
-        The arguments and errors are those of `total`.
+        The sums are the true ones. For a plan with counts and sums of an amount, they are counts; pass the amount's
+        name as ``column`` for a ratio of its sums. The arguments and errors are those of `total`.
         """
         if (sums := self._sums_of_plan) is not None:
             if over_column is not None:
@@ -384,7 +383,7 @@ class Answer(Display, Generic[TableT_co]):
         return self._read.difference(*selections, column=column, confidence=confidence)
 
     def with_means(self, marginal: "MarginalNames") -> LabelledTable:
-        """A table of a plan with counts, sums and means of amounts that were counted with ``most_events``.
+        """Return a table of a plan with counts, sums and means of an amount that was counted with ``most_events``.
 
         Args:
             marginal: Name of the table; "" for the total.
@@ -398,7 +397,7 @@ class Answer(Display, Generic[TableT_co]):
     def column_bars(
         self, *marginals: "MarginalNames", confidence: Number | None = None, together: bool = False
     ) -> dict[str, dict[str, int | float]]:
-        """The margins of counts, sums and means with shared noise, by table and column; arguments as for `bars`."""
+        """Return the margins of counts, sums and means with shared noise, by table and column; see `bars`."""
         return self._sums("margins of columns").column_bars(*marginals, confidence=confidence, together=together)
 
     def mean(
@@ -412,15 +411,15 @@ class Answer(Display, Generic[TableT_co]):
     ) -> "RatioBar":
         """The mean of a number over the individuals of a selection, for a plan: a sum divided by a count.
 
-        For an axis of bins the interval holds the mean of the numbers that stand for the bins, not of the values within
-        them. With ``values="ends"`` it holds the mean of the values, if each lies in its bin.
+        For an axis of bins, the interval contains the mean of the numbers that stand for the bins, not of the values
+        within them. With ``values="ends"`` it contains the mean of the values, if each value lies in its bin.
 
         Args:
             name: Name of a level whose labels stand for numbers; leave it out with ``sums``, and for the mean of
                 amounts that share noise with their counts.
             where: Selection; everything if left out.
             values: A number for each label, in order or by label; for bins, their "midpoints" or their "ends".
-            sums: Another answer, with the sums of the number, over a domain that has the levels of the selection.
+            sums: Another answer, with the sums of the number; its domain must have the levels that ``where`` names.
             confidence: Confidence of the interval; that of the answer if left out.
 
         Raises:
@@ -450,7 +449,7 @@ class Answer(Display, Generic[TableT_co]):
     ) -> "RatioBar":
         """The standard deviation of a number over the individuals of a selection, for a plan: `NoisySums.spread`.
 
-        It is that of the numbers that labels stand for, without the variation within a bin.
+        All individuals of a bin count with the one number that stands for the bin.
         """
         return self._sums("a deviation").spread(name, where=where, values=values, confidence=confidence)
 
@@ -478,7 +477,7 @@ class Answer(Display, Generic[TableT_co]):
         return self.quantile(name, "1/2", where=where, confidence=confidence)
 
     def clean(self, given: "GivenFacts | None" = None, *, hold: "MarginalNames | None" = None) -> "CleanTable":
-        """Nonnegative integers whose sums all agree: `NoisySums.clean`, with its arguments."""
+        """Compute nonnegative integers whose sums all agree: `NoisySums.clean`, with the same arguments."""
         return self._sums("a clean table").clean(given, hold=hold)
 
     def withhold(
@@ -489,10 +488,10 @@ class Answer(Display, Generic[TableT_co]):
         complementary: bool = False,
         mark: str = "withheld",
     ) -> "WithheldTable[TableT_co] | WithheldTables":
-        """The table, or tables of a plan, with cells withheld by a public rule on their noisy values.
+        """Return the table, or tables of a plan, with cells withheld by a public rule on their noisy values.
 
-        It spends nothing. Cells of a table have independent noise, so that ``complementary`` withholds no further
-        cells there.
+        Withholding costs no epsilon. Without a plan, all cells have independent noise, so ``complementary`` withholds
+        no further cells.
 
         Args:
             marginals: Marginals of a plan to publish, see `NoisySums.withhold`; none for a table of cells.
@@ -513,7 +512,7 @@ class Answer(Display, Generic[TableT_co]):
         return self.withheld(rule)
 
     def withheld(self, rule: "WithholdingRule") -> "WithheldTable[TableT_co]":
-        """The table with cells withheld by a rule; see `withhold`."""
+        """Return the table with cells withheld by a rule; see `withhold`."""
         from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
         from utmost.publish.releases.withheld import withheld_table
 
@@ -544,7 +543,7 @@ class Answer(Display, Generic[TableT_co]):
         return self._in_memory(marginal, means).to_arrow()
 
     def _in_memory(self, marginal: "MarginalNames | None", means: bool) -> Table:
-        """The columns of the table, or of a marginal, in their order."""
+        """Return the columns of the table, or of a marginal, as a `Table`; refuse values that are not drawn yet."""
         averaged = truth(means, "means")
         if marginal is not None or averaged or self.is_by_plan:
             sums = self._sums("a marginal")
@@ -557,7 +556,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def is_drawn_later(self) -> bool:
-        """Whether the values are drawn when a frame is evaluated, or a file written."""
+        """Whether the values are drawn only when a frame is evaluated or a file is written."""
         return is_engine_table(self.table) or hasattr(type(self.table), "written")
 
     @property
@@ -578,7 +577,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def _read(self) -> "NoisySums | IndependentCells | OneDrawCells":
-        """The sums of a plan, or the cells of a table: whatever answers a question about sums."""
+        """The object that computes totals and differences: the sums of a plan, or the cells of a table."""
         sums = self._sums_of_plan
         return self.cells if sums is None else sums
 
@@ -601,7 +600,7 @@ def drawn_answer(
     remembered: LedgerFacts | None,
     bare: Callable[[], tuple[TableAdapter, Any]],
 ) -> Answer[Any]:
-    """The answer from drawn columns, in the table that ``bare`` returns, or as the sums of a plan."""
+    """Make an answer from drawn columns; if it is a table, ``bare`` returns the table to which they are added."""
     rows, drawn = len(next(iter(columns.values()))), promise.noise
     if drawn.is_by_plan:
         from utmost.publish.releases.noisy_sums import sums_in_one_column

@@ -1,4 +1,4 @@
-"""Margins of results that readers compute from released cells: sums, means and ratios, alone or all at once.
+"""Margins of sums, means and ratios that readers compute from released cells.
 
 The noise of the cells of a release is independent, with one symmetric distribution. The error of a sum or difference of
 n different cells is the sum of n independent noises; on a grid each cell was also rounded by at most half a step.
@@ -21,7 +21,7 @@ from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 
 @dataclass(frozen=True, slots=True)
 class CellBars:
-    """The margins of results that are computed from the cells of a release with the noise of `cell_noise_at`.
+    """Margins of results that are computed from the cells of a release with the noise of `cell_noise_at`.
 
     Every margin is proved: the probability that it holds, before the noise is drawn, is at least the confidence. Under
     a uniform prior the margin also holds with this probability after the draw, and the released value, or the sum of
@@ -37,11 +37,11 @@ class CellBars:
     noise: CellNoiseAtLevel
 
     def alone(self, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """The least margin of one cell."""
+        """Return the least margin of one cell."""
         return self._in_units(self.noise.drawn.margin(read_confidence(confidence)), 1)
 
     def together(self, count: int, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """The least margin within which *all* of ``count`` cells with independent noise lie at once.
+        """Return the least margin that holds, with the probability ``confidence``, for *all* of ``count`` cells.
 
         Cost: as for one margin.
         """
@@ -50,24 +50,24 @@ class CellBars:
         return self._in_units(self.noise.drawn.margin(1 - each), 1)
 
     def total(self, count: int, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """A margin of a sum of ``count`` different cells, added or subtracted; 0 for no cells.
+        """Return a margin of a sum of ``count`` different cells, each added or subtracted; 0 for no cells.
 
         Cost: 10 ms for 10 cells, at most seconds for 10 000.
         """
         return self.combined([(1, natural(count, "count", least=0))], confidence)
 
     def means(self, count: int, other: int, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """A margin of the mean of ``count`` cells minus the mean of ``other`` cells; no cell is in both means."""
+        """Return a margin of the mean of ``count`` cells minus the mean of ``other`` further cells."""
         n, m = natural(count, "count", least=1), natural(other, "other", least=1)
         self.noise.unit.check_adds(is_one_cell=n == m == 1, came="means of several")
         return self.combined([(Fraction(1, n), n), (Fraction(1, m), m)], confidence)
 
     def combined(self, counts: Sequence[tuple[Number, int]], confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """A margin of a linear combination of different cells, in which signs do not matter.
+        """Return a margin of a linear combination of different cells; the signs of the coefficients do not matter.
 
         If the noise is geometric on the integers, or all coefficients have one size, the margin follows from the
-        distribution of the combination. Otherwise it adds up margins that hold at once: one for the sum of the cells
-        with each size of coefficient.
+        distribution of the combination. Otherwise the cells are grouped by the size of their coefficient, each group's
+        sum gets a margin, and these margins, which hold together with the probability ``confidence``, are added up.
 
         Args:
             counts: Sizes of coefficients, each with the number of cells that have it.
@@ -100,8 +100,8 @@ class CellBars:
     ) -> RatioBar:
         """An interval that contains the true ratio of two sums of cells, or "not determined".
 
-        For geometric noise on the integers it is Fieller's set, see `fieller`; for other noise it follows from margins
-        of both sums that hold at once, and is wider.
+        For geometric noise on the integers the interval is Fieller's set, see `fieller`. For other noise it is wider:
+        it follows from one margin for each sum, where both margins hold together with the probability ``confidence``.
 
         Args:
             numerator, denominator: The two sums of released cells.
@@ -130,7 +130,7 @@ class CellBars:
         return ratio_of_margins(top, up, bottom, down, sure)
 
     def _in_units(self, steps: int | float, count: int) -> int | float:
-        """A margin in steps of the noise as a margin of values; on a grid, including the rounding of each cell."""
+        """Convert a margin from noise steps to units of values; on a grid, add the rounding of ``count`` cells."""
         if self.noise.grid is None:
             return self.noise.unit.margin(steps)
         return round_up((Fraction(steps) + count * FARTHEST) * self.noise.grid)

@@ -1,4 +1,4 @@
-"""A counted table that was checked for the release of the sums of a plan."""
+"""Check a counted table for the release of a plan's sums, and draw these sums."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ from utmost.tables.axes.domain import Marginal
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckedSums:
-    """A counted table that was checked for the release of the sums of a plan."""
+    """A counted table that passed every check for the release of a plan's sums, with the noise to add."""
 
     counted: CountedTable
     promise: Promise
@@ -40,7 +40,7 @@ class CheckedSums:
     def of(
         cls, table: object, promise: Promise, level: Level, confidence: Number = DEFAULT_CONFIDENCE
     ) -> "CheckedSums":
-        """The table, after every check that a release of sums makes before it draws."""
+        """Make every check of a release of sums; nothing is drawn yet."""
         noise = promise.noise
         assert isinstance(noise, SumNoise), "only sums of a plan are checked here"
         at_level = noise.at(level, confidence)
@@ -54,7 +54,7 @@ class CheckedSums:
         return cls(counted, promise, noise, at_level, distributions, weights)
 
     def draw(self, randomness: Randomness) -> NoisySums:
-        """The noisy sums, marginal by marginal."""
+        """Add noise to the true sums, marginal by marginal."""
         counted, plan = self.counted, self.noise.plan
         measured = {}
         for of, true in plan.each_sums(counted.read_by(plan)):
@@ -66,7 +66,7 @@ class CheckedSums:
 
     @property
     def without_data(self) -> NoisySums:
-        """The release with zeros instead of sums; its margins depend on the noise alone."""
+        """The release with zeros instead of noisy sums; its margins are those of the real release."""
         at_level = self.at_level
         whole = NoisySums.without_data(self.promise, at_level.level, at_level.confidence)
         return replace(whole, kind=self.counted.kind, measure=self.counted.measure)
@@ -80,7 +80,7 @@ class CheckedSums:
 
 
 def counted_for(table: CountedTable | NDArray[Any], plan: Plan) -> tuple[CountedTable, Promise]:
-    """The table as a `CountedTable`, and the promise of a plan's sums; an array of cells gets the plan's unit."""
+    """Return the table as a `CountedTable` and the promise of the plan's sums; an array gets the plan's unit."""
     whole = plan.domain if plan.narrowed_from is None else plan.narrowed_from
     counted = table
     if not isinstance(counted, CountedTable):

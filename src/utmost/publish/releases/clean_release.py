@@ -1,4 +1,4 @@
-"""Clean tables: nonnegative integers whose sums all agree, published beside a release, never instead of it."""
+"""Clean tables: nonnegative integers whose sums all agree, computed from noisy sums and published beside them."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ if TYPE_CHECKING:  # noisy_sums imports this module
     from utmost.publish.releases.noisy_sums import NoisySums
 
 FAR_OFF = Fraction(1, 10**6)
-"""The probability that noise alone causes a warning about some public fact."""
+"""Bound on the probability that noise alone causes a warning about any of the public facts."""
 _CANCELS = 1e-6  # below this epsilon cancellation leaves too few digits of 1/alpha - alpha
 
 
@@ -51,28 +51,29 @@ _CANCELS = 1e-6  # below this epsilon cancellation leaves too few digits of 1/al
 class CleanTable(Display):
     """Nonnegative integer cells nearest to a release, and all tables that are sums of them.
 
-    They are for display, and for programs that need counts. They are biased: a true zero can only be raised. Margins
-    belong to the release, not to these cells.
+    Use these cells for display, and for programs that need counts. They are biased: noise can only enlarge a cell whose
+    true value is 0. Margins of error hold for the sums of the release, not for these cells.
 
     Attributes:
         domain: Declared domain.
         cells: Integers >= 0 of the domain's shape.
         kind: Kind of the tables: the name of a table adapter.
-        objective: Weighted sum of squared residuals before rounding, halved.
-        gap: Proved bound on the excess of ``objective`` over the least one for x >= 0, up to rounding of floats.
-        residual: Largest distance of the cells before rounding from the exact minimiser, for each cell and for all
-            together (Euclidean norm), proved exactly by the certificate. If the measured sums do not determine the
-            cells, the largest distance of the sums of each measured marginal.
-        facts_moved: Largest change of public sums in that minimiser; 0 without public facts.
+        objective: Half of the weighted sum of squared residuals, before rounding.
+        gap: Proved bound on ``objective`` minus its least value for cells >= 0, up to rounding of floats.
+        residual: Bound, proved exactly by the certificate, on the Euclidean distance of all cells, before rounding,
+            from the exact minimiser; so no cell is farther from its value there. If the measured sums do not determine
+            the cells, the bound holds for the sums of each measured marginal instead.
+        facts_moved: That minimiser meets public sums that were changed by at most this much; 0 without public facts.
         exact_rounding: Whether every measured sum was rounded to an adjacent integer.
         largest_move: Largest change of a measured sum by rounding.
         cell_move: Largest change of a cell by rounding.
         zero_bias: Mean increase of a cell with the true value 0, if only this cell is cut off at zero.
         zero_bias_is_exact: Whether ``zero_bias`` is exact, or an upper bound.
-        sums: SHA-256 of the noisy sums that the cells are computed from, as their release states it.
-        given: Public facts that hold for the cells; None without any.
-        guarantee: Guarantee of the release; with public facts, the guarantee if these facts hold.
-        held: Marginal with the sums of the release, rounded; None without one.
+        sums: SHA-256 of the noisy sums from which the cells were computed, as in the statement of the release.
+        given: Public facts that hold for the cells; None without public facts.
+        guarantee: Sentence of the guarantee: that of the release; with public facts, under the condition that they
+            hold.
+        held: Marginal whose sums are those of the release, only rounded; None if there is no such marginal.
         certificate: Proof of residual and moves, which does not depend on the solver.
         determined_by: Least squares that decide which sums the measured sums determine; only these sums have tables.
             None if the measured sums determine the cells, and so every sum.
@@ -104,7 +105,7 @@ class CleanTable(Display):
         return _rebuilt, tuple(values)
 
     def __getitem__(self, marginal: str | Sequence[str] | Marginal) -> LabelledTable:
-        """One marginal as a table: its labels, and the integers in the column "clean".
+        """Return one marginal as a table: its labels, and the integers in the column "clean".
 
         Raises:
             OutOfRange: for names that are not in the domain, and a level with the name "clean".
@@ -131,11 +132,11 @@ class CleanTable(Display):
         return steps if self.amount is None else self.amount.number(steps)
 
     def statement_with(self, digest: Digest | None, marginal: str | Sequence[str] | Marginal) -> dict[str, Any]:
-        """The statement beside the table of one marginal: text, figures, and the digest of the noisy sums."""
+        """Return the statement beside the table of one marginal, with a digest of that table."""
         return table_statement(CLEAN_KIND, self.fields(marginal), digest)
 
     def fields(self, marginal: str | Sequence[str] | Marginal) -> dict[str, Any]:
-        """The fields of the statement beside the table of one marginal."""
+        """Return the statement beside the table of one marginal, without kind and digest of the table."""
         facts = self.facts()
         stated = (*("words", "zero_bias", "zero_bias_is_exact"), *("exact_rounding", "largest_move", "cell_move"))
         assert self.certificate is not None, "a clean table that is saved has its certificate"
@@ -213,7 +214,7 @@ class CleanTable(Display):
         )
 
     def facts(self) -> dict[str, Any]:
-        """The text, the figures and the counts as JSON values; the counts in the order of the domain's values."""
+        """Return the text, the figures and the cells as JSON values; the cells in the order of the domain."""
         return {
             "words": self.words,
             "zero_bias": self.zero_bias,
@@ -231,7 +232,7 @@ class CleanTable(Display):
 
 @unpickler
 def _above(figure: float) -> str:
-    """A number in three digits, rounded up."""
+    """Write a number with three digits, rounded up."""
     return f"{float(rounded_up(Fraction(figure))):.3g}"
 
 
@@ -243,24 +244,23 @@ def _rebuilt(domain: Domain, cells: NDArray[Any], *rest: Any) -> CleanTable:
 class CleanedRelease:
     amount: Amount | None
     digest: str  # SHA-256 of its noisy sums
-    # Function from the public facts to the guarantee that a clean table states; None if the table states no more than
-    # its release
+    # Computes the guarantee in a clean table's statement from its public facts; None stands for the release's own
     guarantee: Callable[[PublicFacts | None], str | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanProblem:
-    """The least-squares problem of a clean table: the sums to approximate, and the facts that must hold."""
+    """The least-squares problem of a clean table: sums to approximate, and facts that must hold for its cells."""
 
     release: CleanedRelease
-    reconstruction: SumSquares  # Least squares with its weights
+    reconstruction: SumSquares  # Least-squares estimator, with the weight of each measured marginal
     measured: MeasuredSums
-    # Noise of the least accurate estimate of a cell; or of a measured sum, if the cells are not determined
+    # Error of the least accurate estimate of a cell; if the cells are not determined, of a measured sum
     cell_noise: Combination | DeclaredSum
     kind: str
     facts: PublicFacts | None
-    held: Marginal | None  # Marginal with the sums of the release, rounded; None without one
-    bounds: PublicFacts | None  # Facts and held sums, which must hold
+    held: Marginal | None  # Marginal whose sums are those of the release, only rounded; or None
+    bounds: PublicFacts | None  # Public facts and rounded sums of ``held``: all must hold for the cells
 
     @classmethod
     def of(
@@ -314,7 +314,7 @@ class CleanProblem:
         return self.certified(certificate, (squares.objective, squares.gap))
 
     def certified(self, certificate: CleanCertificate, objective: tuple[float, float] = (nan, nan)) -> CleanTable:
-        """The clean table that a certificate proves; ``objective`` has the sum of squares and its gap, if known."""
+        """Make the clean table that a certificate proves; ``objective`` is its value and its gap, if known."""
         proof = proof_of(self.reconstruction, self.measured, certificate, self.bounds)
         amount = self.release.amount
         (bias, exactly), wide = zero_bias(self.cell_noise), Fraction(1) if amount is None else amount.step
@@ -357,8 +357,8 @@ def warn_far_off(far: Sequence[str]) -> None:
 
 
 def zero_bias(noise: Combination | DeclaredSum) -> tuple[float, bool]:
-    """E max(S, 0) of a symmetric error S, and whether it is exact or an upper bound."""
-    # One geometric noise: alpha/(1 - alpha^2). Else at most sd/2: E max(S, 0) = E|S|/2, and (E|S|)^2 <= E S^2.
+    """Return E max(S, 0) for a symmetric error S, and whether this number is exact or only an upper bound."""
+    # For one geometric noise it is alpha/(1 - alpha^2). Otherwise it is E|S|/2 <= sd/2, since (E|S|)^2 <= E S^2.
     if isinstance(noise, Combination) and noise.counts == (1,) and noise.coefficients[0] == 1:
         (of,) = noise.levels
         if of.epsilon_float < _CANCELS:

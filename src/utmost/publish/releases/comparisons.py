@@ -1,8 +1,8 @@
-"""The same sum in several releases: its changes, with margins that hold alone or all at once.
+"""Compare the same sum in several releases: its changes, with margins that hold for each or for all together.
 
-The noises of two releases are independent, even if they count the same people, so the error of a change has the
-distribution of all their noises together. Two answers of *one* release at two levels are not independent, and need no
-comparison: the answer at the larger epsilon contains all information of the other.
+The noises of two releases are independent, even if both count the same people, so the error of a change is a sum of
+independent noises. Two answers of *one* release at two levels are not independent, and need no comparison: the answer
+at the larger epsilon contains all information of the other.
 """
 
 from collections.abc import Sequence
@@ -31,10 +31,9 @@ class Trend(Display):
     """One sum in several releases.
 
     Attributes:
-        values: Sum of each release; all true sums lie within their margins at once, with ``confidence``.
-        changes: Change from each release to the next; all true changes lie within their margins at once, with
-            ``confidence``.
-        confidence: Confidence of all values together, and of all changes together.
+        values: Sum of each release; with ``confidence``, all true sums lie within their margins.
+        changes: Change from each release to the next; with ``confidence``, all true changes lie within their margins.
+        confidence: Probability that the margins of all values hold; also that the margins of all changes hold.
     """
 
     values: tuple[Estimate, ...]
@@ -51,12 +50,12 @@ def change(
     column: str | None = None,
     confidence: Number | None = None,
 ) -> Estimate:
-    """A sum in one release minus the same sum in another, with the margin of their noises together.
+    """Return a sum in one release minus the same sum in another, with a margin for the noise of both.
 
     Args:
         later, earlier: Two answers with independent noise: of two tables, of two plans, or of a table and a plan.
         where: Label or list of labels of the cells, by the name of a level or of a public column.
-        earlier_where: Selection of the same cells in the earlier release, if its labels differ.
+        earlier_where: Selection of the same cells in the earlier release, if that release has other labels.
         column: Name of the released column, if a table has several.
         confidence: Confidence of the margin; that of the later release if left out.
 
@@ -91,12 +90,12 @@ def trend(
     column: str | None = None,
     confidence: Number | None = None,
 ) -> Trend:
-    """One sum in several releases, in order, and its changes, with margins that hold for all at once.
+    """Return one sum in several releases and its changes from each to the next; all margins hold together.
 
     Args:
         answers: At least two answers with independent noise.
         where, column: Arguments of `change`.
-        each_where: Selection for each release, if their labels differ.
+        each_where: A selection for each answer, if the labels of the releases differ.
         confidence: Confidence of all values together, and of all changes together; if left out, of the first answer.
 
     Raises:
@@ -122,7 +121,7 @@ def trend(
     changes, fixed = [after.minus(before) for before, after in pairwise(sums)], _at_one_level(sure, answers)
     each = 1 - missed_by_each(
         1 - fixed, len(sums)
-    )  # values are independent; consecutive changes share a release and are not
+    )  # values are independent; two consecutive changes share a release, so they are not
     return Trend(
         tuple(total.answer(each) for total in sums),
         tuple(moved.answer(1 - (1 - fixed) / len(changes)) for moved in changes),
@@ -137,7 +136,7 @@ def _confidence(confidence: Number | None, answer: Answer[Any]) -> Fraction:
 
 
 def _at_one_level(sure: Fraction, answers: Sequence[Answer[Any]]) -> Fraction:
-    """The confidence to use at each fixed level, so that margins hold with ``sure`` at levels that rules chose."""
+    """Return the confidence for a fixed level, so that margins hold with ``sure`` where rules chose the level."""
     # Union bound over all combinations of levels at which the rules could have stopped.
     for answer in answers:
         if answer.stop is not None:
@@ -146,7 +145,7 @@ def _at_one_level(sure: Fraction, answers: Sequence[Answer[Any]]) -> Fraction:
 
 
 def _check_different_releases(answers: Sequence[Answer[Any]]) -> None:
-    """Check that no two answers are equal or belong to one release, because their noises would be dependent."""
+    """Check that no two answers are equal or belong to one release, because then their noise would be dependent."""
     for answer in answers:
         instance(answer, Answer, "an answer")
     if any(_may_share_noise(one, other) for one, other in combinations(answers, 2)):
@@ -181,7 +180,7 @@ def _digest(answer: Answer[Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """A sum, with the distribution of its error; if this is unknown, with the independent parts that have margins."""
+    """A sum with the distribution of its error; ``parts`` are independent sums with margins, in case it is unknown."""
 
     value: Fraction
     distribution: Combination | None

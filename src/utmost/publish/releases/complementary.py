@@ -1,15 +1,17 @@
-"""Complementary withholding: further cells are withheld, so that no withheld cell is a sum or difference of shown ones.
+"""Complementary withholding: withhold further cells, so that no withheld cell is a sum or difference of shown ones.
 
-The tables of a release by a plan are sums of one estimate of the cells, so they agree exactly, and a reader of a total
-and all of its parts but one can compute that part. Let A be the matrix of the relations "a coarse cell is the sum of
-finer ones" between published tables, with a column for each cell that is not shown. A withheld cell x_j follows from
-the shown ones exactly if e_j lies in the row space of A, that is, if the reduced echelon form of A has the row e_j.
+All tables of a release by a plan are sums of one estimate of the cells, so they agree exactly: whoever reads a total
+and all of its parts but one can compute the missing part. Let A be the matrix of the relations "a coarse cell is the
+sum of finer ones" between published tables, with one column for each cell that is not shown. A withheld cell x_j
+follows from the shown ones exactly if e_j lies in the row space of A, that is, if the reduced echelon form of A has the
+row e_j.
 
 Finding the fewest further cells is NP-hard (Kelly, Golden and Assad 1992). This module withholds the smallest shown
-cell of a relation that determines a withheld cell, until there is none; this is a function of the noisy values, so that
-a reader of the whole release finds the same cells. At the end it is proved that no withheld cell follows by adding and
-subtracting. Not claimed: that the number of further cells is minimal, and protection against the public rule itself,
-which bounds each withheld cell: two cells below 90 that add up to 178 are known if they are integers.
+cell of a relation that determines a withheld cell, until no such relation is left. The choice is a function of the
+noisy values, so a reader of the whole release finds the same cells. At the end the module proves that no withheld cell
+follows by adding and subtracting shown ones. It does not claim that the number of further cells is minimal. Nor does it
+protect against the public rule, because the rule bounds each withheld cell: two integers below 90 that add up to 178
+must both be 89.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,25 +29,25 @@ Shown = Mapping[Marginal, NDArray[np.bool_]]
 """For each marginal, whether the cell of each group is shown."""
 
 MOST_UNKNOWN = 1500
-"""The largest number of connected cells that are not shown; their relations are eliminated exactly."""
+"""The largest number of cells not shown that relations may connect: exact elimination takes cubic time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relations:
     """The relations between the cells of some marginals: a coarse cell is the sum of the finer ones in it."""
 
-    places: Mapping[Marginal, int]  # Number of each marginal's first cell; the cells are numbered marginal by marginal
-    totals: Sequence[int]  # Number of each relation's coarse cell
-    parts: Sequence[NDArray[np.intp]]  # Numbers of the cells that add up to the coarse cell, for each relation
+    first_cells: Mapping[Marginal, int]  # Number of each marginal's first cell; cells are numbered marginal by marginal
+    totals: Sequence[int]  # For each relation, the number of its coarse cell
+    parts: Sequence[NDArray[np.intp]]  # For each relation, the numbers of the cells that add up to its coarse cell
 
     @classmethod
     def of(cls, domain: Domain, marginals: Sequence[Marginal]) -> "Relations":
-        """The relations between these marginals, and their coarsest common refinement."""
+        """Find the relations between the cells of these marginals and of their coarsest common refinement."""
         finest = tuple(min(levels) for levels in zip(*marginals, strict=True))
         nodes = list(dict.fromkeys([*marginals, finest]))
         sizes = [int(np.prod(domain.group_shape(marginal))) for marginal in nodes]
         starts = [int(start) for start in np.cumsum([0, *sizes[:-1]])]
-        places = dict(zip(nodes, starts, strict=True))
+        first_cells = dict(zip(nodes, starts, strict=True))
         totals: list[int] = []
         parts: list[NDArray[np.intp]] = []
         for fine, coarse in permutations(nodes, 2):
@@ -59,25 +61,25 @@ class Relations:
                     group = np.ravel_multi_index(np.ix_(*along), domain.group_shape(coarse)).ravel()
                 order = np.argsort(group, kind="stable")
                 for number, cells in enumerate(np.split(order, np.flatnonzero(np.diff(group[order])) + 1)):
-                    totals.append(places[coarse] + number)
-                    parts.append(cells + places[fine])
-        return cls(places, totals, parts)
+                    totals.append(first_cells[coarse] + number)
+                    parts.append(cells + first_cells[fine])
+        return cls(first_cells, totals, parts)
 
 
 def complementary(
     domain: Domain, published: Shown, shown: Shown, sizes: Mapping[Marginal, NDArray[np.float64]]
 ) -> dict[Marginal, NDArray[np.bool_]]:
-    """The shown cells of each marginal after complementary withholding; ``sizes`` are absolute noisy values."""
+    """Return the cells that are still shown after complementary withholding; ``sizes`` are absolute noisy values."""
     relations = Relations.of(domain, list(published))
-    count = max(relations.places[marginal] + _size(domain, marginal) for marginal in relations.places)
+    count = max(relations.first_cells[marginal] + _size(domain, marginal) for marginal in relations.first_cells)
     known, secret, size = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool), np.zeros(count)
-    for marginal, start in relations.places.items():
+    for marginal, start in relations.first_cells.items():
         if marginal in published:
             cells = slice(start, start + _size(domain, marginal))
             known[cells] = shown[marginal]
             secret[cells] = published[marginal] & ~shown[marginal]
             size[cells] = sizes[marginal]
-    # Further cells are withheld until no secret one follows from shown ones.
+    # Withhold further cells until no secret cell follows from shown ones.
     members = [np.append(parts, total) for total, parts in zip(relations.totals, relations.parts, strict=True)]
     safe: set[bytes] = set()
     while True:
@@ -85,7 +87,7 @@ def complementary(
             pass
         for component in _components(members, known):
             if component.tobytes() not in safe:
-                evidence = _betrayed(relations, members, component, known, secret)
+                evidence = _shown_evidence(relations, members, component, known, secret)
                 if evidence is not None:
                     _withhold(evidence, known, secret, size)
                     break
@@ -93,7 +95,7 @@ def complementary(
         else:
             break
     return {
-        marginal: known[relations.places[marginal] : relations.places[marginal] + _size(domain, marginal)]
+        marginal: known[relations.first_cells[marginal] : relations.first_cells[marginal] + _size(domain, marginal)]
         for marginal in published
     }
 
@@ -105,7 +107,7 @@ def _size(domain: Domain, marginal: Marginal) -> int:
 def _protect_by_one(
     members: Sequence[NDArray[np.intp]], known: NDArray[np.bool_], secret: NDArray[np.bool_], size: NDArray[np.float64]
 ) -> bool:
-    """Withhold another cell of each relation that alone determines a secret cell; return whether any was withheld."""
+    """Withhold one more cell of each relation whose only unknown cell is secret; return whether any was withheld."""
     before = int(known.sum())
     for cells in members:
         unknown = cells[~known[cells]]
@@ -122,7 +124,7 @@ def _withhold(
 
 
 def _components(members: Sequence[NDArray[np.intp]], known: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
-    """The cells that are not shown, in connected components of the relations, each in order."""
+    """Return the cells that are not shown, split into the connected components of the relations."""
     parent = np.arange(len(known))
 
     def root(cell: int) -> int:
@@ -141,14 +143,14 @@ def _components(members: Sequence[NDArray[np.intp]], known: NDArray[np.bool_]) -
     return [np.array(cells, dtype=np.intp) for cells in sets.values()]
 
 
-def _betrayed(
+def _shown_evidence(
     relations: Relations,
     members: Sequence[NDArray[np.intp]],
     component: NDArray[np.intp],
     known: NDArray[np.bool_],
     secret: NDArray[np.bool_],
 ) -> NDArray[np.intp] | None:
-    """The shown cells from which a secret cell of a component follows; None if none follows."""
+    """Return the shown cells from which some secret cell of a component follows; None if none follows."""
     if not secret[component].any():
         return None
     if len(component) > MOST_UNKNOWN:
@@ -158,7 +160,7 @@ def _betrayed(
             where="complementary",
             remedy="Withhold fewer tables together, or publish their finest table, too.",
         )
-    column = {int(cell): place for place, cell in enumerate(component)}
+    column = {int(cell): index for index, cell in enumerate(component)}
     rows = [number for number, cells in enumerate(members) if any(int(cell) in column for cell in cells[~known[cells]])]
     matrix = np.zeros((len(rows), len(column) + len(rows)), dtype=object)
     for row, number in enumerate(rows):
@@ -170,7 +172,7 @@ def _betrayed(
         return None
     reduced = fmpz_mat(matrix.tolist()).rref()[0].tolist()
     for line in reduced:
-        filled = [place for place in range(len(column)) if int(line[place])]
+        filled = [index for index in range(len(column)) if int(line[index])]
         if len(filled) == 1 and secret[component[filled[0]]]:
             # The shown cells that occur in this combination of relations
             weights: dict[int, int] = {}

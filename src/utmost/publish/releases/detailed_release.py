@@ -1,14 +1,14 @@
 """Two-stage releases: noisy totals of groups first, then for each group the breakdown that its noisy total supports.
 
-A first release measures the sums of coarse groups at a share of the level. A public rule on its *noisy* sums chooses a
-breakdown for each group: none, a coarse one, or a fine one. A second release measures the chosen breakdowns, each sum
-at the rest of the level.
+A first release measures the sums of coarse groups, with a share of the level. A public rule on its *noisy* sums chooses
+a breakdown for each group: none, a coarse one, or a fine one. A second release measures the chosen breakdowns, with the
+rest of the level.
 
-*Claim.* Both together satisfy the whole level. *Proof.* Given the first noisy sums, the rows of the second table are
-fixed: the parts of one breakdown of each group, so that each cell of the domain is in at most one row. If one
+*Claim.* Both releases together satisfy the whole level. *Proof.* Given the first noisy sums, the rows of the second
+table are fixed: the parts of one breakdown of each group, so that each cell of the domain is in at most one row. If one
 individual changes at most k cells, by |d|_1 <= R in total, the rows change by at most R in total, and at most k of
 them, each by at most R. So the second release satisfies its level for the same individual *for every outcome of the
-first*, and adaptive composition adds the two. ∎ The rule may be any function of noisy sums.
+first*, and by adaptive composition the two levels add up. ∎ The rule may be any function of noisy sums.
 
 One plan cannot do this: if it measures several breakdowns, they share the level, and if it measures only the finest
 one, a coarse part has the noise of all cells in it (proofs/theory/workloads.md, "Two stages").
@@ -57,7 +57,7 @@ from utmost.tables.frames.adapters import Column, LabelledTable
 _FEW = 5
 
 PART, DETAIL = "part", "detail"
-"""The columns of the second table beside the groups: labels of the part, and breakdown of the row."""
+"""Columns of the second table, besides the group: the labels of the part, and the name of its breakdown."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,8 +66,9 @@ class DetailRule(Display):
 
     Args:
         group: Level of the groups that are measured first.
-        details: Smallest noisy sum with which a group gets each breakdown: ``{"sex": 100, "age sex": 500}``. A sum that
-            reaches several bounds gets the breakdown with the largest one; a sum below all bounds gets none.
+        details: For each breakdown, the smallest noisy sum with which a group gets it:
+            ``{"sex": 100, "age sex": 500}``. A group whose sum reaches several bounds gets the breakdown with the
+            largest bound; a group below all bounds gets none.
 
     Raises:
         OutOfRange: for no breakdown, or two with equal bounds.
@@ -91,7 +92,7 @@ class DetailRule(Display):
         object.__setattr__(self, "details", bounds)
 
     def detail_of(self, noisy: Number) -> str | None:
-        """The breakdown of a group with this noisy sum; None if it gets none."""
+        """Return the breakdown of a group with this noisy sum; None if the sum is below all bounds."""
         value, bounds = exact(noisy, "noisy"), {exact(bound): name for name, bound in self.details.items()}
         reached = [bound for bound in bounds if value >= bound]
         return bounds[max(reached)] if reached else None
@@ -101,19 +102,19 @@ class DetailRule(Display):
         return {"group": self.group, "details": {name: str(bound) for name, bound in self.details.items()}}
 
     def chosen(self, first: NoisySums) -> dict[str, str]:
-        """For each group, the breakdown that its noisy sum chooses; groups without a breakdown are left out.
+        """Return the breakdown that each group gets by its noisy sum; groups without a breakdown are left out.
 
         Raises:
             OutOfRange: if the sums of the groups were not measured.
         """
-        instance(first, NoisySums, "first").domain.level_named(self.group)  # a name as in the columns of its table
+        instance(first, NoisySums, "first").domain.level_named(self.group)  # an unknown group raises here
         sums = first.raw(self.group)
         names = _texts(sums[self.group])
         details = zip(names, map(self.detail_of, plain_cells(sums["measured"])), strict=True)
         return {name: detail for name, detail in details if detail is not None}
 
     def keys(self, domain: Domain, chosen: Mapping[str, str]) -> dict[tuple[str, str, str], int]:
-        """The rows of the second table in order, with the place of each among the sums of its breakdown.
+        """Map each row (group, breakdown, part) of the second table to its index in its breakdown's table, in order.
 
         Raises:
             OutOfRange: for a group that is not a level, a breakdown along the group's axis, and unknown levels.
@@ -131,7 +132,7 @@ class DetailRule(Display):
         return {key: at for group in chosen if group in rows for key, at in rows[group].items()}
 
     def marginal(self, domain: Domain, detail: str) -> Marginal:
-        """The marginal of the domain with the sums of a breakdown for all groups.
+        """Return the marginal that holds one breakdown of all groups.
 
         Raises:
             OutOfRange: for a breakdown along the group's axis, and unknown levels.
@@ -146,15 +147,15 @@ class DetailRule(Display):
         return domain.marginal([self.group, *names])
 
     def domain_of(self, domain: Domain, chosen: Mapping[str, str]) -> Domain:
-        """The domain of the second table, with its rows listed."""
+        """Return the domain of the second table: the list of its rows (group, breakdown, part)."""
         return Domain.listed(list(self.keys(domain, chosen)), names=[self.group, DETAIL, PART])
 
     def counted(self, table: CountedTable, first: NoisySums) -> CountedTable:
-        """The true sums of the breakdowns that a first release chose, with their unit of privacy.
+        """Count the breakdowns that a first release chose: true sums, with their unit of privacy.
 
-        The result is released like any counted table: once, or in a ledger under the dataset of the first release,
-        where both levels add up and both can be relaxed. Pass ``first`` as it was first published, since it determines
-        the choice.
+        Release the result like any counted table: once, or in a ledger under the dataset of the first release, where
+        the levels of both releases add up and both can be relaxed. Pass ``first`` as it was first published, not
+        relaxed, since its sums determine the choice.
 
         Raises:
             OutOfRange: if no group has a breakdown, and for a release over another domain.
@@ -176,7 +177,7 @@ class DetailRule(Display):
 
 
 def detailed_unit(unit: Unit) -> Unit:
-    """The unit of privacy of rows that are sums of disjoint sets of cells."""
+    """Return the unit of privacy of rows that are sums of disjoint sets of cells with the unit ``unit``."""
     if unit.is_distinct or unit.is_shared:
         came = "distinct values" if unit.is_distinct else "sums and counts together"
         raise Unsupported("details must be sums of cells of counts or amounts", came=came)
@@ -190,12 +191,12 @@ def detailed_unit(unit: Unit) -> Unit:
 class DetailedSums(Display):
     """A release in two stages: the sums of groups, and the breakdown of each group that these sums chose.
 
-    No promise can name the plan of the second stage beforehand: the noisy sums of the first stage choose it.
+    No promise can name the plan of the second stage beforehand, because the noisy sums of the first stage choose it.
 
     Attributes:
         rule: Rule that chose the breakdowns.
         first: Sums of the groups.
-        fine: Chosen breakdowns, over rows of group, detail and part; None if no group has one.
+        fine: Sums of the chosen breakdowns, over rows of group, breakdown and part; None if no group has a breakdown.
         level: Level of both stages together.
         share: Budget share of the first stage.
     """
@@ -215,14 +216,14 @@ class DetailedSums(Display):
 
     @property
     def tables(self) -> tuple[LabelledTable, LabelledTable | None]:
-        """The table of groups, and the table of their breakdowns: labels, estimates and margins."""
+        """The table of groups, and the table of their breakdowns or None: labels, estimates and margins."""
         return self.first[self.rule.group], None if self.fine is None else self.fine[self.fine.domain.finest]
 
     def total(self, where: Where | None = None, *, confidence: Number | None = None) -> Estimate:
-        """The sum over a selection of cells, with its margin; the more accurate estimate if both stages have one.
+        """Return the sum over a selection of cells, with its margin; of two estimates, the one with the smaller margin.
 
         Args:
-            where: Labels by the name of a level of the domain, see `NoisySums.total`.
+            where: For the name of a level of the domain, one label or several, see `NoisySums.total`.
             confidence: Confidence of the margin; that of the release if left out.
 
         Raises:
@@ -247,7 +248,7 @@ class DetailedSums(Display):
         return min(answers, key=lambda answer: answer.margin)
 
     def _rows(self, taken: Sequence[NDArray[np.bool_]]) -> tuple[list[str], list[str]]:
-        """The rows of the second stage that add up to a selection, and the groups without such rows."""
+        """Return the rows of the second stage that add up to a selection, and the groups that have no such rows."""
         domain, chosen = self.first.domain, self.rule.chosen(self.first)
         groups, (place, _) = domain.marginal(self.rule.group), domain.level_named(self.rule.group)
         alone = [row if at == place else np.ones_like(row) for at, row in enumerate(taken)]
@@ -267,11 +268,11 @@ class DetailedSums(Display):
 
     @progress_bar("Making whole numbers")
     def clean(self, given: GivenFacts | None = None, *, hold: MarginalNames | None = None) -> CleanTable:
-        """Nonnegative integers of both stages whose sums all agree: published beside the release, never instead of it.
+        """Compute nonnegative integers for both stages whose sums all agree, to publish beside the release.
 
-        Groups and the rows of their breakdowns form a tree, so that the nearest numbers can be computed in each group
-        alone, and integer ones exist. The table has the rows of the second stage, and one row for each group without a
-        breakdown, whose detail is the group's level.
+        Groups and the rows of their breakdowns form a tree, so each group is solved by itself, and its sums can be
+        rounded to integers that still agree. The table has the rows of the second stage; a group without a breakdown
+        has one row, with the group's level as its breakdown.
 
         Args:
             given, hold: Arguments of `NoisySums.clean` that a release in two stages does not take.
@@ -303,14 +304,15 @@ class DetailedSums(Display):
 
     @property
     def domain(self) -> Domain:
-        """The domain of clean tables: groups, their details, and the parts."""
+        """The domain of clean tables: the rows (group, breakdown, part)."""
         return self.together.domain
 
     @property
     def together(self) -> NoisySums:
-        """The sums of both stages over one tree, for the nearest table; not for margins.
+        """The sums of both stages as one release over a tree, to compute the nearest table; its margins mean nothing.
 
-        A group without a breakdown has one row, which repeats its sum: the least-squares estimate of both is that sum.
+        A group without a breakdown has one row with the group's sum: then the least-squares estimates of group and row
+        are that sum.
         """
         rule, first = self.rule, self.first
         groups = first.domain.marginal(rule.group)
@@ -345,7 +347,7 @@ class DetailedSums(Display):
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "DetailedSums":
-        """The release in a document that `facts` wrote; every field is computed again and compared.
+        """Read the release in a document that `facts` wrote; every field is computed again and compared.
 
         The check covers both stages, the rows that the rule chooses by the first noisy sums, the unit of the second
         stage, and the sum of the levels.
@@ -377,7 +379,7 @@ class DetailedSums(Display):
         facts = stated_field(document, "rule", dict)
         rule = DetailRule(stated_field(facts, "group", str), stated_field(facts, "details", dict))
         level, share = level_from_facts(document), exact(stated_field(document, "share", str))
-        # The second stage must be the one that the rule determines from the first.
+        # The rule and the first stage determine what the second stage must be.
         chosen, domain = rule.chosen(first), first.domain
         if not 0 < share < 1 or first.level != level.scaled(share):
             raise does_not_follow("share")
@@ -402,11 +404,11 @@ class DetailedSums(Display):
 
 
 DETAILED_FORM = StatementForm(DETAILED_KIND, "a release in two stages", DetailedSums._fields, DetailedSums._of_fields)
-"""The form of releases in two stages, from both stages, the rule, the level and the share of the first."""
+"""How a release in two stages is written as a document, and read and checked."""
 
 
 def whole_release(document: Mapping[str, Any]) -> NoisySums | DetailedSums:
-    """The release, by a plan or in two stages, in one checked document."""
+    """Read and check the document of a release by a plan, in one stage or in two."""
     is_staged = isinstance(document, Mapping) and document.get("kind") == DETAILED_KIND
     return DetailedSums.of_facts(document) if is_staged else NoisySums.of_facts(document)
 
@@ -462,7 +464,7 @@ def release_detailed(
 def rehearse_detailed(
     table: CountedTable, rule: DetailRule, whole: Level, first: Number, confidence: Number = DEFAULT_CONFIDENCE
 ) -> tuple[Fraction, dict[str, Any]]:
-    """Check a release in two stages for every possible choice; return the first stage's share, and all margins."""
+    """Check both stages for every possible choice; return the first stage's share, and a margin by level name."""
     share, sure = between_0_and_1(first, "first"), read_confidence(confidence)
     table.domain.level_named(rule.group)
     unit, coarse = detailed_unit(table.unit), Plan(table.domain, table.unit, {rule.group: 1})
@@ -479,7 +481,7 @@ def rehearse_detailed(
 def _groups_taken(
     domain: Domain, marginal: Marginal, taken: Sequence[NDArray[np.bool_]]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """For each sum of a marginal, whether a selection contains all of its cells, and whether it contains any."""
+    """For each sum of a marginal, return whether a selection contains all of its cells, and whether it contains any."""
     starts = [axis.group_starts(level) for axis, level in zip(domain.axes, marginal, strict=True)]
     ways = np.logical_and, np.logical_or
     whole, some = ([way.reduceat(row, at) for row, at in zip(taken, starts, strict=True)] for way in ways)

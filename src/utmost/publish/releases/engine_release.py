@@ -1,8 +1,8 @@
-"""Releases of frames that an engine evaluates: checked by aggregates, with noise added by a map over the engine's rows.
+"""Release a frame that an engine evaluates: check it by aggregates, and add noise by a map over the engine's rows.
 
-The noise of a cell is a function of the release's secret and of the row's identifier, so a frame that is evaluated
-twice, in part, on other machines or after a failure gives the same released values. Each call of `release` is a new
-release with its own cost.
+The noise of a cell is a function of the release's secret and of the row's identifier. So the released values are the
+same if the engine evaluates a frame twice, in parts, on other machines or after a failure. Each call of `release` is a
+new release with its own cost.
 """
 
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ _RARE = 200  # noise exceeds 200 / epsilon with probability below exp(-200)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckedFrame:
-    """A checked frame of an engine; the table of its release is a lazy frame of the same kind."""
+    """A frame of an engine that passed every check, with its noise; its released table is a lazy frame, too."""
 
     frame: "ReleasableFrame"
     promise: Promise
@@ -58,7 +58,7 @@ class CheckedFrame:
 
     @classmethod
     def of(cls, table: object, promise: Promise, noise: CellNoiseAtLevel) -> "CheckedFrame":
-        """The frame, checked by the engine; several columns may together identify a row."""
+        """Check the frame by aggregates of the engine; nothing is drawn yet."""
         lattice, frame = lattice_of_noise(noise), ReleasableFrame.of(table, promise)
         frame.check_room(lattice, noise.level)
         rows = frame.checked_rows().rows
@@ -72,7 +72,7 @@ class CheckedFrame:
         return statement_before(self.promise.as_read(self.frame.columns, self.frame.public), self.noise, self.rows)
 
     def released(self, randomness: Randomness) -> Answer[Any]:
-        """The answer, with the secret of its noise from this source of randomness."""
+        """Make the answer; the secret from which its noise is derived comes from ``randomness``."""
         frame, noise = self.frame, self.noise
         secret = randomness.words(SECRET_BYTES // 8, 64).tobytes()
         release = ItemResponder(secret, frame.columns, lattice_of_noise(noise), (noise.level,), noise.level)
@@ -81,7 +81,7 @@ class CheckedFrame:
 
 
 def lattice_of_noise(noise: CellNoiseAtLevel) -> Lattice:
-    """The lattice with the noise of a plan, geometric or half-step staircase."""
+    """Return the lattice of this noise, which must be geometric or half-step staircase noise."""
     drawn, block = noise.drawn, 1
     if isinstance(drawn, DiscreteStaircase) and 2 * drawn.step == drawn.sensitivity + 1:
         block = drawn.sensitivity
@@ -95,13 +95,13 @@ def lattice_of_noise(noise: CellNoiseAtLevel) -> Lattice:
 
 
 class CheckedRows(NamedTuple):
-    """The results of an engine's aggregate over the rows of a frame."""
+    """The number of rows of a frame and the ranges of its released columns, from one aggregate of the engine."""
 
     rows: int
-    ends: Mapping[str, tuple[Any, Any]]  # Least and largest cell of each released column; None without rows
+    ends: Mapping[str, tuple[Any, Any]]  # Least and largest cell of each released column; None, None without rows
 
     def flat(self, lattice: Lattice) -> tuple[int, ...]:
-        """The places of released columns in which all cells are equal, in steps of a lattice."""
+        """Return the indices of released columns in which all cells are equal, in steps of the lattice."""
         steps = (lattice.steps(lattice.read(list(ends))) for ends in self.ends.values())
         return tuple(at for at, (low, high) in enumerate(steps) if low == high)
 
@@ -118,7 +118,7 @@ class ReleasableFrame:
 
     @classmethod
     def of(cls, table: object, promise: Promise) -> "ReleasableFrame":
-        """The frame, after every check that reads no cell."""
+        """Make every check that reads no cell: of columns, their types, and identifiers."""
         frame, numbers = engine_frame(table), promise.noise.subject
         schema = frame.schema()
         names = tuple(schema.names)
@@ -146,9 +146,9 @@ class ReleasableFrame:
         return cls(frame, chosen, public, identifiers, numbers)
 
     def check_room(self, lattice: Lattice, level: Level) -> None:
-        """Check that the engine can map the frame, and that noise of a level fits the types of the released columns."""
-        # Checked before a level is spent. True values may use half the range of a type. The noise exceeds the other
-        # half with probability below exp(-200).
+        """Check that the engine can map the frame, and that noise at this level fits the types of the columns."""
+        # This is checked before epsilon is spent. True values may use half the range of a type; the probability that
+        # the noise exceeds the other half is below exp(-200).
         self.frame.check_mapped()
         for name, room in self._rooms.items():
             if lattice.of(level).epsilon_float * (room // lattice.block) < _RARE:
@@ -160,7 +160,7 @@ class ReleasableFrame:
                 )
 
     def noised(self, release: ItemResponder, margin: int | float | None, answer: ReleaseItems = responses_of) -> Any:
-        """The engine's frame of released and public columns, with the margin if given; ``answer`` computes values."""
+        """Return the engine's frame of released and public columns, computed by ``answer``; no margins for None."""
         wanted = (*self.identifiers, *self.columns, *self.public)
         read = self.frame.select([name for name in self.frame.schema().names if name in wanted])
         arrow = extra("pyarrow", "tables")
@@ -180,7 +180,7 @@ class ReleasableFrame:
         return read.mapped(ItemNoiseMap(release, self.identifiers, made, answer), arrow.schema(fields), margins)
 
     def checked_rows(self) -> CheckedRows:
-        """The counts and ranges of the rows, by one aggregate; BadTable for missing identifiers and invalid cells."""
+        """Count the rows and find the ranges of columns, in one pass; BadTable for invalid cells."""
         nw = extra("narwhals", "tables")
         used = self.frame.select(list(dict.fromkeys((*self.identifiers, *self.columns, *self.public))))
         rows = nw.from_native(used.native)
@@ -209,7 +209,7 @@ class ReleasableFrame:
         ends = {
             name: (totals.item(0, at), totals.item(0, at + 1)) for name, at in zip(self.columns, places, strict=True)
         }
-        # Integers leave room for noise in their released type.
+        # Large integers would leave no room for noise in their released type.
         for name, room in self._rooms.items():
             low, high = ends[name]
             if low is not None and max(-int(low), int(high)) >= room:
@@ -220,14 +220,14 @@ class ReleasableFrame:
         return CheckedRows(total, ends)
 
     def check_distinct(self, rows: int) -> None:
-        """Check by the engine's count that no two rows have the same identifier."""
+        """Check that no two of the ``rows`` rows have the same identifier; the engine counts the distinct ones."""
         nw, ids = extra("narwhals", "tables"), self.frame.select(list(self.identifiers))
         with progress_bar("Counting distinct identifiers"):
             distinct = int(nw.from_native(ids.native).unique().select(nw.len()).collect().item(0, 0))
         check_none_repeated(rows - distinct, rows, self.identifiers)
 
     def _wrong_cells(self, nw: Any) -> dict[Any, Any]:
-        """Aggregates that count invalid cells: missing ones, empty identifiers, infinite floats and NaN."""
+        """Return aggregates that count missing cells, empty identifiers, and cells that are infinite or NaN."""
         arrow, schema = extra("pyarrow", "tables"), self.frame.schema()
         cells = {}
         for name in (*self.identifiers, *self.columns):
@@ -240,7 +240,7 @@ class ReleasableFrame:
         return cells
 
     def _copies(self, nw: Any) -> dict[Any, Any]:
-        """Aggregates that count the rows in which a public and a released column are equal."""
+        """Return aggregates that count, for each public and released column, the rows in which the two are equal."""
         copies, schema, kinds = {}, self.frame.schema(), extra("pyarrow", "tables").types
         for name in self.public:
             kind = schema.field(name).type
@@ -257,7 +257,7 @@ class ReleasableFrame:
 
     @property
     def _rooms(self) -> dict[str, int]:
-        """Half of the range of each column's type, for columns that are released as integers."""
+        """For each column that is released as integers, half of the range of its type."""
         kinds, schema = extra("pyarrow", "tables").types, self.frame.schema()
         found = {name: released_type(schema.field(name), self.numbers) for name in self.columns}
         rooms = {name: _HALF_DECIMAL if kinds.is_decimal(kind) else _LARGEST for name, kind in found.items()}
@@ -265,5 +265,5 @@ class ReleasableFrame:
 
 
 def _rows_where(nw: Any, holds: Any) -> Any:
-    """An aggregate of the rows that satisfy a condition; Spark does not add up truth values."""
+    """Return an aggregate that counts the rows for which a condition holds; Spark does not add up truth values."""
     return nw.when(holds).then(1).otherwise(0).sum()

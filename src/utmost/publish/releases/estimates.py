@@ -1,7 +1,7 @@
-"""Estimates of a release by a plan: a number, its margin, and the number of decimals of both.
+"""Estimates of a release by a plan: a number with its margin, and the number of decimals with which they are printed.
 
-An estimate is an exact rational function of the noisy sums. Its rounding for printing depends on the distribution of
-its error, never on its value, and the printed margin includes the rounding.
+An estimate is an exact rational function of the noisy sums. The number of its decimals depends on the distribution of
+its error, never on its value, and the printed margin includes the rounding error.
 """
 
 import math
@@ -24,7 +24,7 @@ _MOST_DECIMALS = 12
 
 @dataclass(frozen=True, slots=True)
 class Printing:
-    """The number of decimals with which estimates are printed."""
+    """How estimates are printed: the number of decimals, and the unit."""
 
     decimals: int
     whole: bool  # Whether the estimates are always multiples of 1 or 1/2, so that rounding changes nothing
@@ -43,12 +43,12 @@ class Printing:
         return cls(decimals, False, amount)
 
     def estimate(self, exactly: Fraction) -> int | float:
-        """A rational as it is printed: an int without decimals, else a float; halves are rounded up."""
+        """Round a rational number for printing: an int without decimals, else a float; halves are rounded up."""
         steps = math.floor(exactly * 10**self.decimals + Fraction(1, 2))
         return self._shown(steps)
 
     def estimates(self, sums: NDArray[Any], divisor: int) -> NDArray[Any]:
-        """The printed estimates of integers over one divisor, as an array."""
+        """Return the printed estimates ``sums / divisor``, for an array of integers."""
         scale, amount = 10**self.decimals, self.amount
         if divisor == 1 and self.whole and sums.dtype != object:
             return sums if amount is None else amount.numbers(sums)
@@ -59,13 +59,13 @@ class Printing:
         return decimals.astype(np.float64)
 
     def margin(self, exactly: int | float) -> int | float:
-        """A margin as it is printed: rounded up, including the rounding of the estimate."""
+        """Round a margin up for printing, and add the rounding error of the estimate."""
         if self.whole:
             return exactly if self.amount is None else self.amount.margin(exactly)
         return self._shown(math.ceil(Fraction(exactly) * 10**self.decimals + Fraction(1, 2)))
 
     def _shown(self, steps: int) -> int | float:
-        """A number of units of the last decimal, in the amount's own unit."""
+        """Convert a number of units of the last decimal to the unit of the amount."""
         if self.decimals == 0:
             return steps if self.amount is None else self.amount.number(steps)
         return float(Fraction(steps, 10**self.decimals) * (1 if self.amount is None else self.amount.step))
@@ -77,7 +77,7 @@ class Estimate(Display):
 
     Attributes:
         value: Estimate as it is printed.
-        margin: Distance from ``value`` within which the true sum lies, with probability ``confidence`` or more.
+        margin: The true sum is at most this far from ``value``, with probability ``confidence`` or more.
         variance: Variance of the estimate, which is unbiased.
         confidence: Confidence of the margin.
         exact: Estimate before it was rounded for printing.
@@ -99,7 +99,7 @@ class Estimate(Display):
 
 
 def estimate_of(exactly: Fraction, noise: Combination, confidence: Fraction, amount: Amount | None = None) -> Estimate:
-    """The estimate whose error has this distribution; amounts in steps are converted to their own unit."""
+    """Make the estimate with this distribution of its error; amounts in steps are converted to their own unit."""
     printing, step = Printing.of([noise], amount), Fraction(1) if amount is None else amount.step
     margin = printing.margin(noise.margin(confidence))
     return Estimate(

@@ -1,4 +1,4 @@
-"""Public facts in the form that users write: for a table by its name, a number, bounds, or a table of numbers."""
+"""Read public facts as users write them: for a table's name, a number, bounds, or a table of numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -29,8 +29,8 @@ def read_given(domain: Domain, public: GivenFacts, amount: Amount | None = None)
         public: Facts by the name of a table: "total", "carrier", "carrier=UA" or "month carrier=UA". A fact is a number
             or `utmost.workloads.between`. Pass one fact for all sums of the table; or a list of a fact for each sum, in
             the order of the table; or a mapping from labels (tuples of labels for several levels) to facts; or a table
-            with the labels in columns of the levels' names and the facts in one other column. A sum that a mapping or
-            a table leaves out is unknown.
+            with the labels in columns of the levels' names and the facts in one other column. Sums that a mapping or a
+            table leaves out have no fact.
         amount: Amount that is summed; None for counts.
     """
     if isinstance(public, PublicFacts):
@@ -41,7 +41,7 @@ def read_given(domain: Domain, public: GivenFacts, amount: Amount | None = None)
 
 
 def read_table(domain: Domain, name: str | Sequence[str] | Marginal) -> Marginal:
-    """The marginal of a whole table, by its name; "total" is the sum of everything."""
+    """Return the marginal of a table by its name, which may not select labels; "total" is the sum of everything."""
     marginal, narrow = narrowed(domain, _words(domain, name))
     if narrow:
         raise OutOfRange("hold must name whole tables", came=repr(name), remedy='Pass "total", or "carrier", say.')
@@ -55,7 +55,7 @@ def _words(domain: Domain, name: Any) -> Any:
 
 
 def _rows(domain: Domain, name: str, values: object) -> Iterator[tuple[Marginal, int, object]]:
-    """The known sums: marginal, place of the group, and fact."""
+    """Yield the known sums of one table: marginal, index of the sum in the table, and fact."""
     marginal, narrow = narrowed(domain, _words(domain, name))
     places = np.flatnonzero(groups_in(domain, marginal, narrow)).tolist()
     if isinstance(values, Between | Number | np.number):
@@ -90,7 +90,7 @@ def _rows(domain: Domain, name: str, values: object) -> Iterator[tuple[Marginal,
 
 
 def _by_label(levels: tuple[str, ...], values: object, name: object) -> Iterator[tuple[tuple[str | None, ...], object]]:
-    """Rows of labels with their facts, from a mapping or a table."""
+    """Yield rows of labels with their facts, from a mapping or a table."""
     if isinstance(values, Mapping) and not set(levels) < set(values):
         for row, value in values.items():
             yield tuple(map(label_text, row if isinstance(row, tuple) else (row,))), value

@@ -1,4 +1,4 @@
-"""Numbers that can be answered at any levels, in any order, at the cost of the largest level."""
+"""Release numbers at any levels, in any order: all answers together cost the largest level."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,31 +21,32 @@ from utmost.publish.releases.noised_cells import NoisedColumn
 
 
 class GradualRelease(Display, ProcessMemory):
-    """Values with their noise at all levels: arrays of any shape, in which each cell may have its own level.
+    """Release numbers at several levels: an array of any shape, in which each cell may have its own level.
 
-    It makes no tables and no statements: these have one level, and `utmost.release` makes them.
+    For tables with statements use `utmost.release`; a table has one level.
 
     Each cell has independent noise, geometric on the integers, or geometric on a fine grid (Laplace noise) on the
-    reals. The noise at several levels has the joint distribution of one Markov process, so that answers at levels l_1,
-    ..., l_m are together private at the largest of them, and each answer has the distribution that it would have alone.
+    reals. The noise at several levels has the joint distribution of one Markov process: the answers at levels l_1, ...,
+    l_m together satisfy the largest of these levels, and each answer has the distribution of a single release at its
+    level.
 
     Args:
         values: An integer or real number, or a list or array of any shape. It is copied.
         sensitivity: Largest change of a value by one individual.
-        cells: Number of values that one individual changes, 1 if left out. Each cell gets a share 1/cells of the level.
+        cells: Number of values that one individual changes, 1 if left out. Each value gets 1/cells of the level.
         unit: Unit of privacy, instead of sensitivity and cells; see `Unit`.
         numbers: "integers" or "reals"; declared, since a guess from the values would reveal something about them.
-        grid: Width of the grid for reals, a power of two. If left out it is chosen by the sensitivity alone, and loses
-            less than a millionth of the accuracy up to epsilon 16.
-        half_step: Whether to use half-step staircase noise, for odd sensitivities above 1: less noise than geometric
-            noise up to a level of 2.5 a cell, and relaxable without loss. The privacy loss then grows with the number
-            of changed cells, not with the l1 distance.
+        grid: Width of the grid for reals, a power of two. If left out, the width depends only on the sensitivity, and
+            costs less than a millionth of the accuracy up to epsilon 16.
+        half_step: Whether to use half-step staircase noise, for odd sensitivities above 1. It is smaller than geometric
+            noise if each cell gets at most epsilon 2.5, and can be relaxed without loss. The privacy loss then grows
+            with the number of changed cells, not with the l1 distance.
         randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
         method: "constant" or "table", as for `sample`.
 
     Raises:
-        NotANumber, BadTable: for a value that cannot be released, with its place; nothing was drawn then. This error
-            depends on the data, and is for the curator alone.
+        NotANumber, BadTable: for a value that cannot be released; the message gives its position. Nothing is drawn
+            then. The error depends on the data, so show it only to the curator.
         OutOfRange: for a sensitivity that is not positive, a number of cells below 1, and unknown ``numbers``.
 
     Guarantee: all answers together satisfy the level `spent`. Choose each level from answers, budgets and costs; a
@@ -85,7 +86,7 @@ class GradualRelease(Display, ProcessMemory):
         self._randomness, self._method = randomness, method
 
     def at(self, epsilon: Number | Level | NDArray[Any] | None = None) -> Any:
-        """The answer at a level; a repeated call returns the same answer.
+        """Return the answer at a level; a repeated call returns the same answer.
 
         Args:
             epsilon: Privacy level: a number or a `Level`; or an array with a level for each cell, in the shape of the
@@ -93,7 +94,7 @@ class GradualRelease(Display, ProcessMemory):
 
         Returns:
             A number if one number was given, an array if a list or an array was given. On the integers they are ints,
-            int64 in arrays, or Python integers if one of the *released* numbers exceeds int64; on the reals floats.
+            int64 in arrays, or Python integers if a *released* number exceeds int64; on the reals floats.
 
         Raises:
             NotALevel: for an invalid level; nothing is spent then.
@@ -108,12 +109,12 @@ class GradualRelease(Display, ProcessMemory):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """Every level at which some cell was answered, smallest epsilon first."""
+        """All levels at which some cell was answered, smallest epsilon first."""
         return tuple(sorted(self._noised.levels))
 
     @property
     def spent(self) -> Level | None:
-        """The largest level answered, which all answers together cost; None before the first answer."""
+        """The largest level answered: the cost of all answers together. None before the first answer."""
         return max(self._noised.levels, default=None)
 
     def __repr__(self) -> str:
@@ -122,12 +123,12 @@ class GradualRelease(Display, ProcessMemory):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NoisePath(Display):
-    """The noise of one value at every level; as secret as the value itself.
+    """The noise of one value at every level; keep it as secret as the value itself.
 
     Attributes:
         start: Smallest level.
         lattice: Lattice of the noise.
-        steps: Path in steps of the noise.
+        steps: Noise at each level, in steps of the lattice.
     """
 
     start: Level
@@ -147,7 +148,7 @@ class NoisePath(Display):
 
     @property
     def jumps(self) -> tuple[tuple[float, int | float], ...]:
-        """Pairs (epsilon, size), by epsilon: relaxed past epsilon, the noise changes by ``size``."""
+        """Pairs (epsilon, size), by epsilon: where the level rises past epsilon, the noise changes by ``size``."""
         per_step = self.lattice.of(self.start).epsilon_float / self.start.epsilon_float
         jumps_by_level = zip(self.steps.levels, self.steps.jumps, strict=True)
         return tuple(sorted((epsilon / per_step, self._written(-jump.size)) for epsilon, jump in jumps_by_level))
@@ -170,10 +171,11 @@ def path(
     grid: Number | None = None,
     randomness: Randomness | None = None,
 ) -> NoisePath:
-    """A path of geometric noise from the level ``start`` up to epsilon = infinity, where the noise is 0.
+    """Draw a path of geometric noise from the level ``start`` up to epsilon = infinity, where the noise is 0.
 
-    Evaluated at any levels in any order, it has the joint distribution of `GradualRelease`: relax, tighten and bridge
-    are its conditional distributions. For levels below ``start``, tighten the noise instead.
+    The values of the path at several levels have the joint distribution of the noise in a `GradualRelease`. Its
+    conditional distributions are those of relaxing, tightening and bridging. For levels below ``start``, tighten the
+    noise instead.
 
     Args:
         start: Epsilon or level at which the path begins.

@@ -1,4 +1,4 @@
-"""Arrow columns of releases with keyed noise: reading identifiers and values, writing responses."""
+"""Add keyed noise to Arrow tables: read identifiers and values, write released columns, and commit to the rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ from utmost.tables.optional_imports import extra
 BLOCK, COUNT, TAGS = "block", "count", "tags"
 _LIMBS = 8
 _TWICE = -1
-"""In the column of block numbers, the mark of a row that has the number of rows with repeated identifiers."""
+"""Block number of a row that holds no block: its count is the number of rows with repeated identifiers."""
 _TOGETHER, _UNEVEN = 1 << 20, 4
 
 
 def arrow_numbers(column: Any, name: str) -> Any:
-    """The numbers in an Arrow array: a NumPy array, or Python integers and decimals."""
+    """Return the numbers in an Arrow array, as a NumPy array; decimals and large integers are Python objects."""
     arrow = extra("pyarrow", "tables")
     if column.null_count:
         raise BadTable("the cell must be a number", came="a missing one", where=f"column {name!r}")
@@ -41,7 +41,7 @@ def arrow_numbers(column: Any, name: str) -> Any:
 
 
 def released_type(field: Any, numbers: str) -> Any:
-    """The type of a released column, from its declared type: int64, float64 for reals, decimals for decimals."""
+    """Return the type of a released column: float64 for "reals", decimal128 for declared decimals, else int64."""
     arrow, kind = extra("pyarrow", "tables"), field.type
     kinds = arrow.types
     whole = kinds.is_integer(kind) or (kinds.is_decimal(kind) and kind.scale == 0)
@@ -57,7 +57,7 @@ def released_type(field: Any, numbers: str) -> Any:
 
 
 class ReleaseItems(Protocol):
-    """A function from identifiers and numbers of some rows to released columns."""
+    """A function from the identifiers and numbers of some rows to the released columns of these rows."""
 
     def __call__(
         self, release: ItemResponder, identifiers: Sequence[Identifiers], numbers: Mapping[str, Any]
@@ -66,15 +66,15 @@ class ReleaseItems(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ItemNoiseMap:
-    """A pure function from a batch of a table to the batch of its release, row by row."""
+    """A pure function from a batch of true rows to the batch of released rows."""
 
     release: ItemResponder
     identifiers: tuple[str, ...]  # Columns that together identify a row
     schema: Any  # Schema of the resulting batches
-    answer: ReleaseItems  # Function from the numbers to the answer
+    answer: ReleaseItems  # Computes the released columns
 
     def __call__(self, batch: Any) -> Any:
-        """The released batch, with its rows in the same order."""
+        """Return the released batch, with its rows in the same order."""
         arrow = extra("pyarrow", "tables")
         items = [arrow_identifiers(batch.column(name), name) for name in self.identifiers]
         numbers = {name: arrow_numbers(batch.column(name), name) for name in self.release.columns}
@@ -102,23 +102,23 @@ class ItemNoiseMap:
 def responses_of(
     release: ItemResponder, identifiers: Sequence[Identifiers], numbers: Mapping[str, Any]
 ) -> dict[str, NDArray[Any]]:
-    """The responses at the newest level, from true values."""
+    """Add noise to true values, at the newest level of the release."""
     return release.responses(identifiers, numbers)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BatchCommitter:
-    """A function from batches of a table to sums for each block, which commit to the rows of the batches."""
+    """A function from batches of a table to sums by block, which commit to the rows of the batches."""
 
     key: CommitmentKey
     identifiers: tuple[str, ...]  # Columns that together identify a row
-    # Release and level, if the rows hold responses; None for true values
+    # Release and level of the noisy values in the rows; None if the rows hold true values
     answered: tuple[ItemResponder, Level] | None = None
-    # Number of parts into which the tags of all rows are split for `RepeatedTags`; 0 if they are not compared
+    # Number of parts into which `RepeatedTags` needs the tags of all rows split; 0 if nobody compares the tags
     parts: int = 0
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield batches of tags, then one of sums: a row for each nonempty block (at most 1024) and column."""
+        """Yield batches of tags, if they are compared, then one batch of sums by block or column."""
         commitment, waiting, rows = ItemCommitment.none(), list[NDArray[np.uint64]](), 0
         for batch in batches:
             items = [arrow_identifiers(batch.column(name), name) for name in self.identifiers]
@@ -140,10 +140,10 @@ class BatchCommitter:
         yield _sums_batch(blocks, commitment.sums[blocks], [None] * blocks.size if self.parts else None)
 
     def _parted(self, halves: NDArray[np.uint64]) -> Any:
-        """The first halves of all rows' tags, split into one piece for each part of the range of tags."""
+        """Split the first halves of the rows' tags into one piece for each part; return the pieces as a batch."""
         part, twice = self._part_of(halves), 0
         sizes = np.bincount(part, minlength=self.parts)
-        if sizes.max() > _UNEVEN * (1 + len(halves) // self.parts):  # equal rows would all be in one part
+        if sizes.max() > _UNEVEN * (1 + len(halves) // self.parts):  # many equal tags would make one part large
             distinct = np.unique(halves)
             halves, twice = distinct, len(halves) - len(distinct)
             part = self._part_of(halves)
@@ -155,15 +155,15 @@ class BatchCommitter:
         return _sums_batch(np.arange(_TWICE, _TWICE - len(sums), -1), sums, [None, *pieces])
 
     def _part_of(self, halves: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """The number of the part that each tag is in, from the tag's highest bits: equal tags are in the same part."""
+        """Return the number of each tag's part, from the tag's highest bits: equal tags are in the same part."""
         return ((halves >> np.uint64(32)) * np.uint64(self.parts) >> np.uint64(32)).astype(np.int64)
 
 
 class RepeatedTags:
-    """Join the pieces of each part that `BatchCommitter` made: their sums, and the number of repeated half tags."""
+    """A function that counts repeated half tags in the pieces that `BatchCommitter` made, and passes on the sums."""
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """The batches without tags, and one more row with the number of repeated half tags."""
+        """Yield the batches of sums without tags, then one row with the number of repeated half tags."""
         arrow, pieces = extra("pyarrow", "tables"), dict[int, list[NDArray[np.uint64]]]()
         schema = None
         for batch in batches:
@@ -193,14 +193,14 @@ def _sums_batch(blocks: NDArray[np.int64], sums: NDArray[np.int64], tags: list[b
 
 
 def commitment_schema(*, tagged: bool = False) -> Any:
-    """The Arrow schema of the sums by block and column; with tags, also of pieces of the rows' tags."""
+    """Return the Arrow schema of sums by block or column; if ``tagged``, with a column for pieces of tags."""
     arrow = extra("pyarrow", "tables")
     names = (BLOCK, COUNT, *(f"limb_{limb}" for limb in range(_LIMBS)))
     return arrow.schema([(name, arrow.int64()) for name in names] + ([(TAGS, arrow.binary())] if tagged else []))
 
 
 def gathered_commitment(batches: Iterator[Any]) -> tuple[ItemCommitment, int]:
-    """The commitment to all rows from the sums of their parts, and the number of apparently repeated identifiers."""
+    """Add up the sums of all parts of a table; return the commitment and the number of repeated identifiers."""
     commitment, twice = ItemCommitment.none(), 0
     for batch in batches:
         columns = [np.asarray(batch.column(name).to_numpy()) for name in commitment_schema().names]
@@ -211,7 +211,7 @@ def gathered_commitment(batches: Iterator[Any]) -> tuple[ItemCommitment, int]:
 
 
 def check_none_repeated(twice: int, rows: int, identifiers: Sequence[str]) -> None:
-    """Check that no row has the identifier of another row."""
+    """Refuse a table in which ``twice`` of ``rows`` rows have the identifier of another row, unless it is 0."""
     if twice:
         came = f"{twice} of {rows} rows with the identifier of another row"
         raise not_distinct(came, f"column {', '.join(map(repr, identifiers))}")

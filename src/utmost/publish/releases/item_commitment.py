@@ -1,13 +1,14 @@
-"""A commitment to a table in any row order: a keyed sum over its rows, which an engine can aggregate.
+"""A commitment to a table whose rows have no order: a keyed sum over the rows, which an engine can aggregate.
 
 Each row has a digest of 128 bits, the CBC-MAC of its identifier's tag and of its values, under a key of the release.
-Each row belongs to one of 1024 item blocks, by ten bits of its identifier's tag. The commitment is, for each block, the
-number of its rows and the sum of their digests modulo 2^128: the multiset hash MSet-Add-Hash of [clarke2003]. Sums are
-associative, so parts of a table are committed to separately and added; without the key, finding another table with the
-same sums has probability at most 2^-128, see proofs/theory/item-noise.md.
+Ten bits of the identifier's tag assign the row to one of 1024 blocks. The commitment has, for each block, the number of
+its rows and the sum of their digests modulo 2^128: the multiset hash MSet-Add-Hash of [clarke2003]. The commitment to a
+table is the sum of the commitments to its parts. Whoever lacks the key finds another table with the same sums with
+probability at most 2^-128, see proofs/theory/item-noise.md.
 
-There are also sums by column, of digests of the cells alone, under one key for the whole ledger: they recognise the
-same values under another name, in any order and from any source. They are compared, and stored encrypted.
+For each column there is also a sum of digests of its cells, without identifiers, under one key for the whole ledger.
+Equal sums show that the same values were released before, under another name, in another order or from another source.
+The ledger compares these sums, and stores them encrypted.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,11 +44,11 @@ _AT_ONCE = 1 << 16
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ItemCommitment:
-    """The number of rows of a table in each block, with the sum of their digests; and the same for columns.
+    """For each block of rows, their number and the sum of their digests; for each column, the same of its cells.
 
     Attributes:
-        sums: int64, shape (1024 + columns, 9), each below 2^62: for each block the number of rows, and eight limbs of
-            16 bits, the least first; for each column, if present, the number of cells and limbs in the same form.
+        sums: int64, shape (1024 + columns, 9), each below 2^62. Each row has a count, and a sum modulo 2^128 in eight
+            limbs of 16 bits, the least first. The first 1024 rows are for blocks; rows for columns may be left out.
 
     >>> none = ItemCommitment.none()
     >>> (none + none).rows
@@ -72,10 +73,11 @@ class ItemCommitment:
 
     @classmethod
     def of_sums(cls, blocks: ArrayLike, sums: ArrayLike) -> "ItemCommitment":
-        """Make the commitment from the sums that an engine has added up for each block and column.
+        """Make the commitment from sums that an engine computed for blocks and columns.
 
         Args:
-            blocks: Numbers 0..1023 of blocks, and from 1024 on of columns, shape (k,); repeated numbers are added up.
+            blocks: Row of each sum in ``ItemCommitment.sums``, shape (k,): 0..1023 for a block, 1024 and above for a
+                column; sums with the same row are added up.
             sums: Sums, shape (k, 9), each below 2^62.
 
         Raises:
@@ -95,12 +97,12 @@ class ItemCommitment:
 
     @property
     def blocks(self) -> int:
-        """The number of blocks that the ledger stores: the least power of two >= the rows, at most 1024."""
+        """The number of blocks that the ledger stores: the least power of two >= ``rows``, at most 1024."""
         return min(BLOCKS, 1 << max(self.rows - 1, 0).bit_length())
 
     @property
     def content(self) -> bytes:
-        """The bytes that the ledger stores: for each block, 8 bytes of the count and 16 of the sum, little-endian."""
+        """The bytes that the ledger stores: for each stored block, 8 bytes of count and 16 of sum, little-endian."""
         folded_sums = ItemCommitment.of_sums(np.arange(BLOCKS) % self.blocks, self.sums[:BLOCKS]).sums[: self.blocks]
         counts = folded_sums[:, :1].astype("<i8").view(np.uint8)
         return np.hstack([counts, folded_sums[:, 1:].astype("<u2").view(np.uint8)]).tobytes()
@@ -115,11 +117,11 @@ class ItemCommitment:
 
     @property
     def columns(self) -> tuple[bytes | None, ...]:
-        """The number of each column's cells and the sum of their digests, packed; None if absent."""
+        """For each column, its number of cells and the sum of their digests, packed; None without cells."""
         return tuple(packed_sum(row) if row[0] else None for row in self.sums[BLOCKS:])
 
     def without(self, columns: Iterable[int]) -> "ItemCommitment":
-        """The commitment without the sums of these columns, by their places from 0."""
+        """Return the commitment without the sums of these columns, given by their indices."""
         left = self.sums.copy()
         left[[BLOCKS + at for at in columns]] = 0
         return ItemCommitment(left)
@@ -133,16 +135,16 @@ class ItemCommitment:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CommitmentKey:
-    """The key and facts with which a worker commits to its rows.
+    """The key and public facts with which a worker commits to its rows.
 
-    The driver sends it to every worker, so it can be pickled. It draws no noise. Whoever has it can test a guess of a
-    row against the commitment in a ledger, so it must be protected like the data.
+    The driver sends this object to every worker, so it can be pickled. It computes no noise. Whoever has it can test a
+    guess of a row against the commitment in a ledger, so it must be protected like the data.
 
     Attributes:
-        secret: 32 bytes; in no repr and no message.
+        secret: 32 bytes, never shown in a repr or a message.
         columns: Released columns.
-        lattice: Lattice of the values; they are in its steps.
-        likeness: 32 bytes, the key of the sums by column; None without these sums.
+        lattice: Lattice of the released values.
+        likeness: Key of the sums by column, 32 bytes; None if no such sums are computed.
     """
 
     secret: bytes
@@ -156,7 +158,7 @@ class CommitmentKey:
             raise WrongKind("a key for commitments has columns and a lattice", where="CommitmentKey")
 
     def committed(self, identifiers: Sequence[Identifiers], values: Mapping[str, Any]) -> ItemCommitment:
-        """The commitment to some rows.
+        """Return the commitment to some rows.
 
         Args:
             identifiers: Columns that together identify a row, each of shape (n,).
@@ -164,7 +166,7 @@ class CommitmentKey:
 
         Raises:
             BadTable: for a missing column, or one of another length.
-            NotANumber: for a value that cannot be released, naming its place.
+            NotANumber: for a value that cannot be released; the message gives its position.
         """
         count = check_columns(identifiers)
         return self._of(identifiers, read_columns(self.lattice, self.columns, values, count))
@@ -172,17 +174,17 @@ class CommitmentKey:
     def committed_responses(
         self, release: ItemResponder, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level
     ) -> ItemCommitment:
-        """The commitment to rows of responses, which equals the commitment to their values exactly if they are genuine.
+        """Return the commitment to the true rows, from noisy rows: it matches exactly if these are genuine.
 
-        At one level the responses of a release are the values plus a function of the identifiers, so that a commitment
-        to the values also commits to the responses at every level. Whoever changes responses has no larger probability
-        to keep the sums of the commitment than whoever changes values.
+        At one level, the responses are the true values plus a function of the identifiers. So a commitment to the
+        values also commits to the responses at every level, and changed responses pass the comparison with no larger
+        probability than changed values.
 
         Args:
-            release: Release that answered.
+            release: Release that computed the responses.
             identifiers: Columns that together identify a row, each of shape (n,).
             responses: Responses of each released column, shape (n,).
-            at: Level of the responses, one of the release's path.
+            at: Level of the responses, in the path of ``release``.
 
         Raises:
             BadTable, NotANumber, OutOfRange: as for `ItemResponder.moved`.
@@ -202,7 +204,7 @@ class CommitmentKey:
 
 
 def committed_rows(secret: bytes, identifiers: Sequence[Identifiers], columns: Sequence[Integers]) -> ItemCommitment:
-    """The commitment to rows of values in steps; computed in chunks that fit the processor's cache."""
+    """Return the commitment to rows of values in steps, without sums by column; chunks fit the processor's cache."""
     of_rows, sums = derived_secret(secret, "row"), np.zeros((BLOCKS, 1 + _LIMBS), np.int64)
     for start in range(0, check_columns(identifiers), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
@@ -210,7 +212,7 @@ def committed_rows(secret: bytes, identifiers: Sequence[Identifiers], columns: S
         cells = (item_tags(of_rows, [Identifiers.of(column[some])]) for column in columns)
         blocks, digests = (tags[:, 0] % BLOCKS).astype(np.int64), compound_tags(of_rows, [tags, *cells])
         sums[:, 0] += np.bincount(blocks, minlength=BLOCKS)
-        # Two limbs at a time: sums of at most 2^16 numbers of 32 bits stay below 2^48, so that float64 is exact.
+        # Add two limbs in one pass: a sum of at most 2^16 numbers of 32 bits is at most 2^48, where float64 is exact.
         assert len(digests) <= _AT_ONCE
         halves = digests.astype("<u8", copy=False).view("<u4").reshape(-1, _LIMBS // 2)
         for half in range(_LIMBS // 2):
@@ -221,12 +223,12 @@ def committed_rows(secret: bytes, identifiers: Sequence[Identifiers], columns: S
 
 
 def value_sums(secret: bytes, column: Integers, exponent: int | None) -> NDArray[np.int64]:
-    """The number of a column's cells and the limbs of their digests' sum, shape (9,); equal for equal numbers."""
+    """Return the number of a column's cells and the limbs of the sum of their digests, shape (9,)."""
     sums = np.array([column.size, *[0] * _LIMBS], np.int64)
     for start in range(0, column.size, _AT_ONCE):
         some = column[start : start + _AT_ONCE]
         if some.dtype.kind == "f" or isinstance(some[0], Fraction):
-            # The denominator of a float is a power of two; any other rational is tagged by its text.
+            # A float has a power of two as its denominator; a number with another denominator is tagged by its text.
             numbers = [Fraction(cell) for cell in some.tolist()]
             shift = np.array([number.denominator.bit_length() - 1 for number in numbers], np.int64)
             tags = _tags_in_terms(secret, narrowed(objects(number.numerator for number in numbers)), shift)
@@ -240,21 +242,21 @@ def value_sums(secret: bytes, column: Integers, exponent: int | None) -> NDArray
 
 
 def packed_sum(sums: NDArray[np.int64]) -> bytes:
-    """A count and the carried limbs of a sum as bytes: 8 for each, little-endian."""
+    """Pack a count and the limbs of a sum into bytes, after carrying: 8 bytes for each number, little-endian."""
     whole = sums.copy()
     _carry(whole)
     return whole.astype("<i8").tobytes()
 
 
 def _carry(sums: NDArray[np.int64]) -> None:
-    """Carry from each limb to the next, in place; the count comes first."""
+    """Carry from each limb to the next, in place; column 0 is the count, and the last limb wraps modulo 2^128."""
     for limb in range(1, _LIMBS):
         sums[..., limb + 1] += sums[..., limb] >> _LIMB_BITS
     sums[..., 1:] &= (1 << _LIMB_BITS) - 1
 
 
 def _tags_in_terms(secret: bytes, odd: Integers, shift: NDArray[np.int64]) -> Tags:
-    """The tags of odd * 2^-shift; without a shift, those of the integer."""
+    """Return the tags of the numbers odd * 2^-shift; if a shift is 0, the tag of the integer."""
     tags = item_tags(secret, [Identifiers.of(odd)])
     broken = np.flatnonzero(shift)
     if broken.size:
@@ -263,7 +265,7 @@ def _tags_in_terms(secret: bytes, odd: Integers, shift: NDArray[np.int64]) -> Ta
 
 
 def _lowest_terms(column: Integers, exponent: int) -> tuple[Integers, NDArray[np.int64]]:
-    """Each cell times 2^-exponent, as an integer times 2^-shift with the least shift >= 0."""
+    """Write each cell times 2^-exponent as an integer times 2^-shift, with the least shift >= 0."""
     if exponent <= 0:
         return (column.astype(object) << -exponent if exponent else column), np.zeros(column.size, np.int64)
     if column.dtype == object:
@@ -277,7 +279,7 @@ def _lowest_terms(column: Integers, exponent: int) -> tuple[Integers, NDArray[np
 
 
 def first_difference(content: bytes, other: bytes) -> int:
-    """The first block, from 1, in which two contents from `ItemCommitment.content` differ; 0 if they are equal."""
+    """Return the first block, from 1, in which two contents of `ItemCommitment` differ; 0 if they are equal."""
     size = 8 + 2 * _LIMBS
     for at in range(0, max(len(content), len(other)), size):
         if content[at : at + size] != other[at : at + size]:

@@ -1,10 +1,10 @@
-"""Releases with noise keyed by identifier: the facts that workers get, and the noise that they compute.
+"""Noise keyed by identifier: the facts that a worker gets, and the noise that it computes for its rows.
 
 The noise of a row at a level is a function of a secret, the column, the path and the row's identifier. The **path** is
-the list of levels in the order in which they were answered. It determines the conditional distribution of the noise at
-each level, as `Step.from_known` does: fresh, relaxed from the smaller neighbour, tightened from the larger one, or
-bridged between both. So the noise of a row at all levels has the joint distribution of the noise process, in any order
-of levels; rows, columns and releases are independent; and answers can be repeated without stored noise.
+the list of levels in the order in which they were answered. It determines how the noise at each level is drawn, see
+`Step.from_known`: fresh, relaxed from the next smaller level, tightened from the next larger one, or bridged between
+these two. So the noise of a row at all levels has the joint distribution of the noise process, in any order of levels;
+the noises of different rows, columns and releases are independent; and answers can be repeated without stored noise.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,25 +36,25 @@ from utmost.errors import BadTable, OutOfRange, WrongKind
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
 
-_AT_ONCE = 1 << 14  # rows at once: their data fit the processor's cache, and memory is reused
+_AT_ONCE = 1 << 14  # rows in a chunk: its data fit the processor's cache, and memory is reused
 Shift = Callable[[Tags], Integers]
 """A function from the tags of some rows to the numbers that are added to their values."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ItemResponder:
-    """The facts with which a worker answers for its rows: the secret of one release, and its public facts.
+    """The facts with which a worker adds noise to its rows: the secret of one release, and its public facts.
 
-    The driver sends it to every worker, so it can be pickled; its secret opens this release and nothing else of the
-    ledger. Whoever has it can remove the noise of a response: it must be protected like the data, and is needed only
-    during the job.
+    The driver sends this object to every worker, so it can be pickled. Its secret opens this release and nothing else
+    of the ledger. Whoever has the object can remove the noise of this release: protect it like the data, and delete it
+    after the job.
 
     Attributes:
-        secret: 32 bytes; in no repr and no message.
+        secret: 32 bytes, never shown in a repr or a message.
         columns: Released columns.
         lattice: Lattice of the noise.
         path: Levels, in the order in which they were answered.
-        level: Level of the path at which rows are answered.
+        level: Level of the path at which noise is added.
 
     >>> from utmost.exact import level
     >>> from utmost.privacy import Unit
@@ -83,25 +83,26 @@ class ItemResponder:
             )
 
     def tags(self, identifiers: Sequence[Identifiers]) -> Tags:
-        """The tags of rows, shape (n, 2); see `item_tags`."""
+        """Return the tags of rows, shape (n, 2); see `item_tags`."""
         return item_tags(self.secret, identifiers)
 
     def responses(
         self, identifiers: Sequence[Identifiers], values: Mapping[str, Any], level: Level | None = None
     ) -> dict[str, NDArray[Any]]:
-        """The released columns of some rows.
+        """Add noise to the values of some rows.
 
         Args:
             identifiers: Columns that together identify a row, each of shape (n,).
             values: True values of each released column, shape (n,).
-            level: Level of the path; the release's own if left out.
+            level: Level of the path; ``self.level`` if left out.
 
         Returns:
-            For each column int64, Python integers if one is larger, or floats on the grid; in the order of the rows.
+            For each column, the noisy values in the order of the rows: int64, Python integers if one exceeds int64, or
+            floats on the grid.
 
         Raises:
             BadTable: for a missing column, or one of another length.
-            NotANumber: for a value that cannot be released, naming its place.
+            NotANumber: for a value that cannot be released; the message gives its position.
             OutOfRange: for a level that is not in the path.
 
         Cost: at epsilon 1 about 50 ns a row and column, and 15 to 100 ns a row for its tag.
@@ -113,12 +114,12 @@ class ItemResponder:
     def moved(
         self, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level, to: Level | None = None
     ) -> dict[str, NDArray[Any]]:
-        """The responses at the level ``to``, computed from those at the level ``at`` without the values.
+        """Compute the responses at the level ``to`` from those at the level ``at``, without the true values.
 
         Args:
             identifiers: Identifiers, as for `responses`.
             responses: Responses of each released column at the level ``at``.
-            at, to: Levels of the path; ``to`` is the release's own if left out.
+            at, to: Levels of the path; ``to`` is ``self.level`` if left out.
 
         Raises:
             BadTable, NotANumber, OutOfRange: as for `responses`.
@@ -130,7 +131,7 @@ class ItemResponder:
     def without_noise(
         self, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level
     ) -> dict[str, Integers]:
-        """The true values, in steps, of rows with these responses, to compare with the commitment.
+        """Return the true values, in steps, of rows with these responses, to compare with the commitment.
 
         Args:
             identifiers, responses, at: Arguments of `moved`.
@@ -141,11 +142,11 @@ class ItemResponder:
         return self._shifted(identifiers, responses, {name: self._noisy(name, at) for name in self.columns}, minus)
 
     def noise(self, column: str, level: Level, tags: Tags) -> Integers:
-        """The noise of each row at a level of the path, in steps of the geometric part, shape (n,)."""
+        """Return the noise of each row at a level of the path, in multiples of `Lattice.block`, shape (n,)."""
         return self._each(self._plan(column, (level,)), tags, lambda known: known[level])
 
     def noise_difference(self, column: str, level: Level, other: Level, tags: Tags) -> Integers:
-        """The noise at one level minus that at another, in steps of the geometric part, shape (n,)."""
+        """Return the noise at one level minus the noise at another, in the unit of `noise`, shape (n,)."""
         return self._each(self._plan(column, (level, other)), tags, lambda known: minus(known[level], known[other]))
 
     def place(self, column: str, tags: Tags) -> Integers | None:
@@ -157,7 +158,6 @@ class ItemResponder:
         return minus(joined(drawn, len(tags)), np.array([self.lattice.block // 2]))
 
     def _noisy(self, column: str, level: Level) -> Shift:
-        """A function from tags to the whole noise at a level, in steps."""
         plan = self._plan(column, (level,))
 
         def shift(tags: Tags) -> Integers:
@@ -168,7 +168,7 @@ class ItemResponder:
         return shift
 
     def _response_difference(self, column: str, level: Level, other: Level) -> Shift:
-        """A function from tags to the difference of the responses at two levels, in steps."""
+        """Return a function from tags to the response at ``level`` minus that at ``other``, in steps."""
         plan = self._plan(column, (level, other))
         return lambda tags: self.lattice.times(self._each(plan, tags, lambda known: minus(known[level], known[other])))
 
@@ -179,7 +179,7 @@ class ItemResponder:
         shifts: Mapping[str, Shift],
         by: Callable[[Integers, Integers], Integers],
     ) -> dict[str, Integers]:
-        """Combine each column of numbers, in steps, with its shift; in chunks that reuse memory."""
+        """Combine each column of numbers, in steps, with its shift by ``by``, in chunks that reuse memory."""
         count = check_columns(identifiers)
         read = read_columns(self.lattice, self.columns, numbers, count)
         parts: dict[str, list[Integers]] = {name: [] for name in read}
@@ -193,7 +193,7 @@ class ItemResponder:
     def _each(
         self, plan: list[tuple[Step, BlockCipher]], tags: Tags, combine: Callable[[dict[Level, Integers]], Integers]
     ) -> Integers:
-        """The numbers that ``combine`` computes from the noise at the levels of a plan, in chunks."""
+        """Apply ``combine`` to the noise at the levels of a plan, in chunks of rows."""
         parts = []
         for some in _chunks(tags):
             known: dict[Level, Integers] = {}
@@ -203,12 +203,12 @@ class ItemResponder:
         return joined(parts, len(tags))
 
     def _plan(self, column: str, levels: Sequence[Level]) -> list[tuple[Step, BlockCipher]]:
-        """The steps to some levels, in the order of the path, each with the cipher of its random words."""
+        """Return the steps to some levels, in the order of the path, each with the cipher of its random bits."""
         steps: dict[Level, Step] = {}
         texts: dict[Level, str] = {}
         for at, to in enumerate(self.path):
             steps[to] = step = Step.from_known(self.path[:at], to)
-            # The name of a level depends on the levels that its noise is computed from, recursively.
+            # The name of a level includes the names of the levels from which its noise is computed.
             parts = [level_text(to), *("" if end is None else texts[end] for end in (step.lower, step.higher))]
             texts[to] = sha256(length_prefixed(parts)).hexdigest()
         wanted: set[Level] = set()
@@ -233,7 +233,7 @@ class ItemResponder:
 
 
 def drawn_by_item(step: Step, lattice: Lattice, known: Mapping[Level, Integers], words: ItemWords) -> Integers:
-    """The noise of each row at the level of a step, from the noise at its neighbours; `Step.drawn` with keyed words."""
+    """Derive the noise of each row at the level of a step from its noise at the neighbouring levels."""
     distribution = step.distribution(lattice)
     if isinstance(distribution, Geometric):
         return item_geometric(distribution.level, words)
@@ -257,7 +257,7 @@ def is_texts(names: object) -> bool:
 
 
 def read_columns(lattice: Lattice, columns: Sequence[str], values: Any, count: int) -> dict[str, Integers]:
-    """The values of columns in steps, ``count`` of each; BadTable or NotANumber naming what is missing or invalid."""
+    """Read the values of columns in steps, ``count`` of each; BadTable or NotANumber for missing or invalid ones."""
     if not isinstance(values, Mapping):
         raise WrongKind("values must be columns by name", came=type(values).__name__, where="values")
     missing = [name for name in columns if name not in values]

@@ -1,4 +1,4 @@
-"""One marginal of a release by a plan as a table: its labels, and the columns of numbers."""
+"""Show one marginal of a release by a plan as a table: its labels, estimates and margins."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -21,7 +21,7 @@ from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import labelled
 
 Narrow = Mapping[int, int]
-"""For each axis that is restricted to one label, by the index of the axis: the index of the label's group."""
+"""Restrictions of axes to one label each: the index of the label's group, by the index of the axis."""
 
 
 def wanted_marginals(plan: Plan) -> list[Marginal]:
@@ -38,7 +38,7 @@ def wanted_marginals(plan: Plan) -> list[Marginal]:
 
 
 def groups_in(domain: Domain, marginal: Marginal, narrow: Narrow | None) -> NDArray[np.bool_]:
-    """Whether each group of a marginal is in its table: all groups, or those of the labels in ``narrow``."""
+    """For each group of a marginal, whether it has the labels in ``narrow``."""
     chosen = {} if narrow is None else narrow
     inside = np.ones(1, dtype=bool)
     for axis, groups in enumerate(domain.group_shape(marginal)):
@@ -58,7 +58,7 @@ def estimated_columns(
     *,
     names: tuple[str, str],
 ) -> dict[str, NDArray[Any]]:
-    """The printed estimates of a marginal's sums, amounts in their own unit, and their margins."""
+    """Return the columns of a marginal's table: printed estimates, in the amount's own unit, and their margins."""
     sums, divisor = reconstruction.estimates(measured, marginal)
     distributions = errors.of_marginal(marginal)[1]
     printing = Printing.of(distributions.values(), amount)
@@ -75,7 +75,7 @@ def amount_columns(
     confidence: Fraction,
     amounts: AmountPair,
 ) -> dict[str, NDArray[Any]]:
-    """The columns of `AmountPair.columns` for the groups of a marginal, each with its margins."""
+    """Return the columns of `AmountPair.columns` for the groups of a marginal, each followed by its margins."""
     taken = set(amounts.domain.label_columns(amounts.seen(marginal)))
     for name in (name for column in amounts.columns for name in (column.name, column.margin)):
         if name in taken:
@@ -101,7 +101,7 @@ def amount_columns(
 def marginal_table(
     domain: Domain, kind: str, marginal: Marginal, columns: Mapping[str, NDArray[Any]], narrow: Narrow | None = None
 ) -> LabelledTable:
-    """A table of numbers of the groups of a marginal, restricted to the labels in ``narrow``."""
+    """Return the table of a marginal: labels, then ``columns``; only the groups with the labels in ``narrow``."""
     labels = {name: np.array(values) for name, values in domain.group_labels(marginal).items()}
     inside = groups_in(domain, marginal, narrow)
     numbers = {name: column[inside] for name, column in columns.items()}

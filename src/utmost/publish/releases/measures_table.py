@@ -1,7 +1,7 @@
-"""A table of several amounts of the same persons: counts, sums and means, from releases that share a level.
+"""Release several amounts of the same persons as one table of counts, sums and means by group.
 
-Each amount is released at an equal share of the level. Each of these releases also counts the persons; the table has
-the mean of these counts, because its error is smaller than the error of one count.
+Each amount is released with an equal share of the level. Each of these releases also counts the persons; the table
+shows the mean of these counts, because its error is smaller than the error of one count.
 """
 
 from collections.abc import Mapping
@@ -106,7 +106,7 @@ class MeasuresTable:
 
     @property
     def level(self) -> Level:
-        """The cost of all releases together."""
+        """The cost of the releases of all amounts together."""
         return self._first.level.scaled(len(self.releases))
 
     @property
@@ -116,7 +116,7 @@ class MeasuresTable:
 
     @property
     def ledger_facts(self) -> LedgerFacts | None:
-        """The name, version and levels of the whole table in a ledger; None without a ledger."""
+        """The name, version and levels of the whole table in a ledger; None if no ledger holds it."""
         facts, parts = self._first.ledger_facts, len(self.releases)
         if facts is None:
             return None
@@ -131,7 +131,7 @@ class MeasuresTable:
 
     @property
     def table(self) -> Table:
-        """The labels, the number of persons, and the sums and means of each amount, each followed by its margin.
+        """The labels, the number of persons, and the sum and mean of each amount; a margin follows each number.
 
         Cost: an interval for each mean, 50 ms.
         """
@@ -154,16 +154,16 @@ class MeasuresTable:
 
     @property
     def statement(self) -> dict[str, Any]:
-        """The public statement: the guarantee for all amounts together, and the statement of each with its sums."""
+        """The public statement: the guarantee for all amounts together, and each amount's statement and sums."""
         return self.statement_with(None)
 
     def statement_with(self, digest: Digest | None) -> dict[str, Any]:
-        """The statement, with the digest of the published table."""
+        """Return the statement, with the digest of the published table."""
         return MEASURES_FORM.statement(self, digest)
 
     @property
     def changes(self) -> str:
-        """The largest change by one individual, in words; amounts with equal bounds are listed together."""
+        """A sentence part: what one individual can change; amounts with equal bounds are listed together."""
         if all(release.unit.counted_noun == "people" for release in self.releases.values()):
             amounts = [_pair(release).amount for release in self.releases.values()]
             owned = [
@@ -222,7 +222,7 @@ class MeasuresTable:
         return _pair(self._first).name(self._first.domain.finest)
 
     def _count_forms(self, group: int) -> list[tuple[NoisySums, ProductForm]]:
-        """The number of persons of a group, in the form of each release."""
+        """For each release, the linear combination of its cells that counts the persons of a group."""
         place, forms = places_of(group, self._first.domain.group_shape(self._seen_marginal)), []
         for release in self.releases.values():
             pair = _pair(release)
@@ -232,7 +232,7 @@ class MeasuresTable:
 
     @property
     def _count_noise(self) -> Combination:
-        """The noise of the mean number of persons, equal for all groups, since each cell is measured."""
+        """The noise of the mean count of a group; equal for all groups, since each cell is measured."""
         parts = len(self.releases)
         distributions = [scaled(of.noise(form), 1 / _pair(of).amount.step / parts) for of, form in self._count_forms(0)]
         return Combination(
@@ -242,11 +242,11 @@ class MeasuresTable:
         )
 
     def count_margin(self, confidence: Number | None = None) -> int | float:
-        """The margin of the number of persons of a group; this number is the mean of the counts of all releases."""
+        """Return the margin of the number of persons of a group, which is a mean of one count for each amount."""
         return estimate_of(Fraction(0), self._count_noise, self._sure(confidence)).margin
 
     def column_bars(self) -> dict[str, int | float]:
-        """The margin of each column, before anything is drawn; for a mean, its margin times the number of events."""
+        """Return the margin of each column; for a mean, the margin times the number of events."""
         margins = {"count": self.count_margin()}
         for release in self.releases.values():
             (own,) = release.column_bars(self._marginal).values()
@@ -254,7 +254,7 @@ class MeasuresTable:
         return margins
 
     def total(self, where: Where | None = None, *, confidence: Number | None = None) -> Estimate:
-        """The number of events in a selection, with its margin: the mean of the counts that all amounts have.
+        """Return the number of events in a selection, as the mean of the counts of all amounts, with its margin.
 
         Args:
             where, confidence: Arguments of `NoisySums.total`.
@@ -270,7 +270,7 @@ class MeasuresTable:
         )
 
     def difference(self, first: Where, second: Where, *, confidence: Number | None = None) -> Estimate:
-        """The number of events in one selection minus the number of events in another; arguments as for `total`."""
+        """Return the number of events in one selection minus that in another; arguments as for `total`."""
         over, under, distribution = self._counts_of(first, second)
         sizes = [u - v for u, v in zip(distribution["u"], distribution["v"], strict=True)]
         return estimate_of(
@@ -278,7 +278,7 @@ class MeasuresTable:
         )
 
     def ratio(self, where: Where, over: Where | None = None, *, confidence: Number | None = None) -> RatioBar:
-        """An interval for the number of events in one selection over that in another, or in all; see `NoisySums.ratio`.
+        """Return an interval for the ratio of the numbers of events in two selections; see `NoisySums.ratio`.
 
         >>> import utmost as ut
         >>> people = {"region": ["N", "N", "S"], "income": [20, 40, 30], "rent": [5, 9, 7]}
@@ -292,7 +292,7 @@ class MeasuresTable:
         return FiellerSet.of(top, bottom, **distribution, confidence=self._sure(confidence)).bar()
 
     def _counts_of(self, first: Where, second: Where) -> tuple[Fraction, Fraction, dict[str, list[Any]]]:
-        """The mean counts of two selections, and the joint noise of both."""
+        """Return the mean counts of two selections, and the joint noise of these two numbers."""
         parts = len(self.releases)
         counts = [release.counts_of(first, second) for release in self.releases.values()]
         distribution: dict[str, list[Any]] = {name: [] for name in ("u", "v", "levels", "counts")}
@@ -307,7 +307,7 @@ class MeasuresTable:
         return self._first.confidence if confidence is None else read_confidence(confidence)
 
     def with_confidence(self, confidence: Number) -> "MeasuresTable":
-        """The same table with margins of another confidence."""
+        """Return this table with margins at another confidence."""
         sure = read_confidence(confidence)
         return MeasuresTable({name: replace(release, confidence=sure) for name, release in self.releases.items()})
 
@@ -315,7 +315,7 @@ class MeasuresTable:
     def without_data(
         cls, tables: Mapping[str, CountedTable], at: Level, confidence: Number = DEFAULT_CONFIDENCE
     ) -> "MeasuresTable":
-        """The table with zeros instead of sums; its margins depend on the noise alone."""
+        """Return the table with zeros instead of noisy sums; its margins are those of the real release."""
         check_tables(tables)
         share, sure = at.scaled(Fraction(1, len(tables))), read_confidence(confidence)
         return cls(
@@ -326,7 +326,7 @@ class MeasuresTable:
 MEASURES_FORM = StatementForm(
     MEASURES_KIND, "a statement of a table of measures", MeasuresTable._fields, MeasuresTable._of_fields
 )
-"""The form of statements of tables of several amounts, from the release of each amount."""
+"""How the statement of a table of several amounts is written, and read and checked."""
 
 
 @progress_bar("Noising sums")
@@ -337,7 +337,7 @@ def release_measures(
     confidence: Number = DEFAULT_CONFIDENCE,
     randomness: Randomness | None = None,
 ) -> MeasuresTable:
-    """Release counts, sums and means of several amounts as one table, each amount at an equal share of the level.
+    """Release counts, sums and means of several amounts as one table; each amount gets an equal share of the level.
 
     Args:
         tables: Counted table of each amount, by the amount's name, from `count_measures` for a measure of `mean`.
@@ -365,7 +365,7 @@ def release_measures(
 
 
 def check_tables(tables: Mapping[str, CountedTable]) -> None:
-    """Check that there are counted tables, each of sums and counts of the amount with its name."""
+    """Check that each table holds sums and counts of the amount with its name, and that there is a table."""
     for name, table in mapping(tables, "tables").items():
         if not isinstance(table, CountedTable):
             raise wrong_kind("tables", "counted tables by name", table)

@@ -1,7 +1,7 @@
-"""Cells with their noise at every answered level: the history of a column in a gradual release.
+"""The true cells of a column in a gradual release, with the noise of each cell at every answered level.
 
-The noise of a cell is a Markov chain in the level, see `Step`; cells that were answered at the same levels share a
-history, and are drawn together.
+The noise of a cell is a Markov chain in the level, see `Step`. Cells that were answered at the same levels share a
+`History`, and their noise is drawn in one pass.
 """
 
 from collections.abc import Mapping
@@ -24,19 +24,19 @@ from utmost.publish.promises.level_steps import Step
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class History:
-    """Cells that were answered at the same levels."""
+    """The noise of cells that were answered at the same levels."""
 
-    where: NDArray[np.intp]  # Places of the cells among all cells
-    # Position of each cell's noise in the uniform block; None before the first answer, or without blocks
+    where: NDArray[np.intp]  # Indices of these cells among all cells
+    # Uniform part of each cell's noise; None before the first answer, or if the noise has no uniform part
     block: Integers | None
-    known: Mapping[Level, Integers]  # Steps of geometric noise at each answered level
+    known: Mapping[Level, Integers]  # Geometric part of the noise at each answered level, in steps
 
     def noise(self, level: Level, lattice: Lattice) -> Integers:
         coarse = lattice.times(self.known[level])
         return coarse if self.block is None else add(coarse, self.block)
 
     def extended(self, level: Level, lattice: Lattice, randomness: Randomness, method: DrawMethod | None) -> "History":
-        """The history with one more level, drawn from its distribution given the noise at the nearest levels."""
+        """Return the history with one more level; its noise is drawn given the noise at the nearest levels."""
         if level in self.known:
             return self
         step = Step.from_known(self.known, level)
@@ -52,7 +52,7 @@ class History:
 
 
 def gathered(parts: list[tuple[NDArray[np.intp], Integers]], count: int) -> Integers:
-    """One array from pieces and their places."""
+    """Assemble one array from pieces, each with the indices of its numbers."""
     if len(parts) == 1:
         return parts[0][1]
     whole: Integers = np.empty(count, dtype=object if any(piece.dtype == object for _, piece in parts) else np.int64)
@@ -63,10 +63,10 @@ def gathered(parts: list[tuple[NDArray[np.intp], Integers]], count: int) -> Inte
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NoisedColumn:
-    """Values in steps, and the histories of their cells; each cell is in exactly one history."""
+    """True values in steps, and the histories of their noise; each cell is in exactly one history."""
 
     shape: tuple[int, ...] | None  # Shape of the values; None for a single number
-    values: Integers  # Values in steps, in a row
+    values: Integers  # Values in steps, flattened
     lattice: Lattice
     histories: tuple[History, ...]
 
@@ -80,19 +80,19 @@ class NoisedColumn:
         return {known_level for history in self.histories for known_level in history.known}
 
     def answered(self, levels: Any, randomness: Randomness, method: DrawMethod | None) -> tuple["NoisedColumn", Any]:
-        """The column after an answer, and the answer, at one level or an array of levels of the values' shape."""
+        """Answer at one level, or at a level for each cell; return the column with its new noise, and the answer."""
         which, chosen = self._chosen(levels)
         pieces: list[tuple[NDArray[np.intp], Integers]] = []
         histories: list[History] = []
         for history in self.histories:
-            for part, wanted in _parts(history, which, chosen):
+            for part, wanted in _split_by_level(history, which, chosen):
                 histories.append(part.extended(wanted, self.lattice, randomness, method))
                 pieces.append((part.where, histories[-1].noise(wanted, self.lattice)))
         released = add(self.values, gathered(pieces, self.values.size))
         return replace(self, histories=tuple(histories)), self.lattice.write(self.shape, released)
 
     def _chosen(self, levels: Any) -> tuple[NDArray[np.intp] | None, list[Level]]:
-        """The number of each cell's level in the returned list; None if there is one level for all."""
+        """Return the index of each cell's level in the returned list; None if there is one level for all."""
         if not isinstance(levels, list | tuple | np.ndarray) or plain_array(levels, "epsilon").ndim == 0:
             return None, [level_of(levels)]
         array = np.asarray(levels, dtype=object)
@@ -104,8 +104,10 @@ class NoisedColumn:
         return which, [level_of(written) for written in read]
 
 
-def _parts(history: History, which: NDArray[np.intp] | None, chosen: list[Level]) -> list[tuple[History, Level]]:
-    """Split the cells of a history by the new level that each of them gets."""
+def _split_by_level(
+    history: History, which: NDArray[np.intp] | None, chosen: list[Level]
+) -> list[tuple[History, Level]]:
+    """Split the cells of a history by the new level that each cell gets."""
     if which is None:
         return [(history, chosen[0])]
     here = which[history.where]

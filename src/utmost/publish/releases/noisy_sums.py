@@ -1,4 +1,4 @@
-"""Releases by a plan: noisy sums of the measured marginals, and all other sums estimated from them."""
+"""Releases by a plan: noisy sums of the measured marginals, and all other sums estimated from these."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -74,19 +74,19 @@ from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import adapter_of, labelled
 
 _BESIDE = ("measure", "sums")
-"""The additional fields of a document of sums."""
+"""Fields of a document of sums that a statement does not have."""
 
 _MOST_SUMS = 1 << 26
 
 BarT = TypeVar("BarT", Estimate, RatioBar, QuantileBar)
-"""A result with its confidence."""
+"""A result that has a confidence."""
 
 MarginalNames = str | Sequence[str] | Marginal
-"""A marginal by the names of its levels, or as a tuple of the domain."""
+"""A marginal by the names of its levels, or as a tuple of level numbers, see `Domain.marginal`."""
 
 
 def _own(sums: Any) -> NDArray[Any]:
-    """A read-only array unchanged; else a copy."""
+    """Return a read-only array unchanged, and a copy of any other."""
     owner = sums if getattr(sums, "base", None) is None else sums.base
     arrays = isinstance(sums, np.ndarray) and isinstance(owner, np.ndarray) and owner.base is None
     return sums if arrays and not (sums.flags.writeable or owner.flags.writeable) else np.array(sums)
@@ -94,16 +94,16 @@ def _own(sums: Any) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoisySums(Display):
-    """The noisy sums of a plan, and the results that follow from them; the ``answer.table`` of a plan.
+    """The noisy sums of a plan, and the results that follow from them; the ``table`` of an answer by a plan.
 
     Attributes:
         promise: Promise of the release; its noise has the plan.
         level: Level that the whole release spent.
         confidence: Default confidence of the margins; it also holds if a stopping rule chose the level.
-        measured: Noisy sums of each measured marginal, integers of shape ``plan.measured_shape``: everything that was
-            released about the data. All other results are computed from them.
-        kind: Kind of the tables made of them, as an adapter names it.
-        weights: Weight of each measured marginal in least squares; chosen by the noise when left out.
+        measured: Noisy sums of each measured marginal, integers of shape ``plan.measured_shape``. They are everything
+            that was released about the data: all other results are computed from them.
+        kind: Kind of the tables that methods return: the name of a table adapter.
+        weights: Weight of each measured marginal in least squares; computed from the noise if left out.
         ledger_facts: Facts that a ledger adds to the statement; None without a ledger.
         measure: Name of the measure, if several were counted in one pass.
     """
@@ -152,7 +152,7 @@ class NoisySums(Display):
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan: measured marginals and their shares, with domain and unit."""
+        """The plan: which marginals are measured with which budget shares, over which domain, for which unit."""
         assert isinstance(self.promise.noise, SumNoise), "checked when it was made"
         return self.promise.noise.plan
 
@@ -163,12 +163,11 @@ class NoisySums(Display):
 
     @property
     def at_level(self) -> NoiseAtLevel:
-        """The noise of the promise at the level of the release."""
+        """The level, unit and distribution of the noise."""
         return self.promise.at(self.level, confidence=self._sure(None))
 
     @property
     def domain(self) -> Domain:
-        """The declared domain."""
         return self.plan.domain
 
     @property
@@ -178,12 +177,11 @@ class NoisySums(Display):
 
     @property
     def spent(self) -> Level:
-        """The level of the whole release."""
         return self.level
 
     @cached_property
     def reconstruction(self) -> LeastSquares:
-        """The least-squares estimator from the measured marginals."""
+        """The least-squares estimator of cells and sums from the measured marginals."""
         return self.plan.measurement.reconstruction(self.weights)
 
     @property
@@ -193,7 +191,7 @@ class NoisySums(Display):
 
     @property
     def stated(self) -> Statement:
-        """The statement as an object: promise, level, confidence, the digest of the sums, and the ledger's facts."""
+        """The statement as an object; `statement` has it as JSON values."""
         digest = {"of": "sums", "sha256": self.digest}
         return Statement(self.promise, self.at_level, self.plan.measured, digest, self.ledger_facts)
 
@@ -203,7 +201,7 @@ class NoisySums(Display):
         return self.stated.facts() | ({} if self.measure is None else {"measure": self.measure})
 
     def facts(self) -> dict[str, Any]:
-        """The release as JSON values, which `of_facts` reads: the statement, and the noisy sums."""
+        """Return the release as JSON values, which `of_facts` reads: the statement, and the noisy sums."""
         return {**self.statement, "sums": sums_facts(self.plan, self.measured)}
 
     def save(
@@ -219,8 +217,8 @@ class NoisySums(Display):
         """Write the release as one .json document, or the table of one marginal with the release beside it.
 
         Args:
-            path: Path that ends in .json for the document with statement and noisy sums; else the path of the table,
-                see `saved`.
+            path: A path that ends in .json gets the document with statement and noisy sums; any other path gets a
+                table, see `saved`.
             marginal: Levels of the table; those of the cells if left out.
             means: Whether to add means to sums and counts with shared noise, see `with_means`.
             format, sign, overwrite: Arguments of `saved`.
@@ -246,7 +244,7 @@ class NoisySums(Display):
 
     @property
     def finest_table(self) -> tuple[str, ...]:
-        """The names of the levels of the cells: their table is written if the user names no marginal.
+        """The names of the levels of the cells; `save` writes their table if the user names no marginal.
 
         Raises:
             NotDetermined: if the measured marginals do not determine the cells; the message has tables to name instead.
@@ -263,7 +261,7 @@ class NoisySums(Display):
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "NoisySums":
-        """The sums in a document that `facts` wrote; every field is computed again and compared.
+        """Read the sums in a document that `facts` wrote; every field is computed again and compared.
 
         Promise, level and sums are read; distributions, margins and the weights of least squares are computed from
         them. The sums themselves are protected by the digest and, if the document is signed, by the signature.
@@ -296,14 +294,14 @@ class NoisySums(Display):
 
     @classmethod
     def of_document(cls, facts: Mapping[str, Any]) -> "NoisySums":
-        """The sums in a document; if cells are withheld, the release without sums."""
+        """Read a document of sums; if its statement is of a table with cells withheld, all sums are 0."""
         return cls.of_facts(facts) if "sums" in mapping(facts, "facts") else cls.without_sums(facts)
 
     @classmethod
     def without_sums(cls, facts: Mapping[str, Any]) -> "NoisySums":
-        """The release that a statement without digest and sums describes, with 0 for each sum.
+        """Make the release that a statement without digest and sums describes, with 0 for each sum.
 
-        Its labels, distributions, margins and sentences are those of the release; its estimates are meaningless.
+        Labels, distributions, margins and sentences are those of the real release; the estimates are meaningless.
 
         Raises:
             BadTable, WrongKind: as for `of_facts`.
@@ -353,10 +351,10 @@ class NoisySums(Display):
             raise BadTable("the document's parts must make a release by a plan", came=str(error)) from None
 
     def is_within(self, until: Until) -> bool:
-        """Whether the released tables are as accurate as a stopping rule requires; a function of published values.
+        """Whether the released tables are as accurate as a stopping rule requires; depends on published values only.
 
-        The rule reads the tables of the workload with margins of 95 %, even if others are shown; if it chooses cells by
-        labels, it reads the tables that have the columns of these labels.
+        The rule reads the tables of the workload with margins at 95 % confidence, even if the release shows others. A
+        rule that chooses cells by labels reads only the tables with the columns of these labels.
         """
         rule = instance(until, Until, "until")
         read = self if self.confidence == CONFIDENCE else replace(self, confidence=CONFIDENCE)
@@ -365,18 +363,18 @@ class NoisySums(Display):
         return all(rule.is_met_by(table, columns) for table in tables if rule.reads(adapter_of(table).names(table)))
 
     def __getitem__(self, marginal: MarginalNames) -> LabelledTable:
-        """One marginal as a table: its labels, the estimates, and their margins with the release's confidence.
+        """Return one marginal as a table: its labels, the estimates, and their margins with the release's confidence.
 
-        Counts and sums with shared noise (``most_events``) are both in the table, each under its name.
+        If counts and sums share noise (``most_events``), the table has both, each under its name.
 
         Args:
-            marginal: Names of levels, each of which may be restricted to a label: ``"department outcome=admitted"``.
+            marginal: Names of levels; a level may be restricted to one label: ``"department outcome=admitted"``.
 
         Raises:
             NotDetermined: for a marginal that the measured ones do not determine.
             OutOfRange: for names that are not in the domain.
         """
-        chosen, narrow = self._named(marginal)
+        chosen, narrow = self._read_marginal(marginal)
         amounts = self._amounts
         if amounts is None:
             return marginal_table(self.domain, self.kind, chosen, self._estimated(chosen), narrow)
@@ -385,11 +383,11 @@ class NoisySums(Display):
         return marginal_table(self.domain, self.kind, amounts.seen(chosen), columns, narrow)
 
     def __iter__(self) -> Iterator[str]:
-        """The names of the workload's tables, or of the measured ones without a workload."""
+        """Yield the names of the workload's tables, or of the measured ones if there is no workload."""
         return (self.table_name(marginal) for marginal in wanted_marginals(self.plan))
 
     def raw(self, marginal: MarginalNames) -> LabelledTable:
-        """The noisy sums of one measured marginal as they were drawn; noisy differences, if it measures these.
+        """Return the noisy sums of a measured marginal as drawn; noisy differences, if the plan measures these.
 
         Raises:
             OutOfRange: for a marginal that was not measured.
@@ -412,20 +410,20 @@ class NoisySums(Display):
         along: Along | None = None,
         confidence: Number | None = None,
     ) -> Estimate:
-        """The number of individuals or events in a selection, with its margin; in a release of sums only, the sum.
+        """Return the number of individuals or events in a selection, with its margin; the sum, if only sums exist.
 
         Args:
-            where: Labels by the name of a level: one, a list, or for bins ``slice(low, high)``; everything when left
-                out.
+            where: Selection of cells: for the name of a level, one label, a list of labels, or for bins
+                ``slice(low, high)``; all cells if left out.
             column: Name of the amount to sum, if it shares noise with counts.
-            along: Weights of the cells: by the name of a level, a number for each label of this level.
+            along: Weights of the cells: for the name of a level, a number for each of its labels.
             confidence: Confidence of the margin; that of the release if left out.
 
         Raises:
             NotDetermined: for a sum that the measured marginals do not determine.
-            OutOfRange: for names and labels that are not in the domain, and another amount.
+            OutOfRange: for names and labels that are not in the domain, and for an amount that was not released.
         """
-        form_of, steps = self._asked(column)
+        form_of, steps = self._sum_of_column(column)
         form = form_of(where, along)
         value, distribution = self.reconstruction.value(self.measured, form), self._errors.of(form)
         return self._estimate(value, distribution, confidence, steps)
@@ -433,7 +431,7 @@ class NoisySums(Display):
     def difference(
         self, first: Where, second: Where, *, column: str | None = None, confidence: Number | None = None
     ) -> Estimate:
-        """The total of one selection minus the total of another, with the margin of the difference.
+        """Return the total of one selection minus the total of another, with the margin of the difference.
 
         Args:
             first, second: Two selections as for `total`, which may overlap.
@@ -442,20 +440,20 @@ class NoisySums(Display):
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        form_of, steps = self._asked(column)
+        form_of, steps = self._sum_of_column(column)
         forms = form_of(mapping(first, "first")), form_of(mapping(second, "second"))
         value, less = (self.reconstruction.value(self.measured, form) for form in forms)
         distribution = self._errors.of_difference(*forms)
         return self._estimate(value - less, distribution, confidence, steps)
 
     def total_noise(self, where: Where | None = None, *, column: str | None = None) -> Combination:
-        """The distribution of the error of `total`, in the unit of its value."""
-        form_of, steps = self._asked(column)
+        """Return the distribution of the error of `total`, in the unit of the total."""
+        form_of, steps = self._sum_of_column(column)
         distribution = self._errors.of(form_of(where))
         return distribution if steps is None else scaled(distribution, steps.step)
 
-    def _asked(self, column: str | None) -> tuple[Callable[..., ProductForm], Amount | None]:
-        """The function that sums a selection, and the amount in whose steps the sum is; None for counts."""
+    def _sum_of_column(self, column: str | None) -> tuple[Callable[..., ProductForm], Amount | None]:
+        """Return the function that sums a selection, and the amount in whose steps that sum is; None for counts."""
         if optional(column, text, "column") is None:
             return self.counted_form, None if self.unit.is_shared else self.unit.amount
         self.check_amount(str(column))
@@ -469,9 +467,9 @@ class NoisySums(Display):
         column: str | None = None,
         confidence: Number | None = None,
     ) -> RatioBar:
-        """The ratio of two counts, with an interval that contains the true one; "not determined" if noise hides it.
+        """Return an interval that contains the true ratio of two counts; "not determined" if the second may be 0.
 
-        In a release of sums only, it is the ratio of two sums.
+        For a release of sums only, the interval is for a ratio of two sums.
 
         Args:
             numerator, denominator: Two selections, which may overlap.
@@ -481,7 +479,7 @@ class NoisySums(Display):
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        form_of, _ = self._asked(column)
+        form_of, _ = self._sum_of_column(column)
         over, under = form_of(mapping(numerator, "numerator")), form_of(mapping(denominator, "denominator"))
         return self._as_shown(self._ratio(over, self, under, self._sure(confidence)).bar(), confidence)
 
@@ -489,7 +487,7 @@ class NoisySums(Display):
         """Check that sums of the amount with this name were released.
 
         Raises:
-            OutOfRange: naming the amount that was released.
+            OutOfRange: for another name; the message has the name of the released amount.
         """
         amount = self.unit.amount
         if amount is None or amount.distinct is not None or amount.name != name:
@@ -501,7 +499,7 @@ class NoisySums(Display):
             raise OutOfRange("amount must name an amount that was released", came=repr(name), remedy=there)
 
     def counts_of(self, first: Where, second: Where) -> tuple[Fraction, Fraction, dict[str, Any]]:
-        """The noisy numbers of events of two selections, and the joint distribution of their errors, for `fieller`."""
+        """Return the noisy numbers of events in two selections, and the joint distribution of their errors."""
         forms = self.counted_form(first), self.counted_form(second)
         over, under = (self.reconstruction.value(self.measured, form) for form in forms)
         return over, under, self._errors.of_pair(*forms, self._errors)
@@ -515,23 +513,23 @@ class NoisySums(Display):
         sums: "NoisySums | None" = None,
         confidence: Number | None = None,
     ) -> RatioBar:
-        """The mean of a number over the individuals of a selection: a sum over a count, with its interval.
+        """Return an interval for the mean of a number over the individuals of a selection: a sum divided by a count.
 
-        For an axis of bins the interval holds the mean of the numbers that stand for the bins, not of the values within
-        them. With ``values="ends"`` it holds the mean of the values, if each lies in its bin.
+        For an axis of bins, the interval contains the mean of the numbers that stand for the bins, not of the values
+        within them. With ``values="ends"`` it contains the mean of the values, if each value lies in its bin.
 
         Args:
             name: Level whose labels stand for numbers; leave it out with ``sums``, and for the amounts that share noise
                 with counts.
             where: Selection; everything when left out.
             values: A number for each label, in order or by label; for bins, their "midpoints" or their "ends".
-            sums: Another release, of the sums of the number, over a domain that has the levels of the selection.
+            sums: Another release, of the sums of the number; its domain must have the levels that ``where`` names.
             confidence: Confidence of the interval; that of the release if left out.
 
         Returns:
             An interval. It is not determined if the noisy count is so small, or negative, that the selection may be
-            empty. A mean of amounts that were clipped to two ends is the mean of the clipped amounts, and lies between
-            these ends.
+            empty. If amounts were clipped to two ends, the mean is that of the clipped amounts, and lies between these
+            ends.
 
         Raises:
             NotDetermined, OutOfRange: as for `total`.
@@ -551,7 +549,7 @@ class NoisySums(Display):
         amounts = self._amounts
         if sums is not None:
             step = self.unit.step if amounts is None else Fraction(1)
-            both = sums.at_one_level(sure)  # either release may have stopped at any level of its own rule
+            both = sums.at_one_level(sure)  # a rule may have stopped either release at any level of its ladder
             ratio = self._ratio(sums.form(chosen), sums, counts, both, sums.unit.step / step)
         elif amounts is not None and name == amounts.amount.name:
             stated, ends = self._selected(chosen, None, amounts.stated), amounts.amount.between
@@ -563,8 +561,8 @@ class NoisySums(Display):
         return self._as_shown(_mean(ratio, ends), confidence)
 
     def _mean_in_bins(self, name: str, where: Where, counts: ProductForm, sure: Fraction) -> RatioBar:
-        """The interval from the lower end of the mean of the bins' least values to the upper end of their largest."""
-        # The true mean lies between the two means, and each of the two intervals misses with half of the probability.
+        """Join two intervals: of the mean if all values are at the lower, and at the upper end of their bins."""
+        # The true mean lies between these two means. Each interval may be wrong with half of the probability 1 - sure.
         middle = _mean(self._ratio(self.counted_form(where, {name: "midpoints"}), self, counts, sure))
         place, level = self.domain.level_named(name)
         ends = [pair or (Fraction(0), Fraction(0)) for pair in ends_of_bins(self.domain.axes[place], level)]
@@ -579,7 +577,7 @@ class NoisySums(Display):
     def column_bars(
         self, *marginals: MarginalNames, confidence: Number | None = None, together: bool = False
     ) -> dict[str, dict[str, int | float]]:
-        """The margins of counts, sums and means with shared noise, by table and column; arguments as for `bars`.
+        """Return the margins of counts, sums and means with shared noise, by table and column; see `bars`.
 
         The number for a mean is the margin of the mean times the number of events: divide it by 100 for a group of 100
         events.
@@ -600,7 +598,7 @@ class NoisySums(Display):
         return bars
 
     def with_means(self, marginal: MarginalNames) -> LabelledTable:
-        """A table with counts and sums with shared noise, and the mean of each group with its interval.
+        """Return a table of counts and sums with shared noise, with the mean of each group and its interval.
 
         Means that are not determined are blank: their noisy count is compatible with 0.
 
@@ -627,8 +625,8 @@ class NoisySums(Display):
         return shown
 
     def group_means(self, marginal: MarginalNames) -> list[RatioBar]:
-        """The mean amount of the events in each row of a marginal's table, for counts with shared noise."""
-        (chosen, narrow), amounts = self._named(marginal), self._pair()
+        """Return the mean amount of an event for each row of a marginal's table; counts and sums must share noise."""
+        (chosen, narrow), amounts = self._read_marginal(marginal), self._pair()
         seen, shape = amounts.seen(chosen), self.domain.group_shape(amounts.seen(chosen))
         groups = np.flatnonzero(groups_in(self.domain, seen, narrow)).tolist()
         forms = [group_of(self.domain, seen, places_of(group, shape)) for group in groups]
@@ -639,11 +637,11 @@ class NoisySums(Display):
     def quantile(
         self, name: str, q: Number, *, where: Where | None = None, confidence: Number | None = None
     ) -> QuantileBar:
-        """The cells of an ordered axis that can contain a quantile of a selection without missing and other values.
+        """Return the cells of an ordered axis that can contain a quantile; missing and other values do not count.
 
         Args:
             name: Level of an axis of bins.
-            q: Share below the quantile, strictly between 0 and 1: "1/4" for the first quartile.
+            q: Fraction of the individuals below the quantile, strictly between 0 and 1: "1/4" for the first quartile.
             where: Selection; everything when left out.
             confidence: Confidence of the result; that of the release if left out.
 
@@ -668,13 +666,13 @@ class NoisySums(Display):
 
         def measured(forms: Sequence[ProductForm]) -> list[tuple[Fraction, bool]]:
             values = values_by(self.reconstruction, self.measured, forms)
-            return list(zip(values, self._errors.leave_out(forms, values, 1 - sure), strict=True))
+            return list(zip(values, self._errors.exclude_zero(forms, values, 1 - sure), strict=True))
 
         selection = self.counted_form(where)
         return self._as_shown(quantile_bar(self.domain, selection, name, q, sure, measured), confidence)
 
     def median(self, name: str, *, where: Where | None = None, confidence: Number | None = None) -> QuantileBar:
-        """The cells of an ordered axis that can contain the median of a selection: `quantile` at 1/2."""
+        """Return the cells of an ordered axis that can contain the median of a selection: `quantile` at 1/2."""
         return self.quantile(name, Fraction(1, 2), where=where, confidence=confidence)
 
     def variance(
@@ -685,9 +683,9 @@ class NoisySums(Display):
         values: LevelNumbers = "midpoints",
         confidence: Number | None = None,
     ) -> RatioBar:
-        """The variance of a number over the individuals of a selection, sum (x - mean)^2 over their count.
+        """Return an interval for the variance of a number over a selection, sum (x - mean)^2 / count.
 
-        It uses the numbers that labels stand for, without the variation within a bin.
+        All individuals of a bin count with the one number that stands for the bin.
 
         Args:
             name: Level whose labels stand for numbers.
@@ -738,24 +736,25 @@ class NoisySums(Display):
         values: LevelNumbers = "midpoints",
         confidence: Number | None = None,
     ) -> RatioBar:
-        """The standard deviation of a number over the individuals of a selection: the root of `variance`.
+        """Return an interval for the standard deviation of a number over a selection: the root of `variance`.
 
-        Like the variance, it is that of the numbers that labels stand for, without the variation within a bin.
+        All individuals of a bin count with the one number that stands for the bin.
         """
         return deviation_bar(self.variance(name, where=where, values=values, confidence=confidence))
 
     def cumulative(
         self, name: str, *, where: Where | None = None, confidence: Number | None = None, together: bool = False
     ) -> LabelledTable:
-        """The cumulative sums along an ordered level, as a table: labels, estimates and margins.
+        """Return the cumulative sums along an ordered level, as a table: labels, estimates and margins.
 
-        Plan for it by `Workload.prefixes`, on the command line ``--want "prefixes of age"``.
+        For accurate cumulative sums, plan for them with `Workload.prefixes`, on the command line
+        ``--want "prefixes of age"``.
 
         Args:
             name: Level of an axis of bins or periods; missing and other values are left out.
             where: Selection; everything when left out.
             confidence: Confidence of each margin; that of the release if left out.
-            together: Whether all sums of the table lie within their margins at once with that confidence.
+            together: Whether ``confidence`` is the probability that *all* margins of the table hold.
 
         Raises:
             NotDetermined, OutOfRange: as for `quantile`.
@@ -799,7 +798,7 @@ class NoisySums(Display):
         return labelled(self.kind, labels, columns)
 
     def form(self, where: Where | None = None, along: Along | None = None) -> ProductForm:
-        """The answer of `total` as a linear combination of cells; for amounts with counts, in their steps.
+        """Return the linear combination of cells that `total` estimates; for amounts with counts, the sum in steps.
 
         Raises:
             OutOfRange: for names and labels that are not in the domain.
@@ -808,7 +807,7 @@ class NoisySums(Display):
         return self._selected(where, along, None if amounts is None else amounts.total)
 
     def counted_form(self, where: Where | None = None, along: Along | None = None) -> ProductForm:
-        """The number of events of a selection as a linear combination of cells; without counts, as `form`.
+        """Return the linear combination of cells that counts the events of a selection; without counts, as `form`.
 
         Raises:
             OutOfRange: for names and labels that are not in the domain.
@@ -825,21 +824,22 @@ class NoisySums(Display):
         return tuple((column.name, column.margin) for column in self._amounts.columns)
 
     def table_name(self, marginal: Marginal) -> str:
-        """The name of the table of a marginal: its levels, without the axis of the two parts of an amount."""
+        """Return the name of a marginal's table: its levels, without the axis for sums and counts of an amount."""
         chosen = self.domain.marginal(marginal)
         return self.domain.marginal_name(chosen) if self._amounts is None else self._amounts.name(chosen)
 
     def bars(
         self, *marginals: MarginalNames, confidence: Number | None = None, together: bool = False
     ) -> dict[str, int | float]:
-        """The margin of error of each marginal, by name: the largest of its groups.
+        """Return the margin of error of each marginal, by name: the largest of its groups.
 
-        Where counts and sums share noise, these are margins of the sums; `column_bars` has all margins.
+        If counts and sums share noise, these are the margins of the sums; `column_bars` has all margins.
 
         Args:
             marginals: Marginals; by default those of the plan's workload, or the measured ones.
             confidence: Confidence of each margin; that of the release if left out.
-            together: Whether *all* sums of all these marginals lie within the margins at once with that confidence.
+            together: Whether ``confidence`` is the probability that the margins of *all* sums of all these marginals
+                hold.
 
         Raises:
             NotDetermined, OutOfRange: as for `total`.
@@ -851,7 +851,7 @@ class NoisySums(Display):
 
     @classmethod
     def without_data(cls, promise: Promise, level: Level, confidence: Fraction) -> "NoisySums":
-        """The release of a plan with zeros instead of sums; its margins depend on the noise alone."""
+        """Return the release of a plan with zeros instead of noisy sums; its margins are those of the real release."""
         noise, nothing = instance(promise, Promise, "promise").noise, np.zeros((), dtype=np.int64)
         assert isinstance(noise, SumNoise), "the promise of a plan"
         zeros = {
@@ -862,7 +862,7 @@ class NoisySums(Display):
     def widest_bars(
         self, marginals: Iterable[Marginal], weights: Weights | None, sure: Fraction, *, together: bool
     ) -> dict[str, int | float]:
-        """`bars` of the sums of marginals, or of a weighted sum of the two parts of an amount."""
+        """Return `bars` of marginals: of their sums, or of one weighted sum of an amount's sum and count."""
         amounts = self._amounts
         chosen = [self.domain.marginal(marginal) for marginal in iterable(marginals, "marginals")]
         distributions = {marginal: self._marginal_distributions(marginal, weights) for marginal in chosen}
@@ -884,7 +884,7 @@ class NoisySums(Display):
         complementary: bool = False,
         mark: str = "withheld",
     ) -> WithheldTables:
-        """Tables with cells withheld by a public rule on their noisy values; it spends nothing.
+        """Return tables with cells withheld by a public rule on their noisy values; this costs no epsilon.
 
         Args:
             marginals: Marginals to publish; by default as for `bars`.
@@ -898,7 +898,7 @@ class NoisySums(Display):
         return self.withheld(rule, marginals or wanted_marginals(self.plan))
 
     def withheld(self, rule: WithholdingRule, marginals: Iterable[MarginalNames]) -> WithheldTables:
-        """`withhold` by a rule, with marginals in any form that the release accepts."""
+        """Withhold cells by a rule object, like `withhold`; marginals may have any form that the release accepts."""
         instance(rule, WithholdingRule, "rule")
         iterable(marginals, "marginals")
         if self._amounts is not None:
@@ -917,14 +917,16 @@ class NoisySums(Display):
 
     @progress_bar("Making whole numbers")
     def clean(self, given: GivenFacts | None = None, *, hold: MarginalNames | None = None) -> CleanTable:
-        """Nonnegative integers whose sums all agree: published beside the release, never instead of it.
+        """Compute nonnegative integers whose sums all agree, to publish beside the release, never instead of it.
 
-        If overlapping tables were measured and not the cells, the result has only tables that follow from the measured
-        ones.
+        If the plan measures overlapping tables and not the cells, the result has only the tables that follow from the
+        measured ones.
 
         Args:
-            given: Public facts that then hold, {"total": 9, "sex=men": ut.workloads.between(high=5)}: see `read_given`.
-            hold: One table whose sums stay as released, rounded; "total" also reduces the error of most other sums.
+            given: Public facts that the result must satisfy, {"total": 9, "sex=men": ut.workloads.between(high=5)}: see
+                `read_given`.
+            hold: One table whose sums stay as released, only rounded; "total" also reduces the error of most other
+                sums.
 
         Raises:
             NotDetermined: for distinct counts; and if the measured marginals do not determine the cells, for more than
@@ -933,14 +935,15 @@ class NoisySums(Display):
             OutOfRange, WrongKind, Infeasible: for invalid facts, and facts that hold for no table.
 
         Warns:
-            FactsFarOff: for a fact so far from the released sum that noise is as large only with probability 10^-6.
+            FactsFarOff: for a fact that is far from the released sum: noise is that large with probability at most
+            10^-6.
 
         Cost: seconds for 10^5 cells; if the cells are not determined, five seconds for 10^4, a minute for 6 10^4.
         """
         problem = self.clean_problem(given, hold)
         whole = problem.solved()
         if (facts := problem.facts) is not None:
-            # Facts that the released sums practically exclude, such as a mistyped total
+            # Warn of facts that the released sums practically exclude, such as a mistyped total
             count, far = sum(len(facts.places(marginal)) for marginal in facts.bounds), []
             for marginal, bounds in facts.bounds.items():
                 try:
@@ -962,7 +965,6 @@ class NoisySums(Display):
         return whole
 
     def clean_problem(self, given: GivenFacts | None = None, hold: MarginalNames | None = None) -> CleanProblem:
-        """The least-squares problem of a clean table, with the facts that must hold: see `clean`."""
         self.plan.check_clean(self.reconstruction)
         try:
             distributions = [*self.distributions(self.domain.finest).values()]
@@ -974,10 +976,10 @@ class NoisySums(Display):
         return CleanProblem.of(self, self.reconstruction, cell, self.kind, given, hold)
 
     def noise(self, form: ProductForm) -> Combination:
-        """The distribution of an answer's error, for amounts in their own unit.
+        """Return the distribution of the error of an estimated linear combination; for amounts, in their own unit.
 
         Raises:
-            NotDetermined: for an answer that the measured marginals do not determine.
+            NotDetermined: for a combination that the measured marginals do not determine.
         """
         if not isinstance(form, ProductForm):
             raise wrong_kind("form", "a ProductForm", form)
@@ -995,11 +997,11 @@ class NoisySums(Display):
         return AnswerErrors(self.reconstruction, self._ratios, self.unit)
 
     def at_one_level(self, confidence: Fraction) -> Fraction:
-        """The confidence of a margin at one fixed level; at the level that a rule chose, ``confidence`` then holds."""
+        """Return the confidence for a fixed level with which ``confidence`` holds at the level that a rule chose."""
         return confidence if self.stop is None else self.stop.at_one_level(confidence)
 
     def distributions(self, marginal: str | Sequence[str] | Marginal) -> dict[int, Combination]:
-        """The distributions of the errors of a marginal's sums; for amounts in steps.
+        """Return the distributions of the errors of a marginal's sums, by kind of sum; for amounts, in steps.
 
         Args:
             marginal: Marginal as `Domain.marginal` reads it: "department sex", a list of levels, or a tuple.
@@ -1017,7 +1019,7 @@ class NoisySums(Display):
         return self._errors.of_amounts(amounts, marginal, weights)
 
     def _pair(self) -> AmountPair:
-        """The pair of sums and counts of an amount; refuse a release without it."""
+        """Return the pair of sums and counts of an amount; refuse a release that has no such pair."""
         amounts = self._amounts
         if amounts is None:
             remedy = "Count with ut.mean (--mean)."
@@ -1030,8 +1032,8 @@ class NoisySums(Display):
     def _amounts(self) -> AmountPair | None:
         return self.plan.amount_pair
 
-    def _named(self, marginal: MarginalNames) -> tuple[Marginal, Mapping[int, int]]:
-        """A marginal by its name, with both parts of an amount, and the labels to which axes are restricted."""
+    def _read_marginal(self, marginal: MarginalNames) -> tuple[Marginal, Mapping[int, int]]:
+        """Read the name of a marginal; return the marginal, and the labels to which axes are restricted."""
         chosen, narrow = narrowed(self.domain, marginal)
         if self._amounts is None:
             return chosen, narrow
@@ -1057,11 +1059,11 @@ class NoisySums(Display):
         return self.confidence if confidence is None else read_confidence(confidence)
 
     def _sure(self, confidence: Number | None) -> Fraction:
-        """The confidence of a margin at one fixed level, from the confidence that is shown; see `at_one_level`."""
+        """Return the confidence for a fixed level, from the confidence that is shown; see `at_one_level`."""
         return self.at_one_level(self._shown_confidence(confidence))
 
     def _as_shown(self, bar: BarT, confidence: Number | None) -> BarT:
-        """A result with the confidence that is shown: it also holds if a stopping rule chose the level."""
+        """Return a result with the confidence that is shown, which also holds if a stopping rule chose the level."""
         return replace(bar, confidence=self._shown_confidence(confidence))
 
     def _estimate(
@@ -1077,7 +1079,7 @@ class NoisySums(Display):
         sure: Fraction,
         steps: Fraction | None = None,
     ) -> FiellerSet:
-        """Fieller's set of a ratio; ``steps`` is one unit of the numerator, in units of the denominator."""
+        """Return Fieller's set of a ratio; ``steps`` is the numerator's unit in units of the denominator."""
         distribution = of._errors.of_pair(over, under, self._errors)
         top, bottom = of.reconstruction.value(of.measured, over), self.reconstruction.value(self.measured, under)
         steps = of.unit.step / self.unit.step if steps is None else steps
@@ -1086,14 +1088,14 @@ class NoisySums(Display):
 
 
 def _mean(ratio: FiellerSet, ends: tuple[Fraction, Fraction] | None = None) -> RatioBar:
-    """The interval of a mean, cut to the ends of clipped amounts; not determined if the count may be 0."""
+    """Return the interval of a mean, cut to the ends of clipped amounts; not determined if the count may be 0."""
     if ratio.bottom <= 0:
         return RatioBar.undetermined(1 - ratio.miss)
     return ratio.bar() if ends is None else ratio.bar().between(*ends)
 
 
 def _rounded_mean(bar: RatioBar) -> tuple[float | None, float | None, float | None]:
-    """A mean and its interval, rounded to three digits of the interval's width, outwards; blank if not determined."""
+    """Round a mean and its interval outwards, to three digits of the interval's width; None if not determined."""
     if not bar.determined or bar.estimate is None:
         return None, None, None
     places = 2 - floor(log10(bar.upper - bar.lower)) if bar.upper > bar.lower else 15
@@ -1106,7 +1108,7 @@ def _rounded_mean(bar: RatioBar) -> tuple[float | None, float | None, float | No
 def sums_in_one_column(
     promise: Promise, level: Level, columns: Mapping[str, NDArray[Any]], kind: str, remembered: LedgerFacts | None
 ) -> NoisySums:
-    """The release with all its sums in one column, with 95 % margins."""
+    """Make the release from all its noisy sums in one column; margins are at 95 % confidence."""
     assert isinstance(promise.noise, SumNoise), "only the noise of sums needs a counted table"
     measured = promise.noise.by_marginal(columns[MEASURED])
     return NoisySums(promise, level, CONFIDENCE, measured, kind, ledger_facts=remembered)
@@ -1114,7 +1116,7 @@ def sums_in_one_column(
 
 @dataclass(frozen=True, slots=True)
 class SumsTable:
-    """One table that is computed from the sums of a plan, to be published; its statement holds the whole release."""
+    """One table that is computed from the sums of a plan, to be published; its statement has the whole release."""
 
     release: NoisySums
     marginal: MarginalNames
@@ -1166,4 +1168,4 @@ class SumsTable:
 SUMS_TABLE_FORM = StatementForm(
     SUMS_TABLE_KIND, "a statement of a table of sums", SumsTable._fields, SumsTable._of_fields
 )
-"""The form of statements beside one table of a release by a plan, from the release and the name of the marginal."""
+"""How the statement beside one table of a release by a plan is written, and read and checked."""

@@ -1,7 +1,7 @@
-"""Tables with the noise of another tool: margins from the declared noise, and the methods of an answer.
+"""Tables with the noise of another tool: margins from the declared noise, and the same methods as an answer.
 
-utmost drew no noise and gives no guarantee: any statement about privacy is the other tool's claim. The margins hold if
-the noise is as declared and independent in each cell, and if the values were not changed after it was added.
+utmost drew no noise and gives no guarantee: any sentence about privacy is a claim of the other tool. The margins hold
+if the noise is as declared and independent in each cell, and if the values were not changed after it was added.
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,18 +58,18 @@ _KINDS = get_args(NoiseKind)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NoiseDeclaration(Display):
-    """The declaration of a table with the noise of another tool, from which its statement is made."""
+    """What the publisher declared about a table with the noise of another tool; its statement is made from it."""
 
     noise: Mapping[str, DeclaredNoise]  # Noise of each noisy column
     public: tuple[str, ...]  # All other columns
     rows: int
-    source: str  # Name of the source of the declaration: a tool with its version, or a publication
-    claim: str | None  # Claim of the source about privacy, in its own words; None without a claim
+    source: str  # Name of who declared the noise: a tool with its version, or a publication
+    claim: str | None  # Claim of this source about privacy, in its own words; None without a claim
     confidence: Fraction
 
     @property
     def guarantee(self) -> str:
-        """The sentences that utmost gives no guarantee, and what the source declared."""
+        """Sentences for readers: utmost gives no guarantee; the declared noise and the claim of the source."""
         listed = "; ".join(f"{name!r}: {noise.words}" for name, noise in self.noise.items())
         claim = "No claim about privacy was passed on."
         if self.claim is not None:
@@ -90,7 +90,7 @@ class NoiseDeclaration(Display):
 
     @property
     def margins(self) -> dict[str, int | float | None]:
-        """The margin of each noisy column, by the name of its column; None if rows differ."""
+        """The margin of each noisy column, by the name of the column of margins; None if it differs between rows."""
         return {
             f"{name}_margin": None if noise.column is not None else noise.margin(self.confidence)
             for name, noise in self.noise.items()
@@ -101,11 +101,11 @@ class NoiseDeclaration(Display):
         return max(self.noise.values(), key=lambda noise: noise.margin(self.confidence))
 
     def bias(self, rule: WithholdingRule) -> list[dict[str, Any]]:
-        """The effect of a rule on cells with the widest noise, see `shown_bias`."""
+        """Return the effect of a rule on cells with the largest noise, see `shown_bias`."""
         return shown_bias(rule, DeclaredTails.of(self.widest), self.widest.margin(self.confidence))
 
     def margin_columns(self, columns: Mapping[str, Sequence[Any]]) -> dict[str, list[int | float]]:
-        """The margin of each cell, by the name of its column; BadTable for an invalid size of noise."""
+        """Return the margin of each cell, by name of the margin column; BadTable for an invalid size of noise."""
         laid: dict[str, list[int | float]] = {}
         for name, noise in self.noise.items():
             sizes = self.sizes(name, columns)
@@ -114,7 +114,7 @@ class NoiseDeclaration(Display):
         return laid
 
     def sizes(self, name: str, columns: Mapping[str, Sequence[Any]]) -> list[Fraction]:
-        """The size of the noise of each row."""
+        """Return the size of the noise in each row of a noisy column."""
         noise = self.noise[name]
         if noise.column is None:
             return [noise.size] * self.rows
@@ -161,11 +161,11 @@ class NoiseDeclaration(Display):
 NOISY_TABLE_FORM = StatementForm(
     NOISY_TABLE_KIND, "a statement of declared noise", NoiseDeclaration.facts, NoiseDeclaration._of_facts
 )
-"""The form of statements of tables with the noise of another tool, from noise, columns, source and claim."""
+"""How the statement of a table with the noise of another tool is written, and read and checked."""
 
 
 def declared_in(statement: Mapping[str, Any]) -> NoiseDeclaration | None:
-    """The declaration in a statement of a noisy table, or of one with cells withheld; None in any other statement."""
+    """Return the declaration in a statement of a noisy table, also with cells withheld; None in other statements."""
     noisy = statement.get("release") if statement.get("kind") == WITHHELD_KIND else statement
     if not isinstance(noisy, Mapping) or noisy.get("kind") != NOISY_TABLE_KIND:
         return None
@@ -212,16 +212,16 @@ class NoisyTable(SavedTable):
 
     @property
     def guarantee(self) -> str:
-        """Sentences for readers: utmost gives no guarantee; the noise and the claim that were declared."""
+        """Sentences for readers: utmost gives no guarantee; the declared noise and the claim of the source."""
         return self.declaration.guarantee
 
     def margin(self, confidence: Number | None = None) -> int | float:
-        """The margin of error of the noisiest cell: a noisy value lies this close to the true one."""
+        """The margin of error of the noisiest cell: a noisy value is at most this far from the true value."""
         sure = self.confidence if confidence is None else read_confidence(confidence)
         return max(noise.margin(sure) for noise in self.declaration.noise.values())
 
     def with_confidence(self, confidence: Number) -> "NoisyTable":
-        """The same table with margins of another confidence."""
+        """Return this table with margins at another confidence."""
         declaration = replace(self.declaration, confidence=read_confidence(confidence))
         return NoisyTable(_with_margins(self.table, declaration), declaration)
 
@@ -231,7 +231,7 @@ class NoisyTable(SavedTable):
         return self.statement_with(cells_digest(self.table) if self._digest is None else self._digest)
 
     def statement_with(self, digest: Digest | None) -> dict[str, Any]:
-        """The statement, with the digest of the published table."""
+        """Return the statement, with the digest of the published table."""
         return NOISY_TABLE_FORM.statement(self.declaration, digest)
 
     @property
@@ -240,16 +240,17 @@ class NoisyTable(SavedTable):
         return DeclaredCells.of(self)
 
     def __getitem__(self, names: str | Sequence[str]) -> LabelledTable:
-        """One marginal as a table, as `Answer` has it: labels of public columns, sums of cells, and their margins."""
+        """Return one marginal as a table: labels of public columns, sums of cells, and their margins."""
         return self.cells[names]
 
     def total(
         self, where: Where | None = None, *, column: str | None = None, confidence: Number | None = None
     ) -> Estimate:
-        """A sum of noisy values with its margin, for independent noise as declared.
+        """Return a sum of noisy values with its margin, which holds if the noise is independent, as declared.
 
         Args:
-            where: Selection: a label or a list of labels by the name of a public column; everything if left out.
+            where: Selection of rows: for the name of a public column, one label or a list of labels; all rows if left
+                out.
             column: Name of the noisy column, if there are several.
             confidence: Confidence of the margin; that of the table if left out.
 
@@ -280,11 +281,10 @@ class NoisyTable(SavedTable):
         over_column: str | None = None,
         confidence: Number | None = None,
     ) -> RatioBar:
-        """An interval that contains the true ratio of two sums: the sum of ``where`` over that of ``over``, or of all
-        cells.
+        """Return an interval that contains the sum over ``where`` divided by the sum over ``over``, or over all cells.
 
         Args:
-            where, over: Two selections, as for `total`.
+            where, over: Two selections, as for `total`; the sums are the true ones.
             column, over_column: Noisy columns of the numerator and of the denominator.
             confidence: Confidence of the interval; that of the table if left out.
         """
@@ -295,7 +295,7 @@ class NoisyTable(SavedTable):
     def withhold(
         self, *, below: Number | None = None, relative_margin: Number | None = None, mark: str = "withheld"
     ) -> "WithheldTable[Any]":
-        """The table with cells withheld by a public rule on their noisy values.
+        """Return the table with cells withheld by a public rule on their noisy values.
 
         Args:
             below, relative_margin, mark: Arguments of `WithholdingRule`.
@@ -306,7 +306,7 @@ class NoisyTable(SavedTable):
         return self.withheld(WithholdingRule.of(below, relative_margin, mark=mark))
 
     def withheld(self, rule: WithholdingRule) -> "WithheldTable[Any]":
-        """The table with cells withheld by a rule; see `withhold`."""
+        """Return the table with cells withheld by a rule; see `withhold`."""
         from utmost.publish.releases.withheld import withheld_columns
 
         if rule.complementary:
@@ -324,24 +324,25 @@ class NoisyTable(SavedTable):
     def clean(
         self, given: "GivenFacts | None" = None, *, hold: "MarginalNames | None" = None, column: str | None = None
     ) -> CleanTable:
-        """Nonnegative integers whose sums all agree, nearest to the noisy cells; biased, for display.
+        """Compute nonnegative integers whose sums all agree, nearest to the noisy cells; biased, for display.
 
         Args:
-            given, hold: Arguments of `NoisySums.clean`: public facts that then hold, and one table whose sums stay.
+            given, hold: Arguments of `NoisySums.clean`: public facts that must hold, and one table whose sums stay as
+                they are.
             column: Name of the noisy column, if there are several.
 
         Raises:
             BadTable: if the rows are not every combination of the labels of the public columns, once each.
-            Unsupported: if the noise of rows differs.
+            Unsupported: if the size of the noise differs between rows.
             OutOfRange, WrongKind, Infeasible: for invalid facts, and facts that hold for no table.
 
         Warns:
-            FactsFarOff: for a fact so far from the noisy sum that noise is as large only with probability 10^-6.
+            FactsFarOff: for a fact that is far from the noisy sum: noise is that large with probability at most 10^-6.
         """
         problem = self.clean_problem(given, hold, column)
         whole = problem.solved()
         if (facts := problem.facts) is not None:
-            # Facts that the noisy sums practically exclude
+            # Warn of facts that the noisy sums practically exclude
             domain, noise = problem.reconstruction.domain, self.declaration.noise[self.cells.column(column)]
             (cells, divisor), far = problem.measured[domain.finest], []
             miss = FAR_OFF / sum(len(facts.places(marginal)) for marginal in facts.bounds)
@@ -358,7 +359,6 @@ class NoisyTable(SavedTable):
     def clean_problem(
         self, given: "GivenFacts | None" = None, hold: "MarginalNames | None" = None, column: str | None = None
     ) -> CleanProblem:
-        """The least-squares problem of a clean table: see `clean`."""
         cells = self.cells
         name = cells.column(column)
         noise = self.declaration.noise[name]
@@ -385,14 +385,14 @@ class NoisyTable(SavedTable):
         return CleanProblem.posed(release, squares, whole, one, "columns:", given, hold)
 
     def digest(self, column: str) -> str:
-        """The SHA-256 of labels and noisy values of one column, by which a clean table refers to its source."""
+        """Return the SHA-256 of the labels and one noisy column; a clean table names its source by it."""
         cells = self.cells
         values = [str(cell) for cell in cells.cells[column]]
         return cells_digest({**cells.labels, column: values})["sha256"]
 
     @property
     def domain(self) -> Domain:
-        """The labels of the public columns, as axes of the cells.
+        """The domain of the cells: the public columns are its axes.
 
         Raises:
             BadTable: if the rows are not every combination of these labels, once each.
@@ -400,7 +400,7 @@ class NoisyTable(SavedTable):
         return self._laid_out(self.cells)[0]
 
     def _laid_out(self, cells: "DeclaredCells") -> tuple[Domain, NDArray[np.intp]]:
-        """The domain of the cells, and the place of each row in it."""
+        """Return the domain of the cells, and the index of each row's cell in the flattened domain."""
         sized = {noise.column for noise in self.declaration.noise.values()}
         axes = {name: column for name, column in cells.labels.items() if name not in sized}
         listed = {name: list(dict.fromkeys(column)) for name, column in axes.items()}
@@ -416,7 +416,7 @@ class NoisyTable(SavedTable):
         return domain, places
 
     def beside(self, clean: CleanTable) -> dict[str, list[Any]]:
-        """The columns of a clean table's file: labels, noisy values, margins, and integers in the same order."""
+        """Return the columns of a clean table's file: labels, noisy values, margins, and integers row by row."""
         for name in self.columns:
             if self.digest(name) == clean.sums:
                 domain, places = self._laid_out(self.cells)
@@ -448,7 +448,7 @@ class DeclaredCells(ReleasedCells):
 
     @classmethod
     def of(cls, release: NoisyTable) -> "DeclaredCells":
-        """The cells of a table as numbers."""
+        """Read the cells of a noisy table as numbers."""
         columns, declared = files.columns(release.table), release.declaration
         cells = {name: noisy_numbers(name, columns[name], noise) for name, noise in declared.noise.items()}
         sizes = {name: declared.sizes(name, columns) for name in declared.noise}
@@ -459,7 +459,7 @@ class DeclaredCells(ReleasedCells):
         return tuple(sorted(self.sizes[column][row] for row in rows))
 
     def margin(self, column: str, combined: Combined, confidence: Fraction) -> int | float:
-        of_size = dict[Fraction, list[Fraction]]()  # Sizes of noise by sizes of coefficients
+        of_size = dict[Fraction, list[Fraction]]()  # Sizes of the cells' noise, by the size of the cell's coefficient
         for size, rows in combined:
             of_size.setdefault(abs(size), []).extend(self.sizes[column][row] for row in rows)
         each = 1 - (1 - confidence) / max(1, len(of_size))
@@ -484,21 +484,21 @@ class DeclaredCells(ReleasedCells):
         return ratio_of_sums(part(*above), part(*below), both, confidence)
 
     def alone(self, confidence: Number) -> int | float:
-        """The largest margin of a cell alone."""
+        """Return the largest margin of a cell that holds for this one cell."""
         sure = read_confidence(confidence)
         return max(noise.margin(sure) for noise in self.declaration.noise.values())
 
     def together(self, confidence: Number) -> int | float:
-        """The largest margin of a cell, within which all cells lie at once."""
+        """Return the largest margin of a cell, where all margins hold with the probability ``confidence``."""
         return self.alone(self._each(confidence))
 
     def _each(self, confidence: Number) -> Fraction:
-        """The confidence of one cell's margin, for ``confidence`` that all cells lie within their margins at once."""
+        """Return the confidence per cell, so that all margins hold with the probability ``confidence``."""
         miss = 1 - read_confidence(confidence)
         return 1 - missed_by_each(miss, max(1, self.rows * len(self.cells)))
 
     def with_bars(self, confidence: Number) -> Any:
-        """The table with the ends of each cell's interval in new columns, for one cell and for all at once."""
+        """Add columns with the ends of each cell's interval: one that holds for this cell, and one for all cells."""
         margins = {}
         for name, sizes in self.sizes.items():
             ends = []
@@ -519,9 +519,9 @@ def noisy_table(
     drop: Sequence[str] = (),
     confidence: Number = DEFAULT_CONFIDENCE,
 ) -> NoisyTable:
-    """A table with the noise of another tool, with margins, totals and ratios, and clean and withheld tables.
+    """Read a table with the noise of another tool, for margins, totals, ratios, clean tables and withheld cells.
 
-    Nothing is drawn or spent, and no claim about privacy is checked: the result names the source of the noise.
+    utmost draws no noise, and checks no claim about privacy: the result names the source of the noise.
 
     Args:
         table: Table as it was published: dict of columns, dataframe, Arrow table, or path of a file.
@@ -570,7 +570,7 @@ def noisy_table(
     for name, one in declared.items():
         sized[name] = one
         if one.column is not None:
-            # The size of a row is in a column: the noise is declared for the largest.
+            # If a column has the size of the noise of each row, the declaration states the largest size.
             if one.column not in public:
                 raise no_column(one.column, list(public))
             sized[name] = replace(one, size=max(row_sizes(one.column, kept[one.column]), default=Fraction(1)))
@@ -583,7 +583,7 @@ def noisy_table(
 
 
 def row_sizes(name: str, column: Sequence[Any]) -> list[Fraction]:
-    """The sizes of the noise of all rows; BadTable for a size that is not a positive number."""
+    """Read the size of the noise of each row; BadTable for a size that is not a positive number."""
     try:
         return [positive_number(exact(cell, name), name, "row") for cell in column]
     except UtmostError as error:
@@ -591,7 +591,7 @@ def row_sizes(name: str, column: Sequence[Any]) -> list[Fraction]:
 
 
 def noisy_numbers(name: str, column: Sequence[Any], noise: DeclaredNoise) -> list[Fraction]:
-    """The noisy cells of a column as numbers; BadTable for a missing or invalid cell."""
+    """Read the noisy cells of a column as numbers; BadTable for a missing or invalid cell."""
     numbers = []
     for row, cell in enumerate(column):
         try:
@@ -612,7 +612,7 @@ def noisy_numbers(name: str, column: Sequence[Any], noise: DeclaredNoise) -> lis
 
 
 def check_noisy_table(statement: Mapping[str, Any], table: Any) -> NoisyTable:
-    """The noisy table in a file and its statement, after comparing columns, rows, sizes and margins."""
+    """Check a noisy table against its statement: columns, rows, sizes of noise and margins; return it."""
     declared, columns = NOISY_TABLE_FORM.checked(statement), files.columns(table)
     expected = {*declared.public, *declared.noise, *declared.margins}
     if set(columns) != expected or any(len(cells) != declared.rows for cells in columns.values()):

@@ -1,4 +1,4 @@
-"""Releases without history: the whole table is checked, then every cell is drawn once, at one level."""
+"""Releases without history: the whole table is checked, then noise is drawn once for every cell, at one level."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -20,21 +20,21 @@ from utmost.tables.frames.any_table import is_engine_table
 
 class CheckedRelease(Protocol):
     def statement(self) -> dict[str, Any]:
-        """The statement of its answer, without a digest."""
+        """Return the statement of the answer, without a digest, before the answer is drawn."""
 
     def released(self, randomness: Randomness) -> Answer[Any]:
         """Draw the answer."""
 
 
 def statement_before(promise: Promise, at_level: NoiseAtLevel, rows: int) -> dict[str, Any]:
-    """The statement of an answer that is not drawn yet."""
+    """Return the statement of an answer that is not drawn yet, without a digest."""
     return Statement(promise, at_level, rows, None, None).facts()
 
 
 def checked_table(
     table: object, promise: Promise, at: Level, confidence: Number = DEFAULT_CONFIDENCE
 ) -> CheckedRelease:
-    """The table, after every check of a release at this level; UtmostError if it cannot be released."""
+    """Make every check of a release of this table at this level; UtmostError if it cannot be released."""
     promise.check_fixed("once=True")
     noise = promise.noise
     if noise.is_by_plan:
@@ -42,11 +42,11 @@ def checked_table(
 
         return CheckedSums.of(table, promise, at, confidence)
     at_level = noise.at(at, confidence)
-    if isinstance(noise, Noise):  # other noise is planned for one level, and `at` has checked it
+    if isinstance(noise, Noise):  # for other noise `at` has checked the level
         noise.check()
         noise.check_level(at)
     rows = promise.rows_of(table)
-    if hasattr(type(rows), "pieces"):  # a file; checked on the class, since the columns of a frame are attributes
+    if hasattr(type(rows), "pieces"):  # a file; look at the class, since a frame's columns are attributes
         if not isinstance(at_level, CellNoiseAtLevel):
             raise Unsupported(
                 "a file this large must be released with independent noise of cells", came=noise.kind, where="promise"
@@ -68,7 +68,7 @@ class CheckedTable:
 
     @classmethod
     def of(cls, table: object, rows: object, promise: Promise, noise: NoiseAtLevel) -> "CheckedTable":
-        """The table, after every check that a release makes before it draws."""
+        """Make every check that a release makes before it draws."""
         source = checked_source(table, rows, promise, noise.read)
         margins = {margin: name for margin, (name, _) in noise.bars(promise.columns).items()}
         check_margins_free(margins, source.order)
@@ -77,7 +77,7 @@ class CheckedTable:
         return cls(source, noise)
 
     def statement(self) -> dict[str, Any]:
-        """The statement of its answer; the number of selected keys is not known yet."""
+        """Return the statement before the draw; it has 0 rows for selected keys, whose number is not known yet."""
         rows = 0 if self.source.promise.noise.names_rows else self.source.rows
         return statement_before(self.source.promise, self.noise, rows)
 

@@ -1,4 +1,4 @@
-"""Points of the plane, or of n dimensions, released at epsilon per unit of distance, and relaxed later."""
+"""Release points of the plane, or of n dimensions, with epsilon per unit of distance, and relax them later."""
 
 from fractions import Fraction
 from typing import overload
@@ -24,36 +24,38 @@ _PLACES_AT_ONCE = 1 << 22
 
 
 class PlanarRelease(Display, ProcessMemory):
-    """Points with their noise at all levels: epsilon for each unit of Euclidean distance.
+    """Release points at one or several levels: epsilon for each unit of Euclidean distance.
 
-    It takes arrays, as a phone or a map has them; `utmost.release` with `PointNoise` releases a table of points.
+    Points are in arrays, as a phone or a map has them; for a table of points use `utmost.release` with `PointNoise`.
 
     Each point x has a hidden path of noise V, where V_e has the density c exp(-e |v|), in any dimension; the answer is
-    x + V_e, rounded to a grid. Answers at levels l_1, ..., l_m distinguish x from x' by a factor of at most exp(e |x -
-    x'|), with e the largest of them: recipients who combine their answers tell points apart no better than the
-    recipient of the largest level alone. The distances of several points add up.
+    x + V_e, rounded to a grid. Let e be the largest of the levels l_1, ..., l_m. The joint density of the
+    answers at these levels differs between x and x' by a factor of at most exp(e |x - x'|): recipients who combine
+    their answers tell points apart no better than the recipient of the answer at e. The distances of several points add
+    up.
 
     Args:
         points: Points, shape (..., n): one point, a list of them, or an array; floats, integers, Fractions and
-            Decimals, all read exactly. They are copied. Their number is not hidden.
-        per: Distance that a level refers to, in the unit of the coordinates: 200 for "epsilon = 1 for 200 m". Convert
-            degrees to metres by `TangentPlane`.
+            Decimals, all read exactly. They are copied. The release does not hide the number of points.
+        per: Distance for which a level is stated, in the unit of the coordinates: 200 for "epsilon = 1 for 200 m".
+            Convert degrees to metres by `TangentPlane`.
         grid: Width of the grid to which answers are rounded, > 0; if left out, at each level the largest power of two
-            that is at most a 64th of per/epsilon. Rounding follows the noise and costs no privacy.
+            that is at most per/(64 epsilon). Answers are rounded after the noise was added, so rounding costs no
+            privacy.
         randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
 
     Raises:
-        NotANumber: for a coordinate that is not a finite number, with its place; nothing was drawn then. This error
-            depends on the data, and is for the curator alone.
+        NotANumber: for a coordinate that is not a finite number; the message gives its position. Nothing is drawn then.
+            The error depends on the data, so show it only to the curator.
         OutOfRange: for a distance or grid that is not positive.
 
     Warns:
-        DegreesAsLengths: for coordinates that can only be degrees; it depends on the data, too.
+        DegreesAsLengths: for coordinates that can only be degrees; this warning depends on the data, too.
 
     Guarantee: all answers together satisfy ``spent`` for each ``per`` of distance. Choose levels from public facts.
 
-    Not guaranteed: that the city of a point stays hidden. Distant points are distinguishable by design. Nor does it
-    hide who is in the data, and how many points each individual has.
+    Not guaranteed: that the city of a point stays hidden, since distant points are distinguishable by design; and who
+    is in the data, with how many points.
 
     Source: proofs/theory/planar.md; koufogiannis2015 for one dimension, andres2013 for planar noise at one level.
 
@@ -96,15 +98,15 @@ class PlanarRelease(Display, ProcessMemory):
     def at(
         self, epsilon: Number | Level | None = None, *, places: ArrayLike | None = None
     ) -> NDArray[np.float64] | NDArray[np.intp]:
-        """The answer at a level; a repeated call returns the same answer.
+        """Return the answer at a level; a repeated call returns the same answer.
 
         Args:
             epsilon: Privacy level for each ``per`` of distance.
-            places: Allowed places, shape (k, n). Each answer is then replaced by the number of its nearest place (the
-                first one, if several are nearest).
+            places: Allowed points, shape (k, n). Each answer is then replaced by the index of the nearest allowed point
+                (the first one, if several are nearest).
 
         Returns:
-            float64 of the shape of the points: the floats nearest to the points of the grid. With ``places``, integers
+            float64 of the shape of the points: the floats nearest to the points of the grid. With ``places``, indices,
             of this shape without its last axis.
 
         Raises:
@@ -124,7 +126,7 @@ class PlanarRelease(Display, ProcessMemory):
                 raise NotANumber(f"places must have the shape (k, {self.dimensions})", came=shape, where="places")
             allowed = np.array([float(number) for number in flat.tolist()]).reshape(shape)
         with self._alone():
-            # The first level is the beginning of the paths.
+            # The hidden paths begin at the level that is answered first.
             if distribution.level not in self._levels:
                 self._check_owner()
             unit = distribution.level.scaled(1 / self._per)
@@ -147,14 +149,14 @@ class PlanarRelease(Display, ProcessMemory):
 
     @property
     def spent(self) -> Level | None:
-        """The largest level answered, which all answers together cost; None before the first answer."""
+        """The largest level answered: the cost of all answers together. None before the first answer."""
         return max(self._levels, default=None)
 
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE, *, epsilon: Number | Level | None = None) -> float:
-        """The margin of error: an answer lies this close to its point with this confidence, including rounding.
+        """Return the margin of error, including rounding: an answer is at most this far from its point.
 
         Args:
-            confidence: Probability with which the margin holds, for each point alone.
+            confidence: Probability with which the margin holds for one point.
             epsilon: Level of the answer; required if several levels were answered.
 
         Raises:
@@ -166,7 +168,7 @@ class PlanarRelease(Display, ProcessMemory):
         return self._distribution(level_of_answer(epsilon, lambda: self.levels, "margin")).margin(confidence)
 
     def grid_at(self, epsilon: Number | Level) -> Fraction:
-        """The width of the grid to which the answer at a level is rounded.
+        """Return the width of the grid to which the answer at a level is rounded.
 
         >>> PlanarRelease([0, 0]).grid_at(epsilon=1), PlanarRelease([0, 0], grid="0.1").grid_at(epsilon=1)
         (Fraction(1, 64), Fraction(1, 10))
@@ -181,7 +183,7 @@ class PlanarRelease(Display, ProcessMemory):
 
 
 def nearest_places(answers: NDArray[np.float64], places: NDArray[np.float64]) -> NDArray[np.intp]:
-    """The number of the place nearest to each answer, in floats, since the answers are private already."""
+    """Return the index of the place nearest to each answer; floats suffice, since answers are private already."""
     rows = answers.reshape(-1, answers.shape[-1])
     nearest = np.empty(len(rows), np.intp)
     at_once = max(1, _PLACES_AT_ONCE // len(places))

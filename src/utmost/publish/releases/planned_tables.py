@@ -1,4 +1,4 @@
-"""Release of a workload of a counted table, by a plan that is made for it, or with noise for one release."""
+"""Plan the release of a workload of a counted table; also the noise to use if it is released only once."""
 
 from dataclasses import replace
 
@@ -25,9 +25,9 @@ def plan_for(wanted: Workload, table: object, epsilon: Level) -> Plan:
 
 
 def least_once(plan: Plan, table: CountedTable, epsilon: Level) -> tuple[CountedTable, Promise] | None:
-    """The plan's cells and the promise of noise for one release, if its error is smaller than the plan's; else None."""
+    """Return the cells and the promise of noise for one release, if its error is less than the plan's; else None."""
     assert plan.workload is not None, "the plan was made for a workload"
-    # Noise for signed changes also protects individuals who lower no cell, and has no covariance between cells.
+    # Try noise for signed changes, too: it also protects individuals who lower no cell, and its cells are uncorrelated.
     units = dict.fromkeys([plan.unit, with_nonnegative(plan.unit)])
     listed = ((noise, unit) for unit in units for noise in once_noises(plan.workload, unit, epsilon))
     least, unit = min(listed, key=lambda known: known[0].error, default=(None, plan.unit))

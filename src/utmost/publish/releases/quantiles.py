@@ -1,18 +1,19 @@
-"""Quantiles along an ordered axis, from noisy sums: the cells that can contain one, with a confidence.
+"""Quantiles along an ordered axis, from noisy sums: the cells that can contain a quantile, with a confidence.
 
 Let c_i be the count of a selection in the cells up to the i-th of an axis, n its total count, and 0 < q < 1. The lower
-q-quantile lies in the first cell with c_i >= q n, the upper one in the first with c_i > q n; for the median of an even
-count these may be two cells. D_i = c_i - q n is nondecreasing in i, so the lower one is the first with D_i >= 0 and the
-upper one the first with D_i > 0.
+q-quantile lies in the first cell with c_i >= q n, the upper q-quantile in the first cell with c_i > q n; for the median
+of an even count these may be two cells. D_i = c_i - q n is nondecreasing in i, so the lower quantile is in the first
+cell with D_i >= 0, and the upper quantile in the first cell with D_i > 0.
 
-Each D_i is a linear combination of cells: it has an unbiased estimate E_i and a margin r_i that |E_i - D_i| exceeds
-with probability at most delta, on either side with at most delta/2, since the noise is symmetric. The answer is from
-the first cell with E_i + r_i >= 0 to the last one with E_(i-1) - r_(i-1) <= 0.
+Each D_i is a linear combination of cells, with an unbiased estimate E_i. Let r_i be a margin with P(|E_i - D_i| > r_i)
+<= delta; as the noise is symmetric, E_i - D_i > r_i has probability at most delta/2, and so has D_i - E_i > r_i. The
+answer consists of the cells from the first one with E_i + r_i >= 0 to the last one with E_(i-1) - r_(i-1) <= 0.
 
-*Claim.* It contains both quantiles with probability at least 1 - delta, for any number of cells. *Proof.* Let l be the
-cell of the lower one and u that of the upper. The answer begins after l only if E_l + r_l < 0 <= D_l, and ends before u
-only if E_(u-1) - r_(u-1) > 0 >= D_(u-1): two events with fixed indices, each of probability at most delta/2. The answer
-is never empty: if it ends at a cell before the last, E_i - r_i > 0 there, so that it begins there at the latest. ∎
+*Claim.* The answer contains both quantiles with probability at least 1 - delta, for any number of cells. *Proof.* Let l
+be the cell of the lower quantile and u the cell of the upper one. The answer begins after l only if E_l + r_l < 0 <=
+D_l, and ends before u only if E_(u-1) - r_(u-1) > 0 >= D_(u-1): two events with fixed indices, each of probability at
+most delta/2. The answer is never empty: if it ends at a cell before the last, E_i - r_i > 0 there, so that it begins
+there at the latest. ∎
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +31,7 @@ from utmost.tables.axes.axes import Axis, Edge, Label
 from utmost.tables.axes.domain import Domain
 
 EstimatesOf = Callable[[Sequence[ProductForm]], list[tuple[Fraction, bool]]]
-"""A function from linear combinations of cells to each estimate, and whether its margin excludes 0."""
+"""Function from linear combinations of cells to pairs: the estimate, and whether 0 is outside its margin."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -39,12 +40,12 @@ class QuantileBar(Display):
 
     Attributes:
         level: Name of the level of the groups.
-        q: Share below the quantile, between 0 and 1.
-        estimate: Label of the first group at which the estimated share is q or more.
+        q: Fraction of the individuals below the quantile, between 0 and 1.
+        estimate: Label of the first group up to which the estimated fraction is q or more.
         labels: Labels of the groups that can contain the quantile, in order.
-        interval: Lower edge of the first of these groups and upper edge of the last, times for periods; infinite at an
+        interval: Lower edge of the first of ``labels`` and upper edge of the last, as times for periods; infinite at an
             open end.
-        confidence: Probability, before the noise is drawn, that the lower and the upper quantile both lie there.
+        confidence: Probability, before the noise is drawn, that ``labels`` contain the lower and the upper quantile.
     """
 
     level: str
@@ -63,13 +64,13 @@ class QuantileBar(Display):
 def quantile_bar(
     domain: Domain, selection: ProductForm, level_name: str, q: Number, confidence: Fraction, measured: EstimatesOf
 ) -> QuantileBar:
-    """The groups of a level that can contain a quantile of a selection; values of `Axis.extras` are left out."""
+    """Find the groups of a level that can contain a quantile of a selection; values of `Axis.extras` do not count."""
     place, level, axis, edges = _ordered(domain, level_name)
     share = between_0_and_1(q, "q", "quantile")
     labels, group_of, starts = axis.labels[level], axis.group_of(level), axis.group_starts(level).tolist()
     last = len(labels) - len(axis.extras) - 1
-    # c_i - q n as forms: 1 - q for the groups up to i, -q for those up to the last one with a value, 0 after it. Python
-    # integers: a share with many digits overflows NumPy's types.
+    # D_i = c_i - q n has the coefficients 1 - q for groups up to i, -q for later groups, and 0 for the extras. They are
+    # Python integers, because a q with many digits overflows NumPy's types.
     coefficients = np.array([0, -share.numerator, share.denominator - share.numerator], dtype=object)
     forms, is_ordered = [], (group_of <= last).astype(np.int64)
     for at in range(last):
@@ -87,7 +88,7 @@ def quantile_bar(
 
 
 def cumulative_forms(domain: Domain, selection: ProductForm, level_name: str) -> list[ProductForm]:
-    """The sum of a selection in each group of a level and all groups before it, in order, without `Axis.extras`."""
+    """For each group of a level, in order, the sum of a selection up to that group, without `Axis.extras`."""
     place, level, axis, _ = _ordered(domain, level_name)
     group_of, forms = axis.group_of(level), []
     for last in range(axis.groups(level) - len(axis.extras)):
@@ -98,7 +99,7 @@ def cumulative_forms(domain: Domain, selection: ProductForm, level_name: str) ->
 
 
 def _ordered(domain: Domain, level_name: str) -> tuple[int, int, Axis, Sequence[Edge]]:
-    """The place of an ordered axis, the level on it, the axis, and its edges."""
+    """Return the index of an ordered axis, the index of the level on it, the axis, and its edges."""
     place, level = domain.level_named(level_name)
     axis = domain.axes[place]
     if axis.edges is None:

@@ -1,4 +1,4 @@
-"""A release: the history of all answers to one promise about one table, in one memory."""
+"""A release: the history of all answers to one promise about one table, as a ledger or process remembers it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,34 +14,34 @@ from utmost.tables.engines.engines import is_engine_frame
 
 
 class Memory(Protocol):
-    """A store of releases: a `Ledger` in a file, on a server or in this process, or a service.
+    """A store of releases: a ledger in a file, on a server or in this process, or a service.
 
-    All answers to a release have one joint distribution, in any order, and each answer is permanent.
+    All answers to a release have one joint distribution, in whatever order they are requested, and never change.
     """
 
     @property
     def identity(self) -> str | None:
-        """The random name of the memory that keeps the releases; None if it is not known here."""
+        """The random name of this store; None if the caller cannot know it."""
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
-        """The levels at which a release was answered, smallest epsilon first."""
+        """Return the levels at which a release was answered, smallest epsilon first."""
 
     def relax(self, name: str, table: Any, *, epsilon: Level, version: int | None = None) -> Answer[Any]:
-        """The answer at any level, from the table."""
+        """Return the answer at any level, computed from the table."""
 
     def view(self, name: str, *, epsilon: Level, version: int | None = None) -> Answer[Any]:
-        """The answer at a level up to the largest one answered."""
+        """Return the answer at a level up to the largest one answered, without the table."""
 
 
 class Release(Display):
     """The history of all answers to one promise about one table, from `Answer.release` or ``ledger[name]``.
 
     A client of a service returns one, too: ``client[name]``. A release has no values of its own: `at` returns the
-    answer at a level. Answers at all levels have one joint distribution, and together cost the largest level.
+    answer at a level. The answers at all levels have one joint distribution, and together cost the largest level.
 
     Args:
         memory: Ledger, or client of a service, that stores the release.
-        name, version: Name and version of the release there.
+        name, version: Name and version of the release in ``memory``.
         table: True values, if available. Without them, a level above the largest one answered needs the table again.
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12.
@@ -70,14 +70,14 @@ class Release(Display):
     def __repr__(self) -> str:
         try:
             return one_line(self)
-        except UtmostError:  # no visible answer, or an unreachable memory: the name is still known
+        except UtmostError:  # nothing was answered, or the memory cannot be reached
             return f"Release(name={brief(self.name)}, version={self.version})"
 
     def at(self, epsilon: Number | Level | None = None, *, table: Any = None) -> Answer[Any]:
-        """The answer at a level; a repeated call returns the same answer.
+        """Return the answer at a level; a repeated call returns the same answer.
 
-        A level up to the largest one answered costs nothing more. It needs no table either, with two exceptions: points
-        need the table at every new level, and an engine's frame is needed at every level.
+        A level up to the largest one answered costs nothing more, and needs no table, with two exceptions: points need
+        the table at every new level, and a release of an engine's frame needs the frame at every level.
 
         Args:
             epsilon: Level; if left out, the level of the only answer.
@@ -92,13 +92,13 @@ class Release(Display):
         """
         at = level_of_answer(epsilon, lambda: self.levels, repr(self.name))
         values = self._table if table is None else table
-        # An engine's frame is answered by the engine at every level, since its responses are not stored.
+        # The engine computes its frame's answer at every level, since a ledger does not store it.
         if values is None or (at in self.levels and not is_engine_frame(values)):
             return self._kept(self._memory.view(self.name, epsilon=at, version=self.version))
         return self._kept(self._memory.relax(self.name, values, epsilon=at, version=self.version))
 
     def relax(self, table: Any = None, *, epsilon: Number | Level) -> Answer[Any]:
-        """The answer at another level, from the table; see `Ledger.relax`.
+        """Return the answer at another level, from the table; see `Ledger.relax`.
 
         Args:
             table: True values; if left out, the values that the release holds.
@@ -111,7 +111,7 @@ class Release(Display):
         return self.at(level(epsilon), table=table)
 
     def view(self, *, epsilon: Number | Level) -> Answer[Any]:
-        """The answer at a level up to the largest one answered; nothing is spent, see `Ledger.view`.
+        """Return the answer at a level up to the largest one answered; this costs nothing, see `Ledger.view`.
 
         Args:
             epsilon: Level.
@@ -124,17 +124,17 @@ class Release(Display):
 
     @property
     def memory_identity(self) -> str | None:
-        """The random name of the memory that keeps the releases; None if it is not known here."""
+        """The random name of the memory that stores the release; None if this process does not know it."""
         return self._memory.identity
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """Every level that was answered, smallest epsilon first."""
+        """All levels that were answered, smallest epsilon first."""
         return self._memory.levels(self.name, self.version)
 
     @property
     def spent(self) -> Level:
-        """The cost of all answers to this version together: the largest level."""
+        """The cost of all answers to this version of the release together: the largest level."""
         levels = self.levels
         if not levels:
             remedy = "Answer it first: release.at(epsilon, table=table)."
@@ -144,13 +144,13 @@ class Release(Display):
         return max(levels)
 
     def _kept(self, answer: Answer[Any]) -> Answer[Any]:
-        """The answer with this release as its history, which holds the table if this one does."""
+        """Return the answer with this release as its history, so that ``answer.release`` gives further answers."""
         return replace(answer, _release=self)
 
 
 def level_of_answer(epsilon: Number | Level | None, levels: Callable[[], Sequence[Level]], where: str) -> Level:
-    """The level of the answer that is meant: ``epsilon``, or that of the only answer."""
-    # Without epsilon= there is no default among several answers: the least noisy one might be returned unintentionally.
+    """Return the requested level: ``epsilon``, or the level of the only answer if ``epsilon`` is None."""
+    # There is no default among several answers, since it might show the least noisy one by mistake.
     if epsilon is not None:
         return level(epsilon)
     answered = levels()

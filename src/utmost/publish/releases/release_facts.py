@@ -1,8 +1,8 @@
 """The facts of a release in words: rows of a label, a value and margins, which all user interfaces show.
 
-Each reader of a statement converts it to `ReleaseFacts`. Terminal, notebook, printed page, pages of the service and the
-registry's entry show its rows or fields, without wording of their own. A fact of all releases is a field and a row
-here, and a sentence for each kind of statement.
+Whoever reads a statement converts it to `ReleaseFacts`. Terminal, notebook, printed page, the service's pages and the
+entry in a registry show its rows or fields, and word nothing themselves. To add a fact about all releases, add a field
+and a row here, and a sentence in the reader of each kind of statement.
 """
 
 from collections.abc import Iterator, Mapping
@@ -39,7 +39,7 @@ class Fact:
     value: str
     bars: Bars = ()  # Confidences with their margins
     section: str = PROTECTED  # Title of the section, one of `SECTIONS`
-    is_first: bool = False  # Whether a screen with room for a few facts shows this one
+    is_first: bool = False  # Whether a screen shows this fact if it has room for only a few
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,41 +47,42 @@ class StatedNoise:
     """One kind of noise in a release."""
 
     name: str  # Short name of the noisy values
-    of: str  # Noisy values in words, such as "each cell of the columns a, b"
+    of: str  # Description of the noisy values, such as "each cell of the columns a, b"
     distribution: str  # Distribution that was drawn, in words
-    level: str  # Share of epsilon of one cell, in words; empty if it is the whole epsilon
+    level: str  # Epsilon of one cell, in words; empty if one cell gets the whole epsilon
     bars: Bars  # Confidences with their margins
     margin_text: str = "± {}"  # Text of a margin; the number replaces {}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ReleaseFacts(Display):
-    """A statement in words.
+    """The facts of a statement in words, as every user interface shows them.
 
     Attributes:
         statement: Statement of the release.
-        level: Level that is spent; in a ledger, the level that all answers of the release spend together.
-        own_level: Level of this release alone.
+        level: Level that is spent; in a ledger, by all answers of the release together.
+        own_level: Level of this answer.
         line: Guarantee in one line.
-        per: Distance that the level refers to; None for other releases.
+        per: Distance for which the level is stated, in a release of points; None for other releases.
         released: Columns published with noise.
         unit: Individuals that the guarantee protects.
         neighbours: Neighbouring datasets, and their differences.
         noises: Each kind of noise.
         why: Reason for the choice of the noise: a theorem.
         public: Columns published without noise.
-        unprotected: Facts that the guarantee does not cover.
-        beyond: What happens to data of an individual beyond the unit: they are not counted. For a table that utmost did
-            not count, the sentence that the publisher declared the unit. Empty if no data are left out.
-        before: Steps on the data before the noise.
-        after: Steps on noisy values before publication, and numbers computed from them.
+        unprotected: What the guarantee does not cover.
+        beyond: What happens to an individual's data that exceed the unit of privacy: they are not counted. For a table
+            that utmost did not count, the sentence that the publisher declared the unit. Empty if no data are left out.
+        before: Steps that changed the data before noise was added.
+        after: Steps that changed noisy values before publication, and numbers computed from noisy values.
         composition: Division of the level, and the composition of releases.
         on_trust: Facts that a reader cannot check.
         delta: Delta of (epsilon, delta); None for pure differential privacy.
-        domain: Datasets that the guarantee covers, if no field of the statement says so.
+        domain: Datasets that the guarantee covers, if no other field says so.
         mechanism: Mechanism, if there is no noise with margins.
         is_relaxed: Whether stored data allow answers at other levels.
-        promise: Promise of a release of a table; the first of several, since all protect the same individuals.
+        promise: Promise of a release of a table. Of several promises, the first, since all protect the same
+            individuals.
     """
 
     _shown = ("released", "level", "unit")
@@ -121,7 +122,7 @@ class ReleaseFacts(Display):
 
     @property
     def beyond_label(self) -> str:
-        """The title of the fact about the data of an individual beyond the unit."""
+        """The title of the fact ``beyond``."""
         return "not counted" if self.is_proved else "on the publisher's word"
 
     @property
@@ -149,7 +150,7 @@ class ReleaseFacts(Display):
 
     @property
     def first(self) -> tuple[Fact, ...]:
-        """The facts for a screen with room for a few."""
+        """The facts that a screen shows if it has room for only a few."""
         return tuple(fact for fact in self._rows() if fact.is_first)
 
     def of_section(self, section: str) -> tuple[Fact, ...]:
@@ -170,7 +171,7 @@ class ReleaseFacts(Display):
         variant = f"{'pure' if self.delta is None else 'approximate'} differential privacy"
         yield Fact("definition", variant if self.per is None else "metric privacy (geo-indistinguishability)")
         yield Fact("level", self._at, is_first=True)
-        # The bound for a person if an attacker knows that the person took part
+        # If an attacker knows that a person took part, changing that person's record bounds what is revealed.
         if self.promise is not None and self.per is None and self.delta is None:
             steps = 2 if self.promise.unit.neighbours == "add-remove" else 1
             factor = factor_text(self.level.scaled(steps))
@@ -179,7 +180,7 @@ class ReleaseFacts(Display):
                 beforehand = factor_text(self.stop.promised.scaled(steps))
                 told = f"{told} for this outcome, {beforehand} as promised beforehand"
             yield Fact("if somebody knows that you took part", told)
-        # The stopping rule, the levels, and the guarantee beforehand
+        # The stopping rule, its levels, and the level promised before the data were read
         if (stop := self.stop) is not None:
             levels, promised = [level_words(level) for level in stop.levels], level_words(stop.promised)
             rule = Until.of_facts(statement["promise"]["until"]).words
@@ -224,18 +225,18 @@ class ReleaseFacts(Display):
 
     @property
     def stop(self) -> Stop | None:
-        """The facts of the stop; None without a stopping rule."""
+        """The facts of the stopping rule; None without such a rule."""
         return stated_stop(self.statement["stopped"]) if "stopped" in self.statement else None
 
     @property
     def _noise(self) -> Mapping[str, Any]:
-        """The numbers of the noise in the statement; empty for another form."""
+        """The field ``noise`` of the statement; empty if the statement has no such field."""
         noise: Mapping[str, Any] = self.statement.get("noise", {})
         return noise
 
     @property
     def each(self) -> str:
-        """The distance that the level refers to, in words; empty for other releases."""
+        """The distance for which the level is stated, as words to append; empty for releases other than of points."""
         measured = "Euclidean distance" if "distance" in self._noise else "distance"
         return "" if self.per is None else f" for each {self.per} of {measured}"
 
@@ -259,7 +260,7 @@ class ReleaseFacts(Display):
 
     @property
     def _bars(self) -> str:
-        """The margins at the statement's own confidence, or at 95 %."""
+        """The margins at the statement's own confidence, as text for one row."""
         stop, sure = self.stop, self.confidence
         bars = [(noise, dict(noise.bars).get(sure)) for noise in self.noises]
         many = len(self.noises) > 1
@@ -281,7 +282,7 @@ MOST_BARS = 24
 
 
 def short_bar(margin: int | float) -> str:
-    """A margin to six digits, rounded up."""
+    """Write a margin with six digits, rounded up."""
     if isinstance(margin, int) or float(margin).is_integer():
         return str(int(margin))
     rounded = _SIX_UP.create_decimal(repr(float(margin))).normalize()

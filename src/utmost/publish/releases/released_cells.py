@@ -1,7 +1,7 @@
 """The cells of a published table as numbers: their sums, differences, means, ratios and marginals, with margins.
 
-All of it is computed from published values, and spends nothing. Rows are selected by public columns only: with a
-selection by noisy values, margins would hold less often than their confidence.
+Everything here is computed from published values, so it costs no epsilon. Rows are selected by public columns only: if
+noisy values selected them, margins would hold less often than their confidence.
 """
 
 import re
@@ -38,17 +38,16 @@ from utmost.tables.frames.adapters import LabelledTable, no_column
 from utmost.tables.frames.any_table import adapter_of, labelled
 
 Rows = frozenset[int]
-"""Numbers of rows of a table."""
+"""Indices of rows of a table."""
 
 RowSelection = Rows | Where | None
-"""Rows of a table: their numbers, or labels by public column; None for all rows."""
+"""Rows of a table: their indices, or labels by public column; None for all rows."""
 
 Combined = Sequence[tuple[Fraction, Rows]]
 """A linear combination of cells of one column: each coefficient with its rows; no row has two coefficients."""
 
 
 def sum_of(rows: Rows) -> Combined:
-    """The sum of the cells of some rows."""
     return [(Fraction(1), rows)]
 
 
@@ -56,44 +55,44 @@ def sum_of(rows: Rows) -> Combined:
 class ReleasedCells(ABC):
     """The cells of a published table as numbers, and the labels of their rows as text.
 
-    Each result is a linear combination of cells, or a ratio of two sums. A subclass knows the noise: it has the margin
-    and the variance of a combination, and the interval of a ratio.
+    Each result is a linear combination of cells, or a ratio of two sums. A subclass knows the noise: it computes the
+    margin and the variance of a combination, and the interval of a ratio.
     """
 
     table: Any
     cells: dict[str, list[Fraction]]
-    labels: dict[str, list[str]]  # Cells of each public column, as text
-    confidence: Fraction  # Confidence of results, if no other is asked for
+    labels: dict[str, list[str]]  # Labels of the rows as text, by public column
+    confidence: Fraction  # Default confidence of results
     unit: Unit | None  # Unit of privacy; None for the noise of another tool
-    stop: Stop | None  # Facts of the stopping rule
+    stop: Stop | None  # Facts of the stopping rule; None without one
 
     @abstractmethod
     def margin(self, column: str, combined: Combined, confidence: Fraction) -> int | float:
-        """The margin of a linear combination of cells, at a level that no rule has chosen."""
+        """Return the margin of a linear combination of cells, for noise at a fixed level."""
 
     @abstractmethod
     def variance(self, column: str, combined: Combined) -> float:
-        """The variance of the error of a linear combination of cells."""
+        """Return the variance of the error of a linear combination of cells."""
 
     @abstractmethod
     def ratio_bar(self, above: tuple[str, Rows], below: tuple[str, Rows], confidence: Fraction) -> RatioBar:
-        """An interval of the ratio of two sums, at a level that no rule has chosen."""
+        """Return an interval of the ratio of two sums, for noise at a fixed level."""
 
     def alike(self, column: str, rows: Rows) -> Any:
-        """A key that is equal for sums of cells whose noise has one distribution."""
+        """Return a key that is equal for sums of cells whose errors have the same distribution."""
         return len(rows)
 
     def total(
         self, where: RowSelection = None, *, column: str | None = None, confidence: Number | None = None
     ) -> Estimate:
-        """The sum of the cells of a selection."""
+        """Return the sum of the cells of a selection."""
         (rows,) = self.added(where)
         return self._estimate(column, sum_of(rows), confidence)
 
     def difference(
         self, first: RowSelection, second: RowSelection, *, column: str | None = None, confidence: Number | None = None
     ) -> Estimate:
-        """The sum of the cells of one selection minus the sum of another; cells in both cancel."""
+        """Return the sum over one selection minus the sum over another; cells in both selections cancel."""
         more, less = self.added(first, second)
         return self._estimate(column, [(Fraction(1), more - less), (Fraction(-1), less - more)], confidence)
 
@@ -105,7 +104,7 @@ class ReleasedCells(ABC):
         column: str | None = None,
         confidence: Number | None = None,
     ) -> Estimate:
-        """The mean of the cells of a selection, minus the mean of another selection if ``minus`` has rows."""
+        """Return the mean of the cells of a selection, minus the mean of another selection if ``minus`` has rows."""
         rows, others = self.added(where, minus)
         if not rows or rows & others:
             came = "a row in both" if rows else "none"
@@ -128,14 +127,14 @@ class ReleasedCells(ABC):
         over_column: str | None = None,
         confidence: Number | None = None,
     ) -> RatioBar:
-        """An interval that contains the true ratio of two sums, or "not determined"."""
+        """Return an interval that contains the true ratio of two sums, or "not determined"."""
         above, sure = self.column(column), self._sure(confidence)
         below = above if over_column is None else self.column(over_column)
         bar = self.ratio_bar((above, self._rows(where)), (below, self._rows(over)), self.at_one_level(sure))
         return replace(bar, confidence=sure)
 
     def __getitem__(self, names: str | Sequence[str] | Marginal) -> LabelledTable:
-        """One marginal as a table: labels of public columns, the sums of the released columns, and their margins."""
+        """Return one marginal as a table: labels of public columns, sums of the released columns, and their margins."""
         known = (*self.labels, *self.cells)
         wanted = (
             list(words_in(names, known.__contains__)) if isinstance(names, str) else sequence_of(names, text, "names")
@@ -164,20 +163,19 @@ class ReleasedCells(ABC):
         return labelled(adapter.kind(self.table, ()), labels, columns)
 
     def added(self, *selections: RowSelection) -> list[Rows]:
-        """The rows of selections whose cells are added up; NotDetermined for distinct counts of several cells."""
+        """Return the rows of each selection, whose cells are to be summed; refuse to sum several distinct counts."""
         listed = [self._rows(one) for one in selections]
         if self.unit is not None:
             self.unit.check_adds(is_one_cell=max(map(len, listed)) <= 1, came="a sum over several")
         return listed
 
     def value(self, column: str, combined: Combined) -> Fraction:
-        """A linear combination of released cells."""
         cells = self.cells[column]
         sums = (size * sum((cells[row] for row in rows), Fraction(0)) for size, rows in combined)
         return sum(sums, Fraction(0))
 
     def at_one_level(self, confidence: Fraction) -> Fraction:
-        """The confidence of a margin at one fixed level; at the level that a rule chose, ``confidence`` then holds."""
+        """Return the confidence for a fixed level with which ``confidence`` holds at the level that a rule chose."""
         return confidence if self.stop is None else self.stop.at_one_level(confidence)
 
     def _estimate(self, column: str | None, combined: Combined, confidence: Number | None) -> Estimate:
@@ -190,7 +188,7 @@ class ReleasedCells(ABC):
 
     @property
     def counted(self) -> str:
-        """The things that a column "count" counts, people or events; empty for the noise of another tool."""
+        """What a column "count" counts, people or events; empty for the noise of another tool."""
         return "" if self.unit is None else self.unit.counted_noun
 
     @property
@@ -198,7 +196,7 @@ class ReleasedCells(ABC):
         return len(next(iter(self.cells.values())))
 
     def column(self, name: str | None) -> str:
-        """The name of a released column, checked; the only one if ``name`` is None."""
+        """Check the name of a released column; if it is None, return the only column."""
         optional(name, text, "column")
         if name is None and len(self.cells) == 1:
             return next(iter(self.cells))
@@ -208,11 +206,11 @@ class ReleasedCells(ABC):
         return name
 
     def chosen(self, where: Iterable[str] = ()) -> Rows:
-        """The rows with the labels of all selections: ``department=A,B``, ``age=20..40`` or ``quarter=2013Q2``."""
+        """Return the rows that satisfy all selections, such as ``ward=a,b``, ``age=20..40``, ``quarter=2013Q2``."""
         rows = frozenset(range(self.rows))
         for selection in where:
-            # A name may contain an equals sign or end in a blank, and a label may contain a comma: existing names have
-            # priority.
+            # A column's name may contain an equals sign or end in a blank, and a label may contain a comma: try the
+            # names of the table first.
             whole = max(
                 (name for name in (*self.labels, *self.cells) if selection.startswith(f"{name}=")), key=len, default=""
             )
@@ -229,7 +227,7 @@ class ReleasedCells(ABC):
         return rows
 
     def rows_where(self, where: Where | None = None) -> Rows:
-        """The rows with these labels, by the name of a public column; all rows without a selection."""
+        """Return the rows with these labels, by the name of a public column; all rows for None."""
         rows = frozenset(range(self.rows))
         for name, wanted in ({} if where is None else mapping(where, "where")).items():
             labels = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else wanted
@@ -237,7 +235,7 @@ class ReleasedCells(ABC):
         return rows
 
     def _taken(self, name: str, labels: Iterable[str]) -> Rows:
-        """The rows with one of these labels in a public column."""
+        """Return the rows with one of these labels in a public column."""
         if name in self.cells:
             remedy = "Margins hold less often for cells that are selected by noisy values: name a public column."
             raise OutOfRange(
@@ -258,12 +256,12 @@ class ReleasedCells(ABC):
 
     @property
     def units_of_time(self) -> tuple[str, ...]:
-        """The kinds of period by which rows can be selected: all, if one public column has periods as labels."""
+        """The kinds of period that select rows; all kinds if exactly one public column has periods as labels."""
         return () if self._time_column is None else tuple(unit for unit in UNITS if unit not in self.labels)
 
     @property
     def _time_column(self) -> str | None:
-        # Labels of four digits may be codes.
+        # A label of four digits may be a code, so it does not show that a column has periods.
         found = [
             name
             for name, labels in self.labels.items()
@@ -272,7 +270,7 @@ class ReleasedCells(ABC):
         return found[0] if len(found) == 1 else None
 
     def _within(self, name: str, part: str, unit: str | None) -> list[str]:
-        """The labels of a range of bins or periods, such as ``18..65`` or ``2013Q2``; another text is unchanged."""
+        """Return the labels in a range of bins or periods, ``18..65`` or ``2013Q2``; for other text, that text."""
         labels, (low, dots, high) = list(dict.fromkeys(self.labels.get(name, ()))), part.partition("..")
         if not labels or (part in labels and unit is None):
             return [part]
@@ -308,14 +306,14 @@ _DIGITS = re.compile(r"\d{4}", re.ASCII)
 
 
 def _is_period(text: str) -> bool:
-    """Whether a text is a period that begins with its year, as labels do; a bare number must have four digits."""
+    """Whether a text is a period that begins with its year, such as 2013Q2; a bare number must have four digits."""
     return _DIGITS.match(text) is not None and (len(text) == 4 or not text.isdigit()) and period_span(text) is not None
 
 
 def _periods_within(
     spans: Mapping[str, tuple[int, int]], part: str | tuple[str, str], unit: str | None, name: str, remedy: str
 ) -> list[str]:
-    """The labels of the periods within a longer one, or from one period on and before another."""
+    """Return the labels of periods within one longer period, or from one period on and before another."""
     starts, stops = {start for start, _ in spans.values()}, {stop for _, stop in spans.values()}
     if isinstance(part, str):
         whole = period_span(part, unit)
@@ -340,7 +338,7 @@ def _periods_within(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndependentCells(ReleasedCells):
-    """The cells of an answer with independent noise of one distribution."""
+    """The cells of an answer whose noise is independent, with one distribution for all cells."""
 
     answer: Answer[Any]
     noise: CellNoiseAtLevel
@@ -350,15 +348,15 @@ class IndependentCells(ReleasedCells):
         return CellBars(self.noise)
 
     def alone(self, confidence: Number) -> int | float:
-        """The margin of each cell alone."""
+        """Return the margin of each cell that holds for this one cell."""
         return self.answer.margin(confidence)
 
     def together(self, confidence: Number) -> int | float:
-        """The margin within which all cells lie at once."""
+        """Return the margin that holds for all cells with the probability ``confidence``."""
         return self.bars.together(self.rows * len(self.cells), self.at_one_level(read_confidence(confidence)))
 
     def at(self, level: Level) -> CellNoiseAtLevel:
-        """The noise of the same promise at another level."""
+        """Return the noise of the same promise at another level."""
         noise = self.answer.promise.noise.at(level, self.noise.confidence)
         assert isinstance(noise, CellNoiseAtLevel), "the noise of cells is planned cell by cell"
         return noise
@@ -382,7 +380,7 @@ class IndependentCells(ReleasedCells):
         )
 
     def with_bars(self, confidence: Number) -> Any:
-        """The table with the ends of each cell's interval in new columns, for one cell and for all at once."""
+        """Add columns with the ends of each cell's interval: one that holds for this cell, and one for all cells."""
         alone, together = exact(self.alone(confidence)), exact(self.together(confidence))
         margins = {name: ([alone] * self.rows, [together] * self.rows) for name in self.cells}
         return with_interval_ends(self.table, self.cells, margins)
@@ -390,10 +388,10 @@ class IndependentCells(ReleasedCells):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneDrawCells(ReleasedCells):
-    """The cells of an answer with the noise of one draw."""
+    """The cells of an answer whose noise was drawn jointly, for one release."""
 
     noise: OneDrawAtLevel
-    one_way: OneWayDraw | None  # Noise of one-way tables: rows are then selected by levels of its domain, too
+    one_way: OneWayDraw | None  # One-way noise, if used: levels of its domain select rows, too
 
     def margin(self, column: str, combined: Combined, confidence: Fraction) -> int | float:
         return self.noise.sum_margin(self._coefficients(column, combined), confidence)
@@ -410,7 +408,7 @@ class OneDrawCells(ReleasedCells):
         return ratio_of_margins(top, up, bottom, down, confidence)
 
     def _coefficients(self, column: str, combined: Combined) -> list[Fraction]:
-        """The coefficient of each cell, column by column."""
+        """Return the coefficient of each cell, column by column."""
         of_rows = {row: size for size, rows in combined for row in rows}
         return [of_rows.get(row, Fraction(0)) * (name == column) for name in self.cells for row in range(self.rows)]
 
@@ -439,7 +437,7 @@ class OneDrawCells(ReleasedCells):
         return ReleasedCells.rows_where(self, {TABLE: name, GROUP: groups})
 
     def __getitem__(self, names: str | Sequence[str] | Marginal) -> LabelledTable:
-        """One marginal as a table; of one-way tables, one of those that were released."""
+        """Return one marginal as a table; for one-way tables, one of the released tables."""
         if self.one_way is None:
             return ReleasedCells.__getitem__(self, names)
         domain = self.one_way.domain
@@ -457,7 +455,7 @@ class OneDrawCells(ReleasedCells):
 
 
 def cells_of(answer: Answer[Any]) -> IndependentCells | OneDrawCells:
-    """The cells of an answer as numbers.
+    """Read the cells of an answer as numbers.
 
     Raises:
         Unsupported: for noise without margins of sums of cells, and for a table that is drawn while it is written.
@@ -486,7 +484,7 @@ def cells_of(answer: Answer[Any]) -> IndependentCells | OneDrawCells:
 def with_interval_ends(
     table: Any, cells: Mapping[str, Sequence[Fraction]], margins: Mapping[str, tuple[list[Fraction], list[Fraction]]]
 ) -> Any:
-    """The table with the ends of each cell's intervals, from its margins alone and for all cells at once."""
+    """Add columns with the ends of two intervals of each cell: one for this cell, and one for all cells."""
     adapter = adapter_of(table)
     names = set(adapter.names(table))
     laid: dict[str, NDArray[Any]] = {}
@@ -507,19 +505,19 @@ def with_interval_ends(
 
 
 def row_labels(table: object, released: Sequence[str]) -> dict[str, list[str]]:
-    """The labels of the rows as text, by public column."""
+    """Return the labels of the rows as text, by public column."""
     added = {name + end for name in released for end in ("", "_margin")}
     columns = files.columns(table)
     return {name: ["" if c is None else str(c) for c in cells] for name, cells in columns.items() if name not in added}
 
 
 def plain_number(number: Fraction) -> int | float:
-    """A number as an integer if it is one, else as a float."""
+    """Convert a number to an int if it is an integer, else to a float."""
     return int(number) if number.denominator == 1 else float(number)
 
 
 def plain_column(numbers: list[Fraction]) -> NDArray[Any]:
-    """Numbers as a column: integers if all are integers, else floats."""
+    """Convert numbers to an array: of integers if all are integers, else of floats."""
     if all(number.denominator == 1 for number in numbers):
         return np.array([int(number) for number in numbers])
     return np.array([float(number) for number in numbers])

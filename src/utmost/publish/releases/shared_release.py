@@ -1,4 +1,4 @@
-"""Releasing several measures of the same individuals that share one level."""
+"""Release several measures of the same individuals, such as counts and amounts, within one level."""
 
 from collections.abc import Mapping
 
@@ -23,16 +23,16 @@ def release_shared(
     confidence: Number = DEFAULT_CONFIDENCE,
     randomness: Randomness | None = None,
 ) -> dict[str, Answer[NoisySums]]:
-    """Release several measures, each by its plan at its share of one level; together they cost that level.
+    """Release several measures, each by its plan and with its share of one level; together they cost that level.
 
-    Each is a separate release with a statement at its own level. Everything is checked before noise is drawn, so that
-    all are released or none. `Answer.mean` with ``sums=`` computes means between them, with Fieller's interval, since
-    their noises are independent.
+    Each measure is a separate release, with a statement at its own level. Everything is checked before noise is drawn,
+    so either all measures are released or none. Their noises are independent, so `Answer.mean` with ``sums=`` divides a
+    sum of one measure by a count of another, with Fieller's interval.
 
     Args:
         tables: Counted tables by name, from `count_measures`.
         shared: Plans and their shares, by the same names.
-        epsilon: Privacy level of all together; the level of ``shared`` when left out.
+        epsilon: Privacy level of all measures together; the level of ``shared`` if left out.
         confidence, randomness: Arguments of `release`.
 
     Raises:
@@ -40,7 +40,7 @@ def release_shared(
         Unsupported, PromiseBroken, NotALevel, NotANumber: as for `release`.
 
     Warns:
-        LittleProtection: as for `release`; the level of all together is judged.
+        LittleProtection: as for `release`, for the level of all measures together.
 
     >>> import utmost as ut
     >>> from utmost.workloads import Workload, share_level, choose_plan

@@ -1,4 +1,4 @@
-"""The table to release: every column is declared and every cell is read during one call."""
+"""The table to release: declare its columns, and read and check its cells."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -25,20 +25,20 @@ if TYPE_CHECKING:  # few releases are keyed by identifier
     from utmost.core.sampling.item_words import Identifiers, Tags
 
 ReadColumn = Callable[[Any, str, RowName], NDArray[Any]]
-"""A function that reads the cells of a released column, from the column, its name, and the names of rows."""
+"""Function that reads the cells of a released column; a `RowName` names a row in error messages."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Source:
-    """The true values of a table, during one call."""
+    """The true values of a table, while one call releases it."""
 
     table: Any  # Table of the caller, read through ``adapter``
     adapter: TableAdapter
-    promise: Promise  # Promise, with its released and public columns as in the table
-    kind: str  # Kind of table, so that answers can be of the same kind
-    # Values by column in steps of the lattice, shape (rows,); coordinates for points, see `exact_column`
+    promise: Promise  # Promise, which lists released and public columns as in the table
+    kind: str  # Kind of the table, and of the tables of its answers
+    # True values in steps of the lattice, by column, shape (rows,); for points coordinates, see `exact_column`
     columns: Mapping[str, Integers]
-    # Text of each row's identifier, if noise is drawn by rows; None without identifiers
+    # Each row's identifier as text; None without identifiers, and if noise is keyed by identifier
     identifiers: NDArray[np.object_] | None
     items: "Identifiers | None"  # Identifiers, if noise is keyed by identifier; else None
     rows: int
@@ -46,11 +46,11 @@ class Source:
     order: Sequence[str]  # Names of the released and public columns, in the order of the table
 
     def labels(self) -> dict[str, Column]:
-        """The public columns, as they are published."""
+        """Return the public columns, as they are published."""
         return {name: self.adapter.label(self.table, name) for name in self.promise.public}
 
     def texts(self, labels: Mapping[str, Column]) -> Mapping[str, list[str]]:
-        """The unreleased columns of text, which readers take for the names of rows; empty with an ``id_column``."""
+        """Return the columns of text that are not released, which may name the rows; none with an ``id_column``."""
         texts: dict[str, list[str]] = {}
         if self.identifiers is not None or self.items is not None:
             return texts
@@ -78,7 +78,7 @@ class Source:
     def answer(
         self, noise: NoiseAtLevel, columns: Mapping[str, NDArray[Any]], remembered: LedgerFacts | None
     ) -> Answer[Any]:
-        """The answer: the caller's table with published noisy columns and their margins."""
+        """Make the answer: the caller's table with noisy columns and their margins."""
 
         def bare() -> tuple[TableAdapter, Any]:
             left_out = [name for name in self.names if name not in self.order]
@@ -87,14 +87,14 @@ class Source:
         return drawn_answer(self.promise, noise, columns, self.kind, remembered, bare)
 
     def check_distinct(self, tags: "Tags | None" = None) -> None:
-        """Check that no two rows have the same identifier; the error names the rows as the table does."""
-        # First by the tags, under any secret: different identifiers have equal tags with probability below n^2 / 2^128.
+        """Check that no two rows have the same identifier; the error names two rows that do."""
+        # Compare the tags first: two of n different identifiers have equal tags with probability below n^2 / 2^128.
         id_column = self.promise.single_id_column
         assert id_column is not None
         if tags is not None:
             from utmost.core.sampling.item_words import check_unique
 
-            with suppress(BadTable):  # reported below, with the names of the rows
+            with suppress(BadTable):  # the check below raises the error that names the rows
                 return check_unique(tags)
         column = self.adapter.identifiers(self.table, id_column)
         return check_distinct(column, id_column, partial(self.adapter.place, self.table))
@@ -109,7 +109,7 @@ def read_source(
     by_item: bool = False,
     kind: str | None = None,
 ) -> Source:
-    """Read and check every value to release; without ``public``, the promise must declare every column."""
+    """Read and check every value to release; if ``public`` is None, the promise must declare every column."""
     adapter, id_column = adapter_of(table), promise.single_id_column
     names, chosen = adapter.names(table), promise.columns
     check_released(chosen, names, id_column)
@@ -122,7 +122,7 @@ def read_source(
             from utmost.core.sampling.item_words import Identifiers
             from utmost.tables.frames.arrow_identifiers import text_identifiers
 
-            # None is missing; `Source.check_distinct` finds repeated ones by their tags.
+            # No identifier is missing; `Source.check_distinct` finds repeated identifiers by their tags.
             items = text_identifiers(table, id_column)
             if items is None:
                 column = adapter.identifiers(table, id_column)
@@ -144,9 +144,8 @@ def read_source(
 
 
 def checked_source(table: Any, rows: Any, promise: Promise, read: ReadColumn, *, by_item: bool = False) -> Source:
-    """The values of a table that is released for the first time, after every check of the table itself."""
-    # The labels of a counted table were declared beforehand; every other public column is compared with the released
-    # ones.
+    """Read the values of a table that is released for the first time, and make every check of the table."""
+    # Every public column is compared with the released ones, except the labels of a counted table, which were declared.
     promise.check_single_id()
     measured, kind = promise.noise.measured(rows)
     source = read_source(measured, promise, read, by_item=by_item, kind=kind)
@@ -161,7 +160,7 @@ def checked_source(table: Any, rows: Any, promise: Promise, read: ReadColumn, *,
 
 
 def new_source(table: Any, promise: Promise, rows: Any = None) -> Source:
-    """`checked_source` for a ledger, with values in steps of the noise; ``rows`` if the caller has read them."""
+    """Read a table for a ledger by `checked_source`, in steps of the noise; ``rows`` if the caller has read them."""
     noise, rows = promise.lasting_noise, promise.rows_of(table) if rows is None else rows
     noise.check()
     return checked_source(table, rows, promise, noise.cells, by_item=promise.keyed_by_id)

@@ -6,13 +6,13 @@ mu = sum c_i x_i / N and V = sum c_i (x_i - mu)^2 / N. For any t
     R(t) = sum c_i (x_i - t)^2 / N = V + (mu - t)^2,
 
 and mu and R(t) are ratios of sums, for which Fieller's set contains the true value for all sums. Let t* be the point of
-a fixed grid that is nearest to mu. The interval contains every V for which mu lies in its set, t is the grid point
-nearest to mu, and R(t) lies in its own set.
+a fixed grid that is nearest to mu. The interval is the set of all V = R(t) - (mu - t)^2 for a mu in the set of the
+mean, the grid point t nearest to mu, and an R(t) in the set of R(t).
 
-*Claim.* It contains V with probability at least 1 - delta, if each set has 1 - delta/2. *Proof.* With probability at
-least 1 - delta both sets contain the true mu and R(t*), which are fixed by the data, as the grid is public. Then the
-true mu is among the points tried, and with it t*, and V = R(t*) - (mu - t*)^2. ∎ Only *one* grid point is the nearest,
-so that trying many points costs no confidence.
+*Claim.* It contains V with probability at least 1 - delta, if each set has the confidence 1 - delta/2. *Proof.* With
+probability at least 1 - delta both sets contain the true mu and R(t*), which are fixed by the data, as the grid is
+public. Then the true mu is in the set of the mean, its nearest grid point is t*, and V = R(t*) - (mu - t*)^2 is in the
+interval. ∎ Only *one* grid point is the nearest, so that trying many points costs no confidence.
 """
 
 import math
@@ -23,15 +23,15 @@ from utmost.core.exact.intervals import round_down, round_up
 from utmost.core.noise.ratio_bars import FiellerSet, RatioBar
 
 MeanAbout = Callable[[Sequence[Fraction], Fraction], FiellerSet]
-"""A function from a number for each group, and a confidence, to the set of possible means over the selection."""
+"""Function from a number for each group and a confidence to Fieller's set of means over the selection."""
 
 _GRID = 64
-# with more points, the mean is known only to a quarter of the width, and the interval would be of little use
+# most grid points tried: with more, the mean is known only to a quarter of the range of the numbers
 _MOST = 16
 
 
 def variance_bar(points: Sequence[Fraction], confidence: Fraction, mean_of: MeanAbout) -> RatioBar:
-    """The variance's interval, within [0, w^2/4] for points of width w; not determined if noise hides the count."""
+    """Return the variance's interval, within [0, w^2/4] for points of range w; it may be not determined."""
     low, high = min(points, default=Fraction(0)), max(points, default=Fraction(0))
     step, largest, each = (high - low) / _GRID, (high - low) ** 2 / 4, (1 + confidence) / 2
     means = mean_of(points, each)
@@ -51,12 +51,12 @@ def variance_bar(points: Sequence[Fraction], confidence: Fraction, mean_of: Mean
     grid = list[tuple[FiellerSet, Fraction, Fraction, Fraction]]()
     for about in near:
         squares = mean_of([(point - about) ** 2 for point in points], each)
-        # The least and the largest distance of a point from the mean, within half a step
+        # The least and the largest distance of this grid point from those means to which it is nearest
         begin, end = max(least, about - step / 2), min(most, about + step / 2)
         close, far = max(begin - about, about - end, Fraction(0)), max(about - begin, end - about)
         assert squares.estimate is not None, "a mean that is determined has a count"
         grid.append((squares, squares.estimate, close**2, far**2))
-    # The intervals of most grid points lie within another one's, which a single test shows.
+    # The interval of most grid points lies within that of another point: one test of the current end shows this.
     lower, upper = largest, Fraction(0)
     for squares, centre, _, far in grid:
         if lower > 0 and not (lower + far < centre and squares.is_beyond(lower + far)):
@@ -71,11 +71,11 @@ def variance_bar(points: Sequence[Fraction], confidence: Fraction, mean_of: Mean
 
 
 def deviation_bar(variance: RatioBar) -> RatioBar:
-    """The standard deviation, as the root of a variance, with ends rounded outward."""
+    """Return the standard deviation: the root of a variance, with the ends of its interval rounded outward."""
     if not variance.determined or variance.estimate is None:
         return variance
     lower, upper = math.sqrt(variance.lower), math.sqrt(variance.upper)
-    # math.sqrt rounds to the nearest float: move it outward if that is inside.
+    # math.sqrt rounds to the nearest float: move an end outward if it was rounded inward.
     lower = math.nextafter(lower, 0) if Fraction(lower) ** 2 > Fraction(variance.lower) else lower
     upper = math.nextafter(upper, math.inf) if Fraction(upper) ** 2 < Fraction(variance.upper) else upper
     return RatioBar(math.sqrt(variance.estimate), lower, upper, variance.confidence)

@@ -1,8 +1,8 @@
-"""Files larger than memory: checked in one pass and released in another, a block of rows at a time.
+"""Release a file larger than memory: check it in one pass, and release it in another, a block of rows at a time.
 
 Noise is added to a block as the block is written, so no second copy is stored; a table in memory would give the same
 values. The second pass reads and checks every cell again. The number of rows, and the size and time of each file, must
-be those of the first pass: a file that changes meanwhile is not released, and nothing stays on the disk.
+be those of the first pass: if a file has changed, nothing is released, and nothing stays on the disk.
 """
 
 import os
@@ -37,7 +37,7 @@ from utmost.tables.files.spill_file import SpillFile
 from utmost.tables.frames.adapters import check_columns_exist
 
 StreamState = tuple[tuple[int, int, int], ...]
-"""The size, time and inode of each file."""
+"""The size in bytes, the time of the last change in ns, and the inode of each file."""
 
 _BUCKETS = 256
 _SHOWN = 100
@@ -45,7 +45,7 @@ _SHOWN = 100
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class StreamedTable:
-    """A released file that can be written once."""
+    """A released file that can be written only once, because its noise is drawn while it is written."""
 
     source: FilePieces  # File of the true values
     cells: tuple[str, ...]
@@ -54,11 +54,11 @@ class StreamedTable:
     rows: int
     state: StreamState  # State of the files when they were checked
     randomness: Randomness  # Source of the noise
-    shown: list[list[str]] = field(default_factory=list)  # First released rows as text, after they are written
+    shown: list[list[str]] = field(default_factory=list)  # The first released rows as text, once they are written
 
     @property
     def after(self) -> dict[str, str]:
-        """The names of the columns of margins, each with the column that it belongs to."""
+        """For each column of margins, the column that it follows."""
         return {f"{name}_margin": name for name in self.cells}
 
     @property
@@ -97,7 +97,7 @@ class StreamedTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckedPieces:
-    """A file that was checked for a release; the table of its release is drawn while it is written."""
+    """A file that passed every check for a release; its noise is drawn while the released file is written."""
 
     source: FilePieces
     promise: Promise
@@ -110,7 +110,7 @@ class CheckedPieces:
 
     @classmethod
     def of(cls, source: FilePieces, promise: Promise, noise: CellNoiseAtLevel) -> "CheckedPieces":
-        """The file, checked in one pass, with memory for one block and 16 bytes on the disk for each identifier."""
+        """Check the file in one pass; this needs memory for one block, and 16 bytes of disk for each identifier."""
         names = tuple(source.names)
         promise.check_single_id()
         chosen = promise.columns
@@ -118,7 +118,7 @@ class CheckedPieces:
         published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
         check_margins_free({f"{name}_margin": name for name in chosen}, names)
         state, rows = _state(source), 0
-        # Released cells are numbers, identifiers distinct, and no public column is a copy of a released one.
+        # Check that released cells are numbers, identifiers distinct, and no public column a copy of a released one.
         copies = {(name, released) for name in published for released in chosen}
         with SpillFile(_BUCKETS) as spill:
             seen = _DistinctIdentifiers(spill, promise.single_id_column)
@@ -141,7 +141,7 @@ class CheckedPieces:
         return statement_before(self.promise.as_read(self.columns, self.public), self.noise, self.rows)
 
     def released(self, randomness: Randomness) -> Answer[StreamedTable]:
-        """The answer, whose table is drawn while it is written."""
+        """Make the answer; noise is drawn from ``randomness`` while its table is written."""
         about = self.source, self.columns, self.dropped, self.noise, self.rows, self.state
         table = StreamedTable(*about, randomness)
         return Answer(table, self.promise.as_read(self.columns, self.public), self.noise, self.rows, None, None)
@@ -173,7 +173,7 @@ class _DistinctIdentifiers:
                 self._spill.add(bucket, part.tobytes())
 
     def check(self, path: Path) -> None:
-        """Check that no two identifiers are equal; the error cannot name the rows."""
+        """Check that no two identifiers are equal; the error cannot name the rows, since rows are not stored."""
         for bucket in range(_BUCKETS):
             tags: Tags = np.frombuffer(b"".join(self._spill.read(bucket)), np.uint64).reshape(-1, 2)
             try:

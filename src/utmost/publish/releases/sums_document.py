@@ -1,4 +1,4 @@
-"""The noisy sums of a plan as JSON, and their digest."""
+"""Write the noisy sums of a plan as JSON, read them, and compute their digest."""
 
 import hashlib
 import json
@@ -19,12 +19,12 @@ _AT_ONCE = 1 << 16
 
 
 def sums_facts(plan: Plan, measured: Mapping[Marginal, NDArray[Any]]) -> dict[str, list[int]]:
-    """The noisy sums of each measured marginal as one list, by the marginal's name."""
+    """Return the noisy sums of each measured marginal as a flat list, by the marginal's name."""
     return {plan.domain.marginal_name(marginal): sums.ravel().tolist() for marginal, sums in measured.items()}
 
 
 def read_sums(plan: Plan, document: Mapping[str, Any]) -> dict[Marginal, NDArray[Any]]:
-    """The noisy sums in the field ``sums`` of a document, which `sums_facts` wrote; BadTable for other content."""
+    """Read the noisy sums that `sums_facts` wrote, from a document's field ``sums``; BadTable for other content."""
     facts = stated_field(document, "sums", dict)
     names = {plan.domain.marginal_name(marginal): marginal for marginal in plan.shares}
     if set(facts) != set(names):
@@ -41,10 +41,10 @@ def read_sums(plan: Plan, document: Mapping[str, Any]) -> dict[Marginal, NDArray
 
 
 def sums_digest(plan: Plan, measured: Mapping[Marginal, NDArray[Any]]) -> str:
-    """The SHA-256 of a JSON list without spaces, in UTF-8: the domain, and [name, sums] of each measured marginal."""
-    # After the domain: the name of an axis of two values, if its sums and differences were measured; the rows, if they
-    # are listed along the axes. Sums are decimal text in the order of the domain's values, marginals in that of the
-    # statement.
+    """Return the SHA-256 of a JSON list without spaces, in UTF-8: the domain, then [name, sums] by marginal."""
+    # After the domain the list has the name of an axis of two values, if its sums and differences were measured, and
+    # the rows, if they are listed along the axes. Sums are decimal text in the order of the domain's values; marginals
+    # are in the order of the statement.
     digest = hashlib.sha256()
     together = [] if plan.together is None else [plan.together]
     rows = [] if plan.rows is None else [plan.rows.facts()]

@@ -1,7 +1,8 @@
-"""Margins of tables whose sums have many different error distributions, such as with measured hat functions.
+"""Margins of tables whose sums have many different error distributions, as when hat functions were measured.
 
-Inverting a characteristic function for each sum would take minutes. The distributions are similar; so few of them are
-inverted, and each other one is replaced by the nearest of these, widened by the difference (`near_distributions`).
+Inverting a characteristic function for each sum would take minutes. But the distributions are similar: only a few are
+inverted, and every other distribution is replaced by the nearest of these few, widened by a bound on the difference
+(see `near_distributions`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,8 +21,8 @@ from utmost.tables.axes.domain import Marginal
 FEW = 12
 """The largest number of distributions that are inverted one by one."""
 
-_WIDER = 0.04  # a margin may exceed its exact value by this part of a standard deviation
-_MISS = 0.05 / 32  # the probability outside the bounds by which spreads of distributions are compared
+_WIDER = 0.04  # a margin may exceed its exact value by this many standard deviations
+_MISS = 0.05 / 32  # spreads of distributions are compared by bounds that fail with this probability
 _AT_ONCE = 1 << 22
 
 
@@ -31,7 +32,7 @@ def distributions_of_groups(
     ratios: Mapping[Marginal, Level],
     noise: Callable[[ProductForm], Combination],
 ) -> tuple[NDArray[np.intp], dict[int, Combination]]:
-    """For each group of a marginal, the number of a distribution with margins that hold for it; the distributions."""
+    """Return for each group of a marginal the number of a distribution whose margins hold for it; and all of these."""
     domain = reconstruction.domain
     numbers, first = np.unique(reconstruction.kinds(marginal), return_index=True)
     kinds = np.searchsorted(numbers, reconstruction.kinds(marginal).ravel())
@@ -47,7 +48,7 @@ def distributions_of_groups(
         return kinds, {kind: distribution(kind) for kind in range(len(places))}
     known: list[Combination] = []
     number = np.zeros(len(places), dtype=np.intp)
-    # The kinds in each group of the other axes, in the order of the axis of hat functions
+    # For each group of the other axes, its kinds of sums, in the order of the axis of hat functions
     along = reconstruction.place
     by_others: dict[tuple[int, ...], list[int]] = {}
     for kind in sorted(range(len(places)), key=lambda kind: places[kind][along]):
@@ -62,7 +63,7 @@ def distributions_of_groups(
 
 
 def places_of(number: int, shape: Sequence[int]) -> tuple[int, ...]:
-    """The group with a number, by axis; written by hand, since there may be more axes than NumPy allows."""
+    """Return the index of a group on each axis, from its flat index; NumPy allows fewer axes than a domain."""
     places = []
     for groups in reversed(shape):
         number, place = divmod(number, groups)
@@ -75,12 +76,12 @@ def _near_distributions(
     ratios: Mapping[Marginal, Level],
     distribution: Callable[[int], Combination],
 ) -> tuple[NDArray[np.intp], list[Combination]]:
-    """For each sum, the number of a distribution with margins that hold for it; the distributions."""
-    # Noises of one level are exchangeable and symmetric: coefficients are compared by size.
+    """Return for each sum the number of a distribution whose margins hold for it; and all of these."""
+    # Noises at one level are exchangeable and symmetric, so coefficients are compared by their sorted sizes.
     sizes = np.concatenate([np.sort(np.abs(piece), axis=1) for _, piece, _ in terms], axis=1)
     epsilons = np.concatenate([np.full(piece.shape[1], ratios[marginal].epsilon_float) for marginal, piece, _ in terms])
     counts = np.concatenate([np.full(piece.shape[1], float(count)) for _, piece, count in terms])
-    # beyond a level of 600 there is hardly any noise, and an order of magnitude suffices here
+    # above epsilon 600 there is hardly any noise, and an order of magnitude suffices
     deviations = np.sqrt(sizes**2 @ (counts / 2 / np.sinh(np.clip(epsilons, 1e-150, 600.0) / 2) ** 2))
     at_once = max(1, _AT_ONCE // sizes.shape[1])
     which: NDArray[np.intp] = np.full(len(sizes), -1, dtype=np.intp)

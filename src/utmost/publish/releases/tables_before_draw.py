@@ -1,7 +1,7 @@
-"""The tables of answers before any draw, with -1 in place of each released value.
+"""The tables of answers before any noise is drawn, with -1 in place of each released value.
 
-A writer that refuses a label or a name refuses it in these tables, too: it is tried before anything is spent. Released
-values can be negative, and a writer of text looks only at the sign of a number.
+The writer of a file is tried on such a table before anything is spent: if it refuses a label or a name, it does so
+here. The value is -1 because released values can be negative, and writers of text look only at the sign of a number.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # imported only where it is needed: most tables have no plan
 
 
 def table_before_draw(table: Any, promise: Promise) -> Any:
-    """The table of an answer before any draw; None for a document, an engine's frame, and noise that selects rows."""
+    """Return the table of an answer before any draw; None for a document, an engine's frame, and selected keys."""
     noise = promise.noise
     if noise.is_by_plan:
         from utmost.publish.promises.sum_noise import SumNoise
@@ -43,7 +43,7 @@ def table_before_draw(table: Any, promise: Promise) -> Any:
 
 
 def cells_before_draw(plan: "Plan") -> dict[str, NDArray[Any]]:
-    """The table of all cells of a plan's domain, with the means of an amount."""
+    """Return the table of all cells of a plan's domain; for an amount with counts, with columns of means."""
     from utmost.publish.workloads.amount_pair import value_column
 
     domain, amounts = plan.domain, plan.amount_pair
@@ -60,7 +60,7 @@ def cells_before_draw(plan: "Plan") -> dict[str, NDArray[Any]]:
 
 
 def measures_before_draw(plans: Iterable["Plan"]) -> dict[str, NDArray[Any]]:
-    """The table of several amounts, each with its plan: see `MeasuresTable`."""
+    """Return the table of several amounts, each with its plan: see `MeasuresTable`."""
     columns: dict[str, NDArray[Any]] = {}
     for plan in plans:
         columns |= cells_before_draw(plan)

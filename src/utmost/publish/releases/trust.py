@@ -1,4 +1,4 @@
-"""Recipients with different levels: no coalition learns more than its member with the largest level."""
+"""Levels for several recipients: no coalition of recipients learns more than its member with the largest level."""
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -20,9 +20,10 @@ class Coalitions(Display):
 
     Attributes:
         coalitions: Number of coalitions, 2^n - 1.
-        distributions: Number of joint distributions of noise, 2^k - 1 for k different levels.
-        exact: Whether every loss was computed in rationals and is equal to the largest level.
-        discrepancy: Largest relative difference between exp(loss) and 1/alpha of the largest level; 0 if exact.
+        distributions: Number of different joint distributions of the coalitions' noise, 2^k - 1 for k different levels.
+        exact: Whether every loss was computed in rationals, and equals the largest level of its coalition.
+        discrepancy: Largest relative difference between exp(loss) of a coalition and 1/alpha of its largest level; 0 if
+            ``exact``.
     """
 
     coalitions: int
@@ -32,11 +33,12 @@ class Coalitions(Display):
 
 
 def check_coalitions(levels: Mapping[Hashable, Number | Level], *, reach: int = 1) -> Coalitions:
-    """Compute the loss of every coalition of recipients, and compare it with the largest level of its members.
+    """Compute the privacy loss of every coalition of recipients, and compare it with the largest level of its members.
 
-    Recipients with equal levels see the same response, so a coalition's views are those of its set of levels. For each
-    set the joint distribution of the noise is enumerated, and the largest likelihood ratio under a shift of the value
-    by one is computed; by the Markov property it is attained at any noise, so that a small ``reach`` suffices.
+    Recipients with equal levels see the same response, so a coalition sees one response for each of its different
+    levels. For each set of levels, the function enumerates the joint distribution of the noise and computes the largest
+    likelihood ratio between two values that differ by one. By the Markov property this ratio is attained at any noise,
+    so a small ``reach`` suffices.
 
     Args:
         levels: {recipient: epsilon or Level}, per unit of the value.
@@ -71,11 +73,11 @@ Recipient = Hashable
 def levels_by_distance(
     graph: object, owner: Recipient, epsilon: Callable[[int], Number | Level] = lambda d: Fraction(1, d)
 ) -> dict[Recipient, Level]:
-    """A level for each member of a network by its distance from the owner: 1/d, or any decreasing function of d.
+    """Return a level for each member of a network by the distance from the owner: 1/d, or any decreasing function of d.
 
     Args:
         graph: Edges as pairs, or an object with an ``edges`` attribute, such as a networkx graph; undirected.
-        owner: Member whose value is shared. The owner gets no level, nor do members without a path to the owner.
+        owner: Member whose value is shared. Neither the owner nor a member without a path to the owner gets a level.
         epsilon: Function that returns the level at distance d = 1, 2, ...
 
     Raises:

@@ -1,7 +1,7 @@
 """Tables with cells withheld by a public rule, as statistical offices publish them.
 
-They are computed from noisy values, so they spend nothing. Their statement has no digest of the whole release: with a
-digest, a reader could try values for a withheld cell until one fits.
+The tables are computed from noisy values, so they cost no epsilon. Their statement has no digest of the whole release:
+with a digest, a reader could try values for a withheld cell until one fits.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,10 +53,10 @@ class WithheldTable(SavedTable, Generic[TableT]):
         rule: Rule that withholds cells.
         released: Columns to which the rule was applied.
         cells: Number of cells.
-        shown: Number of shown cells.
+        shown: Number of cells that the rule shows.
         bias: Effect of the rule on cells near its threshold, see `shown_bias`.
         release: Statement of the release, without any digest.
-        marginal: Levels of the table, in a release by a plan; else None.
+        marginal: Levels of the table, in a release by a plan; None for other releases.
         marginals: Levels of all tables to which the rule was applied together.
     """
 
@@ -79,17 +79,16 @@ class WithheldTable(SavedTable, Generic[TableT]):
 
     @property
     def rule_words(self) -> str:
-        """The rule in sentences, without the protection by noise if another tool drew the noise."""
+        """The rule in sentences; for another tool's noise, without the sentence that noise protects."""
         if self.release["kind"] == NOISY_TABLE_KIND:
             return f"{self.rule.condition} The rule looks at noisy values alone, and protects nobody."
         return self.rule.words
 
     def statement_with(self, digest: Digest | None) -> dict[str, Any]:
-        """The statement: the guarantee of the release, and the rule with its effect, in words and as facts."""
+        """Return the statement: the guarantee of the release, and the rule with its effect, in words and as facts."""
         return table_statement(WITHHELD_KIND, self.facts(), digest)
 
     def facts(self) -> dict[str, Any]:
-        """The fields of the statement."""
         of_plan = {} if self.marginal is None else {"marginal": self.marginal, "marginals": list(self.marginals)}
         return {
             "guarantee": self.release["guarantee"],
@@ -105,7 +104,7 @@ class WithheldTable(SavedTable, Generic[TableT]):
 
 
 def without_digests(statement: Mapping[str, Any]) -> dict[str, Any]:
-    """The statement of a release without digests, with which a reader could guess withheld cells."""
+    """Return the statement of a release without digests, since a reader could guess withheld cells with a digest."""
     return {name: None if name == "table" else fact for name, fact in statement.items() if name != "sums"}
 
 
@@ -116,7 +115,7 @@ def table_bias(rule: WithholdingRule, noise: CellNoiseAtLevel) -> list[dict[str,
 def withheld_table(
     table: TableT, released: Sequence[str], noise: CellNoiseAtLevel, statement: Mapping[str, Any], rule: WithholdingRule
 ) -> WithheldTable[TableT]:
-    """The table of a release with independent noise, after a rule has withheld cells."""
+    """Withhold cells of a table with independent noise by a rule."""
     if is_engine_table(table):
         remedy = "Save the release, and read it again: ut.read_release(path).withhold(...)."
         came = "a frame that an engine evaluates"
@@ -133,7 +132,7 @@ def withheld_columns(
     statement: Mapping[str, Any],
     rule: WithholdingRule,
 ) -> WithheldTable[TableT]:
-    """A table after a rule has withheld cells; ``margins`` has the margin of each cell of the released columns."""
+    """Withhold cells of a table by a rule; ``margins`` has the margin of each cell, by released column."""
     adapter = adapter_of(table)
     values = {name: _numbers(adapter.column(table, name)) for name in margins}
     shown = {name: rule.shows(column, margins[name]) for name, column in values.items()}
@@ -149,7 +148,7 @@ def withheld_columns(
 
 
 def _numbers(column: Column) -> NDArray[Any]:
-    """A released column as integers or floats; texts of a file and Decimals are converted."""
+    """Read a released column as integers or floats; it may have texts of a file, or Decimals."""
     array = np.asarray(column)
     if array.dtype.kind in "if":
         return array
@@ -220,7 +219,7 @@ class WithheldTables(Display, Mapping[str, WithheldTable[LabelledTable]]):
 
 
 def narrowed_name(domain: Domain, marginal: Marginal, narrow: Narrow) -> str:
-    """The levels of a marginal in one text, each with its label if it is restricted to one."""
+    """Return the levels of a marginal as one text, such as "sex=f age" if the table is restricted to one sex."""
     labels = {
         domain.axes[axis].levels[marginal[axis]]: text_of(domain.axes[axis].labels[marginal[axis]][place])
         for axis, place in narrow.items()
@@ -230,17 +229,17 @@ def narrowed_name(domain: Domain, marginal: Marginal, narrow: Narrow) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarginalCells:
-    """The cells of a marginal's table, in the form that a rule reads."""
+    """The cells of a marginal's table, as a withholding rule reads them."""
 
-    name: str  # Levels of the table, each with its label if it is restricted to one
+    name: str  # Name of the table, see `narrowed_name`
     marginal: Marginal
-    published: NDArray[np.bool_]  # Groups of the marginal that are in the table
+    published: NDArray[np.bool_]  # For each group of the marginal, whether it is in the table
     table: LabelledTable
-    column: str  # Name of its column of estimates
+    column: str  # Name of the column of estimates in ``table``
     estimates: NDArray[Any]
     margins: NDArray[Any]
     widest: Combination  # Distribution of the largest error
-    step: Fraction  # Width of its steps
+    step: Fraction  # Unit in which ``widest`` is stated
 
     @classmethod
     def of(
@@ -253,7 +252,7 @@ class MarginalCells:
         widest: Combination,
         step: Fraction,
     ) -> "MarginalCells":
-        """The cells of a marginal, or of its groups with the labels in ``narrow``."""
+        """Collect the cells of the groups of a marginal that have the labels in ``narrow``."""
         published = groups_in(domain, marginal, narrow)
         (column, estimates), (_, margins) = columns.items()
         return cls(
@@ -269,7 +268,7 @@ class MarginalCells:
         )
 
     def bias(self, rule: WithholdingRule) -> list[dict[str, Any]]:
-        """The `shown_bias` for the cells with the widest noise."""
+        """Return the `shown_bias` for the cells with the largest error."""
         distribution = self.widest
         if distribution.counts == (1,) and distribution.coefficients == (
             Fraction(1),
@@ -281,14 +280,14 @@ class MarginalCells:
 def withheld_marginals(
     domain: Domain, tables: Sequence[MarginalCells], statement: Mapping[str, Any], rule: WithholdingRule
 ) -> WithheldTables:
-    """The tables of a release by a plan after a rule has withheld cells, and further cells if it is complementary."""
+    """Withhold cells of a plan's tables by a rule, and further cells if the rule is complementary."""
     names = tuple(table.name for table in tables)
     if not names or len(set(names)) < len(names):
         came = "none" if not names else "one twice"
         raise OutOfRange("a rule is applied to different tables", came=came, where="withhold")
     shown = {table.name: rule.shows(table.estimates, table.margins) for table in tables}
     if rule.complementary:
-        # Two tables of one marginal may have the same group: then it is shown only if both tables show it.
+        # Two tables of one marginal may have the same group; it is shown only if both tables show it.
         published: dict[Marginal, NDArray[np.bool_]] = {}
         stays: dict[Marginal, NDArray[np.bool_]] = {}
         sizes: dict[Marginal, NDArray[np.float64]] = {}

@@ -1,8 +1,8 @@
-"""The rule by which published cells are withheld, and its effect on the shown cells.
+"""The rule by which published cells are withheld, and the bias that it causes in the shown cells.
 
 Statistical offices leave out cells that are small, or have a large relative error. A rule on noisy values is a function
-of the release: it spends nothing, and the guarantee stays valid. It does not add protection, which comes from the
-noise. And it makes the shown cells biased, since a cell near the threshold is shown when its noise is positive.
+of the release: it costs no epsilon, and the guarantee stays valid. The rule adds no protection; that comes from the
+noise. And it biases the shown cells, since a cell near the threshold is shown when its noise is positive.
 """
 
 import math
@@ -31,20 +31,21 @@ SHOWN = "shown"
 WITHHELD = "withheld"
 UNRELIABLE = "unreliable"
 MARKS = (WITHHELD, UNRELIABLE)
-"""The marks of a cell that does not satisfy the rule: "withheld" is left blank, "unreliable" keeps its value."""
+"""The marks of a cell that does not satisfy the rule: it is blank if "withheld", and has its value if "unreliable"."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WithholdingRule(Display):
-    """The cells that are shown: those whose noisy value is large enough, absolutely or relative to its margin.
+    """A rule that shows cells whose noisy value is large enough: at least a bound, or a multiple of its margin.
 
     Attributes:
         below: Cells with a noisy value below this are withheld; None for no such bound.
-        relative_margin: Cells whose margin exceeds this share of their noisy value's size are withheld; None for no
-            such bound.
+        relative_margin: Cells are withheld if their margin exceeds this fraction of their absolute noisy value; None
+            for no such bound.
         complementary: Whether further cells are withheld, so that no withheld cell follows from published ones of the
-            same release by adding and subtracting. The rule itself still bounds each withheld cell.
-        mark: "withheld" leaves such cells blank, "unreliable" marks them and keeps the number.
+            same release by adding and subtracting. A reader still learns the bound that the rule implies for each
+            withheld cell.
+        mark: "withheld" leaves withheld cells blank; "unreliable" only marks them, and keeps the number.
 
     Raises:
         OutOfRange: for a rule that withholds nothing, bounds that are not above 0, and a wrong mark.
@@ -68,7 +69,7 @@ class WithholdingRule(Display):
         complementary: bool = False,
         mark: str = WITHHELD,
     ) -> "WithholdingRule":
-        """The rule with these bounds and this mark, checked."""
+        """Make the rule with these bounds and this mark, and check it."""
         bounds = {"below": below, "relative_margin": relative_margin}
         read = {name: None if bound is None else written_number(bound, name) for name, bound in bounds.items()}
         for name, bound in read.items():
@@ -97,16 +98,16 @@ class WithholdingRule(Display):
 
     @property
     def is_blank(self) -> bool:
-        """Whether the numbers of withheld cells are left out."""
+        """Whether withheld cells are blank."""
         return self.mark == WITHHELD
 
     def threshold(self, margin: Number) -> Fraction:
-        """The least size of the noisy value of a shown cell with this margin."""
+        """Return the least absolute noisy value with which a cell with this margin is shown."""
         least = Fraction(0) if self.relative_margin is None else exact(margin) / self.relative_margin
         return least if self.below is None else max(least, self.below)
 
     def shows(self, values: NDArray[Any], margins: NDArray[Any]) -> NDArray[np.bool_]:
-        """Whether each cell satisfies the rule.
+        """For each cell, whether it satisfies the rule.
 
         Args:
             values: Noisy values, integers or floats, shape (n,).
@@ -127,7 +128,7 @@ class WithholdingRule(Display):
         return bool(size >= self._bound(margin, is_float=isinstance(value, float)))
 
     def _bound(self, margin: Number, *, is_float: bool) -> int | float:
-        """The threshold, rounded up to an integer or a float."""
+        """Return the threshold, rounded up to an integer or a float."""
         least = self.threshold(margin)
         return round_up(least) if is_float else math.ceil(least)
 
@@ -141,7 +142,7 @@ class WithholdingRule(Display):
 
     @property
     def condition(self) -> str:
-        """Which cells are shown, in a sentence."""
+        """A sentence that says which cells are shown."""
         conditions = [] if self.below is None else [f"its noisy value is {number_words(self.below)} or more"]
         if self.relative_margin is not None:
             margin = f"{number_words(100 * self.relative_margin)} %"
@@ -156,7 +157,7 @@ class WithholdingRule(Display):
         return f"A cell is shown where {' and '.join(conditions)}; any other {which}.{further}"
 
     def facts(self) -> dict[str, Any]:
-        """The rule as JSON values, which `of_facts` reads."""
+        """Return the rule as JSON values, which `of_facts` reads."""
         bounds = {"below": self.below, "relative_margin": self.relative_margin}
         return {
             **{name: None if bound is None else str(bound) for name, bound in bounds.items()},
@@ -166,7 +167,7 @@ class WithholdingRule(Display):
 
     @classmethod
     def of_facts(cls, facts: object) -> "WithholdingRule":
-        """The rule that JSON values describe."""
+        """Read and check the rule from JSON values."""
         names = ("below", "relative_margin", "complementary", "mark")
         try:
             if not isinstance(facts, Mapping) or set(facts) != set(names):
@@ -183,12 +184,13 @@ class WithholdingRule(Display):
 class NoiseTails:
     """The tail probabilities of a noise on a lattice, and its mean above a threshold.
 
-    Distributions that are drawn have closed forms; combinations on a lattice are sums of their tails. If the lattice of
-    a combination is too fine to matter, its density is computed from its characteristic function, smoothed over 1/256
-    of a standard deviation: the results are then accurate to about a hundredth, without a bound.
+    Distributions that are drawn have closed forms. For a combination on a lattice, tail probabilities are added up. If
+    the lattice of a combination is too fine to matter, its density is computed from its characteristic function,
+    smoothed over 1/256 of a standard deviation: the results then have an error of about a hundredth, without a proved
+    bound.
     """
 
-    distribution: IntegerDistribution | Combination  # Noise in steps; its values are multiples of a step
+    distribution: IntegerDistribution | Combination  # Noise in steps of ``grid``
     grid: Fraction = Fraction(1)
 
     def probability_from(self, least: Fraction) -> float:
@@ -205,7 +207,7 @@ class NoiseTails:
         return missed if steps > 0 else 1 - missed
 
     def mean_above(self, least: Fraction) -> float:
-        """E[N; N >= least] = c P(N >= c) + E max(N - c, 0), where c is the first step from ``least`` on."""
+        """Return E[N; N >= least] = c P(N >= c) + E max(N - c, 0), where c is the first multiple of a step >= least."""
         step = self._step
         if step is None and isinstance(self.distribution, Combination):
             values, chances = _smoothed(
@@ -225,7 +227,7 @@ class NoiseTails:
 
     @property
     def _step(self) -> Fraction | None:
-        """The step of the noise's lattice; None if the step is too small to matter."""
+        """The step of the noise's lattice; None if the lattice is too fine to matter."""
         if isinstance(self.distribution, IntegerDistribution):
             return self.grid
         step = self.distribution.step
@@ -236,7 +238,7 @@ class NoiseTails:
 def _smoothed(
     coefficients: tuple[Fraction, ...], levels: tuple[Level, ...], counts: tuple[int, ...]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The values and probabilities of a sum of geometric noises, smoothed, by inverting its characteristic function."""
+    """Compute values and smoothed probabilities of a sum of geometric noises from its characteristic function."""
     # The characteristic function of one noise at alpha is (1 - alpha)^2 / (1 - 2 alpha cos t + alpha^2).
     deviation = float(Combination(coefficients, levels, counts).variance) ** 0.5
     width = deviation / 256
@@ -251,15 +253,15 @@ def _smoothed(
 
 
 _HALF, _FINE, _POINTS = Fraction(1, 2), 24, 1 << 14
-_BLUR = 3 / (_POINTS // 2 - 1)  # values up to three widths below the threshold count as shown
-_FAR = 16  # standard deviations, beyond which any sum of geometric noises has probability below 10^-9
+_BLUR = 3 / (_POINTS // 2 - 1)  # values up to three widths of smoothing below the threshold count as shown
+_FAR = 16  # beyond this many standard deviations, a sum of geometric noises has probability below 10^-9
 _NEGLIGIBLE = 1e-9
 
 
 def shown_bias(rule: WithholdingRule, tails: NoiseTails | DeclaredTails, margin: int | float) -> list[dict[str, Any]]:
-    """The probability and the bias of shown cells, for true values -1, 0, 1 and 2 margins from the rule's threshold."""
-    # With noise N, a cell with the true value t is shown if N >= B - t, and its bias is then E[N | N >= B - t]. If
-    # negative values are shown as well, both sides count.
+    """Return probability and bias of shown cells with true values -1, 0, 1 and 2 margins from the rule's threshold."""
+    # With noise N and threshold B, a cell with the true value t is shown if N >= B - t; its bias is then E[N | N >= B -
+    # t]. A rule that also shows negative values shows the cell if N <= -B - t, too.
     bound, width = rule.threshold(margin), max(exact(margin), tails.grid)
     truths = [math.ceil((bound + times * width) / tails.grid) * tails.grid for times in (-1, 0, 1, 2)]
     biases = list[dict[str, Any]]()
@@ -273,7 +275,7 @@ def shown_bias(rule: WithholdingRule, tails: NoiseTails | DeclaredTails, margin:
 
 
 def _digits(number: float) -> float:
-    """Round to three digits: the accuracy of the quadrature, equal on every machine."""
+    """Round to three digits: the quadrature has this accuracy, so that every machine gives the same number."""
     return float(f"{number:.3g}")
 
 

@@ -1,6 +1,6 @@
-"""The errors of answers from a release by a plan: the distribution of each answer, each marginal, and ratios.
+"""The distribution of the error of each answer, marginal and ratio that a release by a plan gives.
 
-They follow from the reconstruction and the levels of the noise, so that they are known before anything is drawn.
+The distributions follow from the reconstruction and the levels of the noise, so they are known before noise is drawn.
 """
 
 import math
@@ -37,16 +37,16 @@ MarginalDistributions = tuple[NDArray[np.intp], dict[int, Combination]]
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AnswerErrors:
     reconstruction: LeastSquares
-    ratios: Mapping[Marginal, Level]  # Level for a change of 1 in each measured marginal's noise
-    unit: Unit  # Unit of privacy; for distinct counts, answers cannot add up cells
+    ratios: Mapping[Marginal, Level]  # For each measured marginal, the level of its noise for a change of 1
+    unit: Unit  # Unit of privacy; cells with distinct counts cannot be added up
     _known: dict[Marginal, MarginalDistributions] = field(default_factory=dict)
 
     def of(self, form: ProductForm) -> Combination:
-        """The distribution of an answer's error; NotDetermined if the measured sums do not determine the answer."""
+        """Return the distribution of an answer's error; NotDetermined if the measured sums do not determine it."""
         return _combined((u, level, count) for (u,), level, count in self._terms(form))
 
-    def leave_out(self, forms: Sequence[ProductForm], values: Sequence[Fraction], miss: Fraction) -> list[bool]:
-        """Whether the margin of each answer excludes 0: by its variance if that suffices, else by its distribution."""
+    def exclude_zero(self, forms: Sequence[ProductForm], values: Sequence[Fraction], miss: Fraction) -> list[bool]:
+        """For each answer, whether its margin excludes 0; decided by the variance alone where this suffices."""
         for form in forms:
             self._check_adds(form)
         reach = [math.inf] * len(forms)
@@ -66,11 +66,11 @@ class AnswerErrors:
         ]
 
     def of_difference(self, first: ProductForm, second: ProductForm) -> Combination:
-        """The distribution of the error of one answer minus another; both may overlap."""
+        """Return the distribution of the error of ``first`` minus ``second``, two answers that may overlap."""
         return _combined((u - v, level, count) for (u, v), level, count in self._terms(first, second))
 
     def of_pair(self, over: ProductForm, under: ProductForm, errors: "AnswerErrors") -> dict[str, Any]:
-        """The joint distribution of two answers' errors, for `fieller`; ``errors`` are those of the second release."""
+        """Return the joint distribution of two answers' errors; ``errors`` belong to the second answer's release."""
         if errors is self:
             listed = [(u, v, level, count) for (u, v), level, count in self._terms(over, under)]
         else:
@@ -80,7 +80,7 @@ class AnswerErrors:
         return dict(zip(("u", "v", "levels", "counts"), _columns(listed, 4), strict=True))
 
     def of_marginal(self, marginal: Marginal) -> MarginalDistributions:
-        """The number of each group's distribution in a marginal, and the distributions, shared by equal groups."""
+        """Return the number of each group's error distribution in a marginal, and the distributions by number."""
         domain = self.reconstruction.domain
         self.unit.check_adds(
             is_one_cell=domain.is_of_cells(marginal), came=f"sums by {domain.marginal_name(marginal)!r}"
@@ -90,7 +90,7 @@ class AnswerErrors:
         return self._known[marginal]
 
     def of_amounts(self, amounts: AmountPair, marginal: Marginal, weights: Weights) -> MarginalDistributions:
-        """The errors of weighted sums of the parts of an amount, by the groups of the visible axes."""
+        """Return the error distributions of a weighted sum of an amount's sum and count, by group, as `of_marginal`."""
         both, seen, domain = amounts.both(marginal), amounts.seen(marginal), self.reconstruction.domain
         parts = amounts.parts(self.reconstruction.kinds(both), both)
         _, first, kinds = np.unique(parts, axis=1, return_index=True, return_inverse=True)
@@ -101,7 +101,7 @@ class AnswerErrors:
     def widest(
         self, by_marginal: Mapping[Marginal, MarginalDistributions], sure: Fraction, *, together: bool
     ) -> dict[Marginal, int | float]:
-        """The largest margin of error in each marginal; with ``together``, *all* sums lie within these at once."""
+        """Return the largest margin in each marginal; if ``together``, the margins of *all* sums hold with ``sure``."""
         distributions = {marginal: of for marginal, (_, of) in by_marginal.items()}
         if together:
             listed = [of[kind] for kinds, of in by_marginal.values() for kind in kinds.tolist()]
@@ -119,7 +119,7 @@ class AnswerErrors:
         }
 
     def _terms(self, *forms: ProductForm) -> list[tuple[tuple[Fraction, ...], Level, int]]:
-        """The noises in some answers, by kind: coefficient in each answer, level, and number of noises of this kind."""
+        """Return the noises in some answers by kind: coefficient in each answer, level, and number of noises."""
         for form in forms:
             self._check_adds(form)
             self.reconstruction.check_determined(form)
@@ -134,14 +134,13 @@ class AnswerErrors:
 
 
 def by_group(kinds: NDArray[np.intp], by_kind: Mapping[int, Any]) -> NDArray[Any]:
-    """For each group, the value that ``by_kind`` has for its kind."""
     if len(by_kind) == 1:
         return np.full(kinds.size, next(iter(by_kind.values())))
     return np.array([by_kind[kind] for kind in kinds.tolist()])
 
 
 def scaled(noise: Combination, step: Fraction) -> Combination:
-    """The distribution of an error that is multiplied by ``step``."""
+    """Return the distribution of ``step`` times an error."""
     if step == 1:
         return noise
     return Combination([step * size for size in noise.coefficients], noise.levels, noise.counts)
