@@ -245,7 +245,7 @@ class Accounts:
         version: int | None = None,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> int | float:
-        """The margin of error at a level: with this confidence a noisy value differs from the true one by at most it.
+        """The margin of error at a level: with this confidence the error of a noisy value is at most this.
 
         Raises:
             NotPublished: if the ledger has no such release.

@@ -59,7 +59,7 @@ class AnsweredCells:
         return f"{self.noise.guarantee(self.level, (_COUNT,))} {cells}"
 
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """The margin of error: with this confidence an answer differs from its true count by at most this."""
+        """The margin of error: with this confidence the error of an answer is at most this."""
         return self.noise.margin(self.level, confidence)
 
     def __getitem__(self, key: Any) -> int:

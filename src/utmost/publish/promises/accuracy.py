@@ -1,4 +1,4 @@
-"""The level for a required accuracy: the least epsilon whose margin of error is small enough.
+"""Find the epsilon for a required accuracy: the least epsilon whose margin of error is small enough.
 
 For any noise X that is e-private for shifts by D, take the window |x| <= t and its shifts by multiples of m D, with m
 the least integer for which they do not overlap. If the window has mass p, the shifts have masses at least p exp(-m e
@@ -26,8 +26,8 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import Infeasible, OutOfRange
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, cell_noise_at
 
-# Staircases with a larger sensitivity are searched by one bisection: their step changes so often that, to three
-# digits, the margin decreases smoothly.
+# For staircases with a larger sensitivity one bisection is enough: their step changes so often that, to three digits,
+# the margin decreases smoothly.
 _FEW_STEPS = 1000
 _LARGEST = 1_000
 _LITTLE = Fraction(1, 1 << 20)
@@ -49,8 +49,8 @@ def epsilon_for(
 ) -> Fraction:
     """The least epsilon, to ``digits`` significant digits, at which a release's margin of error is at most ``margin``.
 
-    The margin is that of the noise which `release` uses with ``once=True``, so a release at the returned epsilon never
-    has a larger margin than ``margin``. The search bisects: it returns the least epsilon if the margin never increases
+    The noise is that of `release` with ``once=True``, so that a release at the returned epsilon never has a larger
+    margin than ``margin``. The search bisects: it returns the least epsilon if the margin never increases
     with epsilon, which is proved for geometric and Laplace noise. The margin of a staircase jumps up where its step
     changes: if there are few steps, each interval with a constant step is bisected separately. That the step never
     increases with epsilon is proved for the cost |x|, and assumed for other costs. For staircases on the reals, or with
@@ -110,7 +110,7 @@ def epsilon_for_in_total(
     neighbours: str = "add-remove",
     digits: int = 3,
 ) -> Fraction:
-    """The least epsilon with this margin of a cell, if a person's events are bounded over all cells together."""
+    """The least epsilon at which a cell has this margin, if a person's events are bounded over all cells together."""
     wanted, unit, sure = exact(margin, "margin"), Unit(in_total, 1, neighbours), read_confidence(confidence)
     if wanted < 0:
         raise OutOfRange("margin must be positive, or zero", came=margin, remedy="Pass 10, say.")
@@ -153,9 +153,7 @@ def _lower_bound(noise: CellNoiseAtLevel, wanted: Fraction) -> float:
 
 
 def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int) -> Fraction:
-    """The least decimal with ``digits`` digits, between ``bound`` and 10^6 ``bound``, that satisfies a monotone
-    condition.
-    """
+    """The least number in [bound, 10^6 bound] with ``digits`` significant digits that satisfies a monotone condition."""
     check_digits(digits)
     place = _bisected(_place(bound, digits), _place(bound * 1e6, digits), lambda place: is_met(_decimal(place, digits)))
     return _decimal(place, digits)
@@ -167,9 +165,9 @@ def check_digits(digits: int) -> None:
 
 
 def _by_steps(first: int, last: int, is_met: Callable[[int], bool], step: Callable[[int], int]) -> int:
-    """The first place that satisfies a condition, which is monotone among places with one step.
+    """The first index that satisfies ``is_met``, which is monotone among indices of equal ``step``.
 
-    The step never increases.
+    ``step`` never increases with the index.
     """
     place = first
     while place <= last:
@@ -183,7 +181,7 @@ def _by_steps(first: int, last: int, is_met: Callable[[int], bool], step: Callab
 
 
 def _last_alike(place: int, last: int, step: Callable[[int], int]) -> int:
-    """The last place up to ``last`` with the same step as ``place``, for a step that never returns to a value."""
+    """The last index up to ``last`` with the same step as ``place``; a step never comes back once it has changed."""
     here, end, stride = step(place), place, 1
     while end < last:
         far = min(end + stride, last)
@@ -207,14 +205,14 @@ def _infeasible() -> Infeasible:
 
 
 def _decimal(place: int, digits: int) -> Fraction:
-    """The decimal at a place in the list of all decimals with ``digits`` significant digits; place 0 is 1."""
+    """The number at an index in the ascending list of all decimals with ``digits`` significant digits; index 0 is 1."""
     smallest: int = 10 ** (digits - 1)
     power, above = divmod(place, 9 * smallest)
     return Fraction(smallest + above, smallest) * _power(power)
 
 
 def _place(value: float, digits: int) -> int:
-    """The place of the largest decimal that is at most the value, or the place before."""
+    """The index, see `_decimal`, of the largest decimal that is at most the value, or the index before it."""
     smallest: int = 10 ** (digits - 1)
     power = math.floor(math.log10(value))
     return 9 * smallest * power + math.floor(Fraction(value) / _power(power) * smallest) - smallest

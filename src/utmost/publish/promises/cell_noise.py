@@ -1,4 +1,4 @@
-"""Independent noise for each cell of a table: integers, amounts in steps, and reals on a grid.
+"""Independent noise for each cell of a table; cells are integers, amounts in steps, or reals on a grid.
 
 `CellNoise` has answers at every level; `OnceCells` has the least error at one level, for a release without history.
 """
@@ -33,16 +33,16 @@ from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
 from utmost.publish.promises.table_statements import promise
 from utmost.tables.cells.columns import integer_column, real_column
 
-# A word is the bytes of a stored cell. The probability that a noisy value exceeds its word is below 2^-512, less than
-# the probability of guessing a key.
+# Each stored cell takes `word` bytes. A noisy value needs more with a probability below 2^-512, less than the
+# probability of guessing a key.
 _TAIL = Fraction(356)  # > 513 log 2
 _UNDECLARED = (1 << 126) - 1
-"""The largest size of a value, in steps, if none is declared; with its noise it fits a word of 16 bytes."""
+"""The largest size of a value, in steps, if none is declared; value and noise then usually fit 16 bytes."""
 _LARGEST_BITS = 4096
 
 
 class ColumnNoise(PlannedNoise):
-    """Noise of the columns of a table; `at` determines the margins at a level."""
+    """The base class of noise that is added to columns of a table."""
 
     __slots__ = ()
 
@@ -51,11 +51,11 @@ class ColumnNoise(PlannedNoise):
         return self.at(level, confidence).margin
 
     def column_bars(self, level: Level, columns: Sequence[str], confidence: Number) -> Mapping[str, tuple[str, Margin]]:
-        """The columns of margins by name, each with the column that it belongs to, and the margin."""
+        """{name of a column of margins: (released column that it belongs to, margin)}"""
         return self.at(level, confidence).bars(columns)
 
     def check_unit(self, counted: Any) -> None:
-        """Check that counting proved a unit of amounts, and that sums and counts do not share noise."""
+        """Check that a unit of amounts was proved by counting, and that sums and counts do not share noise."""
         if counted is None:
             self.unit.check_plain()
         self.unit.check_each_cell("columns")
@@ -65,7 +65,7 @@ class ColumnNoise(PlannedNoise):
 
 
 def read_largest(largest: Number | None) -> Fraction | None:
-    """The declared bound on the size of every true value, checked; None if none is declared."""
+    """Check a declared bound on the size of every true value; None stands for no bound."""
     bound = None if largest is None else exact(largest, "largest")
     if bound is not None and not (bound > 0 and max(bound.numerator, bound.denominator) < 1 << _LARGEST_BITS):
         raise OutOfRange(
@@ -82,10 +82,10 @@ LARGEST = form("largest true value", write=str, read=written_number)
 
 @dataclass(frozen=True, slots=True)
 class LatticeNoise(Noise):
-    """Noise on a lattice, geometric or half-step staircase, which can be relaxed without loss."""
+    """Geometric or half-step staircase noise in steps of a lattice; it can be relaxed without loss."""
 
     largest: Fraction | None = field(metadata=LARGEST)
-    lattice: Lattice = field(init=False, repr=False, compare=False)  # Unit and grid in steps of the noise; computed
+    lattice: Lattice = field(init=False, repr=False, compare=False)  # Computed from unit and grid
 
     @property
     def is_bounded(self) -> bool:
@@ -113,9 +113,9 @@ class LatticeNoise(Noise):
         return self.bound()[0]
 
     def word(self, level: Level) -> int:
-        """The number of bytes of a stored cell, a function of public facts alone."""
-        # Values within `bound` with noise within its 1 - 2^-512 quantile fit. Larger noise makes the words of its block
-        # longer, so that the distribution stays exact; this is all that a length can reveal.
+        """The number of bytes of a stored cell; it depends only on public facts."""
+        # A value within `bound` fits, if its noise is within the 1 - 2^-512 quantile. Larger noise makes all cells of
+        # its block longer, so that the distribution stays exact; this is all that a length can reveal.
         bits, epsilon = 128, Fraction(0)
         while epsilon <= 0:  # terminates: a level is positive
             epsilon, bits = self.widest.of(level).epsilon_interval(bits).lower, 2 * bits
@@ -123,7 +123,7 @@ class LatticeNoise(Noise):
         return width_of(2 + max(self.stored_bound(), noise).bit_length())
 
     def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
-        """The values of a column, in steps of the lattice."""
+        """Read a column; return its values in steps of the lattice."""
         if self.exponent is None:
             return integer_column(column, name, place)  # a copy, already in steps
         return self.lattice.steps(self.lattice.read(real_column(column, name, place)))
@@ -138,8 +138,8 @@ class CellNoise(ColumnNoise, LatticeNoise):
         numbers: Kind of the numbers, "integers" or "reals".
         grid: Width of the grid of reals, a power of two; chosen by the sensitivity if left out.
         largest: Bound on the size of every possible true value, known without looking at the data. It determines the
-            number of bytes of a stored cell, since that length must not depend on the values. If left out, 2^126
-            steps, with 16 bytes a cell.
+            number of bytes of a stored cell, which must not depend on the values. If left out, 2^126 steps, with 16
+            bytes a cell.
         half_step: Whether to use half-step staircase noise, for odd sensitivities above 1: less noise than geometric
             up to an epsilon of 2.5 for each cell.
 
@@ -192,7 +192,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
 
     @property
     def subject(self) -> str:
-        """The kind of the numbers: "integers" or "reals"."""
+        """The kind of numbers in the cells: "integers" or "reals"."""
         return self.numbers
 
     def per_step(self, level: Level) -> Level | None:
@@ -204,7 +204,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
         return self.lattice
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
-        """The method that draws a response from stored responses, or from values and their noise at a smaller level."""
+        """Return the object that draws a response, from stored responses, or from the values and a lower response."""
         from utmost.publish.promises.response_noise import NoiseOnLattice
 
         return NoiseOnLattice(response.step, self.lattice, response.on(self.lattice))
@@ -229,7 +229,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
 
 @lru_cache(maxsize=512)
 def _answer_at(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction) -> CellNoiseAtLevel:
-    """The noise of an answer, cached like `_least_at`."""
+    """The noise of an answer; cached, so that a further release reuses its distribution and sampler."""
     here, steps = unit.per_cell(at), lattice.sensitivity
     is_staircase = lattice.block > 1
     drawn: IntegerDistribution = DiscreteStaircase.half_step(here, steps) if is_staircase else Geometric(here, steps)
@@ -275,7 +275,7 @@ class OnceCells(ColumnNoise):
 
 @lru_cache(maxsize=512)
 def _least_at(noise: OnceCells, level: Level, confidence: Fraction) -> NoiseAtLevel:
-    """The least noise, cached: a further release reuses its distribution and its sampler."""
+    """The noise with the least error at a level; cached, so that a further release reuses distribution and sampler."""
     return cell_noise_at(
         level,
         unit=noise.unit,
@@ -295,13 +295,13 @@ def once_cells(
     relaxable: bool = False,
     grid: Number | None = None,
 ) -> OnceCells:
-    """The noise of cells with the least error at its level, from the arguments of `cell_noise_at`."""
+    """The noise that `cell_noise_at` would choose at each level, for a release made once; same arguments."""
     width = None if grid is None else written_number(grid, "grid")
     return OnceCells(read_unit(unit), read_numbers(numbers), cost_named(cost), truth(relaxable, "relaxable"), width)
 
 
 def least_once(noise: PlannedNoise, cost: str | Cost, *, relaxable: bool) -> PlannedNoise:
-    """The noise with the least error at one level, in place of a promised noise for all levels."""
+    """Replace promised noise of cells, which is defined for every level, by noise with the least error at one level."""
     # A declared grid of reals stays; a grid that was chosen by the sensitivity is chosen again for the level.
     if not isinstance(noise, CellNoise) or noise.half_step:
         if cost != "absolute" or relaxable:

@@ -1,12 +1,12 @@
-"""The format of all documents: writing evidence as JSON, and reading it with every field checked.
+"""Write statements, designs and other documents as JSON, and read them with every field checked.
 
 A document is a JSON object with its kind, the number of its format, the version that wrote it, and the fields of its
 kind. Exact numbers are text; floats are JSON numbers, which round-trip exactly. A document of another format is
 refused.
 
-A reader takes from a document the facts that do not follow from others, computes the rest again, writes the document of
-the result, and compares: a missing, unknown or different field is refused. A `Form` reads and writes designs, plans or
-promises, a `StatementForm` statements of one kind: no other code compares fields.
+A reader parses the fields that do not follow from others, computes all other fields again, and compares: a missing,
+unknown or different field is refused. A `Form` reads and writes designs, plans or promises; a `StatementForm` does so
+for statements of one kind. No other code compares fields.
 """
 
 import json
@@ -41,7 +41,7 @@ class Form(Generic[Value]):
     kind: str
     noun: str  # Name of the kind in messages: "a design"
     facts: Callable[[Value], dict[str, Any]]
-    # Function from the fields of a document to the value, which computes again everything that can be computed
+    # Function from the fields of a document to the value; it computes everything that can be computed again
     value: Callable[[Mapping[str, Any]], Value]
     # Names of computed floats, whose last digits may be rounded differently on another machine
     rounded: frozenset[str] = frozenset()
@@ -68,9 +68,7 @@ class Form(Generic[Value]):
 
 @dataclass(frozen=True, slots=True)
 class StatementForm(Form[Value]):
-    """The writer and the reader of statements of one kind. A statement has the digest of its table; null without a
-    table.
-    """
+    """The writer and the reader of statements of one kind, which hold the digest of a table, or null."""
 
     def statement(self, value: Value, digest: Digest | None) -> dict[str, Any]:
         """The statement of a value, as plain data, with the digest of its table."""
@@ -96,12 +94,12 @@ class StatementForm(Form[Value]):
 
 
 def table_statement(kind: str, facts: Mapping[str, Any], digest: Digest | None) -> dict[str, Any]:
-    """The statement of a kind: header, fields, and the digest of the table or null."""
+    """Join the header of a kind, fields, and the digest of the table (null for None) to a statement."""
     return {**header(kind), **facts, "table": None if digest is None else dict(digest)}
 
 
 def written_by(expected: Any, statement: Any) -> Any:
-    """An expected statement with the version of a given one, also in the documents inside it."""
+    """Copy the version of utmost from ``statement`` to ``expected``, also in documents inside them."""
     if not isinstance(expected, dict) or not isinstance(statement, dict):
         return expected
     again = {name: written_by(fact, statement.get(name)) for name, fact in expected.items()}
@@ -110,7 +108,7 @@ def written_by(expected: Any, statement: Any) -> Any:
 
 
 def _first_difference(stated: Mapping[str, Any], expected: Mapping[str, Any], rounded: frozenset[str]) -> list[str]:
-    """The names that lead to the first field in which two documents differ; empty if they are equal."""
+    """The path of names to the first field in which two documents differ; empty if they are equal."""
     for name in differing(stated, expected, rounded):
         value, other = stated.get(name), expected.get(name)
         inner = _first_difference(value, other, rounded) if isinstance(value, dict) and isinstance(other, dict) else []
@@ -131,13 +129,13 @@ def digest_of(statement: Mapping[str, Any]) -> Digest | None:
 
 
 DIGESTED = ("file", "cells", "sums")
-"""The content of a digest: the bytes of a file, the cells of a table, or the sums of a plan."""
+"""What a digest is computed from: the bytes of a file, the cells of a table, or the sums of a plan."""
 
 _MOST_ROWS = 1 << 63
 
 
 def names_of(statement: Mapping[str, Any], field: str) -> list[str]:
-    """The names of columns, or texts, in a field; check that they differ."""
+    """Return a field that is a list of different texts, such as names of columns."""
     names: list[str] = stated_field(statement, field, list)
     if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
         raise does_not_follow(field)
@@ -145,7 +143,7 @@ def names_of(statement: Mapping[str, Any], field: str) -> list[str]:
 
 
 def stated_field(statement: Mapping[str, Any], field: str, kind: type) -> Any:
-    """The value of a field; check that it has exactly this type."""
+    """Return a field; check that its value has exactly the type ``kind``."""
     value = statement.get(field)
     if type(value) is not kind:
         raise BadTable(f"a statement must hold its {field}", came=type(value).__name__, where=field)
@@ -188,7 +186,7 @@ def check_header(document: Any, kind: str, noun: str, where: str = "") -> None:
 def differing(
     document: Mapping[str, Any], expected: Mapping[str, Any], rounded: frozenset[str] = frozenset()
 ) -> list[str]:
-    """The names of the fields that only one of two documents has, or in which they differ."""
+    """The names of the fields that differ between two documents, or that only one of them has."""
     return [
         name
         for name in dict.fromkeys([*expected, *document])
@@ -210,7 +208,7 @@ def _alike(value: Any, other: Any, rounded: frozenset[str], name: str) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """A value in JSON form: Fractions as text, arrays as nested lists.
+    """Convert a value to JSON: Fractions to text, arrays to nested lists.
 
     >>> plain(np.array([[Fraction(1, 3), Fraction(2)]], dtype=object)), plain(0.5)
     ([['1/3', '2']], 0.5)
@@ -224,7 +222,7 @@ def plain(value: Any) -> Any:
 
 @contextmanager
 def fields(noun: str, where: str) -> Iterator[None]:
-    """Raise BadTable or PromiseBroken, naming the document, for any error of parsing its fields."""
+    """Turn any error of the block, which parses a document, into BadTable or PromiseBroken with the document's name."""
     try:
         yield
     except PromiseBroken as error:

@@ -1,4 +1,4 @@
-"""The columns that a promise names: every column of a table is released, public or dropped."""
+"""Check that a promise names every column of a table, as released, public or dropped."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ def check_released(columns: Sequence[str], names: Sequence[str], id_column: str 
 def declared_columns(
     names: Sequence[str], columns: Sequence[str], public: Sequence[str], drop: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The public and the dropped columns in the table's order; refuse a column that is in none or several lists."""
+    """Return the public and the dropped columns in the table's order; refuse a column in none or in several lists."""
     check_columns_exist((*public, *drop), names)
     for name in names:
         lists = [said for said, of in (("columns", columns), ("public", public), ("drop", drop)) if name in of]
@@ -60,7 +60,7 @@ def declared_columns(
 
 
 RowsFrom = Literal["declared", "observed"]
-"""Origin of a list of rows: declared before the data were seen, or observed in the data."""
+"""Whether the list of rows was declared before the data were seen, or observed in the data."""
 
 
 def rows_origin(value: str) -> RowsFrom:
@@ -87,7 +87,7 @@ def check_size(unit: Unit, rows: int, columns: int) -> None:
 
 
 def listed_names(names: str | Sequence[str], where: str) -> tuple[str, ...]:
-    """The names of columns, given as one name or several; integers and tuples, as in dataframes, become text."""
+    """Read one or several names of columns; names that are integers or tuples, as in dataframes, become text."""
     if isinstance(names, str | int) and not isinstance(names, bool):
         names = (str(names),)
     listed: tuple[Any, ...] = (None,)
@@ -103,7 +103,7 @@ def listed_names(names: str | Sequence[str], where: str) -> tuple[str, ...]:
 
 
 def check_margins_free(margins: Mapping[str, str], names: Iterable[str], *, folds_case: bool = False) -> None:
-    """Check that no column has the name of a column of margins; ``folds_case`` as in SQL."""
+    """Check that no column has the name of a column of margins; with ``folds_case``, case does not matter."""
     names = [name.casefold() for name in names] if folds_case else list(names)
     for margin, name in margins.items():
         if (margin.casefold() if folds_case else margin) in names:
@@ -124,7 +124,7 @@ def check_no_copy(name: str, column: Callable[..., Column], cells: Mapping[str, 
 
 
 def repeated_values_error(name: str, released: str) -> BadTable:
-    """The refusal of a public column that holds the true values of a released one."""
+    """Return the error for a public column that holds the true values of a released one."""
     return BadTable(
         f"a public column must not repeat the released column {released!r}",
         came="the same value in every row",

@@ -1,4 +1,4 @@
-"""The protocol between a kind of noise and a ledger: drawing and storing a response."""
+"""The protocol between a kind of noise and a ledger: who supplies random bits, and who computes a response."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol
@@ -16,10 +16,10 @@ BLOCK = 1 << 16
 
 
 class ResponseNoise(Protocol):
-    """The noise of a new response, block by block; in steps of the geometric part, see `Lattice`."""
+    """A source of noise for a new response, block by block, in steps of the geometric part of a `Lattice`."""
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
-        """Positions in the uniform block of the lattice, for a new release; None if the lattice has no blocks."""
+        """Draw each cell's position in the block of the `Lattice`, for a new release; None for blocks of 1."""
 
     def at_highest(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
         """The noise at a level above all others; ``below`` is the noise at the next lower level, if there is one."""
@@ -32,11 +32,11 @@ class ResponseNoise(Protocol):
 
 
 class Responder(Protocol):
-    """A method that computes the blocks of a new response from the stored responses at the neighbouring levels."""
+    """Computes the blocks of a new response from the stored responses at the neighbouring levels, or from values."""
 
     @property
     def known(self) -> tuple[Level | None, Level | None]:
-        """The next lower and the next higher level whose responses are read."""
+        """The next lower and the next higher stored level, whose responses `blocks` reads; None where it reads none."""
 
     def blocks(
         self,
@@ -46,11 +46,11 @@ class Responder(Protocol):
         above: Iterator[Integers] | None,
         rows: int,
     ) -> Iterator[Integers]:
-        """The new response of one column, block by block; ``below`` and ``above`` give the stored blocks in turn."""
+        """Yield the new response of one column in blocks; ``below`` and ``above`` yield the stored blocks."""
 
 
 class NewResponse(Protocol):
-    """A new response of a release, with the source of its noise."""
+    """What a kind of noise learns about a new response of a release, and the sources of randomness that it may use."""
 
     @property
     def step(self) -> "Step":

@@ -1,4 +1,4 @@
-"""The optimal probability of selecting a key: pi(n) in closed form, in rationals and in intervals, and exact draws."""
+"""The largest probability pi(n) of selecting a key of n individuals at epsilon and delta, and exact draws from it."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -17,7 +17,8 @@ from utmost.core.sampling.categorical import Categorical
 from utmost.core.sampling.random_bits import Randomness, WordSource
 from utmost.errors import OutOfRange, Unsupported
 
-# e^epsilon - 1 is rounded down to so many binary digits; the loss is less than a millionth of one individual.
+# e^epsilon - 1 is rounded down to this many binary digits. This reduces the probability of selecting a key by less than
+# a millionth of an individual fewer would.
 _DIGITS = 48
 _LARGEST_EPSILON = 700
 _LEAST_DELTA = Fraction(1, 10**300)
@@ -33,7 +34,7 @@ class SelectionDistribution:
     """The largest probability pi(n) of selecting a key of n individuals, as a distribution function of a threshold T.
 
     pi(0) = 0 and pi(n+1) = min(a pi(n) + delta, 1 - (1 - pi(n) - delta)/a, 1), with a = e^epsilon for one key. The
-    first term is the least as long as a^n <= 1 + (1 - delta)(a - 1)/((a + 1) delta), which gives
+    first of the three terms is the least as long as a^n <= 1 + (1 - delta)(a - 1)/((a + 1) delta), which gives
 
         pi(n) = delta (a^n - 1)/(a - 1)                                    for n <= turn,
         1 - pi(turn + j) = (1 - pi(turn)) a^-j - delta (1 - a^-j)/(a - 1)  for j >= 1; 0 once this is negative.
@@ -63,12 +64,12 @@ class SelectionDistribution:
 
     @property
     def threshold(self) -> int:
-        """The m such that a key is selected if its count plus the noise turn - T exceeds m."""
+        """The number turn - 1; a key is selected if its count plus the noise turn - T exceeds it."""
         return self.turn - 1
 
     @cached_property
     def certain(self) -> int:
-        """A number n with pi(n) = 1; the least one, or slightly more."""
+        """A number n with pi(n) = 1; the least such number, or slightly more."""
         return self.turn + _power_beyond(self.ratio, 1 + (self.ratio - 1) / self.delta)
 
     def chance(self, n: int) -> Fraction:
@@ -91,7 +92,7 @@ class SelectionDistribution:
         return _within_one(chance).at(bits)
 
     def _chance(self, n: int, power: Any, turned: Any, back: Any) -> Any:
-        """The closed form, from a^min(n, turn) and a^-(n - turn), in rationals or in intervals."""
+        """pi(n), from a^n, a^min(n, turn) and a^(turn - n); in intervals if ``power`` is None, else in rationals."""
         slope = self.delta / (self.ratio - 1)
         before = (turned - 1) * slope
         if n <= self.turn:
@@ -103,13 +104,13 @@ class SelectionDistribution:
 
     @cached_property
     def _lost_bits(self) -> int:
-        """The number of bits that the largest power and the quotient lose."""
+        """An upper bound on the number of bits that the largest power and the quotient lose in intervals."""
         slope = self.delta / (self.ratio - 1)
         sizes = slope, 1 / slope, 1 / self.delta, self.ratio
         return sum(max(0, math.ceil(math.log2(x.numerator) - math.log2(x.denominator))) for x in sizes) + 8
 
     def thresholds(self, count: int, randomness: Randomness) -> Iterator[int]:
-        """``count`` independent exact draws of T."""
+        """Yield ``count`` independent exact draws of T."""
         if self.certain <= _TABLE:
             yield from (self._table.draw(count, randomness) + np.int64(1)).tolist()
         else:
@@ -124,7 +125,7 @@ class SelectionDistribution:
         return Categorical(cuts, word_bits=16, lookup=True)
 
     def _drawn(self, word: WordSource) -> int:
-        """T for uniform U in [0, 1), drawn bit by bit: 1 plus the number of n >= 1 with pi(n) <= U."""
+        """Draw T = 1 + |{n >= 1: pi(n) <= U}| for a uniform U in [0, 1), with as many bits of U as are needed."""
         drawn, bits = word(), 64
         while True:
             place = self._placed(drawn, bits)
@@ -133,7 +134,7 @@ class SelectionDistribution:
             drawn, bits = (drawn << 64) | word(), bits + 64
 
     def _placed(self, drawn: int, bits: int) -> int | None:
-        """The least n with pi(n) above the cell of U, if pi(n - 1) is below the cell; else None."""
+        """T, if the first bits of U determine it; else None. ``drawn`` holds these ``bits`` bits as an integer."""
         below, above = 0, self.certain
         while above - below > 1:
             middle = (below + above) // 2
@@ -150,7 +151,7 @@ class SelectionDistribution:
 def selection_distribution(
     total: Level, delta: Fraction, keys: int, shares: int | None = None
 ) -> SelectionDistribution:
-    """The distribution for each of k keys of one individual, at epsilon/k and delta/k; or for each of K shares."""
+    """The distribution for each of k = ``keys`` keys of one individual, at epsilon/k and delta/k; or for each share."""
     # With K shares that one individual divides among keys, the distribution of one share has epsilon/K: K shares on one
     # key move its probability from 0 to delta, and no division costs more; see proofs/theory/unknown-keys.md.
     if shares is None:
@@ -158,8 +159,8 @@ def selection_distribution(
     # A larger level is replaced by the largest one, which is more private: a^K must stay computable.
     level = total if total.epsilon_float <= _LARGEST_EPSILON else Level.of_epsilon(_LARGEST_EPSILON)
     ratio = _ratio_below(level.scaled(Fraction(1, shares)))
-    # Its delta is a rational of few bits, at most delta (a - 1)/(a^K - 1) and within 2^-90 of it: K shares add up to
-    # delta.
+    # The delta of one share is a rational of few bits, at most delta (a - 1)/(a^K - 1), and relatively within 2^-90 of
+    # it, so that K shares on one key have the probability delta.
     bits = 256 + shares.bit_length()
     while True:
         shrunk = Interval.of(1 / ratio, bits) ** shares
@@ -173,7 +174,7 @@ def selection_distribution(
 def appearance_chance(
     before: SelectionDistribution | None, after: SelectionDistribution, n: int
 ) -> Callable[[int], list[Interval]]:
-    """The probability (pi_2 - pi_1)/(1 - pi_1) that a key of n individuals, not selected before, is selected now."""
+    """Return (pi_2 - pi_1)/(1 - pi_1), a key's probability if it was not selected before, as a function of the bits."""
 
     def cut(bits: int) -> list[Interval]:
         if before is None:

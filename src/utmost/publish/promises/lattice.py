@@ -1,4 +1,4 @@
-"""The lattice of gradual noise: the steps of a release, and the level of one step."""
+"""The steps in which noise that can be relaxed is drawn, and the level of one step."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,7 +20,7 @@ from utmost.tables.cells.cell_values import CellValues, integer_cells, real_cell
 _LARGEST = 10**100  # steps of a sensitivity; distributions allow no more, since their cost grows with the digits
 
 
-# The grid is chosen once, before the largest later level is known; a grid for epsilon 16 is fine enough below it.
+# The grid is chosen once, before the largest later level is known; a grid for epsilon 16 is fine for all lower levels.
 _FINE = level(epsilon=16)
 
 
@@ -53,7 +53,7 @@ class Lattice:
         return f"Unit({numbers})" if self.share == 1 else f"Unit({numbers}, share={self.share})"
 
     def of(self, level: Level) -> Level:
-        """The level of one step of the geometric part."""
+        """The level of a change by one step of the geometric part, at a level of the whole release."""
         return level.scaled(self.share * self.block / (self.cells * self.sensitivity))
 
     def read(self, values: Any) -> CellValues:
@@ -61,12 +61,12 @@ class Lattice:
 
     @staticmethod
     def steps(cells: CellValues) -> Integers:
-        """A flat copy of the values, as int64 or Python integers."""
+        """A flat copy of the values in steps, as int64 or Python integers."""
         row = cells.integers(0, cells.size)
         return row.copy() if row.dtype == object else row.astype(np.int64)
 
     def write(self, shape: tuple[int, ...] | None, released: Integers) -> Any:
-        """The released values in a shape; the shape None stands for a single number."""
+        """Convert steps to released values of this shape; the shape None stands for a single number."""
         # Floats on the reals; else int64, or Python integers if one exceeds int64: the type depends on released values
         # only.
         if shape is None:
@@ -79,7 +79,7 @@ class Lattice:
         if self.block == 1:
             return None, noise
         half = self.block // 2
-        # int64 where it holds the block, and the noise plus or minus half a block
+        # int64 if it can hold the block, and the noise plus or minus half a block
         noise_fits = noise.dtype == object or not noise.size or largest_size(noise) + half < 1 << 63
         wide = noise if self.block < 1 << 63 and noise_fits else noise.astype(object)
         coarse = (wide + half) // self.block
@@ -116,7 +116,7 @@ def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: 
 
 
 def lattice_of_cells(numbers: IntegersOrReals, unit: Unit, grid: Number | None, half_step: bool) -> Lattice:
-    """Like `lattice_of`, also for amounts in steps of the unit, and for units that bound all cells together."""
+    """`lattice_of`, but also for amounts in steps of the unit, and for units that bound all cells together."""
     real = numbers == "reals"
     if grid is not None and not real:
         raise OutOfRange(
@@ -145,5 +145,5 @@ WORD_WIDTHS = (1, 2, 4, 8)
 
 
 def width_of(bits: int) -> int:
-    """The number of bytes of a word for so many bits: 1, 2, 4, or a multiple of 8."""
+    """The least number of bytes that holds this many bits, among 1, 2, 4 and the multiples of 8."""
     return next((width for width in WORD_WIDTHS if bits <= 8 * width), -(-bits // 64) * 8)

@@ -1,4 +1,4 @@
-"""The facts that a ledger adds to the statement of an answer: name, version, and the other answered levels."""
+"""The facts that a ledger adds to the statement of an answer: name and version of the release, answered levels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ PROCESS_NAME = "release"
 
 @dataclass(frozen=True, slots=True)
 class LedgerFacts:
-    """The release of an answer, and the levels that were answered when the answer was given.
+    """Name and version of the release of an answer, and the levels that were answered when the answer was given.
 
     A statement never changes: later answers appear in their own statements.
 
@@ -27,7 +27,7 @@ class LedgerFacts:
         name, data_version: Name and data version of the release.
         levels: Answered levels, including the level of this answer, smallest epsilon first.
         together: Epsilon that all these levels and all versions of the release cost together; None if nothing is spent.
-        together_seen: The epsilon ``together`` for a recipient who sees no level, of any version, above this answer's.
+        together_seen: As ``together``, but for a recipient who sees no answer, of any version, above this level.
         stop: Facts of the stopping rule; None if the promise has no such rule, or the rule did not try this level.
     """
 
@@ -55,8 +55,8 @@ class LedgerFacts:
     @classmethod
     def of_statement(cls, statement: Mapping[str, Any], level: Level) -> "LedgerFacts | None":
         """The facts in a statement of an answer at ``level``, checked; None if the statement has none."""
-        # No release name, no facts of a ledger; if their other fields are there, the comparison of all fields finds
-        # them.
+        # A statement without a release name has no facts of a ledger; if it has some of their fields, the comparison of
+        # all fields will refuse them.
         if "name" not in statement:
             return None
         name, version, texts, total = (statement.get(each) for each in ("name", "data_version", "levels", "together"))
@@ -92,7 +92,7 @@ def _stated_levels(texts: Any) -> Sequence[Level]:
 
 
 def stated_stop(facts: Any) -> Stop:
-    """The facts of a stop in a statement; `Statement` compares them with its promise and level."""
+    """Read the facts of a stopping rule in a statement; `Statement` compares them with its promise and level."""
     if not isinstance(facts, Mapping) or type(facts.get("met", 0)) not in (bool, NoneType):
         raise _does_not_follow("stopped")
     try:

@@ -1,4 +1,4 @@
-"""One step from known levels to a new one: of responses, or of noise."""
+"""Compute noise or a response at a new level from those at known levels: relax, tighten, bridge."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The step from the known levels to a new level between its two neighbours."""
+    """The step to a new level from its neighbours among the known levels."""
 
     to: Level
     lower: Level | None  # Largest known level below the new one, or None
@@ -43,15 +43,15 @@ class Step:
 
     @property
     def how(self) -> str:
-        """The kind of the step: "relax" upwards, "tighten" downwards, "bridge" between two levels, or "fresh"."""
+        """Name of the step: "relax" to more epsilon, "tighten" to less, "bridge" between two levels, else "fresh"."""
         if self.higher is None:
             return "fresh" if self.lower is None else "relax"
         return "tighten" if self.lower is None else "bridge"
 
     def distribution(self, lattice: Lattice) -> Geometric | Tightening | Bridge:
-        """The conditional distribution of the noise V_to at the new level."""
-        # Tightening: V_to - V_higher. Bridge: V_to - V_higher given V_lower - V_higher; V_higher is 0 without a higher
-        # level.
+        """The conditional distribution of the noise at the new level, given the noise at its neighbours."""
+        # A `Tightening` is the distribution of V_to - V_higher; a `Bridge` is that of V_to - V_higher given V_lower -
+        # V_higher. Without a higher level V_higher is 0.
         to = lattice.of(self.to)
         higher = None if self.higher is None else lattice.of(self.higher)
         if self.lower is not None:
@@ -67,9 +67,9 @@ class Step:
         randomness: Randomness,
         method: DrawMethod | None,
     ) -> Integers:
-        """The noise at the new level, in geometric steps, from the noise (or the response) below and above."""
-        # A common shift of ``below`` and ``above`` shifts the result: responses can replace noise. With both shifted by
-        # the noise at the higher level, ``above`` is 0, or None.
+        """Draw the noise (or the response) at the new level, given the noise (or the response) below and above it."""
+        # A common shift of ``below`` and ``above`` shifts the result by the same amount, so that responses can stand
+        # for noise. ``above`` is None without a higher level, or if the noise there was subtracted from ``below``.
         distribution = self.distribution(lattice)
         if isinstance(distribution, Geometric):
             return joined(draws(distribution, count, randomness=randomness, method=method), count)
@@ -97,7 +97,7 @@ def tighten(
         response: Response at ``from_epsilon``, as it was released: a number, list or array.
         from_epsilon: Epsilon of the response, or its level, such as ``ut.level(alpha="1/2")``.
         to_epsilon: Epsilon of the new response, or its level; at most ``from_epsilon``.
-        cell_noise: Noise of the release; if left out, noise for integers where one individual changes one of them by 1.
+        cell_noise: Noise of the release; if left out, noise for integers, one of which an individual changes by 1.
         randomness: Source of random bits, the operating system's if left out.
         method: "constant" or "table".
 
@@ -130,9 +130,9 @@ def relax(
     randomness: Randomness | None = None,
     method: DrawMethod | None = None,
 ) -> Any:
-    """Draw the noise at a higher epsilon, given the noise at a lower one.
+    """Draw the noise at a higher epsilon, given the noise at a lower epsilon.
 
-    The new response is the value plus this noise; both responses together are private at ``to_epsilon``.
+    The new response is the value plus this noise. Old and new response together are private at ``to_epsilon``.
 
     Args:
         noise: Response minus value, at ``from_epsilon``; a number, list or array.
@@ -165,7 +165,7 @@ def bridge(
     cell_noise: "CellNoise | None" = None,
     randomness: Randomness | None = None,
 ) -> Any:
-    """Draw a response at a level between two levels, given the responses there, without the data.
+    """Draw a response at a level between two levels, given the responses at these two, without the data.
 
     Args:
         response_at_lower: Response, or noise, at ``lower``.
@@ -209,7 +209,7 @@ def _lattice_of(cell_noise: "CellNoise | None") -> Lattice:
 def relaxed(
     noise: Integers, lower: Level, higher: Level, randomness: Randomness, method: DrawMethod | None
 ) -> Integers:
-    """The geometric noise at the level ``higher``, given the noise at ``lower``, per step."""
+    """Draw geometric noise at the level ``higher``, given the noise at ``lower``; levels are for a change by 1 step."""
     if lower == higher:
         return noise
     if higher < lower:
@@ -220,14 +220,14 @@ def relaxed(
 def bridged(
     apart: Integers, lower: Level, middle: Level, higher: Level, randomness: Randomness, method: DrawMethod | None
 ) -> Integers:
-    """V_middle - V_higher given ``apart`` = V_lower - V_higher."""
+    """Draw V_middle - V_higher for noise V, given ``apart`` = V_lower - V_higher."""
     if middle in (lower, higher):
         return apart if middle == lower else np.zeros_like(apart)
     return bridge_noise(Bridge(lower, middle, higher), apart, randomness=randomness, method=method)
 
 
 def _on_grid(lattice: Lattice, read: CellValues, values: Any) -> Integers:
-    """The values in steps; refuse values off the grid."""
+    """Return the values in steps of the lattice; refuse values that are not multiples of a step."""
     integers = lattice.steps(read)
     if lattice.exponent is not None:
         back = np.asarray(lattice.write(read.shape, integers), dtype=object).reshape(-1)

@@ -1,4 +1,4 @@
-"""The noise of an answer at one level: its distribution and margins are known before any table is read."""
+"""The noise of an answer at one level: distribution, margins and theorem, computed before any table is read."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -54,21 +54,22 @@ def relaxable_distribution(level: Level, sensitivity: Fraction, cost: Cost, numb
     return relaxable_noise(level, sensitivity, cost, "reals")
 
 
-# The expected cost of a function is a sum over steps; on finer grids optimality is not claimed.
+# The expected cost of a general cost function is a sum over this many steps at most; on finer grids optimality is not
+# claimed.
 _MOST_STEPS = 1_000_000
 
 
 Margin = int | float | tuple[int | float, ...]
-"""The margin of a column; or a tuple with one for each row, if cells have different distributions."""
+"""The margin of a column; or a tuple with a margin for each row, if the cells have different distributions."""
 
 
 def bar_column(bar: Margin, rows: int) -> NDArray[Any]:
-    """The margins of a column as an array, from one margin or one for each row."""
+    """Return the margins of all rows of a column as an array."""
     return np.array(bar) if isinstance(bar, tuple) else np.full(rows, bar)
 
 
 class NoiseAtLevel(Protocol):
-    """The noise of an answer at its level: distribution, margins, and the drawing method."""
+    """The noise of an answer at one level: its distribution, its margins, and a method that draws it."""
 
     @property
     def level(self) -> Level:
@@ -84,7 +85,7 @@ class NoiseAtLevel(Protocol):
 
     @property
     def margin(self) -> int | float:
-        """The margin of error: released values lie this close to the true ones; the largest of all columns."""
+        """The largest margin of all columns: the error of a released value is at most this, with ``confidence``."""
 
     @property
     def confidence(self) -> Fraction:
@@ -94,7 +95,7 @@ class NoiseAtLevel(Protocol):
         """The same noise with margins of another confidence."""
 
     def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, "Margin"]]:
-        """The columns of margins by name, each with the column that it belongs to, and the margin."""
+        """{name of a column of margins: (released column that it belongs to, margin)}"""
 
     def weakness(self) -> str:
         """The reason why the level protects practically nobody, see `weakness_of`; empty if it protects."""
@@ -103,7 +104,7 @@ class NoiseAtLevel(Protocol):
         """The values of a column in the form that `noised` takes; BadTable for a cell that cannot be released."""
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
-        """The columns with noise in their published form, from cells that `read` returned."""
+        """Add noise to cells that `read` returned; return the columns in their published form."""
 
     def facts(self) -> dict[str, Any]:
         """The noise as JSON values, for a statement: "drawn", "theorem", and the numbers of its kind."""
@@ -111,15 +112,15 @@ class NoiseAtLevel(Protocol):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CellNoiseAtLevel(Display):
-    """The noise of every released cell at a level, with the unit that it protects; made by `cell_noise_at`.
+    """Independent noise of every released cell at a level, for a unit of privacy; `cell_noise_at` makes it.
 
     The distribution is checked against the level and the unit on construction, and the margin follows from it.
 
     Attributes:
         level: Level of the whole release.
         unit: Unit of privacy.
-        distribution: Distribution of the noise of one cell, at ``unit.per_cell(level)``; on the reals, its limit for a
-            fine grid.
+        distribution: Distribution of the noise of one cell, at ``unit.per_cell(level)``; for reals, the limit of
+            ``drawn`` on ever finer grids.
         drawn: Distribution of the integers that are drawn: ``distribution`` itself, or the one in steps of the grid.
             The level, margin, expected cost and theorem describe ``drawn``.
         cost: Cost for which the distribution is optimal.
@@ -130,8 +131,7 @@ class CellNoiseAtLevel(Display):
         grid: Width of the grid of reals; None for integers.
 
     Raises:
-        PromiseBroken: for a distribution that does not satisfy the cell's share of the level for the unit's
-            sensitivity.
+        PromiseBroken: for a distribution that does not satisfy the cell's budget share for the unit's sensitivity.
         Unsupported: for a distribution that is not geometric, if all cells together are bounded.
     """
 
@@ -169,7 +169,7 @@ class CellNoiseAtLevel(Display):
         return replace(self, confidence=confidence)
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
-        """The column of margins of each released column, with the margin."""
+        """{name of a column of margins: (released column that it belongs to, margin)}"""
         return {f"{name}_margin": (name, self.margin) for name in columns}
 
     def weakness(self) -> str:
@@ -192,7 +192,7 @@ class CellNoiseAtLevel(Display):
         }
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
-        """The columns with independent noise in each cell."""
+        """Add independent noise to each cell; return the columns in their published form."""
         noisy = {
             name: noised_by(column, self.drawn, self.exponent, randomness=randomness) for name, column in cells.items()
         }
@@ -202,9 +202,9 @@ class CellNoiseAtLevel(Display):
     def theorem(self) -> str:
         """The optimality theorem of the drawn noise, with its scope.
 
-        It covers all cells only if an individual changes one cell. In any private mechanism the noise of a
-        single cell then keeps the whole level, so that the sum of costs is least if each cell's cost is least. If an
-        individual changes more cells, dependent noise may have a smaller cost.
+        The theorem covers all cells together only if an individual changes one cell. Then the noise of each single cell
+        satisfies the whole level in any private mechanism, so that the sum of costs is least if each cell's cost is
+        least. If an individual changes more cells, dependent noise may have a smaller cost.
 
         >>> cell_noise_at(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8).theorem
         'in steps of 8, no other noise that is added to integers has a smaller expected cost, whatever an error costs
@@ -245,7 +245,7 @@ class CellNoiseAtLevel(Display):
 
     @property
     def expected_cost(self) -> float:
-        """E L(noise) of the drawn noise; on a grid, without the rounding of the value itself.
+        """The expected cost E L(noise) of the drawn noise; for reals, without the error of rounding to the grid.
 
         >>> noise = cell_noise_at(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8)
         >>> float(noise.distribution.expected_cost(noise.cost)), noise.expected_cost
@@ -268,13 +268,13 @@ class CellNoiseAtLevel(Display):
 
 @lru_cache(maxsize=512)
 def _is_least(drawn: IntegerDistribution, sensitivity: Fraction, cost: Cost) -> bool:
-    """Whether this noise has the least cost of all known noise that can be relaxed without loss; cached."""
+    """Whether no known noise that can be relaxed without loss has a smaller expected cost than ``drawn``."""
     least = relaxable_distribution(drawn.level, sensitivity, cost, "integers")
     return float(drawn.expected_cost(cost)) <= float(least.expected_cost(cost))
 
 
 def in_steps(cost: Cost, width: Fraction | None) -> Cost:
-    """The cost as a function of the number of steps; a moment is returned unchanged, since steps only scale it."""
+    """Return the cost as a function of the error in steps; a moment stays as it is, since steps only scale it."""
     if width is None or isinstance(cost, Moment):
         return cost
 
@@ -337,7 +337,7 @@ def cell_noise_at(
 
 
 def _check_kept(distribution: Distribution, level: Level, unit: Unit, sensitivity: Fraction) -> None:
-    """Check exactly that the noise of one cell satisfies the cell's share of a level for a sensitivity."""
+    """Check exactly that the noise of one cell satisfies the cell's budget share for a sensitivity."""
     where, share = type(distribution).__name__, unit.per_cell(level)
     if distribution.level > share:
         remedy = "Make the distribution with the level unit.per_cell(level)."
@@ -359,7 +359,7 @@ _WEAK = 10  # the epsilon above which odds change by a factor of more than 22 00
 
 
 def weakness_of(level: Level, distribution: "Distribution | DrawDistribution") -> str:
-    """Why a level protects practically nobody (epsilon above 10, or 19 in 20 released cells are true); "" otherwise."""
+    """Say why a level protects practically nobody: epsilon > 10, or over 19 in 20 cells are true; else return ""."""
     if level.epsilon_interval(64).lower > _WEAK:
         said = f"epsilon is above {_WEAK}, so the odds of any guess about an individual may grow more than 22 000-fold"
     elif distribution.numbers == "integers" and distribution.margin(CONFIDENCE) == 0:
@@ -370,7 +370,7 @@ def weakness_of(level: Level, distribution: "Distribution | DrawDistribution") -
 
 
 def warn_of_weakness(weakness: str) -> None:
-    """Warn (LittleProtection) in the words of `weakness_of`; empty words are no warning."""
+    """Warn (LittleProtection) with a text of `weakness_of`, unless it is empty."""
     if weakness:
         warn(weakness, LittleProtection)
 

@@ -1,6 +1,6 @@
-"""The kinds of noise of a promise, and reading one from JSON.
+"""List the kinds of noise that a promise may have, and read a noise from JSON.
 
-To add a kind, write its class in a file and enter it here. The file of a kind is imported when the kind is first used.
+To add a kind, write its class in a file and a line in `KINDS`. The file is imported when the kind is first used.
 """
 
 from collections.abc import Callable

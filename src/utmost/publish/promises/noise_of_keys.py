@@ -1,8 +1,8 @@
-"""Selection of unlisted keys as a kind of noise: the answer is the list of selected keys, with noisy counts.
+"""Select keys that nobody listed, as a kind of noise for a promise: the answer is a list of keys with noisy counts.
 
-A table of keys and counts is one value of two columns or more, so that the number of keys stays hidden: the event and
-the length of its parts depend on the selected keys alone. A response has one level: if the keys were selected again at
-another epsilon, both lists together would reveal more than either level allows.
+A ledger stores the whole table of keys and counts as one row, in which each column is one large integer. So the number
+of keys stays hidden: the length of what is stored depends only on the selected keys. An answer has one level: if the
+keys were selected again at another epsilon, the two lists together would reveal more than either level allows.
 """
 
 import json
@@ -57,7 +57,7 @@ KeysAndCounts = tuple[Sequence[Any], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class SelectionNoise(Noise):
-    """The base class of noise that selects keys. A table of keys is one value, and so is the list of selected keys."""
+    """The base class of noise that selects keys; a list of keys is stored as one integer."""
 
     has_margin_per_column: ClassVar[bool] = False
     names_rows: ClassVar[bool] = True
@@ -68,11 +68,11 @@ class SelectionNoise(Noise):
 
     @abstractmethod
     def selected(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
-        """The selected keys with noisy counts, from keys in order with their counts."""
+        """Select keys, from pairs of a key and its count; return the selected keys and their noisy counts."""
 
     @property
     def divided(self) -> int | None:
-        """The number of shares that one individual divides among keys; None if each key counts once."""
+        """The number of shares that one individual divides among their keys; None if each key counts as 1."""
         return None
 
     def check_counts(self, counts: Sequence[tuple[Any, int]]) -> None:
@@ -80,7 +80,7 @@ class SelectionNoise(Noise):
 
     @property
     def whom(self) -> str:
-        """The individual and their largest number of keys, in words."""
+        """Words for a sentence: "one individual, who holds at most ... keys"."""
         return f"one individual, who holds at most {keys_held(self.unit.cells, self.divided)}"
 
     def check_served(self) -> None:
@@ -118,7 +118,7 @@ class SelectionNoise(Noise):
         return self.columns
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:
-        """The keys in the order of their texts, and their counts, each column as one integer in one row."""
+        """Sort the keys by their texts; encode each column of keys and the counts as one integer in a single row."""
         adapter = adapter_of(rows)
         if sorted(adapter.names(rows)) != sorted(self.columns):
             required = f"a table of keys must have the columns {', '.join(self.columns)}, and no other"
@@ -139,7 +139,7 @@ class SelectionNoise(Noise):
         return objects([int(number) for number in column])
 
     def _as_columns(self, keys: Sequence[Any], counts: Sequence[int]) -> dict[str, list[Any]]:
-        """Keys and counts by column; also for an empty list."""
+        """Return {column: cells} for keys and counts; for no keys, the columns are empty."""
         if not keys:
             return {name: [] for name in self.columns}
         parts = list(key_columns(keys, "key").values())
@@ -150,7 +150,7 @@ class SelectionNoise(Noise):
         return dict(zip(self.columns, [*parts, list(counts)], strict=True))
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
-        """The method that draws the list, once."""
+        """Draw the list of keys; refuse to draw at a second level."""
         step = response.step
         if step.lower is not None or step.higher is not None:
             raise _once(step.to, response.about[0])
@@ -181,7 +181,7 @@ class SelectionNoise(Noise):
 
 @dataclass(frozen=True, slots=True)
 class SelectedList:
-    """A drawn list of selected keys, to be stored as one value."""
+    """A drawn list of selected keys; each of its columns is stored as one integer."""
 
     columns: Mapping[str, Integers]  # Each column as one integer
 
@@ -203,7 +203,8 @@ class KeyNoise(SelectionNoise):
     chance: Fraction = field(
         metadata=form("delta: probability of selecting a key that one individual alone holds", name="delta", write=str)
     )
-    # If counts are in shares: number of shares that one individual divides among keys; None if each key counts once
+    # Number of shares that one individual divides among their keys, if counts are sums of shares; None if each key
+    # counts as 1
     shares: int | None = field(metadata=form("shares that one individual divides among keys"))
 
     @property
@@ -220,7 +221,7 @@ class KeyNoise(SelectionNoise):
 
     @property
     def relation(self) -> str:
-        """The neighbouring relation with its delta: levels add up only for the same delta."""
+        """The neighbouring relation, with delta in words, so that levels add up only for the same delta."""
         return f"{self.unit.neighbours}, but for a chance of {self.delta}"
 
     def check_served(self) -> None:
@@ -230,7 +231,7 @@ class KeyNoise(SelectionNoise):
             raise OutOfRange("a service selects keys with a delta of at least 1e-30", came="less", where="terms")
 
     def distribution(self, level: Level) -> SelectionDistribution:
-        """The distribution of the threshold of one key, or of one share."""
+        """The distribution of the threshold that the count of a key, or its count of shares, must reach."""
         return selection_distribution(level, self.delta, self.unit.cells, self.shares)
 
     def selected(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
@@ -242,9 +243,7 @@ class KeyNoise(SelectionNoise):
         return [key for key, _ in selected], [noisy for _, noisy in selected]
 
     def margin(self, level: Level, confidence: Number) -> int:
-        """The margin of error: the noisy count of a key lies this close to its count, whether the key is selected or
-        not.
-        """
+        """The margin of error of a noisy count before selection, as if the noisy counts of all keys were published."""
         distribution, sure = self.distribution(level), read_confidence(confidence)
 
         def is_within(far: int) -> bool:
@@ -286,13 +285,13 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
     """Select keys that nobody listed beforehand (words, addresses, diagnoses), each with a free noisy count.
 
     A key is selected if its count plus noise exceeds a threshold. The noise maximises the probability of selecting a
-    key, at every count, among all (epsilon/k, delta/k)-private selections of one key; k is ``keys``. The same guarantee
-    covers the noisy count. A key that nobody holds is never selected. Noisy counts are above the threshold by
+    key, at every count, among all (epsilon/k, delta/k)-private selections of one key, with k = ``keys``. The guarantee
+    covers the noisy counts, too. A key that nobody holds is never selected. Noisy counts are above the threshold by
     selection: rare keys look more frequent than they are.
 
     Args:
-        columns: Columns of the key, or of its parts, and last the column of the number of individuals who hold it, as
-            from `count_keys`. Keys are text, integers or dates.
+        columns: Column of the key, or columns of its parts; and last the column of the number of individuals who hold
+            the key, as `count_keys` returns them. Keys are text, integers or dates.
         delta: Delta of the whole list, strictly between 0 and 1. A key that one individual alone holds is selected with
             probability delta/keys.
         keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
@@ -328,7 +327,7 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
 
 
 def check_key_columns(columns: Sequence[str]) -> tuple[str, ...]:
-    """The columns of keys and of their counts; check that there are at least two."""
+    """Check that there are at least two columns, of keys and of counts, with different names; return them."""
     names = listed_names(columns, "columns")
     if len(names) < 2 or len(set(names)) != len(names):
         required = "columns must name the columns of the keys, then the column of counts, each once"

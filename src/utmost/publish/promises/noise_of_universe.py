@@ -1,4 +1,4 @@
-"""Selection of cells of a declared universe, with epsilon alone, as a kind of noise; see `select_cells`."""
+"""Selection of cells of a declared universe, without a delta, as a kind of noise for a promise; see `select_cells`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -71,13 +71,11 @@ class SelectedCellNoise(SelectionNoise):
         return Geometric(level.scaled(Fraction(1, self.unit.cells)))
 
     def margin(self, level: Level, confidence: Number) -> int:
-        """The margin of error: the noisy count of a cell lies this close to its count, whether the cell is selected or
-        not.
-        """
+        """The margin of error of a noisy count before selection, as if the noisy counts of all cells were published."""
         return int(self._distribution(level).margin(confidence))
 
     def threshold(self, level: Level) -> int:
-        """The number that a noisy count must exceed."""
+        """The number that the noisy count of a selected cell must exceed."""
         return least_threshold(self._distribution(level).level, self.universe.size, self.false_keys)
 
     def drawn(self, level: Level) -> str:
@@ -89,7 +87,7 @@ class SelectedCellNoise(SelectionNoise):
 
     @property
     def theorem(self) -> str:
-        """The theorem that noise on every cell would give the same distribution of the list."""
+        """A sentence: noise on every cell would give the same distribution of the list."""
         return "the list has the same distribution as if every possible key got noise; only selected keys are drawn"
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
@@ -108,10 +106,11 @@ class SelectedCellNoise(SelectionNoise):
 def selected_cell_noise(
     columns: Sequence[str], universe: Texts | Tuples, *, keys: int = 1, false_keys: Number = 1
 ) -> SelectedCellNoise:
-    """The noise of cells of a declared universe, selected with epsilon alone: see `select_cells`.
+    """Noise for a promise that selects cells of a declared universe, without a delta: see `select_cells`.
 
     Args:
-        columns: Columns of the key, or of its parts, and last the column of the number of individuals who hold it.
+        columns: Column of the key, or columns of its parts; and last the column of the number of individuals who hold
+            the key.
         universe: `Texts` or `Tuples`, chosen without looking at the data.
         keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
         false_keys: Largest expected number of selected keys that nobody holds.

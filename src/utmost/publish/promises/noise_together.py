@@ -1,8 +1,8 @@
-"""Columns that one individual changes together: noise on sums of the cells of a row, from which the cells are computed.
+"""Release columns that one individual changes together, in one row: noise is added to sums of columns, not to cells.
 
-The ledger stores, for each pair of columns, the noisy sum and the noisy difference; for a single column, the column;
-for columns that nobody lowers, as many signed sums as columns. Each sum has its own lattice and can be relaxed. The
-released cells are computed from the noisy sums, with fractions.
+The ledger stores, for each pair of columns, the noisy sum and the noisy difference; for a single column, the noisy
+column; for columns that nobody lowers, as many noisy signed sums as columns. Each sum has its own lattice and can be
+relaxed. The released cells are computed from the noisy sums, as fractions.
 """
 
 from collections import Counter
@@ -54,7 +54,7 @@ _ANCHOR = level(1)
 
 
 def _way_facts(way: CellsTogether) -> dict[str, Any]:
-    """The kind of the noise of a row; for signed sums, which a search found, also their rows."""
+    """Write the kind of noise of a row; for signed sums, which a search found, also their coefficients and shares."""
     if way.kind != "signed":
         return {"noise": way.kind}
     shares = [str(share) for share in way.shares]
@@ -62,7 +62,7 @@ def _way_facts(way: CellsTogether) -> dict[str, Any]:
 
 
 def _read_way(facts: dict[str, Any], name: str) -> dict[str, Any]:
-    """The facts unchanged: `TogetherNoise.of_facts` parses them, since they depend on the unit."""
+    """Return the facts unchanged: `TogetherNoise.of_facts` parses them together with the unit."""
     return facts
 
 
@@ -76,7 +76,7 @@ _WAY = {
 
 @dataclass(frozen=True, slots=True)
 class TogetherNoise(ColumnNoise, LatticeNoise):
-    """Geometric noise on sums of columns, where one individual changes cells of one row only."""
+    """Geometric noise on sums of columns, for columns of which one individual changes cells of only one row."""
 
     kind: ClassVar[str] = "columns that one individual changes together"
     json_kind: ClassVar[str] = "together"
@@ -105,7 +105,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
     @property
     def lattices(self) -> dict[str, Lattice]:
-        """The lattice of each stored column, with its constant ratio to the level."""
+        """The lattice of each stored sum, under the name of a column; its share is constant over all levels."""
         one = self.lattice.of(_ANCHOR).power
         ratios = [ratio.power / one for distribution in self.way.distributions for ratio in ratios_of(distribution)]
         return {name: replace(self.lattice, share=share) for name, share in zip(self.columns, ratios, strict=True)}
@@ -146,7 +146,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
     def _by_group(
         self, columns: Mapping[str, NDArray[Any]], transform: Callable[[CellsDistribution, list[Integers]], list[Any]]
     ) -> dict[str, Any]:
-        """The columns after ``transform`` was applied to each group, by name."""
+        """Apply ``transform`` to the columns of each group; return the results under the names of the columns."""
         groups = zip(grouped(self.columns, self.way.groups), self.way.distributions, strict=True)
         transformed = [
             column
@@ -159,7 +159,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         return self.at(level).guarantee
 
     def facts(self) -> dict[str, Any]:
-        """The noise as JSON; with signed sums it lists the columns of each group."""
+        """The noise as JSON values; for signed sums with the columns of each group."""
         facts = LatticeNoise.facts(self)
         if self.way.kind == "signed":
             facts["groups"] = [list(group) for group in grouped(self.columns, self.way.groups)]
@@ -178,9 +178,9 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
 @dataclass(frozen=True, slots=True)
 class SumsOfColumns:
-    """A method that draws the responses of sums of columns; each sum is stored in the place of a column."""
+    """A method that draws the noisy sums of columns; each sum is stored under the name of a column."""
 
-    noises: Mapping[str, NoiseOnLattice]  # Noise of each sum, by the column in whose place the sum is stored
+    noises: Mapping[str, NoiseOnLattice]  # Noise of each sum, by the column under whose name it is stored
     sums: Mapping[str, Integers] | None  # True sums; None without the table
 
     @property
@@ -202,14 +202,14 @@ def together_noise(
     tuned_at: Number | Level = 1,
     largest: Number | None = None,
 ) -> TogetherNoise:
-    """The noise of columns where one individual changes cells of one row only; it can be relaxed.
+    """Choose noise that can be relaxed, for columns of which one individual changes cells of only one row.
 
     Args:
         columns: Two columns of integers or more; pairs are taken in this order.
         unit: Unit of privacy, as for `noise_together_at`.
         noise: "rotated", "signed" or "independent"; the one of least cost at ``tuned_at`` if left out.
         cost: "absolute" for the least mean |error| of a cell, "squared" for the least mean variance.
-        tuned_at: Level of all cells of a row at which the noise is to be least; a release can start at any level.
+        tuned_at: Level of the release at which the cost is to be least; the release may start at any level.
         largest: Public bound on the size of any true value, as for `CellNoise`.
 
     Raises:
@@ -252,7 +252,7 @@ def _same_facts(facts: Any, name: str = "") -> Any:
 
 @dataclass(frozen=True, slots=True)
 class OnceTogether(ColumnNoise):
-    """Noise with the least error at one level, for columns where one individual changes cells of one row only."""
+    """Noise with the least error at one level, for columns of which one individual changes cells of only one row."""
 
     kind: ClassVar[str] = "columns with noise for one level"
     json_kind: ClassVar[str] = "together at one level"
@@ -271,7 +271,7 @@ class OnceTogether(ColumnNoise):
 
     @property
     def needs_search(self) -> bool:
-        """Whether the kind of noise or its sums are still to be chosen."""
+        """Whether the kind of noise, its signed sums or its step are still to be chosen."""
         return self.noise is None or (self.noise in _SEARCHED and self.found is None)
 
     @property
@@ -334,7 +334,7 @@ def once_together(
     cost: CellCost = "absolute",
     halves: Halves | None = None,
 ) -> OnceTogether:
-    """The noise of columns changed together with the least error at its level; arguments as for `noise_together_at`.
+    """The noise that `noise_together_at` would choose at each level, for a release made once; same arguments.
 
     >>> from utmost.exact import level
     >>> once_together(["applicants", "admitted"], unit=Unit(1, 2)).at(level(1)).way.kind

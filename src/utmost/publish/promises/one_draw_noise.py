@@ -1,6 +1,6 @@
-"""Noise of all released cells in one draw, for a release made once: of cells, or of all one-way tables of a domain.
+"""Draw the noise of all released cells together (cells, or all one-way tables of a domain), for a release made once.
 
-Both are noise for one level, which no ledger stores. The distributions are `CellsDraw` and `TablesDraw`.
+Such noise is made for one level, and no ledger stores it. Its distributions are `CellsDraw` and `TablesDraw`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,10 +46,10 @@ TABLE, GROUP, COUNT = "table", "group", "count"
 """Columns of a release of all one-way tables: name of the table, group, and count of the group."""
 
 TOTAL = "total"
-"""The name of the table of the total, and of its group."""
+"""Name of the table that holds the total, and of the only group of this table."""
 
 MOST_CELLS = 1000
-"""The most cells of one draw. Its distribution takes seconds for 50 cells, a minute for 100, and far longer beyond."""
+"""The most cells of one draw. To compute its distribution takes seconds for 50 cells, and a minute for 100."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -61,10 +61,10 @@ class OneDrawAtLevel(Display):
         unit: Unit of privacy.
         distribution: Joint distribution of the noise of all cells in the draw.
         confidence: Probability with which a released cell lies within its margin of the true one.
-        rows: For each row of the table, the cell of the distribution; for a row with the total of tables, None. Empty
-            if all cells have the same distribution.
-        further_tables: For each further table, the number of its groups, and the noise of one group. The rows of these
-            tables come after the rows of the draw.
+        rows: For each row of the released table, the index of its cell in the distribution, or None for the total.
+            Empty if all cells have the same distribution.
+        further_tables: For each table beyond the draw, the number of its groups, and the noise of one group. Their rows
+            follow those of the draw.
     """
 
     level: Level
@@ -81,21 +81,21 @@ class OneDrawAtLevel(Display):
 
     @property
     def bar(self) -> Margin:
-        """The margin of every cell, or a tuple with one for each row."""
+        """The margin of every cell, or a tuple with one margin for each row."""
         return _bar(self)
 
     def with_confidence(self, confidence: Fraction) -> "OneDrawAtLevel":
         return replace(self, confidence=confidence)
 
     def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, Margin]]:
-        """The column of margins of each column, with one margin or one for each row."""
+        """{name of the column of margins: (released column, margin or tuple of margins)}"""
         return {f"{name}_margin": (name, self.bar) for name in columns}
 
     def sum_margin(self, coefficients: Sequence[Fraction], confidence: Fraction) -> int | float:
         """The margin of a linear combination of released cells, in the order of rows and columns."""
         drawn, others = self._on_cells(coefficients)
-        # The draw and the other tables are independent. If a sum has cells of both, each gets half of the miss
-        # probability.
+        # The draw and the further tables are independent. If a sum has cells of both, each of the two margins may be
+        # exceeded with half the probability.
         sure = 1 - (1 - confidence) / 2 if any(drawn) and others else confidence
         margin = answer_margin(self.distribution, drawn, sure) if any(drawn) or not others else Fraction(0)
         if others:
@@ -115,12 +115,12 @@ class OneDrawAtLevel(Display):
         return variance * float(self.unit.step**2)
 
     def _on_cells(self, coefficients: Sequence[Fraction]) -> tuple[list[Fraction], list[tuple[Fraction, Geometric]]]:
-        """The coefficients of the draw's cells; and each nonzero coefficient of another group, with its noise."""
+        """The coefficients of the draw's cells, and the nonzero coefficients in further tables, each with its noise."""
         if not self.rows:  # the noise of the cells is exchangeable: only the set of coefficients matters
             return sorted(coefficients, reverse=True), []
         cells = [Fraction(0)] * self.distribution.size
-        for place, coefficient in zip(self.rows, coefficients[: len(self.rows)], strict=True):
-            for cell in range(self.sizes[0]) if place is None else (place,):  # the total is the sum of the first table
+        for index, coefficient in zip(self.rows, coefficients[: len(self.rows)], strict=True):
+            for cell in range(self.sizes[0]) if index is None else (index,):  # the total is the sum of the first table
                 cells[cell] += coefficient
         distributions = [distribution for groups, distribution in self.further_tables for _ in range(groups)]
         further = zip(coefficients[len(self.rows) :], distributions, strict=True)
@@ -221,7 +221,7 @@ def _read_natural(fact: Any, name: str) -> int:
 
 
 def _read_share(share: Number | None, unit: Unit) -> Fraction | None:
-    """The budget share of the separate noise of the total, checked; None if it is 0."""
+    """Check the budget share of the total's separate noise, at least 0 and below 1; return None for 0."""
     read = Fraction(0) if share is None else written_number(share, "total_share")
     if not 0 <= read < 1:
         remedy = "Leave total_share= out, or pass a share such as 0.6."
@@ -235,7 +235,7 @@ def _read_share(share: Number | None, unit: Unit) -> Fraction | None:
 
 
 def _read_table_shares(shares: Any, name: str = "table_shares") -> dict[str, Fraction]:
-    """The shares of the level of further tables, by name."""
+    """Read {further table: budget share}."""
     return {text(table, name): written_number(share, name) for table, share in mapping(shares, name).items()}
 
 
@@ -248,21 +248,20 @@ _TOTAL_SHARE = form("share of the level for the total by itself", write=str, rea
 
 @dataclass(frozen=True, slots=True, init=False)
 class OneDraw(ColumnNoise):
-    """Noise of all cells in one draw, for a single release: much less than separate noise if one individual changes
-    many cells.
+    """Noise of all cells in one draw, for a single release; less than separate noise if a person changes many cells.
 
-    The more individuals it takes to cause a difference, the smaller is the probability of this difference as noise. The
-    noise is made for one level, so no ledger stores it and the release cannot be made more accurate later; for that use
+    The more individuals it takes to change the cells by a vector, the less probable is this vector as noise. The noise
+    is made for one level, so no ledger stores it, and the release cannot be made more accurate later; for that use
     `CellNoise`.
 
     Args:
         unit: Unit of privacy; ``nonnegative``, ``in_total`` and ``exactly`` reduce the noise.
         released_cells: Number of cells that are released, over all columns, at most 1000.
-        step: Width of the first step, see `CellsDraw`; if left out, the one of least variance at the level of the
+        step: Width of the first step, see `CellsDraw`; if left out, the width of least variance at the level of the
             release.
-        total_share: Share of the level for separate noise of the total, at least 0 and below 1; 0 if left out. With a
-            share, the cells add up to a total of smaller error: `Plan.total_share` returns the share that is best for
-            both.
+        total_share: Budget share of separate noise of the total, at least 0 and below 1; 0 if left out. With a share
+            above 0, the cells add up to a total with a smaller error: `Plan.total_share` returns the share that is best
+            for cells and total.
 
     Raises:
         OutOfRange: for a fractional sensitivity, and numbers outside their ranges.
@@ -311,15 +310,13 @@ class OneDraw(ColumnNoise):
 
     @classmethod
     def of_counted(cls, table: CountedTable, *, total_share: Number | None = None) -> "OneDraw":
-        """The noise of all cells of a counted table, for the proved unit, with ``nonnegative`` if nobody lowers a
-        count.
-        """
+        """The noise for all cells of a counted table and its proved unit, ``nonnegative`` if nobody lowers a count."""
         counted = instance(table, CountedTable, "table")
         return cls(with_nonnegative(counted.unit), counted.domain.size, total_share=total_share)
 
     @property
     def subject(self) -> str:
-        """The kind of the numbers, "integers"."""
+        """The kind of numbers in the cells: "integers"."""
         return "integers"
 
     @property
@@ -340,13 +337,13 @@ class OneDraw(ColumnNoise):
         return least_draw(level, self.unit, self.released_cells, self.step)
 
     def as_drawn(self, noise: NoiseAtLevel) -> "OneDraw":
-        """The same noise with the first step that was chosen."""
+        """The same noise with the width of the first step that the search has chosen."""
         assert isinstance(noise, OneDrawAtLevel), "`at` returns noise of this class"
         draw = noise.draw
         return replace(self, step=draw.step) if isinstance(draw, CellsDraw) and self._has_steps else self
 
     def check_unit(self, counted: Any) -> None:
-        """Check that counting proved what the noise needs; amounts of an uncounted table must have steps of 1."""
+        """Check that counting proved ``nonnegative``, if the unit has it; uncounted amounts must have steps of 1."""
         if counted is None:
             if self.unit.step != 1:
                 self.unit.check_plain()
@@ -384,7 +381,7 @@ def with_nonnegative(unit: Unit) -> Unit:
 
 @dataclass(frozen=True, slots=True, init=False)
 class OneWayDraw(ColumnNoise):
-    """Noise of all one-way tables of a domain and of their total, in one draw, for a release made once.
+    """Noise of the total and of all one-way tables of a domain, in one draw, for a release made once.
 
     A counted table is released as one table of three columns: the name of each one-way table, its groups, and their
     counts, first the total. One individual is in one group of each table. The noise is made for one level, so that no
@@ -393,14 +390,14 @@ class OneWayDraw(ColumnNoise):
     Args:
         domain: Domain of the counted table; the finest level of each axis is released.
         unit: Unit of privacy: one cell, by 1. With "change-one" it must have ``nonnegative``.
-        total_share: Share of the level for separate noise of the total, as for `OneDraw`.
-        table_shares: Share of the level for each further table, by the names of its levels, ``{"sex age": "1/10"}``:
-            its groups have independent noise. The draw gets the rest of the level. Further tables do not add up to the
-            others.
+        total_share: Budget share of separate noise of the total, as for `OneDraw`.
+        table_shares: Budget share of each further table, by the names of its levels, ``{"sex age": "1/10"}``; its
+            groups have independent noise. The draw gets the rest of the budget. A further table need not add up to the
+            one-way tables.
 
     Raises:
-        OutOfRange: for another unit, an axis named "total", a further table that is one of the others, or shares that
-            leave nothing to the draw.
+        OutOfRange: for another unit, an axis named "total", a further table that is a one-way table or named twice, or
+            shares that leave nothing to the draw.
 
     Source: proofs/theory/one-draw.md; nothing better is known, optimality is not claimed.
 
@@ -483,17 +480,17 @@ class OneWayDraw(ColumnNoise):
 
     @property
     def subject(self) -> str:
-        """The released tables, in words."""
+        """The released tables, as words in a sentence."""
         return "all one-way tables and their total" + ", and further tables" * bool(self.table_shares)
 
     @property
     def marginals(self) -> dict[str, Marginal]:
-        """The marginal of each released table except the total, by its name: one-way tables, then further ones."""
+        """{name of a released table: its marginal}, one-way tables first, then further tables, without the total."""
         return _marginals(self.domain) | {name: self.domain.marginal(name) for name in self.table_shares or ()}
 
     @property
     def tables(self) -> dict[str, tuple[str, ...]]:
-        """The groups of each released table except the total, as text, by its name."""
+        """{name of a released table: its groups as text}, without the total."""
         found = {}
         for name, marginal in self.marginals.items():
             labels = self.domain.group_labels(marginal)
@@ -520,13 +517,13 @@ class OneWayDraw(ColumnNoise):
         return TablesDraw(level, list(self.domain.shape), self.unit.neighbours, self.unit.exactly)
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """The column of counts, which the noise names."""
+        """Return the name of the column of counts; refuse another name."""
         if columns not in ((), (COUNT,)):
             raise OutOfRange(f"columns must be {COUNT!r}", came=", ".join(columns), remedy="Leave out columns=.")
         return (COUNT,)
 
     def labelled(self, public: tuple[str, ...]) -> tuple[str, ...]:
-        """The columns of names and groups, which the noise names."""
+        """Return the names of the columns of tables and groups; refuse other names."""
         if public not in ((), (TABLE, GROUP)):
             raise OutOfRange("public must be the columns of the noise", came="others", remedy="Leave out public=.")
         return TABLE, GROUP
@@ -573,5 +570,5 @@ class OneWayDraw(ColumnNoise):
 
 
 def _marginals(domain: Domain) -> dict[str, Marginal]:
-    """The marginal of each axis alone at its finest level, by its name."""
+    """{axis: its one-way marginal, at the finest level}"""
     return {name: domain.marginal([name]) for name in domain.columns}

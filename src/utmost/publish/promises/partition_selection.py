@@ -1,4 +1,4 @@
-"""Partition selection: the optimal (epsilon, delta) selection of keys that nobody can list, with noisy counts.
+"""Partition selection: select keys that nobody can list with the largest probability that epsilon and delta allow.
 
 A key is selected if its count reaches a random threshold T with P(T <= n) = pi(n), where pi(n) is the largest
 probability under any (epsilon, delta)-private selection of one key: see proofs/theory/unknown-keys.md. Only this
@@ -32,18 +32,18 @@ from utmost.tables.frames.any_table import adapter_of
 
 _MOST_KEYS = 10**9
 _MOST_SHARES = 10**6
-# Python converts integers of at most 4300 digits to text, by which keys are sorted.
+# Keys are sorted by their texts, and Python converts only integers of at most 4300 digits to text.
 _LARGEST_KEY = 10**4000
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SelectedKeys(Display):
-    """The keys selected at one delta.
+    """The list of keys that `KeySelection` has selected at one delta.
 
     Attributes:
         keys: Keys in the order of their texts.
         level: Epsilon of all keys together.
-        delta: Delta of all keys together; after several lists, it covers all lists with smaller deltas.
+        delta: Delta of this list together with all lists at smaller deltas.
         per_individual: Largest number of keys of one individual.
     """
 
@@ -61,13 +61,13 @@ class SelectedKeys(Display):
 class KeySelection(Display, ProcessMemory):
     """Select keys at increasing deltas and one epsilon, without counts; all lists together cost as much as the last.
 
-    A list contains all lists at smaller deltas. A key that was not selected there is selected with the probability
-    conditional on that. The same delta always returns the same list. The lists are stored in memory: a new object for
-    the same data is another release, and the costs of both add up.
+    A list contains all keys of the lists at smaller deltas. Any other key is selected with its conditional probability,
+    given that it was not selected before. The same delta always returns the same list. The lists are stored in memory:
+    a new object for the same data is another release, and the costs of the two add up.
 
     Args:
-        counts: Number of individuals who hold each key, by key; or a table of two columns, keys and counts. Keys are
-            text, integers, dates, or tuples of them.
+        counts: {key: number of individuals who hold it}, or a table of two columns, keys and counts. Keys are texts,
+            integers, dates, or tuples of these.
         epsilon: Privacy level of all keys together, at every delta.
         keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
         randomness: Source of random bits, the operating system's when None; a seeded source is refused.
@@ -93,12 +93,12 @@ class KeySelection(Display, ProcessMemory):
         self._answers: dict[Fraction, SelectedKeys] = {}
 
     def at(self, delta: Number, *, epsilon: Number | Level | None = None) -> SelectedKeys:
-        """The keys selected at this delta: those selected at smaller deltas, and new ones.
+        """Return the keys selected at this delta: all keys selected at smaller deltas, and new ones.
 
         Raises:
             OutOfRange: for a new delta below the largest one answered.
-            Unsupported: for another epsilon. A selection that only grows cannot be relaxed in epsilon without loss: the
-                event "newly selected" alone would soon be more probable than the larger level allows.
+            Unsupported: for another epsilon. A list that only grows cannot be relaxed in epsilon without loss: the
+                event "newly selected" would soon be more probable than the larger level allows.
         """
         if epsilon is not None and level(epsilon) != self._level:
             raise Unsupported(
@@ -149,19 +149,19 @@ def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None
 
 
 def keys_held(keys: int, shares: int | None = None) -> str:
-    """The largest number of keys of one individual, in words."""
+    """The largest number of keys of one individual, as words in a sentence."""
     if shares is not None:
         return f"{keys} key{'s' * (keys > 1)} and gives {'them' if keys > 1 else 'it'} at most {shares} shares in all"
     return "1 key, counted once" if keys == 1 else f"{keys} keys, each counted once"
 
 
 def _plain_key(part: Any) -> Any:
-    """A part of a key as a JSON value: integers as numbers, dates as text."""
+    """A part of a key as a JSON value: integers as numbers, texts and dates as text."""
     return int(part) if is_integer(part) else str(part)
 
 
 def key_columns(keys: Sequence[Any], column: str) -> dict[str, list[Any]]:
-    """Keys as columns of a table: one column, or one for each part of tuples."""
+    """Write keys as columns of a table: one column, or one for each part if the keys are tuples."""
     parts = {len(key) for key in keys if isinstance(key, tuple)}
     if not parts:
         return {column: list(map(_plain_key, keys))}
@@ -181,7 +181,7 @@ def shares_of_one(shares: Any, keys: int) -> int:
 
 
 def counted_keys(counts: Any, shares: int | None = None) -> list[tuple[Any, int]]:
-    """The keys with a count above 0, in the order of their texts, with their counts."""
+    """Check keys and counts; return (key, count) for counts above 0, sorted by the texts of the keys."""
     names, column = _columns(counts)
     try:
         cells = integer_cells(counts_in_shares(column, shares))
@@ -208,7 +208,7 @@ def counted_keys(counts: Any, shares: int | None = None) -> list[tuple[Any, int]
 
 
 def _columns(counts: Any) -> tuple[list[Any], Any]:
-    """Keys and counts, from a mapping or a table of two columns."""
+    """Split a mapping of keys to counts, or a table of two columns, into keys and counts."""
     if isinstance(counts, Mapping):
         are_columns = (hasattr(value, "__len__") and not isinstance(value, str | bytes) for value in counts.values())
         if len(counts) != 2 or not all(are_columns):

@@ -1,4 +1,4 @@
-"""The noise of points released at epsilon per unit of distance: distribution, grid, margin, and the necessary level."""
+"""Noise of points at epsilon per unit of distance: its distribution, grid and margin, and the epsilon for a margin."""
 
 import math
 from dataclasses import dataclass
@@ -19,16 +19,17 @@ from utmost.core.sampling.integers import Integers
 from utmost.errors import Infeasible, OutOfRange
 from utmost.publish.promises.accuracy import least_decimal
 
-# In the plane, rounding to a 64th of 1/epsilon changes the 95 % margin by at most 0.24 %.
+# In the plane, rounding to 1/(64 epsilon) changes the 95 % margin by at most 0.24 %.
 _FINE = 64
-# For coarser steps a product of geometric noises has a smaller error, if the values are on the grid.
+# Epsilon of one step of the grid, at most. For coarser grids independent geometric noise of each coordinate has a
+# smaller error, if the values are on the grid.
 _COARSEST_STEP = Fraction(17, 10)
 _LARGEST = Fraction(10) ** 300
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PlanarDistribution(Display):
-    """The noise of one answer, and the grid to which the answer is rounded.
+    """The distribution of the noise of one answer about points, and the grid to which the answer is rounded.
 
     Attributes:
         level: Epsilon for each ``per`` of Euclidean distance.
@@ -74,7 +75,7 @@ class PlanarDistribution(Display):
         return _fine_grid(self.noise.level) if self.declared is None else self.declared
 
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> float:
-        """The margin of error: an answer lies this close to its point with this confidence, including rounding."""
+        """The margin of error: with this confidence an answer is at most this far from its point, rounding included."""
         # The margin of the noise plus half the diagonal of a grid cell, rounded up.
         return round_up(_margin(self.noise, self.grid, read_confidence(confidence)))
 
@@ -114,10 +115,10 @@ def planar_epsilon_for(
     grid: Number | None = None,
     digits: int = 3,
 ) -> Fraction:
-    """The least epsilon, to ``digits`` significant digits, with at most this margin of a `PlanarRelease`.
+    """The least epsilon, to ``digits`` significant digits, at which a `PlanarRelease` has at most this margin.
 
-    The search bisects: the margin never increases with the level, since neither the margin of the noise nor the grid
-    does.
+    The search bisects: the margin never increases with epsilon, since neither the margin of the noise nor the width of
+    the grid does.
 
     Args:
         margin: Largest allowed distance between answer and point.
@@ -156,7 +157,7 @@ def planar_epsilon_for(
 
 
 def written(cells: Integers, grid: Fraction) -> NDArray[np.float64]:
-    """The floats nearest to these numbers of grid steps; beyond the floats, the largest float."""
+    """Multiply numbers of steps by the width of the grid; round to the nearest float, or to the largest one."""
     top, bottom = grid.numerator, grid.denominator
     short = cells.dtype != object and max(top, bottom) <= _WHOLE
     if short and cells.size and int(np.abs(cells).max()) * top <= _WHOLE:

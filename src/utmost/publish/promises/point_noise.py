@@ -1,4 +1,4 @@
-"""Noise of points of the plane: one noise for each row, with a level per unit of Euclidean distance."""
+"""Noise for points of the plane, such as homes: the coordinates of a row get joint noise, at epsilon per distance."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ from utmost.tables.cells.columns import RowName, exact_column, real_column
 
 # P(|V| > t/e) < 2^n exp(-t/2), below 2^-512 at t = 712 + 2n: less than the probability of guessing a key.
 _TAIL = 712
-# Without a declared bound, coordinates are at most so many times ``per``.
+# Without a declared bound, coordinates must be at most this many times ``per``.
 _MOST_DISTANCES = 1 << 64
 
 
@@ -41,12 +41,12 @@ _MOST_DISTANCES = 1 << 64
 class PointNoise(Noise):
     """Euclidean Laplace noise for columns that hold the coordinates of one point in each row.
 
-    The level, and the budget that it spends, are for each ``per`` of Euclidean distance. The distances of several rows
-    of one individual add up.
+    The level, and the budget that it spends, are for each ``per`` of Euclidean distance: moving a point by 2 ``per``
+    costs twice the level. If several rows belong to one individual, the distances add up.
 
     Args:
         per: Distance that the level refers to, > 0, in the unit of the coordinates.
-        grid: Width of the grid to which answers are rounded, > 0; each level chooses its own if left out.
+        grid: Width of the grid to which answers are rounded, > 0; if left out, it is chosen by the level of the answer.
         largest: Bound on the size of any coordinate, known without looking at the data; 2^64 ``per`` if left out.
         dimensions: Number of coordinates of a point.
 
@@ -99,7 +99,7 @@ class PointNoise(Noise):
         return f"one row's point, moved by {self.per} of distance"
 
     def distribution(self, level: Level) -> PlanarDistribution:
-        """The noise and the grid at a level.
+        """The distribution of the noise at a level, and the grid of the answers.
 
         Raises:
             OutOfRange: if the declared grid is too wide for the level.
@@ -107,11 +107,11 @@ class PointNoise(Noise):
         return PlanarDistribution(level, self.dimensions, self.per, self.grid)
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> "PointNoiseAtLevel":
-        """The noise of the points at a level, drawn from a hidden path for each point."""
+        """The noise of the points at a level; each point has a hidden path of noise over all levels."""
         return PointNoiseAtLevel(self, level, read_confidence(confidence))
 
     def margin(self, level: Level, confidence: Number) -> float:
-        """The margin of error: a released point lies this close to the true one with this confidence."""
+        """The margin of error: with this confidence a released point is at most this far from the true point."""
         return self.distribution(level).margin(read_confidence(confidence))
 
     def check_served(self) -> None:
@@ -131,7 +131,7 @@ class PointNoise(Noise):
         return most, f"{most}"
 
     def word(self, level: Level) -> int:
-        """The number of bytes of a stored cell, a function of public facts alone.
+        """The number of bytes of a stored cell; it depends only on public facts.
 
         >>> from utmost.exact import level
         >>> [PointNoise(200).word(level(e)) for e in ("1/1000000", 1, 50)]
@@ -144,7 +144,7 @@ class PointNoise(Noise):
         return width_of(2 + (-(-steps // 1) + 1).bit_length())
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """The coordinates; check that there are as many as the noise has dimensions."""
+        """Return the columns of coordinates; check that there are as many as the noise has dimensions."""
         check_lengths(list(columns))
         if len(columns) != self.dimensions:
             required = f"a point must have {self.dimensions} coordinates"
@@ -153,11 +153,11 @@ class PointNoise(Noise):
         return columns
 
     def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
-        """The exact coordinates of a column."""
+        """Read a column of coordinates as exact numbers."""
         return exact_column(real_column(column, name, place))
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
-        """The method that draws a response from paths that are derived from the key."""
+        """Return the complete response, computed from paths of noise that are derived from the ledger's key."""
         return PointPaths.of(response.derived, *response.about, self.distribution(response.step.to)).answer(values)
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
@@ -166,7 +166,7 @@ class PointNoise(Noise):
         return {name: written(cells, grid) for name, cells in response.items()}
 
     def bars(self, columns: Sequence[str]) -> dict[str, str]:
-        """The column of margins: one for all coordinates of a row."""
+        """{name of the column of margins: last column of coordinates}; one margin holds for a whole point."""
         return {margin_name(columns): columns[-1]}
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:

@@ -1,14 +1,14 @@
-"""Points of the plane in a ledger: hidden paths whose random bits are derived from the ledger's key.
+"""Noise of points of the plane in a ledger: each point has a hidden path of noise, derived from the ledger's key.
 
-Each row has a path of noise, which is a function of the key of this row alone,
+The path of a row is a function of the number of the row and of
 
     HKDF(ledger key; name, version, anchor for one unit of distance, dimensions, commitment to the points),
 
 in ledgers with drawn noise and in ledgers with derived noise. A response does not show the random clock of its path
-(proofs/theory/planar.md), so that another level cannot be computed from responses: the path is computed again. Every
-path begins at epsilon = 1 for each ``per``, whatever level is answered first. A ledger that was put back to an older
-copy therefore repeats its answers in any order of levels. Other points, another distance or another version of the data
-have another key, hence independent paths.
+(proofs/theory/planar.md), so that an answer at another level cannot be computed from responses: the path is computed
+again. Every path begins at epsilon = 1 for each ``per``, whatever level is answered first. So an older copy of the
+ledger gives the same answers again, in any order of levels. Other points, another distance or another version of the
+data have another key, hence independent paths.
 
 Whoever has the key and a response can remove the noise: the key must be protected like the data.
 """
@@ -34,7 +34,7 @@ from utmost.publish.promises.planar_distribution import PlanarDistribution
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PointPaths:
-    """The paths of one release, and its response at a level."""
+    """The hidden paths of the points of one release, with the distribution of the noise at one level."""
 
     distribution: PlanarDistribution
     key: bytes
@@ -43,12 +43,12 @@ class PointPaths:
     def of(
         cls, derived: Callable[..., bytes], name: str, version: int, committed: bytes, distribution: PlanarDistribution
     ) -> "PointPaths":
-        """The paths of a release, from the ledger's key and the commitment to the points."""
+        """Derive the key of the paths of a release from the ledger's key and the commitment to the points."""
         about = name, str(version), level_text(_anchor(distribution)), str(distribution.dimensions)
         return cls(distribution, derived("point paths", *about, sha256(committed).hexdigest()))
 
     def answer(self, values: Mapping[str, NDArray[Any]] | None) -> "PointAnswer":
-        """The response of all points at the level."""
+        """Compute the response of all points at the level of the distribution."""
         distribution = self.distribution
         if values is None:
             remedy = "Call relax with the table."
@@ -66,7 +66,7 @@ def _anchor(distribution: PlanarDistribution) -> Level:
 
 
 def flat_points(columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-    """The coordinates point by point in one row: as floats if all are floats, else as exact numbers."""
+    """Join columns of coordinates, point after point, to one array: floats if all are floats, else exact numbers."""
     coordinates = list(columns.values())
     if all(column.dtype.kind == "f" for column in coordinates):
         return np.stack(coordinates, axis=1).reshape(-1)
@@ -91,7 +91,7 @@ class PointAnswer:
 
 
 def drawn_points(points: NDArray[Any], distribution: PlanarDistribution, randomness: Randomness) -> NDArray[Any]:
-    """The cells of points, one row each, at the level of ``distribution``, in grid steps; shape (rows, dimensions)."""
+    """Draw the answer about each point at the level of ``distribution``, in grid steps; shape (rows, dimensions)."""
     bits, at = PathBits(randomness.words(KEY_BYTES // 8, 64).tobytes()), distribution.level.scaled(1 / distribution.per)
     return HiddenPaths(bits, at, distribution.dimensions).cells(
         GridPoints(points, distribution.dimensions, distribution.grid), at

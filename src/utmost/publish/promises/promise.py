@@ -231,7 +231,7 @@ class Promise(Display):
             raise Unsupported(required, came=came, remedy=remedy)
 
     def at_stop(self, level: Level, stop: Stop | None) -> NoiseAtLevel:
-        """The noise of an answer at a level, with margins that hold although the level was chosen by a stopping rule.
+        """The noise of an answer at a level; its margins also hold if a stopping rule has chosen the level.
 
         Args:
             level: Level of the answer.
@@ -249,7 +249,7 @@ class Promise(Display):
         epsilon: Number | Level,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> int | float:
-        """The margin of error at a level: a released value lies this close to the true one with this confidence."""
+        """The margin of error at a level: with this confidence the error of a released value is at most this."""
         return self.noise.margin(level_of(epsilon), confidence)
 
     def margins(
@@ -290,7 +290,7 @@ class Promise(Display):
 
     @property
     def texts(self) -> dict[str, str]:
-        """The fields with text for readers, by their titles."""
+        """The fields that hold a text for readers, as {title: text}."""
         named = {each.title: getattr(self, name) for name, each in json_forms(Promise).items() if each.hint}
         return {title: words for title, words in named.items() if words is not None}
 
@@ -487,7 +487,7 @@ class Promise(Display):
         return self.noise.at(level_of(epsilon), confidence)
 
     def as_drawn(self, at_level: NoiseAtLevel) -> "Promise":
-        """The promise with the result of a search for its noise."""
+        """The promise with noise as it is drawn at a level: if its noise needs a search, with the result."""
         noise = self.noise.as_drawn(at_level)
         return self if noise is self.noise else self._with({"noise": noise})
 
@@ -501,7 +501,7 @@ class Promise(Display):
         return self._with({"noise": noise})
 
     def of_table(self, table: Any) -> "Promise":
-        """The promise with every fact that a counted table states and the promise leaves out; checked.
+        """Take from a counted table each fact that the promise leaves out; return the checked promise.
 
         Raises:
             OutOfRange: as for `check`.
@@ -516,7 +516,7 @@ class Promise(Display):
 
 
 def checked_promise(promise: Any) -> Promise:
-    """Return a promise unchanged, refuse any other object; for noise alone the error has the remedy."""
+    """Return a promise unchanged; refuse any other object, and noise with the remedy to make a promise of it."""
     if isinstance(promise, PlannedNoise):
         name = type(promise).__name__
         remedy = f"Pass ut.Promise(noise={name}(...)), with the columns if the noise does not name them."
@@ -525,17 +525,17 @@ def checked_promise(promise: Any) -> Promise:
 
 
 def promise_for(promise: "Promise | Plan", table: Any) -> Promise:
-    """The checked promise of a table, with who was counted; a plan stands for the promise of its sums."""
+    """Check a promise against a table, and add who was counted; a plan stands for the promise about its sums."""
     from utmost.publish.workloads.planning.plan import Plan
 
     if isinstance(promise, Plan):
         return Promise(noise=promise).of_table(table)
-    checked_promise(promise).check(table)  # a part is never filled in: budgets do not add up those of disjoint parts
+    checked_promise(promise).check(table)  # of_table must not fill in a part: budgets do not add up disjoint parts
     return promise.of_table(table)
 
 
 def warn_of_left_out(promise: Promise, table: Any) -> None:
-    """Warn (IndividualLeftOut) if a counted table states more than a promise that must not change any more."""
+    """Warn (IndividualLeftOut) if a counted table states facts that the promise, which stays as it is, leaves out."""
     if promise.of_table(table) != promise:
         required = "The table states who one individual is and that utmost counted the table; the promise leaves it out"
         remedy = "Make the promise by Promise.of_counted(table), for a plan with noise=plan, before it is approved."
@@ -543,7 +543,7 @@ def warn_of_left_out(promise: Promise, table: Any) -> None:
 
 
 def counted_labels(table: Any) -> tuple[str, ...]:
-    """The label columns of a counted table; empty for another table."""
+    """The label columns of a counted table; empty for any other table."""
     counted: Any = table if isinstance(table, CountedFacts) else None
     return () if counted is None else tuple(counted.domain.label_columns(counted.domain.finest))
 

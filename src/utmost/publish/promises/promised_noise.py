@@ -1,9 +1,8 @@
-"""The protocol of a kind of noise: the measured columns, the noise at each level, and how an answer is drawn and
-stated.
+"""The base classes of every kind of noise in a promise: `PlannedNoise` for one level, `Noise` for all levels.
 
 A kind of noise is one class in one file: cells (`cell_noise`), the sums of a plan (`sum_noise`), points of the plane
-(`point_noise`). Ledger, service and command line depend on this protocol and on no kind; `noise_kinds` lists the kinds.
-A release without history needs only `PlannedNoise`.
+(`point_noise`). It says which columns get noise, how much at each level, and how an answer is drawn and stated. Ledger,
+service and command line use only these base classes; `noise_kinds` lists the kinds.
 """
 
 from abc import ABC, abstractmethod
@@ -34,7 +33,7 @@ from utmost.tables.cells.columns import RowName
 from utmost.tables.frames.any_table import opened_table
 
 Response = dict[str, Integers]
-"""A response in steps, by column."""
+"""A response: {column: noisy values in steps}."""
 
 
 def _read_unit(facts: dict[str, Any], name: str) -> Unit:
@@ -43,7 +42,7 @@ def _read_unit(facts: dict[str, Any], name: str) -> Unit:
 
 @dataclass(frozen=True, slots=True)
 class PlannedNoise(ABC):
-    """The noise of a promise, which can draw an answer at a level; this suffices for a release without history."""
+    """The noise of a promise, which draws an answer at one level; enough for a release that is made once."""
 
     unit: Unit = field(metadata=form("whom it protects", write=Unit.facts, read=_read_unit, parts=json_forms(Unit)))
 
@@ -59,7 +58,7 @@ class PlannedNoise(ABC):
 
     @property
     def needs_search(self) -> bool:
-        """Whether the noise still has to be found by a search; a statement needs noise that was found."""
+        """Whether a search must still find the noise; a statement can only describe noise that was found."""
         return False
 
     @property
@@ -70,7 +69,7 @@ class PlannedNoise(ABC):
     @property
     @abstractmethod
     def subject(self) -> str:
-        """The released columns, in the words of a page."""
+        """The released columns, as words on a page."""
 
     @abstractmethod
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseAtLevel:
@@ -78,14 +77,14 @@ class PlannedNoise(ABC):
 
     @abstractmethod
     def margin(self, level: Level, confidence: Number) -> int | float:
-        """The margin of error: a released value lies this close to the true one with this confidence."""
+        """The margin of error at a level: with this confidence the error of a released value is at most this."""
 
     @abstractmethod
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The guarantee at a level, in plain words."""
 
     def as_drawn(self, noise: NoiseAtLevel) -> "PlannedNoise":
-        """The same noise with the result of a search."""
+        """The same noise, with the result of the search that found ``noise``, if it needs a search."""
         return self
 
     def facts(self) -> dict[str, Any]:
@@ -98,14 +97,14 @@ class PlannedNoise(ABC):
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "PlannedNoise":
-        """The noise of this kind that `facts` wrote."""
+        """Read the noise from what `facts` wrote."""
         return cls(**cls.arguments(facts))
 
     @classmethod
     def arguments(cls, facts: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields of the noise of this kind that `facts` wrote."""
-        told = {name: fact for name, fact in mapping(facts, "facts").items() if name != "kind"}
-        return arguments_of(cls, told, "noise")
+        """Read the fields of the noise from what `facts` wrote."""
+        written = {name: fact for name, fact in mapping(facts, "facts").items() if name != "kind"}
+        return arguments_of(cls, written, "noise")
 
     def check_unit(self, counted: Any) -> None:  # noqa: B027, most kinds have nothing to check
         """Check that the unit fits a table, counted or not; Unsupported or OutOfRange if not."""
@@ -115,20 +114,20 @@ class PlannedNoise(ABC):
         check_size(self.unit, rows, columns)
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """The released columns, given those that a promise names; OutOfRange if this noise does not cover them."""
+        """Return the released columns, given the names in a promise; OutOfRange if this noise does not cover them."""
         return columns
 
     def labelled(self, public: tuple[str, ...]) -> tuple[str, ...]:
-        """The public columns: those that a promise names, and those that the noise adds."""
+        """Return the public columns, given the names in a promise; noise that labels rows adds its own."""
         return public
 
     def rows_of(self, table: Any, columns: Sequence[str]) -> Any:
-        """The table as its adapter or engine reads it; WrongKind for another kind of table."""
+        """Open a table for its adapter or engine; WrongKind for a kind of table that this noise does not take."""
         counted: Any = table if isinstance(table, CountedFacts) else None
         return opened_table(table) if counted is None else counted.in_steps(columns[0])
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:
-        """The columns that get noise, and the kind of the released table; None if it is the kind of the input."""
+        """The columns that get noise, and the kind of the released table; None for the kind of the input."""
         return rows, None
 
 
@@ -156,12 +155,12 @@ class Noise(PlannedNoise):
 
     @property
     def is_bounded(self) -> bool:
-        """Whether a bound on the size of a true value is declared."""
+        """Whether a bound on the size of the true values is declared."""
         return False
 
     @property
     def exponent(self) -> int | None:
-        """The k of the grid 2^-k to which true values are rounded; None if they are not rounded."""
+        """The k of the grid's width 2^-k, to which true values are rounded; None if they are not rounded."""
         return None
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseAtLevel:
@@ -169,7 +168,7 @@ class Noise(PlannedNoise):
         return AnyNoiseAtLevel(self, level, read_confidence(confidence))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
-        """The margins by the name of their values; only the ``most`` largest."""
+        """The ``most`` largest margins, each with words for the released values that have it."""
         return (("each released value", self.margin(level, confidence)),)
 
     def per_step(self, level: Level) -> Level | None:
@@ -221,7 +220,7 @@ class Noise(PlannedNoise):
 
     @abstractmethod
     def word(self, level: Level) -> int:
-        """The number of bytes of a stored cell, a function of public facts alone."""
+        """The number of bytes of a stored cell; it depends only on public facts."""
 
     def weakness(self, level: Level) -> str:
         """The reason why a level protects practically nobody, see `weakness_of`; empty if it protects."""
@@ -229,7 +228,7 @@ class Noise(PlannedNoise):
 
     @abstractmethod
     def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
-        """The values of a column in the form that gets noise.
+        """Read the values of a column, in the form to which noise is added.
 
         Raises:
             BadTable: for a cell that cannot be released.
@@ -237,14 +236,14 @@ class Noise(PlannedNoise):
 
     @abstractmethod
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
-        """The method that draws a new response."""
+        """Return the object that draws a new response."""
 
     @abstractmethod
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
         """The published numbers of a response."""
 
     def bars(self, columns: Sequence[str]) -> dict[str, str]:
-        """The names of the columns of margins, each with the column that it belongs to."""
+        """{name of a column of margins: released column that it belongs to}"""
         return {f"{name}_margin": name for name in columns}
 
     def check_names(self, columns: Sequence[str], public: Sequence[str]) -> None:
@@ -256,7 +255,7 @@ class Noise(PlannedNoise):
         check_margins_free(self.bars(columns), [*columns, *public])
 
     def column_bars(self, level: Level, columns: Sequence[str], confidence: Number) -> Mapping[str, tuple[str, Margin]]:
-        """The columns of margins by name, each with the column that it belongs to, and the margin."""
+        """{name of a column of margins: (released column that it belongs to, margin)}"""
         margin = self.margin(level, confidence)
         return {name: (owner, margin) for name, owner in self.bars(columns).items()}
 
@@ -277,7 +276,7 @@ class Noise(PlannedNoise):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AnyNoiseAtLevel(Display):
-    """The noise of an answer at a level, with the properties of the promised noise."""
+    """The noise of an answer at a level; everything but the level comes from the promised noise."""
 
     noise: Noise
     level: Level
@@ -309,7 +308,7 @@ class AnyNoiseAtLevel(Display):
         return self.noise.cells(column, name, place)
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
-        """The columns with noise, as a first response of a release without history."""
+        """Add noise to the columns, as for the first response of a release; return the published numbers."""
         from utmost.publish.promises.response_noise import FirstResponse
 
         size = sum(column.size for column in cells.values())

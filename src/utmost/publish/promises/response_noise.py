@@ -1,15 +1,15 @@
-"""The noise of a response: drawn from random bits, or derived from the ledger's key.
+"""Compute the noise of a response, block by block: drawn from random bits, or derived from the ledger's key.
 
-**Derived noise** is a function of the key, the release, its values and the level, so that a ledger that was put back to
-an older copy repeats its answers in any order of levels. The function is the noise process, evaluated lazily over a
-fixed tree of levels:
+**Derived noise** is a function of the key, the release, its values and the level. So an older copy of the ledger gives
+the same answers again, in any order of levels. The function evaluates the noise process lazily over a fixed tree of
+levels:
 
 - at epsilon = 2^10 the noise is geometric; from there it is tightened to 2^9, 2^8, ...;
 - between 2^j and 2^(j+1) it is bridged at the middle, then at the middle of the half that holds the level, and so on,
   until the level itself is a middle, or the interval is a 4096th of the octave: then the level is bridged between the
   ends of this interval.
 
-Each node draws from its own keystream, AES-256-CTR under
+The noise at each node comes from a separate keystream, AES-256-CTR under
 
     HKDF(ledger key; name, version, lattice, commitment to the values, column, block, level of the node),
 
@@ -39,7 +39,7 @@ from utmost.publish.promises.level_steps import Step
 _TOP, _HALVINGS = 10, 12
 
 Derive = Callable[[str, int, str], bytes]
-"""A function from the name of a column, the number of a block, and the name of a node to a key."""
+"""A function that returns a key, from the name of a column, the number of a block, and the name of a node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,12 @@ class DrawnNoise:
 
 @dataclass(frozen=True, slots=True)
 class FirstResponse:
-    """The `NewResponse` of a release without history."""
+    """The only response of a release that is made once; implements `NewResponse`."""
 
     level: Level
     size: int  # Number of cells of the response
     randomness: Randomness
-    secret: bytes = field(repr=False)  # Secret instead of a ledger's key
+    secret: bytes = field(repr=False)  # Random bytes in place of a ledger's key
 
     @property
     def step(self) -> Step:
@@ -91,7 +91,7 @@ class FirstResponse:
 
 @dataclass(frozen=True, slots=True)
 class DerivedNoise:
-    """Noise that is a function of a key; stored noise must be equal to this function's value."""
+    """Noise derived from a key; noise that was stored earlier is compared with what the key gives."""
 
     step: Step
     lattice: Lattice
@@ -109,7 +109,7 @@ class DerivedNoise:
         return path.at(self.step.to)
 
     def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """The noise minus the noise at the higher level; ``apart``, the stored lower minus higher noise, is checked."""
+        """The noise minus that at the higher level; ``apart``, the stored lower minus higher noise, is checked."""
         path = self._path(column, block, count)
         assert self.step.higher is not None
         higher = path.at(self.step.higher)
@@ -124,7 +124,7 @@ class DerivedNoise:
 
 @dataclass(frozen=True, slots=True)
 class NoiseOnLattice:
-    """The method that draws a response with noise on a lattice, from stored responses or from the values."""
+    """Draws a response with noise on a lattice, from stored responses or from the values."""
 
     step: Step
     lattice: Lattice
@@ -142,12 +142,12 @@ class NoiseOnLattice:
         above: Iterator[Integers] | None,
         rows: int,
     ) -> Iterator[Integers]:
-        """The new response of one column, block by block; only a level above all stored ones reads ``values``."""
+        """Yield the new response of one column in blocks; only a level above all stored ones needs ``values``."""
         for block, start in enumerate(range(0, rows, BLOCK)):
             lower, higher = (None if stored is None else next(stored) for stored in (below, above))
             at = column, block, min(BLOCK, rows - start)
             if higher is not None:
-                # Stored responses differ by multiples of the uniform block.
+                # Stored responses of a cell differ by multiples of the lattice's block.
                 apart = None if lower is None else self.lattice.split(minus(lower, higher))[1]
                 yield add(higher, self.lattice.times(self.noise.from_higher(*at, apart)))
                 continue
@@ -156,7 +156,7 @@ class NoiseOnLattice:
             if lower is None:
                 place, known = self.noise.place(*at), None
             else:
-                # The noise at the lower level is response - value; it determines the position in the uniform block.
+                # The noise at the lower level is response - value; it determines the position in the lattice's block.
                 place, known = self.lattice.split(minus(lower, true))
             noise = self.lattice.times(self.noise.at_highest(*at, known))
             yield add(true, noise if place is None else add(place, noise))
@@ -174,7 +174,7 @@ def check_derived(stored: Integers, derived: Integers) -> None:
 
 @dataclass(frozen=True, slots=True)
 class NoiseByRuns:
-    """The noise of cells in consecutive runs, each run with its own noise."""
+    """The noise of a column that is divided into consecutive runs of cells, each with its own noise."""
 
     runs: tuple[tuple[int, ResponseNoise], ...]  # Number of cells and noise of each run
     block_size: int  # Number of cells of a block; a run may begin and end inside a block
@@ -201,7 +201,7 @@ class NoiseByRuns:
         )
 
     def _pieces(self, block: int, count: int) -> Iterator[tuple[ResponseNoise, slice]]:
-        """The runs that overlap a block, each with its cells in the block."""
+        """Yield, for each run that overlaps a block, its noise and the slice of the block that it covers."""
         first, begins = block * self.block_size, 0
         for size, noise in self.runs:
             low, high = max(begins - first, 0), min(begins + size - first, count)
@@ -212,7 +212,7 @@ class NoiseByRuns:
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """The noise process of some cells; each node of the tree is evaluated once."""
+    """The noise process of the cells of a block, over the tree of levels; each node is evaluated once."""
 
     lattice: Lattice
     count: int
@@ -228,7 +228,7 @@ class _Path:
         return self.known[to]
 
     def _octave(self, exponent: int) -> Level:
-        """The level 2^exponent, after evaluating it and every power of two above it."""
+        """Evaluate every power of two from 2^10 down to 2^exponent; return the level 2^exponent."""
         above = None
         for j in range(_TOP, exponent - 1, -1):
             here = Level(None, Fraction(2) ** j)
@@ -245,7 +245,7 @@ class _Path:
 
 
 def check_derived_level(levels: Iterable[Level], to: Level) -> None:
-    """Check that derived noise can answer a level beside the stored ones."""
+    """Check that derived noise can answer the level ``to``, given the stored levels."""
     if Level(None, Fraction(2) ** _TOP) < to:
         raise Unsupported(f"derived noise serves levels up to epsilon={2**_TOP}", came=to)
     mine = _cell(to)
@@ -280,7 +280,7 @@ def _halvings(to: Level, low: Level, high: Level) -> list[Step]:
 
 
 def _cell(level: Level) -> tuple[Level | None, Level | None] | None:
-    """The last cell of the tree that holds a level; None for a level that is a node."""
+    """The smallest interval of the tree around a level, as its two ends; None for a level that is a node."""
     high = Level(None, Fraction(2) ** _octave_of(level))
     if level == high:
         return None

@@ -1,7 +1,7 @@
-"""Columns as signed sums, and back, with fractions kept or rounded at random.
+"""Convert columns to signed sums, and noisy signed sums back to columns; fractions stay or are rounded at random.
 
-Two columns become their sum and difference, from which they are computed as multiples of 1/2; more columns become the
-sums of `SignedCells`.
+Two columns become their sum and difference, from which the columns are computed as multiples of 1/2; more columns
+become the sums of `SignedCells`.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.workloads.measuring.cells_together import CellsDistribution
 
 Halves = Literal["toss", "keep"]
-"""Treatment of fractions: "toss" rounds up or down at random, "keep" keeps them."""
+"""Treatment of fractions: "toss" rounds them up or down at random, "keep" leaves them as they are."""
 
 _LARGEST = 1 << 52  # below it, floats hold every multiple of 1/2
 
@@ -38,7 +38,7 @@ def sum_and_difference(first: Any, second: Any) -> tuple[Any, Any]:
 def columns_of_pair(
     total: Any, difference: Any, *, halves: Halves = "keep", randomness: Randomness | None = None
 ) -> tuple[Any, Any]:
-    """Two columns from the noisy sum and difference; "toss" rounds multiples of 1/2 by a fair coin each."""
+    """Compute two columns from their noisy sum and difference; "toss" rounds each multiple of 1/2 by a fair coin."""
     left, right = whole_numbers(total, "total"), whole_numbers(difference, "difference")
     if left.shape != right.shape:
         raise OutOfRange("the two responses must have one length", came=(left.shape, right.shape))
@@ -50,7 +50,7 @@ def columns_of_pair(
 
 
 def signed_sums(columns: Sequence[Any], rows: Sequence[Sequence[int]]) -> list[Integers]:
-    """The linear combinations of columns with the integer coefficients in ``rows``."""
+    """Compute linear combinations of columns; each row of ``rows`` holds the integer coefficients of one."""
     parts = [whole_numbers(column, "column") for column in sequence(columns, "columns")]
     return [_combined(parts, sequence_of(row, integer, "rows")) for row in sequence(rows, "rows")]
 
@@ -58,7 +58,7 @@ def signed_sums(columns: Sequence[Any], rows: Sequence[Sequence[int]]) -> list[I
 def columns_of_signed_sums(
     sums: Sequence[Any], estimate: tuple[Any, int], *, halves: Halves = "keep", randomness: Randomness | None = None
 ) -> list[Any]:
-    """Columns from their noisy signed sums, by an integer matrix over a denominator; "toss" rounds without bias."""
+    """Compute columns from noisy signed sums; ``estimate`` is (matrix, denominator). "toss" rounds without bias."""
     gain, denominator = estimate
     responses = [whole_numbers(column, "sums") for column in sequence(sums, "sums")]
     bits = secure(randomness) if one_of(halves, Halves, "halves") == "toss" else None
@@ -70,7 +70,7 @@ def columns_of_signed_sums(
 
 
 def sums_of(distribution: CellsDistribution, columns: Sequence[Integers]) -> list[Integers]:
-    """The numbers that get the noise of a group: sum and difference of a pair, signed sums, or the columns."""
+    """Compute the numbers to which the noise of a group of columns is added: sum and difference, sums, or columns."""
     if isinstance(distribution, SignedCells):
         return signed_sums(columns, distribution.rows)
     return list(sum_and_difference(*columns) if isinstance(distribution, RotatedPair) else columns)
@@ -79,7 +79,7 @@ def sums_of(distribution: CellsDistribution, columns: Sequence[Integers]) -> lis
 def columns_of(
     distribution: CellsDistribution, sums: Sequence[Integers], *, halves: Halves, randomness: Randomness | None = None
 ) -> list[Any]:
-    """The columns of a group, computed from the noisy sums."""
+    """Compute the columns of a group from the noisy numbers of `sums_of`."""
     if isinstance(distribution, SignedCells):
         return columns_of_signed_sums(sums, distribution.estimate, halves=halves, randomness=randomness)
     if isinstance(distribution, RotatedPair):
@@ -96,7 +96,7 @@ def ratios_of(distribution: CellsDistribution) -> tuple[Level, ...]:
 
 
 def _combined(columns: Sequence[Integers], row: Sequence[int]) -> Integers:
-    """A linear combination of columns, in Python integers if int64 might overflow."""
+    """Compute a linear combination of columns, in Python integers if int64 might overflow."""
     times = sum(map(abs, row))
     wide = (with_room_for(column, times) * factor for column, factor in zip(columns, row, strict=True))
     return narrowed(sum(wide, np.zeros(columns[0].shape, np.int64)))
@@ -116,21 +116,21 @@ def _halved(doubled: Integers) -> NDArray[Any]:
 
 
 def _parts(numerators: Integers, denominator: int) -> NDArray[Any]:
-    """Each numerator divided by the denominator, as floats or Fractions."""
+    """Divide each numerator by the denominator, to floats, or to Fractions if a number is 2^52 or more."""
     if not numerators.size or (int(np.abs(numerators).max()) < _LARGEST and denominator < _LARGEST):
         return numerators.astype(np.float64) / denominator
     return objects(Fraction(int(x), denominator) for x in numerators)
 
 
 def _tossed(doubled: Integers, randomness: Randomness) -> Integers:
-    """Half of each integer, rounded up or down by a fair coin."""
+    """Divide each integer by 2; round up or down by a fair coin."""
     # A coin is drawn for every integer, also for even ones, so that the number of draws does not depend on the data.
     coins = (randomness.words(doubled.size, 8) & 1).astype(np.int64)
     return add(doubled, coins) >> 1
 
 
 def _rounded(numerators: Integers, denominator: int, randomness: Randomness) -> Integers:
-    """Each fraction rounded up with the probability of its fractional part, else down."""
+    """Round each numerator / denominator up with the probability of its fractional part, else down."""
     if denominator == 1:
         return numerators
     if denominator == 2:

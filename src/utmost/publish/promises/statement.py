@@ -1,8 +1,8 @@
-"""The statement of an answer: a promise, a level, a digest, and everything that follows from them; and its check.
+"""Write and check the statement of an answer: its promise, level and digest, and every fact that follows from these.
 
-The statement is plain data, ready for JSON, and holds no true value. Its only checker reads the facts that do not
-follow from others, writes the statement again, and compares every field: budget share of each cell, distribution,
-margins, sentences. The check needs no data and no solver. The facts that cannot be checked are in `ON_TRUST`.
+The statement is plain data, ready for JSON, and holds no true value. The check reads the facts that do not follow from
+others, writes the statement again, and compares every field: budget share of each cell, distribution, margins,
+sentences. It needs no data and no solver. `ON_TRUST` lists what cannot be checked.
 """
 
 from collections.abc import Mapping, Sequence
@@ -67,7 +67,7 @@ class StatementFacts(Display, dict[str, Any]):
     __repr__ = dict.__repr__
 
     def __init__(self, facts: Mapping[str, Any], read_table: Any = None) -> None:
-        """``read_table`` is the table that was read from the file whose digest the statement has."""
+        """``read_table`` is the table that was read from a file; the statement has the digest of this file."""
         super().__init__(facts)
         self.read_table = read_table
 
@@ -148,7 +148,7 @@ class Statement:
 
     @classmethod
     def _of_fields(cls, document: Mapping[str, Any]) -> "Statement":
-        """The statement from the fields that do not follow from others."""
+        """Parse the fields that do not follow from others; refuse a statement that needs a search."""
         level = level_from_facts(document)
         promise = Promise.of_facts(stated_field(document, "promise", dict))
         if promise.noise.needs_search:
@@ -162,7 +162,7 @@ class Statement:
         if promise.as_drawn(noise) != promise:
             raise does_not_follow("promise")
         statement = cls(promise, noise, rows, digest_of(document), LedgerFacts.of_statement(document, level))
-        # The stopping rule could have stopped at this level, and the margins hold there.
+        # Check that the stopping rule can have stopped at this level, and that the margins hold there.
         ledger, until = statement.ledger, promise.until
         if ledger is not None and (stop := ledger.stop) is not None:
             ladder = () if until is None or not stop.levels else until.levels(stop.promised)
@@ -203,7 +203,7 @@ class Statement:
 
     @classmethod
     def of_facts(cls, document: Mapping[str, Any]) -> "Statement":
-        """The statement in a document; every field is computed again and compared.
+        """Read the statement in a document; compute every field again and compare.
 
         Raises:
             BadTable: naming the first field that does not follow from the others.
@@ -243,8 +243,8 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
     Args:
         statement: Statement of the table.
         table: Table as it was released, of any kind; or the path of its file. The statement of a file has the digest of
-            that file. A table in memory is compared with it only if the statement comes from a release that was read
-            from the file, and then by its values.
+            that file. The values of a table in memory are then compared only if the statement comes from a release that
+            was read from the file.
         digested: Whether to compare the digest of the cells; pass False if the digest of the file was compared.
 
     Returns:
@@ -339,7 +339,7 @@ def is_blank(cell: Any) -> bool:
 
 
 def unlike(cell: Any, expected: Any) -> bool:
-    """Whether a cell of a file differs from the expected one: as exact numbers, as blanks, or as text."""
+    """Whether a cell of a file differs from the expected cell; numbers are compared exactly, and blanks are equal."""
     # The common case, fast for millions of cells.
     if type(expected) in (int, str) and type(cell) in (int, str) and str(cell) == str(expected):
         return False
@@ -392,7 +392,7 @@ def _is_released(cell: Any, step: Fraction | None) -> bool:
 
 
 def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level | IntegerDistribution:
-    """The noise of a released count: the level for a change of 1, or the distribution of a discrete staircase."""
+    """Return the level of geometric noise per change of 1, or the distribution if the noise is a discrete staircase."""
     checked = Statement.of_facts(stated)
     columns, noise = checked.promise.columns, checked.noise
     if column is not None and column not in columns:

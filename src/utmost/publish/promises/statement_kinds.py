@@ -32,11 +32,11 @@ KINDS_BESIDE_TABLES = frozenset(
         NOISY_TABLE_KIND,
     }
 )
-"""The kinds of statements in a file beside their table."""
+"""The kinds of statements that are files beside a table."""
 
 
 def noise_kind(document: Mapping[str, Any]) -> str:
-    """The kind of noise of the promise in a statement; "" for other documents."""
+    """The kind of noise in a statement's promise; "" for a document without one."""
     promise = document.get("promise")
     noise = promise.get("noise") if isinstance(promise, Mapping) else None
     kind = noise.get("kind") if isinstance(noise, Mapping) else None

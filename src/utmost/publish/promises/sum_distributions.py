@@ -1,4 +1,4 @@
-"""The noise of the sums that a plan measures, at the level of the whole release."""
+"""Compute the noise of the sums that a plan measures, from the level of the whole release."""
 
 from collections.abc import Mapping
 
@@ -12,15 +12,13 @@ from utmost.tables.axes.domain import Marginal
 
 
 def noise_distributions(plan: Plan, spent: Level) -> dict[Marginal, Geometric]:
-    """The noise of each sum of each measured marginal, for a level of the whole release."""
+    """The noise of each sum in each measured marginal, for a level ``spent`` by the whole release."""
     wide = plan.unit.sensitivity.numerator
     return {marginal: Geometric(of, wide * load_of(marginal)) for marginal, of in plan.levels(spent).items()}
 
 
 def weakness_of_distributions(plan: Plan, level: Level, distributions: Mapping[Marginal, Geometric]) -> str:
-    """The reason why a level protects practically nobody; empty if it protects. The noise of a public total does not
-    count.
-    """
+    """Say why a level protects practically nobody, see `weakness_of`; the noise of a public total does not count."""
     secret = [
         distribution
         for of, distribution in distributions.items()

@@ -1,4 +1,4 @@
-"""The sums that a plan measures of a counted table: consecutive runs of cells, one for each marginal and its share."""
+"""Geometric noise on the sums that a plan measures in a counted table; each marginal has its own budget share."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -36,21 +36,21 @@ from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.axes.domain import Domain, Marginal
 
 MEASURED = "measured"
-"""The name of the column of all sums of a plan."""
+"""Name of the one column that holds all measured sums, marginal after marginal."""
 
 
 def plan_facts(plan: Plan) -> dict[str, Any]:
-    """A plan with its unit as JSON values, which `read_plan_text` parses."""
+    """Write a plan and its unit as JSON values, for `read_plan_text`."""
     return plan.facts() | {"unit": plan.unit.facts()}
 
 
 def plan_text(plan: Plan) -> str:
-    """A plan with its unit as JSON text, which keeps the order of axes and labels, while ledgers sort names."""
+    """Write a plan and its unit as JSON text, so that axes and labels keep their order where a ledger sorts names."""
     return json.dumps(plan_facts(plan), separators=(",", ":"))
 
 
 def read_plan_text(written: Any, name: str = "plan") -> Plan:
-    """A plan, parsed from the output of `plan_facts` or `plan_text`, or returned unchanged."""
+    """Parse a plan from the output of `plan_facts` or `plan_text`; return a plan unchanged."""
     if isinstance(written, Plan):
         return written
     try:
@@ -65,10 +65,10 @@ def read_plan_text(written: Any, name: str = "plan") -> Plan:
 
 @dataclass(frozen=True, slots=True, init=False)
 class SumNoise(LatticeNoise):
-    """Geometric noise on the sums of a plan: each marginal gets noise at its share of the level.
+    """Geometric noise on the sums of a plan; the noise of each marginal is for its budget share.
 
     Args:
-        plan: Plan of the sums to measure of a counted table; its unit is that of the noise.
+        plan: Plan that says which sums of a counted table are measured; its unit is the unit of the noise.
         largest: Bound on the size of any possible true value, as for `CellNoise`.
 
     Raises:
@@ -99,11 +99,11 @@ class SumNoise(LatticeNoise):
 
     @property
     def subject(self) -> str:
-        """The released columns, in the words of a page."""
+        """The released columns, as words on a page."""
         return "many questions at once"
 
     def published_facts(self) -> dict[str, Any]:
-        """The noise as JSON for a statement, with the plan as values instead of text."""
+        """The noise as JSON for a statement, with the plan as JSON values instead of text."""
         return {**self.facts(), "plan": plan_facts(self.plan)}
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> "SumsAtLevel":
@@ -112,7 +112,7 @@ class SumNoise(LatticeNoise):
 
     @property
     def runs(self) -> tuple[tuple[int, Lattice], ...]:
-        """The number of sums of each marginal in order, with the lattice of their noise."""
+        """For each marginal, in the order of the plan, the number of its sums and the lattice of their noise."""
         sizes = (prod(self.plan.measured_shape(marginal)) for marginal in self.plan.shares)
         shares = self.plan.shares.items()
         lattices = (replace(self.lattice, share=share / load_of(marginal)) for marginal, share in shares)
@@ -130,18 +130,18 @@ class SumNoise(LatticeNoise):
 
     @property
     def widest(self) -> Lattice:
-        """The lattice of the marginal with the smallest share."""
+        """The lattice of the marginal with the most noise."""
         return min((lattice for _, lattice in self.runs), key=lambda lattice: lattice.share)
 
     def margin(self, level: Level, confidence: Number) -> int | float:
-        """The margin of error of a sum of the marginal with the smallest share."""
+        """The margin of error of a sum in the marginal with the most noise."""
         return self._bar(self.widest.of(level), confidence)
 
     def weakness(self, level: Level) -> str:
         return weakness_of_distributions(self.plan, level, noise_distributions(self.plan, level))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
-        """The margins of error of the marginals with the smallest shares."""
+        """The margins of error of the ``most`` marginals with the most noise, by their names."""
         marginals = zip(self.plan.shares, self.runs, strict=True)
         widest = sorted(marginals, key=lambda measured: measured[1][1].share)
         named = ((marginal, lattice.of(level)) for marginal, (_, lattice) in islice(widest, most))
@@ -155,11 +155,11 @@ class SumNoise(LatticeNoise):
         )
 
     def _bar(self, ratio: Level, confidence: Number) -> int | float:
-        """The margin of a sum, in the amount's own unit."""
+        """The margin of a sum whose noise has this level per change of 1 step, in the unit of the amount."""
         return self.unit.margin(int(Geometric(ratio).margin(confidence)))
 
     def check(self) -> None:
-        """Check that the measured sums determine the sums of the workload."""
+        """Check that the measured sums determine every wanted sum of the workload."""
         weights = precision_weights(self.plan.levels(level(1)))
         self.plan.measurement.reconstruction(weights)
 
@@ -171,7 +171,7 @@ class SumNoise(LatticeNoise):
         check_level_names(self.plan.domain, self.plan.unit)
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """The column of measured sums, which the plan names."""
+        """Return the name of the column of measured sums; refuse another name."""
         if columns not in ((), (MEASURED,)):
             raise OutOfRange(
                 "only one of noise=plan and columns= may be given: a plan names its columns itself",
@@ -189,24 +189,24 @@ class SumNoise(LatticeNoise):
         return table
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:
-        """The true sums in one column, marginal by marginal."""
+        """Compute the true sums, as one column, marginal after marginal."""
         rows.check_fits(self.plan)
         sums = [marginal.ravel() for marginal in self.plan.sums(rows.read_by(self.plan)).values()]
         return {MEASURED: np.concatenate(sums)}, rows.kind
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
-        """The method that draws a response, run by run."""
+        """Return the object that draws a response; each marginal has its own noise."""
         sizes, lattices = zip(*self.runs, strict=True)
         runs = (response.on(lattice, f"run {at}") for at, lattice in enumerate(lattices))
         noise = NoiseByRuns(tuple(zip(sizes, runs, strict=True)), BLOCK)
         return NoiseOnLattice(response.step, self.lattice, noise)
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
-        """The noisy sums in steps, as a document has them."""
+        """The noisy sums in steps, which is also their form in documents."""
         return dict(response)
 
     def by_marginal(self, column: Integers) -> dict[Marginal, Integers]:
-        """The measured sums of each marginal, from one column of all sums."""
+        """Split the column of all measured sums into the sums of each marginal."""
         measured, start = {}, 0
         for marginal in self.plan.shares:
             shape = self.plan.measured_shape(marginal)
@@ -230,7 +230,7 @@ class SumNoise(LatticeNoise):
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The guarantee at a level, in plain words, with its assumptions."""
         plan = self.plan
-        # Beside the sentence of the unit: no negative numbers, and which cells change together
+        # Assumptions beyond those of the unit: no negative numbers, and which cells change together
         amount, assumed = plan.unit.amount, ""
         if amount is not None and amount.clipped is not None:
             assumed += f"In sums and means, {amount.clipped}. "
@@ -257,7 +257,7 @@ class SumsAtLevel(AnyNoiseAtLevel):
     noise: SumNoise
 
     def facts(self) -> dict[str, Any]:
-        """The noise as JSON values, for a statement: share, noise, margin and weight of each marginal."""
+        """The noise as JSON values, for a statement: budget share, noise, margin and weight of each marginal."""
         plan, distributions = self.noise.plan, noise_distributions(self.noise.plan, self.level)
         weights = precision_weights({marginal: distribution.ratio for marginal, distribution in distributions.items()})
         marginals = [

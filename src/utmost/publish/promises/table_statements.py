@@ -1,4 +1,4 @@
-"""Sentences and digests of the statement that stands beside a released table.
+"""Write the sentences of a statement about a released table, and compute the digest of its cells.
 
 A statement is plain data, ready for JSON. It holds no true value and no seed.
 """
@@ -22,7 +22,7 @@ from utmost.tables.frames.any_table import adapter_of
 
 
 def cells_digest(table: Any) -> dict[str, str]:
-    """The digest of the cells of a table of any kind in memory."""
+    """The digest of the cells of a table in memory, of any kind."""
     # SHA-256 of [[name, [cells]], ...] as JSON without spaces, in UTF-8, one pair for each column in order. A missing
     # cell is null, an integer its decimal digits, another number the shortest decimal of its float, other cells their
     # text.
@@ -68,7 +68,7 @@ def _cell(cell: Any) -> str | None:
 
 
 def taken_for_granted(public: Sequence[str], rows_from: str) -> str:
-    """The assumption about the parts of a table that have no noise: its public columns and its list of rows."""
+    """The assumption about what has no noise in a table, in words: its public columns and its list of rows."""
     columns = f"the public columns ({', '.join(public)})" if public else ""
     if rows_from == "observed":
         rows = "Which rows there are was found in the data: the promise does not cover it."
@@ -77,7 +77,7 @@ def taken_for_granted(public: Sequence[str], rows_from: str) -> str:
 
 
 def assumed_public(published: str) -> str:
-    """The assumption about ``published``, values or lists that have no noise."""
+    """The assumption, in words, about values or lists that are published without noise."""
     return f"The promise also assumes that {published} would be the same without any one individual."
 
 
@@ -86,7 +86,7 @@ LISTS_ASSUMED = assumed_public("the lists of possible values")
 
 
 def promise_line(level: Level, neighbours: str) -> str:
-    """The guarantee in one line, for a screen; the statement has the full text."""
+    """The guarantee without its assumptions, in one line, for a screen."""
     factor = f"by at most {factor_text(level)} ({level_name(level)})"
     return f"{_CHANGES[neighbours]} multiplies or divides the chance of any result {factor}."
 
@@ -103,17 +103,17 @@ _CHANGES = {
 
 
 def assumed_line(unit: Unit, cell: str) -> str:
-    """The assumption of the guarantee about one individual, in one line."""
+    """The assumption about one individual, as words after "one individual, who"."""
     return f"changes {unit.changes_text(cell)}"
 
 
 def promise(level: Level, unit: Unit, released: str, cell: str) -> str:
-    """The guarantee in a sentence, and the assumption about one individual in another."""
+    """The guarantee in one sentence, and the assumption of the unit about one individual in a second one."""
     return promise_text(level, unit.neighbours, released, unit.changes_text(cell))
 
 
 def promise_text(level: Level, neighbours: str, released: str, changes: str) -> str:
-    """The guarantee, with the assumption ``changes`` about one individual, in words."""
+    """The guarantee in one sentence, and in a second one the assumption that one individual changes ``changes``."""
     one = {"add-remove": "one individual changes", "change-one": "one individual's record counts in"}[neighbours]
     return (
         f"{_CHANGES[neighbours]} multiplies or divides the chance of any result in {released} by at most "
@@ -122,7 +122,7 @@ def promise_text(level: Level, neighbours: str, released: str, changes: str) -> 
 
 
 def distribution_parameters(distribution: Distribution) -> dict[str, int | float | str]:
-    """The parameters of a distribution, with Fractions as text."""
+    """The parameters of a distribution as JSON values, with Fractions as text."""
     return {
         name: str(value) if isinstance(value, Fraction) else value for name, value in distribution.parameters.items()
     }

@@ -1,4 +1,4 @@
-"""Latitudes and longitudes as metres in a plane that touches the earth at a public place, and back."""
+"""Convert latitudes and longitudes to metres in a plane that touches the earth at a public place, and back."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -19,7 +19,7 @@ _NEAR, _FAR = 1e-12, 1e9  # metres
 
 
 class TangentPlane(Display):
-    """The plane that touches the ellipsoid WGS84 at a place, with orthogonal projection of positions.
+    """The plane that touches the ellipsoid WGS84 at a place; positions are projected orthogonally to it.
 
     No projection of the earth preserves all distances. This one increases none: a straight line between two positions
     is at most as long as the path along the ground, and its projection at most as long as the line. So a level for each
@@ -56,7 +56,7 @@ class TangentPlane(Display):
         return self._latitude, self._longitude
 
     def project(self, latitude: ArrayLike, longitude: ArrayLike) -> NDArray[np.float64]:
-        """Positions as metres east and north of the place.
+        """Convert positions to metres east and north of the place.
 
         Args:
             latitude, longitude: Coordinates in degrees, of equal shape.
@@ -66,7 +66,7 @@ class TangentPlane(Display):
 
         Raises:
             BadTable: for invalid coordinates, and for a position on the far side of the earth; the message shows no
-                value. This error depends on the data, and is for the curator alone.
+                value. Since this error depends on the data, only the curator may see it.
         """
         if np.ma.is_masked(latitude) or np.ma.is_masked(longitude):
             raise BadTable("every position must have a latitude and a longitude", came="one without")
@@ -87,7 +87,7 @@ class TangentPlane(Display):
         return flat
 
     def positions(self, points: ArrayLike) -> NDArray[np.float64]:
-        """Points of the plane as positions: those on the earth's surface above or below the points.
+        """Convert points of the plane to the positions on the earth's surface above or below them.
 
         Args:
             points: Metres east and north, shape (..., 2), such as the answers of a `PlanarRelease`.
@@ -140,7 +140,7 @@ def check_lengths(columns: Sequence[str]) -> None:
 
 def warn_of_degrees(points: NDArray[Any], dimensions: int, per: Fraction) -> None:
     """Warn (DegreesAsLengths) if all points are within 180, some are fractional, and ``per`` is 100 or more."""
-    # This warning depends on the data, like an error about a cell: it is for the curator alone.
+    # This warning depends on the data, like an error about a cell: only the curator may see it.
     if dimensions != 2 or per < _NO_TOWN or not points.size:
         return
     if bool((abs(points) <= 180).all()) and bool((points % 1 != 0).any()):
@@ -152,7 +152,7 @@ def warn_of_degrees(points: NDArray[Any], dimensions: int, per: Fraction) -> Non
 
 
 def _upwards(north: Any, east: Any) -> NDArray[np.float64]:
-    """Unit vectors orthogonal to the ground."""
+    """Unit vectors orthogonal to the ground, from latitudes and longitudes in radians; shape (..., 3)."""
     return np.stack([np.cos(north) * np.cos(east), np.cos(north) * np.sin(east), np.sin(north)], axis=-1)
 
 

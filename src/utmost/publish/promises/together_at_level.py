@@ -1,9 +1,9 @@
-"""Releasing columns where one individual changes cells of one row only.
+"""Noise for columns of which one individual changes cells of only one row, such as men and women in each department.
 
-Then the sum and the difference of two columns are released instead of the columns: an individual who changes both cells
-by at most s changes |sum| + |difference| by at most 2s, while each cell alone would cost 2s. A column is computed as
-(sum + difference)/2, a multiple of 1/2. Sum and difference have geometric noise, which can be relaxed, tightened, and
-answered at any level in any order.
+One of the methods adds noise to the sum and the difference of two columns instead of the columns. An individual who
+changes both cells by at most s changes sum and difference by at most 2s in all, so that each of them needs no more
+noise than each cell would. A column is then (sum + difference)/2, a multiple of 1/2. The noise of sum and difference is
+geometric; it can be relaxed, tightened, and answered at any level in any order.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,7 +52,7 @@ _MOST_KINDS = 16
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NoiseTogetherAtLevel(Display):
-    """The noise of columns that one individual changes together, at one level.
+    """The noise at one level of columns that one individual changes together, in one row.
 
     Attributes:
         level: Level of the whole release.
@@ -63,7 +63,7 @@ class NoiseTogetherAtLevel(Display):
         halves: Treatment of multiples of 1/2.
         confidence: Probability with which a released cell lies within its margin of the true one.
         margins: Margin of each column.
-        cost: Cost of a cell that was minimised: "absolute" for the mean |error|, "squared" for the mean variance.
+        cost: Cost that the noise minimises: "absolute" for the mean |error| of a cell, "squared" for the mean variance.
     """
 
     level: Level
@@ -90,7 +90,7 @@ class NoiseTogetherAtLevel(Display):
         )
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
-        """The column of margins of each column, with the margin."""
+        """{name of a column of margins: (released column that it belongs to, margin)}"""
         return {f"{name}_margin": (name, margin) for name, margin in zip(self.columns, self.margins, strict=True)}
 
     def weakness(self) -> str:
@@ -196,7 +196,7 @@ class NoiseTogetherAtLevel(Display):
 
     @property
     def search_facts(self) -> dict[str, Any]:
-        """The noise that a search found, which `way_of_facts` parses; empty if the kind determines the noise."""
+        """The noise that a search found, as JSON values for `way_of_facts`; empty if the kind determines the noise."""
         if self.way.kind == "signed":
             groups, shares = [list(group) for group in self._groups], [str(share) for share in self.way.shares]
             return {"groups": groups, "shares": shares, "signed_sums": rows_facts(self.way)}
@@ -215,7 +215,7 @@ def together_guarantee(level: Level, unit: Unit) -> str:
 
 
 def grouped(columns: Sequence[Any], groups: Sequence[int]) -> list[tuple[Any, ...]]:
-    """The columns in consecutive groups of these sizes."""
+    """Split the columns into consecutive groups of these sizes."""
     ends = list(accumulate(groups))
     return [tuple(columns[end - n : end]) for end, n in zip(ends, groups, strict=True)]
 
@@ -239,10 +239,10 @@ def noise_together_at(
     halves: Halves | None = None,
     confidence: Number = DEFAULT_CONFIDENCE,
 ) -> NoiseTogetherAtLevel:
-    """Choose the noise of columns where one individual changes cells of one row only; draw nothing.
+    """Choose the noise of columns of which one individual changes cells of only one row; draw nothing.
 
     Args:
-        columns: Two columns or more; pairs are taken in this order, and a last odd column stays single.
+        columns: Two columns or more. Neighbours in this order form pairs; a last odd column stays single.
         epsilon: Privacy level of the whole release.
         unit: Unit of privacy with as many cells as columns; ``nonnegative`` reduces the noise of three columns and
             more.
@@ -298,7 +298,7 @@ def noise_of_way(
     confidence: Number,
     cost: CellCost,
 ) -> NoiseTogetherAtLevel:
-    """The noise of a chosen kind at a level; its unit has ``nonnegative`` only if the noise needs it."""
+    """Return noise of a chosen kind with its margins; ``nonnegative`` of the unit stays only if the noise needs it."""
     sure = read_confidence(confidence)
     of_distributions = dict[Any, Sequence[int | float]]()
     for distribution, cells in dict(zip(way.distributions, way.groups, strict=True)).items():
@@ -314,7 +314,7 @@ def noise_of_way(
 
 
 def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTogether:
-    """The noise that a statement describes; its level is computed, its optimality is not."""
+    """Read the noise that a statement describes; check its level by computing it, but not its optimality."""
     kind, spent = one_of(facts["noise"], TogetherKind, "noise"), presence(level, unit)
     if kind in RAISED and not unit.nonnegative:
         raise BadTable(
@@ -337,7 +337,7 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
         raise BadTable("the signed sums must use every released column", came="others", where="signed_sums")
     if min(shares) <= 0 or sum(shares) != 1:
         raise BadTable("the shares of groups must add up to 1", came="others", where="shares")
-    # A search makes few kinds of small groups: each kind is parsed once, so that reading is fast.
+    # A search makes small groups of few kinds: each kind is parsed only once, since parsing is slow.
     texts = [(share, repr(listed["rows"]), repr(listed["shares"])) for share, listed in zip(shares, rows, strict=True)]
     kinds = dict(zip(texts, rows, strict=True))
     if max(sizes) > LARGEST_GROUP or len(kinds) > _MOST_KINDS:
@@ -356,7 +356,7 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
 
 
 def rows_facts(way: CellsTogether) -> list[dict[str, Any]]:
-    """The signed rows of each group, their shares, and the cost of each change of one individual, as a certificate."""
+    """For each group, the coefficients of its signed sums, their budget shares, and the cost of every single change."""
     return [
         {
             "rows": [list(row) for row in distribution.rows],

@@ -49,12 +49,12 @@ def _read_labels(fact: Any, name: str) -> LabelChoice:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Until(Display):
-    """The rule of a release that stops as soon as it is accurate; made by `within`, for ``until`` of a `Promise`.
+    """A rule by which a release stops as soon as it is accurate; `within` makes it for ``until`` of a `Promise`.
 
     Attributes:
         share: Required margin, as a share of the released value.
-        where: Labels by public column: the cells of these rows must be accurate; all cells if empty. For a plan, the
-            cells of each table of the workload that has these columns.
+        where: Pairs of a public column and labels: the cells of rows with these labels must be accurate; all cells if
+            empty. For a plan, the cells of each table of the workload that has these columns.
         steps: Number of levels, each twice the one before it; the last one is the epsilon of the release.
     """
 
@@ -125,7 +125,7 @@ class Until(Display):
             from utmost.publish.promises.sum_noise import SumNoise
 
             assert isinstance(noise, SumNoise), "only noise of sums is by a plan"
-            # A table of the workload has the cells that the rule chooses.
+            # Check that a table of the workload has the cells that the rule chooses.
             tables = noise.plan.tables
             for name, labels in self.where:
                 known = [columns[name] for columns in tables.values() if self.reads(columns)]
@@ -154,7 +154,7 @@ class Until(Display):
                 raise OutOfRange("until must name public columns", came=repr(name), remedy=remedy)
 
     def chosen(self, table: Any) -> NDArray[np.bool_] | None:
-        """The rows that the rule reads; None for all rows.
+        """The rows that the rule reads, as booleans; None for all rows.
 
         Raises:
             OutOfRange: if no row has all these labels.
@@ -171,12 +171,12 @@ class Until(Display):
         return np.asarray(rows)
 
     def is_met(self, table: Any, columns: Sequence[str], noise: NoiseAtLevel) -> bool:
-        """Whether a released table is accurate enough; a function of published values.
+        """Whether a released table is accurate enough; the result depends only on published values.
 
         Args:
             table: Table as it is published.
-            columns: Its released columns.
-            noise: Their noise, with the 95 % margins that the rule reads, even if others are shown.
+            columns: Released columns of the table.
+            noise: Noise of these columns, with margins of 95 %, which the rule reads even if other margins are shown.
         """
         adapter, rows = adapter_of(table), self.chosen(table)
         for name, margin in noise.bars(columns).values():
@@ -187,11 +187,11 @@ class Until(Display):
         return True
 
     def is_met_by(self, table: Any, margins: Mapping[str, str]) -> bool:
-        """Whether a table is accurate enough by its own columns of margins.
+        """Whether a released table is accurate enough, judged by the columns of margins in the table.
 
         Args:
             table: Table as it is published.
-            margins: Released column by the name of its column of margins.
+            margins: {name of the column of margins: released column}.
         """
         adapter, rows = adapter_of(table), self.chosen(table)
         for margin_name, name in margins.items():
@@ -211,11 +211,11 @@ class Until(Display):
         return bool((np.abs(cells) >= least).all())
 
     def cell_confidence(self, noise: PlannedNoise, levels: Sequence[Level], confidence: Fraction) -> Fraction:
-        """The confidence at each level, so high that margins have ``confidence`` where the rule stops.
+        """The confidence that margins need at each level so that they hold with ``confidence`` where the rule stops.
 
-        For noise on the integers this confidence follows from the tails at each level: for a share of 10 %, the
-        probability of a miss where the rule stops is about 1.5 times the probability of a miss at one level. For other
-        noise, the probabilities of a miss at all levels add up.
+        For noise on the integers it follows from the tails at each level: for a share of 10 %, an error exceeds the
+        margin where the rule stops about 1.5 times as often as at one level chosen beforehand. For other noise, the
+        probabilities that the error exceeds the margin at each level add up.
 
         Source: proofs/theory/accuracy-first.md.
 
@@ -228,7 +228,7 @@ class Until(Display):
         return _cell_confidence(noise, self.share, tuple(levels), confidence)
 
     def ladder(self, noise: PlannedNoise, epsilon: Level, confidence: Fraction) -> list["LadderStep"]:
-        """Each level at which a release of cells may stop, with its margin, and the cells that are accurate there.
+        """List the levels at which a release of cells may stop, each with its margin and the smallest accurate value.
 
         Args:
             noise: Noise of each cell.
@@ -245,7 +245,7 @@ class Until(Display):
         return [LadderStep(level, margin, self.least_accurate(read_margin)) for level, margin, read_margin in steps]
 
     def least_accurate(self, margin: int | float) -> int | float:
-        """The least absolute value that is accurate with a margin."""
+        """The least absolute value for which ``margin`` is at most the required share of the value."""
         least = exact(margin) / self.share
         return -(-least.numerator // least.denominator) if isinstance(margin, int) else round_up(least)
 
@@ -258,7 +258,7 @@ class LadderStep:
         level: Level.
         margin: Margin of a cell that holds at the level where the rule stops.
         least: Smallest absolute released value with which a cell is accurate at this level.
-        table: Wanted table of a plan that has this margin; None for a release of cells, which have one.
+        table: Wanted table of a plan that has this margin; None for a release of cells, which all have the same margin.
     """
 
     level: Level
@@ -269,13 +269,13 @@ class LadderStep:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The facts of an answer under a stopping rule: whether the rule stopped here, or a user chose the level.
+    """The facts of an answer under a stopping rule: whether the rule stopped at its level, or a user chose the level.
 
     Attributes:
         levels: Levels of the rule, smallest first; the last one was promised beforehand.
-        is_met: Whether the rule was met where it stopped; False is possible only at the last level. None at a level
-            that somebody asked for.
-        confidence: Confidence of the margins: at the level where the rule stopped, or at any level that is asked for.
+        is_met: Whether the rule was met where it stopped; False is possible only at the last level. None for a level
+            that a user requested.
+        confidence: Confidence of the margins.
     """
 
     levels: tuple[Level, ...]
@@ -293,9 +293,9 @@ class Stop:
         return self.levels[-1]
 
     def at_one_level(self, confidence: Fraction) -> Fraction:
-        """The confidence of margins at one level, so high that margins hold with ``confidence`` wherever a rule stops.
+        """The confidence that margins need at every level so that all of them hold together with ``confidence``.
 
-        By the union bound: at most, the probabilities of a miss at all levels of the rule add up.
+        By the union bound over the levels of the rule.
         """
         return 1 - (1 - confidence) / len(self.levels)
 
@@ -303,24 +303,23 @@ class Stop:
 def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Until:
     """The rule "every cell is within 10 %": a release tries increasing levels, and stops at the first accurate one.
 
-    Pass it as ``until`` to a `Promise`. A release then answers epsilon / 64, epsilon / 32, ... in turn. It stops as
-    soon as the 95 % margin of each chosen cell is at most this share of its released value, and at epsilon in any case.
-    Only the level at which it stops is spent. Margins are wider than at a level chosen beforehand, because the rule
-    chooses the level: each margin holds with its confidence, averaged over all levels at which the release may stop.
-    Among the releases that stop unusually early, more true values lie outside their margins: lucky noise stopped these
-    releases.
+    Pass it as ``until`` to a `Promise`. A release then tries epsilon / 64, epsilon / 32, ..., epsilon. It stops as soon
+    as the 95 % margin of each chosen cell is at most this share of its released value, and at epsilon in any case. Only
+    the level at which it stops is spent. Margins are wider than at a level chosen beforehand, because the rule chooses
+    the level: each margin holds with its confidence, averaged over all levels at which the release may stop. Releases
+    that stop unusually early have more true values outside their margins, since lucky noise stopped them.
 
     Args:
         share: Required margin, as a share of the released value: "10 %" or 0.1.
-        where: Cells that must be accurate, as a label or a list of labels by public column; all cells if left out. For
-            a plan, cells of each table of the workload that has these columns; other tables are not read.
-        steps: Number of levels, from 2 to 16, each twice the one before it, the last one being epsilon.
+        where: Cells that must be accurate, as {public column: label or list of labels}; all cells if left out. For a
+            plan, cells of each table of the workload that has these columns; other tables are not read.
+        steps: Number of levels, from 2 to 16. Each level is twice the one before it, and the last one is epsilon.
 
     Raises:
         OutOfRange: for a share that is not above 0 and up to 1, and an invalid number of levels.
         WrongKind: for a rule that is a function, which could read the data.
 
-    Source: [ligett2017] for the idea; the lossless chain of [koufogiannis2015] makes it free.
+    Source: [ligett2017] for the idea; by [koufogiannis2015] the tried levels together cost only the last one.
 
     >>> import utmost as ut
     >>> table = {"department": ["A", "B"], "applicants": [933, 585]}
@@ -354,7 +353,7 @@ def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Un
 
 
 _PARTS = 1 << 8
-"""The probability that a margin is missed is chosen in steps of a 256th."""
+"""The probability that an error may exceed its margin at each level is chosen in 256ths of the total probability."""
 
 
 @lru_cache(maxsize=1 << 10)
@@ -381,7 +380,7 @@ def _cell_confidence(noise: PlannedNoise, share: Fraction, levels: tuple[Level, 
 def _most_missed(
     distributions: Sequence[IntegerDistribution], share: Fraction, each: Fraction, read: Sequence[int] | None
 ) -> Fraction:
-    """A bound on the probability that a cell's margin is missed where the rule stops, for every true value."""
+    """Bound the probability, for every true value, that a cell's error exceeds its margin where the rule stops."""
     # Notation of proofs/theory/accuracy-first.md, Theorem 3.
     t = [distribution.margin(1 - each) for distribution in distributions]
     n = [-(-margin * share.denominator // share.numerator) for margin in (t if read is None else read)]

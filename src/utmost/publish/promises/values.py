@@ -1,7 +1,7 @@
-"""Values plus exact noise.
+"""Add exact noise to values: a number, a list or an array.
 
-All numbers are read before any noise is drawn. The type does not matter: 3, 3.0 and Decimal(3) are the same value. A
-refusal names the place and the type of a cell, never its value.
+All numbers are read before any noise is drawn. Their type does not matter: 3, 3.0 and Decimal(3) are the same value. An
+error names the position and the type of a cell, never its value.
 """
 
 from collections.abc import Iterator
@@ -27,17 +27,17 @@ def add_noise(
     method: DrawMethod | None = None,
     grid: Number | None = None,
 ) -> Any:
-    """``values`` plus independent noise, one draw for each value.
+    """Add independent noise to each value.
 
     With a distribution on the integers, the values are integers and stay integers. With a distribution on the reals,
-    each value is rounded to the nearest point of a grid of width 2^-k, ties upwards; then noise of exactly the discrete
-    distribution of `utmost.core.sampling.draw.on_grid` is added; the result is the float nearest to the noisy grid
-    point, which is that point itself below 2^53 grid steps.
+    each value is rounded to the nearest point of a grid of width 2^-k, ties upwards. Then noise is added with exactly
+    the discrete distribution of `utmost.core.sampling.draw.on_grid`. The result is the float nearest to the noisy grid
+    point; below 2^53 grid steps it equals this point.
 
     Args:
         values: A number, a list (nested or not), or an array of any shape, also an empty one. It is not changed.
         distribution: Distribution for the sensitivity and the level of one value. If one individual changes several
-            values, spend a share of the level on each.
+            values, make it for the budget share of each value.
         randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
         method: Method of `sample`.
         grid: Width of the grid, a power of two, for distributions on the reals. If left out, it is chosen by
@@ -49,7 +49,7 @@ def add_noise(
 
     Raises:
         NotANumber: for a value that is missing, boolean, text, NaN, infinite or, with a distribution on the integers, a
-            fraction; the message names the place, never the value, and is for the curator alone. Nothing was drawn
+            fraction. The message names the position, never the value; only the curator may see it. Nothing was drawn
             then.
         PromiseBroken: for a source of randomness that is not secure.
         OutOfRange: for a width that is not a power of two.
@@ -67,7 +67,7 @@ def add_noise(
 def noised(
     values: Any, distribution: Distribution, *, randomness: Randomness, method: DrawMethod | None, grid: Number | None
 ) -> Any:
-    """`add_noise`, with a given source of randomness."""
+    """`add_noise`, with a source of randomness that was checked already."""
     return noised_by(values, *on_grid(distribution, grid), randomness=randomness, method=method)
 
 
@@ -79,7 +79,7 @@ def noised_by(
     randomness: Randomness,
     method: DrawMethod | None = None,
 ) -> Any:
-    """The values with this noise, in steps of 2^-exponent, or on the integers if the exponent is None."""
+    """Add noise in steps of 2^-exponent, or integers if the exponent is None; ``lattice`` is its distribution."""
     if type(values) is int and exponent is None:
         return values + sample(lattice, randomness=randomness, method=method)
     cells = integer_cells(values) if exponent is None else real_cells(values, exponent)

@@ -1,4 +1,4 @@
-"""Selection of keys of a declared universe that is too large to list, with epsilon alone: sparse long tables.
+"""Select cells of a declared universe that is too large to list, such as all texts, with epsilon and without delta.
 
 Every cell of the universe gets independent noise, and the cells above a threshold are published. The work does not grow
 with the universe: among cells with count 0, only the selected ones are drawn. The distribution is exactly that of noise
@@ -36,7 +36,7 @@ _MOST_BITS = 13_000  # Python prints integers of up to 4300 digits
 
 
 class Universe(Protocol):
-    """A finite list of keys that is never written out, with maps from places to keys and back."""
+    """A finite list of keys that is never written out: its methods map an index to a key, and a key to its index."""
 
     # If a universe has ``facts`` (`Texts` and `Tuples` do), a ledger recognises it by their digest, else by its size.
     @property
@@ -44,10 +44,10 @@ class Universe(Protocol):
         """Number of keys."""
 
     def key(self, place: int) -> Any:
-        """The key at a place, 0 to size - 1."""
+        """The key at index ``place``, 0 to size - 1."""
 
     def place(self, key: Any) -> int | None:
-        """The place of a key; None if the key is not in the universe."""
+        """The index of a key; None if the key is not in the universe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Texts:
         return sum(len(self.alphabet) ** length for length in range(self.least, self.most + 1))
 
     def key(self, place: int) -> str:
-        """The text at a place."""
+        """The text at index ``place``, 0 to size - 1."""
         place, base, length = natural(place, "place", most=self.size - 1), len(self.alphabet), self.least
         while place >= base**length:
             place, length = place - base**length, length + 1
@@ -99,7 +99,7 @@ class Texts:
         return cls(facts["alphabet"], facts["most"], facts["least"])
 
     def place(self, key: Any) -> int | None:
-        """The place of a text; None if it is not in the universe."""
+        """The index of a text; None if the text is not in the universe."""
         if not isinstance(key, str) or not self.least <= len(key) <= self.most or set(key) - set(self.alphabet):
             return None
         base, number = len(self.alphabet), 0
@@ -126,7 +126,7 @@ def size_text(universe: Universe) -> str:
 
 
 def _typed(value: object) -> list[str]:
-    """A value that JSON has no form for: its type, and the text of a date, number or bytes; equal in every process."""
+    """Write a value without a JSON form as its type and, for a date, number or bytes, its text; without addresses."""
     return [
         type(value).__name__,
         *([str(value)] if isinstance(value, date | time | timedelta | numbers.Number | bytes) else []),
@@ -139,7 +139,7 @@ def _check_facts(facts: Mapping[str, Any], *names: str) -> None:
 
 
 class Tuples:
-    """All tuples with one value of each list; a range counts as a list, so that integers need not be written out.
+    """All tuples with one value from each of several lists; a ``range`` may stand for a list of integers.
 
     >>> cells = Tuples(range(10**6), ["f", "m"])
     >>> cells.size, cells.key(3), cells.place((1, "m"))
@@ -189,7 +189,7 @@ class Tuples:
         return hash(repr(self.facts()))
 
     def key(self, place: int) -> tuple[Any, ...]:
-        """The tuple at a place."""
+        """The tuple at index ``place``, 0 to size - 1."""
         place, parts = natural(place, "place", most=self.size - 1), []
         for values in reversed(self._lists):
             place, at = divmod(place, len(values))
@@ -197,7 +197,7 @@ class Tuples:
         return tuple(reversed(parts))
 
     def place(self, key: Any) -> int | None:
-        """The place of a tuple; None if it is not in the universe."""
+        """The index of a tuple; None if the tuple is not in the universe."""
         if not isinstance(key, tuple) or len(key) != len(self._lists):
             return None
         number = 0
@@ -246,11 +246,11 @@ def select_cells(
     false_keys: Number = 1,
     randomness: Randomness | None = None,
 ) -> SelectedCells:
-    """Select cells of a declared universe of any size, with epsilon alone: words, pages, cells of a long table.
+    """Select cells of a declared universe of any size (words, pages, cells of a long table), without a delta.
 
-    Each cell, also one with count 0, gets two-sided geometric noise at the level epsilon/keys; those above the
-    threshold are published. Noise is drawn only for the cells in ``counts``, and for those other cells that are
-    selected.
+    Each cell, also a cell with count 0, gets two-sided geometric noise at the level epsilon/keys; cells whose noisy
+    count exceeds the threshold are published. Noise is drawn only for the cells in ``counts``, and for those cells with
+    count 0 that are selected.
 
     Args:
         counts: Number of individuals who hold each key, by key; or a table of two columns, keys and counts. Every key
@@ -264,7 +264,7 @@ def select_cells(
 
     Raises:
         BadTable: for a table without exactly two columns, or a key in two rows.
-        NotANumber, WrongKind: for invalid counts or keys; the message names their place, never their value.
+        NotANumber, WrongKind: for invalid counts or keys; the message names their position, never their value.
         NotALevel, PromiseBroken: for an invalid level, or a source of randomness that is not secure.
         OutOfRange: for a key outside the universe, which the message does not show; for ``false_keys`` out of range.
 
@@ -317,7 +317,7 @@ def read_false_keys(false_keys: Number) -> Fraction:
 
 
 def check_places(counts: Sequence[tuple[Any, int]], universe: Universe) -> dict[int, int]:
-    """The counts by place in the universe; refuse a key outside it, and two keys at one place."""
+    """Return {index in the universe: count}; refuse a key outside the universe, and two keys with one index."""
     places = {}
     for key, count in counts:
         place = universe.place(key)
@@ -366,11 +366,10 @@ def least_threshold(each: Level, size: int, wish: Fraction) -> int:
 def selected_empty_cells(
     each: Level, threshold: int, size: int, held: Sequence[int], randomness: Randomness
 ) -> dict[int, int]:
-    """The selected cells with count 0, by place, with their noise."""
+    """Return {index: noise} of the selected cells with count 0; ``held`` are the indices of the others, ascending."""
 
-    # Exact and without the other cells: the gap to the next such cell is Geom(1 - t) with t = tail, and the noise
-    # beyond the threshold is Geom(a), since geometric noise has no memory. ``held`` are the places with a count,
-    # ascending.
+    # Cells that are not selected need no draw: the gap to the next selected cell is Geom(1 - t) with t = tail, and the
+    # noise beyond the threshold is Geom(a), since geometric noise has no memory.
     def unnamed(bits: int) -> Interval:
         return (1 - tail(each, threshold, bits)).at(bits)
 
