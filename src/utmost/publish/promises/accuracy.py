@@ -83,20 +83,20 @@ def epsilon_for(
         )
 
     @cache
-    def noise(place: int) -> CellNoiseAtLevel:
-        return planned(_decimal(place, digits))
+    def noise(index: int) -> CellNoiseAtLevel:
+        return planned(_decimal(index, digits))
 
-    def is_met(place: int) -> bool:
-        return Fraction(noise(place).margin) <= wanted
+    def is_met(index: int) -> bool:
+        return Fraction(noise(index).margin) <= wanted
 
     sample = planned(Fraction(1))
-    first = _place(_lower_bound(sample, wanted), digits)
-    last = _place(_LARGEST * int(sample.unit.epsilon_parts), digits)
+    first = _index(_lower_bound(sample, wanted), digits)
+    last = _index(_LARGEST * int(sample.unit.epsilon_parts), digits)
     if sample.distribution.numbers != "integers" or not 1 < sample.unit.sensitivity <= _FEW_STEPS:
         return _decimal(_bisected(first, last, is_met), digits)
 
-    def step(place: int) -> int:
-        periodicity = noise(place).distribution.periodicity
+    def step(index: int) -> int:
+        periodicity = noise(index).distribution.periodicity
         return 1 if periodicity is None else periodicity.start
 
     return _decimal(_by_steps(first, last, is_met, step), digits)
@@ -153,10 +153,10 @@ def _lower_bound(noise: CellNoiseAtLevel, wanted: Fraction) -> float:
 
 
 def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int) -> Fraction:
-    """The least number in [bound, 10^6 bound] with ``digits`` significant digits that satisfies a monotone condition."""
+    """The least number of ``digits`` significant digits in [bound, 10^6 bound] that satisfies a monotone condition."""
     check_digits(digits)
-    place = _bisected(_place(bound, digits), _place(bound * 1e6, digits), lambda place: is_met(_decimal(place, digits)))
-    return _decimal(place, digits)
+    index = _bisected(_index(bound, digits), _index(bound * 1e6, digits), lambda index: is_met(_decimal(index, digits)))
+    return _decimal(index, digits)
 
 
 def check_digits(digits: int) -> None:
@@ -169,20 +169,20 @@ def _by_steps(first: int, last: int, is_met: Callable[[int], bool], step: Callab
 
     ``step`` never increases with the index.
     """
-    place = first
-    while place <= last:
-        if is_met(place):
-            return place
-        end = _last_alike(place, last, step)
+    index = first
+    while index <= last:
+        if is_met(index):
+            return index
+        end = _last_alike(index, last, step)
         if is_met(end):
-            return first_integer(place, end, is_met)
-        place = end + 1
+            return first_integer(index, end, is_met)
+        index = end + 1
     raise _infeasible()
 
 
-def _last_alike(place: int, last: int, step: Callable[[int], int]) -> int:
-    """The last index up to ``last`` with the same step as ``place``; a step never comes back once it has changed."""
-    here, end, stride = step(place), place, 1
+def _last_alike(index: int, last: int, step: Callable[[int], int]) -> int:
+    """The last index up to ``last`` with the same step as ``index``; a step never comes back once it has changed."""
+    here, end, stride = step(index), index, 1
     while end < last:
         far = min(end + stride, last)
         if step(far) != here:
@@ -204,14 +204,14 @@ def _infeasible() -> Infeasible:
     return Infeasible(f"an epsilon of up to {_LARGEST} for each cell must suffice", remedy="Ask for a larger margin.")
 
 
-def _decimal(place: int, digits: int) -> Fraction:
+def _decimal(index: int, digits: int) -> Fraction:
     """The number at an index in the ascending list of all decimals with ``digits`` significant digits; index 0 is 1."""
     smallest: int = 10 ** (digits - 1)
-    power, above = divmod(place, 9 * smallest)
+    power, above = divmod(index, 9 * smallest)
     return Fraction(smallest + above, smallest) * _power(power)
 
 
-def _place(value: float, digits: int) -> int:
+def _index(value: float, digits: int) -> int:
     """The index, see `_decimal`, of the largest decimal that is at most the value, or the index before it."""
     smallest: int = 10 ** (digits - 1)
     power = math.floor(math.log10(value))

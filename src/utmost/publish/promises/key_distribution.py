@@ -17,8 +17,8 @@ from utmost.core.sampling.categorical import Categorical
 from utmost.core.sampling.random_bits import Randomness, WordSource
 from utmost.errors import OutOfRange, Unsupported
 
-# e^epsilon - 1 is rounded down to this many binary digits. This reduces the probability of selecting a key by less than
-# a millionth of an individual fewer would.
+# e^epsilon - 1 is rounded down to this many binary digits. Selection loses less than if a key had a millionth of an
+# individual fewer.
 _DIGITS = 48
 _LARGEST_EPSILON = 700
 _LEAST_DELTA = Fraction(1, 10**300)
