@@ -188,7 +188,7 @@ class AlreadyPublished(LedgerError):
     at_other_level: bool = False
 
     def known(self, where: str) -> Self:
-        """Return this error, after `known_as` is set to the dataset and release that have the same values."""
+        """Set `known_as` to the dataset and release that have the same values, and return this error."""
         self.known_as = where
         return self
 
@@ -245,7 +245,7 @@ class TooOften(NotAllowed):
     again: float = 1.0
 
     def after(self, seconds: float) -> Self:
-        """Return the error with the seconds after which the request may come again."""
+        """Set the seconds after which the request may come again, and return this error."""
         self.again = seconds
         return self
 
@@ -267,7 +267,7 @@ class Unsupported(UtmostError):
 
 
 class NotServed(Unsupported, AttributeError):
-    """A method of a local ledger, which needs its file or its key: the client of a service does not have it."""
+    """The method needs the file or the key of a local ledger, so the client of a service does not have it."""
 
 
 class PrivacyWarning(UserWarning):

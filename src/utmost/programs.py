@@ -1,4 +1,4 @@
-"""Linear programs: a float solver, whose solution is refined to exact vertices, duals and Farkas rays."""
+"""Linear programs: a float solver, and exact vertices, duals and Farkas rays refined from its solution."""
 
 from utmost.core.programs.exact_optima import farkas_gap, solve_exactly
 from utmost.core.programs.highs import InfeasibleProgram, solve

@@ -1,4 +1,4 @@
-"""Workloads (the tables that a user wants), and the plans that measure them."""
+"""Workloads (the tables that a user requests), and the plans that measure them."""
 
 from utmost.publish.statements.counted_files import read_domain
 from utmost.publish.statements.plan_files import read_plan, save_plan

@@ -24,7 +24,7 @@ ADMISSIONS_DOMAIN: dict[str, list[str]] = {
 
 
 def admission_rows() -> Iterator[tuple[int, str, str, str]]:
-    """The rows of the 4526 applicants: an invented number, department, sex and outcome."""
+    """Yield one row for each of the 4526 applicants: an invented number, department, sex and outcome."""
     number = 0
     for department, sex, applicants, admitted in zip(*ADMISSIONS.values(), strict=True):
         for place in range(applicants):

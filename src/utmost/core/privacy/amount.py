@@ -1,4 +1,4 @@
-"""Amounts that are counted in whole steps, such as euros in cents; and numbers of distinct values."""
+"""How a column of amounts is summed in whole steps, such as euros in cents, or counted by its distinct values."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ _LEFT_OUT = "left out of the sums"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Amount(PickledByFields):
-    """A column of amounts that is summed. All amounts are whole multiples of its step.
+    """A column of amounts that is summed. All amounts are whole multiples of ``step``.
 
     Sums are computed, noised and stored in steps, as integers, and shown in the unit of the column.
 
@@ -33,8 +33,8 @@ class Amount(PickledByFields):
         between: Low and high end of each event's amount, if the same noise serves sums and counts. An axis of this name
             then has two sums: of the amounts minus the low end, and of the high end minus the amounts.
         distinct: Number of declared values, if a cell counts the distinct values in it instead of a sum.
-        missing: Whether events without an amount are left out of the sums. With ``between``, a third place of the axis
-            counts these events.
+        missing: Whether events without an amount are left out of the sums. With ``between``, a third position of the
+            axis counts these events.
 
     Raises:
         OutOfRange: for a step that is no positive decimal, an empty name, ends that are no multiples of the step, and

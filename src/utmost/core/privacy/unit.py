@@ -19,9 +19,9 @@ from utmost.errors import NotANumber, NotDetermined, OutOfRange, Unsupported
 Neighbours = Literal["add-remove", "change-one"]
 """The neighbouring relation: one individual is added or removed, or one individual's record is replaced."""
 
-# Replacing a record is removing it and then adding another: two steps, each of which must be paid for.
 _LARGEST = 10**100  # no query has a larger sensitivity, and long numbers cost time
 _REQUIRED = {"sensitivity", "cells", "neighbours"}
+# A record is replaced in two steps: one record is removed, and then another is added. Each step must be paid for.
 _STEPS: dict[Neighbours, int] = {"add-remove": 1, "change-one": 2}
 _LOWERS: dict[str | bool, str] = {True: "no; this is assumed, and true for counts", False: "yes"}
 _TOTAL: dict[str | bool, str] = {
@@ -188,7 +188,7 @@ class Unit(PickledByFields):
 
     @property
     def leaves_totals(self) -> bool:
-        """Whether, under "change-one", the old record can only lower cells, and the new record can only raise them."""
+        """Whether a replaced record only lowers cells when it is removed, and only raises cells when it is added."""
         return self.neighbours == "change-one" and self.nonnegative
 
     @property
@@ -309,7 +309,7 @@ class Unit(PickledByFields):
     def uncounted_text(self, cell: str, size: int | None) -> str:
         """The part of one individual's data that a table of ``size`` cells does not count, in words; "" if none.
 
-        Bounds that others imply are omitted. So are further events that have an amount: see `averaged_text`.
+        Bounds that other bounds imply are omitted. So are further events that have an amount: see `averaged_text`.
 
         >>> Unit(1, 2).uncounted_text("cell", 4)
         'what one individual has in more than 2 cells, or beyond 1 in any cell'
@@ -463,7 +463,7 @@ def read_unit(
     *,
     needs: tuple[str, ...] = ("sensitivity", "cells"),
 ) -> Unit:
-    """Read the unit from an argument ``unit=``, or from its four numbers; ``needs`` names those without a default."""
+    """Read the unit from ``unit=``, or from the four other arguments, of which ``needs`` names the required ones."""
     numbers = {"sensitivity": sensitivity, "cells": cells, "neighbours": neighbours, "amount": amount}
     if unit is not None:
         named = [f"{name}=" for name, value in numbers.items() if value is not None]

@@ -1,1 +1,1 @@
-"""Linear programs: a float solver, whose solution is refined to exact vertices, duals and Farkas rays."""
+"""Linear programs: a float solver, and exact vertices, duals and Farkas rays refined from its solution."""

@@ -5,7 +5,7 @@ program of the difference to its last solution, magnified until the error is vis
 method continues in rationals, by Bland's rule.
 
 Rows become variables r = A x, so that a basis has as many of the variables (x, r) as there are rows, and
-``[A, -I] (x, r) = 0`` gives their values once the others are at bounds.
+``[A, -I] (x, r) = 0`` gives the values of these basic variables once the others are at bounds.
 """
 
 import math
@@ -61,15 +61,15 @@ class StandardForm:
 
 
 class BasicSolution:
-    def __init__(self, form: StandardForm, places: list[int], cost: list[Fraction]) -> None:
+    def __init__(self, form: StandardForm, statuses: list[int], cost: list[Fraction]) -> None:
         self.form, self.cost = form, cost
-        self.places = [self._settled(j, place) for j, place in enumerate(places)]
-        self.basic = [j for j, place in enumerate(self.places) if place == BASIC]
+        self.statuses = [self._settled(j, status) for j, status in enumerate(statuses)]
+        self.basic = [j for j, status in enumerate(self.statuses) if status == BASIC]
         if len(self.basic) != form.rows:
             raise SolverFailed(f"a basis of {form.rows} rows must have as many basic variables", came=len(self.basic))
         bounds = {AT_LOWER: form.lower, AT_UPPER: form.upper, BASIC: form.cost, FREE: form.cost}
         self.values = [
-            Fraction(0) if place in (BASIC, FREE) else bounds[place][j] for j, place in enumerate(self.places)
+            Fraction(0) if status in (BASIC, FREE) else bounds[status][j] for j, status in enumerate(self.statuses)
         ]
         # The contribution of the nonbasic variables goes to the right-hand side; most are 0.
         right = [Fraction(0)] * form.rows
@@ -97,9 +97,9 @@ class BasicSolution:
     def is_wrong(self, j: int, reduced: Fraction) -> bool:
         """Whether moving nonbasic variable j lowers the cost, by the sign of its reduced cost."""
         # A fixed variable cannot move.
-        if self.places[j] == BASIC or self.form.lower[j] == self.form.upper[j]:
+        if self.statuses[j] == BASIC or self.form.lower[j] == self.form.upper[j]:
             return False
-        return {AT_LOWER: reduced < 0, AT_UPPER: reduced > 0, FREE: reduced != 0}[self.places[j]]
+        return {AT_LOWER: reduced < 0, AT_UPPER: reduced > 0, FREE: reduced != 0}[self.statuses[j]]
 
     def primal_fault(self) -> int | None:
         """The first basic variable outside its bounds."""
@@ -123,15 +123,15 @@ class BasicSolution:
 
     def basis(self, program: LinearProgram) -> Basis:
         n = program.shape[1]
-        return Basis(np.array(self.places[:n]), np.array(self.places[n:]))
+        return Basis(np.array(self.statuses[:n]), np.array(self.statuses[n:]))
 
-    def exchanged(self, entering: int, leaving: int, place: int) -> "BasicSolution":
-        """The neighbouring basis with ``entering`` in it, and ``leaving`` at the bound ``place``."""
-        places = list(self.places)
-        places[leaving] = place
+    def exchanged(self, entering: int, leaving: int, status: int) -> "BasicSolution":
+        """The neighbouring basis with ``entering`` in it, and ``leaving`` at the bound ``status``."""
+        statuses = list(self.statuses)
+        statuses[leaving] = status
         if entering != leaving:
-            places[entering] = BASIC
-        return BasicSolution(self.form, places, self.cost)
+            statuses[entering] = BASIC
+        return BasicSolution(self.form, statuses, self.cost)
 
     def solution(self, program: LinearProgram) -> LinearSolution:
         _, n = program.shape
@@ -140,12 +140,12 @@ class BasicSolution:
             value, objects(self.values[:n]), objects(self.duals), objects(self.reduced[:n]), self.basis(program)
         )
 
-    def _settled(self, j: int, place: int) -> int:
-        """The status, with a nonbasic variable at a bound that is finite."""
-        if place == BASIC:
+    def _settled(self, j: int, status: int) -> int:
+        """The status of variable j, changed if it names a bound that is infinite."""
+        if status == BASIC:
             return BASIC
         finite = [math.isfinite(self.form.lower[j]), math.isfinite(self.form.upper[j])]
-        if place == AT_UPPER and finite[1]:
+        if status == AT_UPPER and finite[1]:
             return AT_UPPER
         return AT_LOWER if finite[0] else AT_UPPER if finite[1] else FREE
 
@@ -165,17 +165,17 @@ def optimised(state: BasicSolution, pivots: int = _MOST_PIVOTS) -> BasicSolution
 
 
 def _dual_pivot(state: BasicSolution, leaving: int) -> BasicSolution:
-    """The basis after ``leaving`` moves to the bound that it violates. The least ratio of reduced costs enters."""
+    """The basis after ``leaving`` moves to the bound that it violates. The variable of the least ratio enters."""
     form = state.form
     falls = state.values[leaving] > form.upper[leaving]
     unit = [Fraction(int(j == leaving)) for j in state.basic]
     ray = state.backward(unit)
     best: tuple[Fraction, int] | None = None
-    for j, place in enumerate(state.places):
-        if place == BASIC or form.lower[j] == form.upper[j]:
+    for j, status in enumerate(state.statuses):
+        if status == BASIC or form.lower[j] == form.upper[j]:
             continue
         slope = _dot(form.columns[j], ray) * (1 if falls else -1)
-        if (slope > 0 and place in (AT_LOWER, FREE)) or (slope < 0 and place in (AT_UPPER, FREE)):
+        if (slope > 0 and status in (AT_LOWER, FREE)) or (slope < 0 and status in (AT_UPPER, FREE)):
             ratio = abs(state.reduced[j] / slope)
             # Ties go to the lowest index: Bland's rule again.
             best = min(best, (ratio, j)) if best else (ratio, j)
@@ -249,15 +249,15 @@ def solve_exactly(program: LinearProgram) -> LinearSolution:
             with suppress(SolverFailed):  # a singular basis
                 start = BasicSolution(form, [*basis.columns.tolist(), *basis.rows.tolist()], free)
         feasible = optimised(start)
-        return optimised(BasicSolution(form, feasible.places, form.cost)).solution(program)
+        return optimised(BasicSolution(form, feasible.statuses, form.cost)).solution(program)
 
 
 def exact_vertex(program: LinearProgram, basis: Basis, pivots: int = _MOST_PIVOTS) -> LinearSolution:
     """The exact optimal vertex reached from a basis, usually the vertex of that basis."""
     # Cost: two sparse rational solves for the basis, and two for each round of refinement.
     form = StandardForm.of(program)
-    places = [*basis.columns.tolist(), *basis.rows.tolist()]
-    state = BasicSolution(form, places, form.cost)
+    statuses = [*basis.columns.tolist(), *basis.rows.tolist()]
+    state = BasicSolution(form, statuses, form.cost)
     for _ in range(_ROUNDS):
         if state.primal_fault() is None and state.dual_fault() is None:
             break
@@ -265,10 +265,12 @@ def exact_vertex(program: LinearProgram, basis: Basis, pivots: int = _MOST_PIVOT
         # so that both errors become about 1, which the solver resolves. Only its basis is used.
         n, wider, dearer = program.shape[1], _power_above(state.primal_error()), _power_above(state.dual_error())
         low, high = (
-            objects(_near(wider * (b - v)) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True))
+            objects(
+                _clipped(wider * (b - v)) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True)
+            )
             for side in (form.lower, form.upper)
         )
-        cost = objects(_near(dearer * d) for d in state.reduced[:n])
+        cost = objects(_clipped(dearer * d) for d in state.reduced[:n])
         matrix = program.starts, program.columns, program.values
         try:
             magnified = LinearProgram(cost, *matrix, low[n:], high[n:], low[:n], high[:n])
@@ -281,19 +283,19 @@ def exact_vertex(program: LinearProgram, basis: Basis, pivots: int = _MOST_PIVOT
         # Costs are shifted so that no reduced cost has the wrong sign. A feasible basis of the shifted costs is then
         # the start for the true costs.
         shifted = [c - d if state.is_wrong(j, d) else c for j, (c, d) in numbered]
-        state = BasicSolution(form, optimised(BasicSolution(form, state.places, shifted), pivots).places, form.cost)
+        state = BasicSolution(form, optimised(BasicSolution(form, state.statuses, shifted), pivots).statuses, form.cost)
     return optimised(state, pivots).solution(program)
 
 
-def _near(number: Fraction) -> Fraction:
-    """Cut a bound or cost to the range of the solver. Later rounds see the rest."""
+def _clipped(number: Fraction) -> Fraction:
+    """Clip a bound or cost to the range of the solver, from -10^9 to 10^9. Later rounds correct this."""
     return max(-_FAR, min(_FAR, number))
 
 
 def _power_above(error: Any) -> Fraction:
     """A power of two near 1/error; 1 for no error."""
-    places = error.denominator.bit_length() - error.numerator.bit_length() if error else 0
-    return Fraction(2) ** max(0, places)
+    exponent = error.denominator.bit_length() - error.numerator.bit_length() if error else 0
+    return Fraction(2) ** max(0, exponent)
 
 
 def farkas_ray(program: LinearProgram) -> Vector | None:

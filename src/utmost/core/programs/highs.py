@@ -34,13 +34,13 @@ TOLERANCE = 1e-10
 _UNIT = 2.0**16
 _WORTH = 1e-9  # least gain of an added variable: smaller gains are rounding errors
 _LONG = 2_000  # rows or variables from which a solution may take seconds, and can be interrupted by Ctrl-C
-_TURN = 0.1  # seconds until Ctrl-C takes effect on Windows; elsewhere it does at once
+_TURN = 0.1  # seconds until Ctrl-C takes effect on Windows; elsewhere it does so immediately
 _STDOUT = 1
 _STRATEGIES = ({"simplex_strategy": 1}, {"simplex_strategy": 4}, {"simplex_strategy": 4, "simplex_scale_strategy": 0})
 
 
 _redirection = Lock()
-"""Held while file descriptor 1, which all threads share, is redirected."""
+"""The lock that is held while file descriptor 1, which all threads share, is redirected."""
 if hasattr(os, "register_at_fork"):  # a child forked meanwhile would lose its output for good
     os.register_at_fork(
         before=_redirection.acquire, after_in_parent=_redirection.release, after_in_child=_redirection.release
@@ -105,7 +105,7 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
 
 
 def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolution:
-    """`solve` by row generation, for programs with many more rows than variables, where nearly all rows are slack."""
+    """Solve as `solve` does, by row generation: for programs with many more rows than variables, nearly all slack."""
     import highspy
 
     # Rows that the optimum violates are added until it violates none. The primal simplex method solves the dual, whose
@@ -145,18 +145,18 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
         if added.size == 0:
             break
         rows = np.concatenate([rows, added])
-    duals, places, basic = np.zeros(m), np.full(m, BASIC, dtype=np.int8), np.full(n, BASIC, dtype=np.int8)
+    duals, statuses, basic = np.zeros(m), np.full(m, BASIC, dtype=np.int8), np.full(n, BASIC, dtype=np.int8)
     duals[rows] = np.array(solution.col_value) / _UNIT
-    # A variable is basic if its row of the dual is tight, and a row if its multiplier is not. The solver numbers the
-    # columns of the dual 0, 1, ... and its rows -1, -2, ...
+    # A row is nonbasic exactly if its multiplier is basic in the dual, and a variable is nonbasic exactly if the slack
+    # of its row of the dual is basic. The solver numbers the columns of the dual 0, 1, ... and its rows -1, -2, ...
     _, own = highs.getBasicVariables()
     own = np.array(own)
     tight = rows[own[own >= 0]]
-    places[tight] = np.where(np.isfinite(program.lower[tight]), AT_LOWER, AT_UPPER)
+    statuses[tight] = np.where(np.isfinite(program.lower[tight]), AT_LOWER, AT_UPPER)
     basic[-1 - own[own < 0]] = AT_LOWER
     primal = np.where(primal <= TOLERANCE / _UNIT, 0.0, primal)
     reduced = program.cost - program.transposed_product(duals)
-    return LinearSolution(float((program.cost * primal).sum()), primal, duals, reduced, Basis(basic, places))
+    return LinearSolution(float((program.cost * primal).sum()), primal, duals, reduced, Basis(basic, statuses))
 
 
 def solve_by_columns(
@@ -183,14 +183,14 @@ def solve_by_columns(
         ends = program.column_lower[added], program.column_upper[added]
         sparse = starts[:-1].astype(np.int32), entries.astype(np.int32), values
         highs.addCols(added.size, program.cost[added], *ends, entries.size, *sparse)
-        places = np.where(is_high[added], AT_UPPER, AT_LOWER)
+        statuses = np.where(is_high[added], AT_UPPER, AT_LOWER)
         if columns.size > added.size:
             basis = highs.getBasis()
             rows_at = _codes(basis.row_status)
-            places = np.concatenate([_codes(basis.col_status)[: -added.size], places])
+            statuses = np.concatenate([_codes(basis.col_status)[: -added.size], statuses])
         else:
             rows_at = np.full(m, BASIC)
-        highs.setBasis(_basis(Basis(places, rows_at)))
+        highs.setBasis(_basis(Basis(statuses, rows_at)))
         _run(highs)
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             status = highs.modelStatusToString(highs.getModelStatus())

@@ -1,8 +1,8 @@
 """An interior point method for linear programs with few rows and many dense columns, for column generation.
 
-min c x over x >= 0 with A x = 1, for A of shape (n, N) with N many times n. The prices of the rows find the next
-columns. For that, prices from the middle of the optimal set are better than prices at a vertex, and a few digits of
-each price suffice.
+min c x over x >= 0 with A x = 1, for A of shape (n, N) with N many times n. The prices of the rows (the duals)
+find the next columns. For that, prices from the middle of the optimal set are better than prices at a vertex, and a few
+digits of each price suffice.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _MOST_STEPS = 60
 _RIDGE = 1e-13  # added to a unit diagonal
 _REFINEMENTS = 8
 _HALVED = 64  # rows from which a triangular matrix is inverted by halves
-_SHORT_OF = 0.95  # fraction of the way to the boundary that a step takes
+_SHORT_OF = 0.95  # fraction of the distance to the boundary that a step takes
 _INSIDE = 1e-2  # distance of the first point from zero, in means of its entries
 # distance of a warm start from the boundary, as a multiple of the gain of the best column
 _MOVED, _LEAST_MOVED = 3.0, 1e-12
@@ -62,7 +62,7 @@ def central_shares(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Differences:
-    """The equations as a weighted mean of the rows, and the scaled difference of each row but one from that mean."""
+    """Rewrites A x = 1: one equation is a weighted mean of the rows, the others are scaled differences from it."""
 
     weights: Floats
     units: Floats
@@ -136,7 +136,7 @@ class _InteriorPoint:
         return max(float(self.x @ self.s) / gap, self.error / exactness, dual / gap)
 
     def followed(self, gap: float, exactness: float) -> "tuple[_InteriorPoint, float]":
-        """The best point on the way to the optimum, and its merit."""
+        """Take steps until the gap and the exactness are reached; return the best point and its merit."""
         at, best, best_merit, stalled = self, self, np.inf, 0
         for steps in range(_MOST_STEPS + 1):
             merit = at.merit(gap, exactness)
@@ -178,7 +178,7 @@ class _InteriorPoint:
 
 
 def exact_sums(columns: Floats, weights: Floats, shares: Floats) -> Floats:
-    """Nearby shares whose sums are 1 up to rounding. Mostly the large shares change."""
+    """Change shares, mostly the large ones, so that every row sums to 1 up to rounding."""
     rows = _Differences.of(columns, weights)
     A, d = rows.of_columns(columns), shares * shares
     normal = _Normal(A, d)
@@ -191,7 +191,7 @@ def exact_sums(columns: Floats, weights: Floats, shares: Floats) -> Floats:
 
 
 class _Normal:
-    """Systems with the matrix A D A', D positive, by a root of its inverse and refinement by conjugate gradients."""
+    """Solves systems with the matrix A D A', D positive, by a root of its inverse and by conjugate gradients."""
 
     def __init__(self, A: Floats, d: Floats) -> None:
         self.A, self.d = A, d
@@ -212,7 +212,7 @@ class _Normal:
         return np.asarray(self.scale * (self.root.T @ (self.root @ (self.scale * right))))
 
     def solve(self, right: Floats) -> Floats:
-        """The iterate with the least residual: with dependent rows, later iterates are worse."""
+        """Return the iterate with the least residual. With dependent rows, later iterates are worse."""
         solution = self._roughly(right)
         left = right - self.A @ (self.d * (self.A.T @ solution))
         best, least = solution, float(np.linalg.norm(left * self.scale))

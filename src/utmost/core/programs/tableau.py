@@ -39,7 +39,7 @@ class Tableau(ABC):
         """The neighbouring basis, in which ``column`` replaces the basic column of ``row``."""
 
     def _descend(self, cost: Array, allowed: int) -> Self:
-        """The basis at which no column below ``allowed`` lowers the cost."""
+        """Pivot until no column below ``allowed`` lowers the cost."""
         # The steepest column enters while the cost falls. When it stalls, Bland's rule chooses, which cannot cycle.
         at, stalled = self, False
         while True:

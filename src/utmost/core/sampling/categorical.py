@@ -1,4 +1,4 @@
-"""Exact draws of an index, by comparing a uniform number, drawn bit by bit, with certified thresholds."""
+"""How an index is drawn exactly: a uniform number, drawn bit by bit, is compared with certified thresholds."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ Cuts = Callable[[int], Sequence[Interval]]
 """The distribution of an index 0..k-1, as a function from b to intervals around the k - 1 cumulative probabilities
 P(index < 1), ..., P(index < k-1). All intervals have one precision of b bits or more, and are a few 2^-b wide."""
 
-# With intervals finer by 16 bits than the cells, a threshold rarely leaves more cells open than the one it lies in.
+# With intervals finer by 16 bits than the cells, a threshold rarely leaves more than one cell undecided.
 _THRESHOLD_GUARD = 16
 
 
@@ -54,7 +54,7 @@ class Thresholds:
         return list(accumulate(first, max)), list(accumulate(reversed(last), min))[::-1]
 
     def decide(self, prefix: int, bits: int, word: WordSource) -> int:
-        """The index of U with the first ``bits`` bits ``prefix``. More bits are drawn as needed."""
+        """The index of a U that begins with the ``bits`` bits ``prefix``; ``word`` draws more bits as needed."""
         while True:
             first, last = self.cells(bits)
             index = bisect_right(first, prefix)
@@ -73,7 +73,7 @@ _FEW = 1 << 10
 
 
 class Categorical:
-    """A distribution on indices, drawn exactly from words of 16 bits, or of 32, which rarely need a second stage."""
+    """Draws indices exactly, from random integers ("words") of 16 or 32 bits that rarely need a second stage."""
 
     # The 2^b words are cells of probability 2^-b. Index j gets n_j of them, where n_j / 2^b is certainly at most p_j;
     # these cells come first, in order. The few cells left over, about k, have the missing probability: a draw that hits
@@ -123,7 +123,7 @@ class Categorical:
 
 
 class _SecondStage:
-    """The distribution of the second stage, drawn from 64 bits, or more if these do not decide."""
+    """Draws the index in the second stage, from 64 bits, or more if these do not decide."""
 
     __slots__ = ("_first", "_last", "_thresholds")
 
@@ -152,7 +152,7 @@ def whole_cells(cuts: Cuts, word_bits: int) -> list[int]:
 
 
 def rest(cuts: Cuts, cells: list[int], word_bits: int) -> Cuts:
-    """The distribution r of the other cells, with thresholds (2^b T_j - n_0 - ... - n_(j-1)) / (2^b - n_0 - ...)."""
+    """The distribution r on the cells left over, with thresholds (2^b T_j - n_0 - ... - n_(j-1)) / (2^b - n_0 - ...)."""
     used = list(accumulate(cells))
     left = (1 << word_bits) - used[-1]
 

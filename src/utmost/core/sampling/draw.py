@@ -1,4 +1,4 @@
-"""Exact draws of a distribution: the choice of the sampler, and the sampler of staircases."""
+"""How `sample` draws noise exactly: it chooses a sampler. The sampler of staircases is here, too."""
 
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -36,7 +36,7 @@ _LARGEST = (1 << 63) - 1
 
 
 class Segments:
-    """The discrete staircase of period D, step r and ratio b as a geometric variable, a segment and a uniform place."""
+    """The discrete staircase (period D, step r, ratio b) as a geometric variable, a segment, and a position in it."""
 
     # p(i) = a on 0 <= i < r, a b on r <= i < D, b^k p(i - kD) beyond, and p(-i) = p(i). Then X = Y if the sign is
     # plain, and X = -1 - Y if it is turned, with Y = J + k D and k ~ Geom(b) independent of the sign and of J. Sign and
@@ -44,7 +44,7 @@ class Segments:
     #     plain    0..r-1    weight r            plain    r..D-1     weight b (D-r)
     #     turned   0..r-2    weight r-1          turned   r-1..D-1   weight b (D-r+1)
     # A segment has the probability weight/N, with N = 2r-1 + b (2D-2r+1): the 2D values -D..D-1 have the mass
-    # a N = 1 - b, and k shifts them. `starts` and `lengths` have the first place and the number of places of each
+    # a N = 1 - b, and k shifts them. `starts` and `lengths` have the first integer and the number of integers of each
     # segment; a segment of weight 0 has length 0. Source: [geng2012], (79)-(80); the segments are derived here.
     __slots__ = ("_ratio", "lengths", "starts")
 
@@ -71,7 +71,7 @@ class Segments:
 
 
 class StaircaseSampler:
-    """Arrays of discrete staircase draws, 12 ns a draw by table and 16 ns constant-time at epsilon = 1."""
+    """Draws arrays of discrete staircase noise: 12 ns a draw by table, 16 ns constant-time, at epsilon = 1."""
 
     __slots__ = ("_lengths", "_marked", "_period", "_starts")
 
@@ -112,11 +112,12 @@ CONSTANT_UP_TO = 1_000_000
 CHUNK = 1 << 16
 _KEPT = 64
 _MOST = 10**11
-# Single draws and arrays of up to _FEW are taken from _AHEAD draws made at once, since a NumPy call takes far longer
-# than one draw. An array from a user's source is drawn alone, so that a seed gives the same array in every version.
+# Single draws and arrays of up to _FEW are taken from _AHEAD draws made together, since a NumPy call takes far
+# longer than one draw. An array from a user's source is drawn separately, so that a seed gives the same array in
+# every version.
 _AHEAD, _FEW = 1024, 128
 _SHOWN = 1 << 25
-"""More draws have a progress bar: they take over a second."""
+"""A call for more draws shows a progress bar: it takes over a second."""
 
 
 class Mechanism(Protocol):
@@ -192,7 +193,7 @@ def sample(  # type: ignore[misc]  # for noise the second argument is the shape,
         if not callable(getattr(type(distribution), "draw", None)):
             raise _no_sampler(distribution)
         return distribution.draw(secret, shape, randomness=randomness, method=method)
-    # Noise takes no secret: the shape may be passed in either place.
+    # Noise takes no secret: the shape may be passed by either argument.
     if isinstance(shape, tuple) and not shape:
         shape = secret
     elif not isinstance(secret, tuple) or secret:
@@ -202,7 +203,7 @@ def sample(  # type: ignore[misc]  # for noise the second argument is the shape,
     if shape is None or (isinstance(shape, tuple) and not shape):
         if method is not None:
             plan_for(method, 1)  # refuses an unknown method
-        # Taken from hundreds that were drawn at once, so that its time does not depend on its value.
+        # The draw is taken from hundreds that were drawn together, so that its time does not depend on its value.
         lattice_exponent, pending = _waiting(distribution, bits)
         while True:
             try:
@@ -250,7 +251,7 @@ def _drawn(sampler: IntegerSampler, count: int, randomness: Randomness) -> Itera
 
 
 def on_grid(distribution: Distribution, grid: Number | None = None) -> tuple[IntegerDistribution, int | None]:
-    """The integers that are drawn for ``distribution``, and for noise on the reals the exponent k of its grid 2^-k.
+    """Return the integer noise that is drawn for ``distribution``, and k for its grid of width 2^-k (None on integers).
 
     On a grid of width g this is `on_steps` of ``distribution`` for D = ceil(Delta / g): Laplace noise becomes geometric
     noise of sensitivity D, and a staircase the discrete staircase with the step nearest to gamma D + 1/2.
@@ -328,7 +329,7 @@ def _many(distribution: Profile | IntegerDistribution, plan: SamplingPlan) -> In
 
 
 def _few(distribution: Distribution, count: int, randomness: Randomness) -> NDArray[Any]:
-    """A few draws, taken from those made ahead. Each pop is one step, so that no two threads get the same draw."""
+    """Take a few draws from those made ahead. Each pop is atomic, so that no two threads get the same draw."""
     exponent, pending = _waiting(distribution, randomness)
     drawn: list[int] = []
     while len(drawn) < count:
@@ -344,7 +345,7 @@ def _few(distribution: Distribution, count: int, randomness: Randomness) -> NDAr
 
 
 def _waiting(distribution: Distribution, randomness: Randomness) -> tuple[int | None, list[int]]:
-    """The exponent of the grid, and the draws made ahead, which are stored with their stream of bits."""
+    """Return the exponent of the grid, and the list of draws made ahead, which is stored with its stream of bits."""
     # Cached by the identity of the distribution as in `_sampler_of`.
     ahead = randomness.ahead
     entry = ahead.get(id(distribution))

@@ -4,7 +4,7 @@ K ~ Geom(a) has P(K = k) = (1-a) a^k. For any m, K = Q 2^m + D with Q ~ Geom(a^(
 groups of binary digits of D are independent, and the group that starts at bit s has P(d) proportional to a^(d 2^s). And
 Q given Q >= v is v + Geom(a^(2^m)): no tail is cut off.
 
-A mark, independent of K, is drawn together with the top part: the sign of two-sided noise, or the segment of a
+A mark, independent of K, is drawn together with Q: the sign of two-sided noise, or the segment of a
 staircase.
 """
 
@@ -124,7 +124,7 @@ _ONE_INDICES, _ONE_GROUP_BITS = 64, 8
 
 
 class MarkedGeometricSampler:
-    """Arrays of independent (K, mark): K ~ Geom(ratio), and one of 2^i marks, independent of K."""
+    """Draws arrays of independent (K, mark): K ~ Geom(ratio), and one of 2^i marks, independent of K."""
 
     __slots__ = ("_groups", "_mark_bits", "_shift", "_top", "_values")
 
@@ -148,7 +148,7 @@ class MarkedGeometricSampler:
         return k, mark
 
     def _tops(self, count: int, randomness: Randomness) -> tuple[Integers, OutcomeIndices]:
-        """Q and the marks. The type of Q can also hold Q << shift."""
+        """Draw Q and the marks. Q has a type that can also hold Q << shift."""
         # Mark and top part share one word, which saves a word for each draw.
         index = self._top.draw(count, randomness)
         mark = index & ((1 << self._mark_bits) - 1)
@@ -165,7 +165,7 @@ class MarkedGeometricSampler:
 
 
 class SingleGeometricSampler:
-    """Single draws (K, mark) in a time that depends on the outcome, if the distribution changes from draw to draw."""
+    """Draws single (K, mark), for distributions that change from draw to draw. Its time depends on the outcome."""
 
     # Each part takes one word of 64 bits, and a bisection whose time depends on the outcome. Do not use it for noise
     # whose time others can measure.
@@ -193,7 +193,7 @@ class SingleGeometricSampler:
 
 
 def chooser(cuts: Cuts) -> Callable[[WordSource], int]:
-    """A function that draws one index."""
+    """Return a function that draws one index."""
     thresholds = Thresholds(cuts)
     first, last = thresholds.cells(64)
     last.insert(0, -1)  # so that last[index] belongs to the last threshold passed, if any
@@ -207,7 +207,7 @@ def chooser(cuts: Cuts) -> Callable[[WordSource], int]:
 
 
 def signs(ratio: Real) -> tuple[Real, Real]:
-    """The probabilities 1/(1+a) and a/(1+a) of a plain and of a turned draw."""
+    """The probabilities 1/(1+a) of X = K and a/(1+a) of X = -1 - K."""
 
     def plain(bits: int) -> Interval:
         return 1 / (1 + ratio(bits))
@@ -216,7 +216,7 @@ def signs(ratio: Real) -> tuple[Real, Real]:
 
 
 class TwoSidedGeometricSampler:
-    """Arrays of X with P(X = x) = (1-a)/(1+a) a^|x|."""
+    """Draws arrays of X with P(X = x) = (1-a)/(1+a) a^|x|."""
 
     # X = K if S = 0, else -1-K, where K ~ Geom(a) and S ~ Bernoulli(a/(1+a)) are independent; in bits, K xor -S.
     __slots__ = ("_marked",)

@@ -1,9 +1,8 @@
-"""Hidden paths of Euclidean noise: exact cells of x + V_e at any level, from random bits that are read as needed.
+"""Hidden paths of Euclidean noise: a secret key fixes the noise of each point at every level, to any precision.
 
-Each point has a path of noise, which a secret key determines: every uniform number on the path has a name, and its
-binary digits are AES-256 of that name under the key. So the same path can be evaluated at any level, at any time, to
-any precision. At the anchor level e0, in units of 1/e0:
-
+`HiddenPaths` finds the exact grid cell of x + V_e. The key fixes the path of noise of each point: every uniform number
+on the path has a name, and its binary digits are AES-256 of that name under the key. So the same path can be evaluated
+at any level, at any time, to any precision. At the anchor level e0, in units of 1/e0:
     S = E_1 + ... + E_a              (for even n one more term, E cos^2(2 pi U)) ~ Gamma(a), a = (n + 1)/2
     V = 2 sqrt(S E) (cos, sin)(2 pi U) for each two coordinates                       ~ N(0, 2 S I) given S
     to relax, from v = 1 up:     v += E/S; r = U^(1/a); V <- r V + N(0, 2 S r (1-r) I); S <- r S
@@ -42,52 +41,52 @@ _WAIT, _SHARE, _TURN = 0, 1, 2
 """The uniform numbers of an event: its waiting time, the remaining fraction of the clock, and the move."""
 
 Uniform = Callable[[int], Any]
-"""A function from a place to a uniform number of one event: a ball of either kind."""
+"""A function from the number of a variable to its uniform value in one event: a `Balls`, or an arb."""
 
 
 class PathBits:
     """The binary digits of named uniform numbers: AES-256 of the name, under a key with no other use."""
 
-    # A name is (stage, event, place) and the point, and a block has 128 digits. No two names share a block.
+    # A name is (stage, event, variable) and the point, and a block has 128 digits. No two names share a block.
     __slots__ = ("_encryptor",)
 
     def __init__(self, key: bytes) -> None:
         # A block cipher on distinct blocks, as in counter mode with names for counters.
         self._encryptor = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()
 
-    def floats(self, stage: int, event: int, place: int, points: NDArray[np.uint64]) -> Balls:
-        """The numbers of many points, in balls of radius 2^-53 from their first 52 digits."""
+    def floats(self, stage: int, event: int, variable: int, points: NDArray[np.uint64]) -> Balls:
+        """The uniform numbers of many points, as balls of radius 2^-53 from their first 52 digits."""
         blocks = np.empty((points.size, 2), ">u8")
-        blocks[:, 0] = _prefix(stage, event, place, 0)
+        blocks[:, 0] = _prefix(stage, event, variable, 0)
         blocks[:, 1] = points
         digits = np.frombuffer(self._encryptor.update(blocks.tobytes()), ">u8")[::2]
         # The middle is the first 52 digits and half of the next: the ball has every number with these 52 digits.
         middle = ((digits >> np.uint64(64 - _FLOAT_BITS)).astype(np.float64) + 0.5) * 2.0**-_FLOAT_BITS
         return Balls(middle, np.full(middle.shape, 2.0 ** -(_FLOAT_BITS + 1)))
 
-    def ball(self, stage: int, event: int, place: int, point: int, bits: int) -> arb:
-        """One number, in the ball of all numbers with the same first ``bits`` digits."""
+    def ball(self, stage: int, event: int, variable: int, point: int, bits: int) -> arb:
+        """The uniform number of one point, as the ball of all numbers with the same first ``bits`` digits."""
         digits = b"".join(
-            self._encryptor.update(_prefix(stage, event, place, part).to_bytes(8, "big") + point.to_bytes(8, "big"))
+            self._encryptor.update(_prefix(stage, event, variable, part).to_bytes(8, "big") + point.to_bytes(8, "big"))
             for part in range(-(-bits // _BLOCK_BITS))
         )
         first = int.from_bytes(digits, "big") >> (-bits % _BLOCK_BITS)
         return arb((2 * first + 1, -(bits + 1)), (1, -(bits + 1)))
 
 
-def _prefix(stage: int, event: int, place: int, part: int) -> int:
-    """The name of a number in 64 bits, without its point in time."""
+def _prefix(stage: int, event: int, variable: int, part: int) -> int:
+    """The first half of the name of a number, in 64 bits. The point is the other half."""
     # An overflow would give two numbers the same name, and the path another distribution.
-    assert max(event >> 24, place >> 20, part >> 18) == 0, "names have room for every event"
-    return stage << 62 | event << 38 | place << 18 | part
+    assert max(event >> 24, variable >> 20, part >> 18) == 0, "names have room for every event"
+    return stage << 62 | event << 38 | variable << 18 | part
 
 
 def start_clock(uniform: Uniform, n: int) -> Any:
     """Gamma((n + 1)/2, 1): exponentials, and for even n half a squared normal number."""
     whole = (n + 1) // 2
     total = -uniform(0).log()
-    for place in range(1, whole):
-        total = total - uniform(place).log()
+    for variable in range(1, whole):
+        total = total - uniform(variable).log()
     if n % 2 == 0:
         turn = (2 * uniform(whole + 1)).cos_pi()
         total = total - uniform(whole).log() * (turn * turn)
@@ -98,14 +97,14 @@ def normal_move(uniform: Uniform, q: Any, n: int, first: int) -> list[Any]:
     """N(0, 2q I) in n dimensions, by pairs: 2 sqrt(q E) (cos, sin)(2 pi U)."""
     move: list[Any] = []
     for pair in range(-(-n // 2)):
-        place = first + 2 * pair
-        length = 2 * (q * -uniform(place).log()).sqrt()
-        sine, cosine = (2 * uniform(place + 1)).sin_cos_pi()
+        variable = first + 2 * pair
+        length = 2 * (q * -uniform(variable).log()).sqrt()
+        sine, cosine = (2 * uniform(variable + 1)).sin_cos_pi()
         move += [length * cosine, length * sine]
     return move[:n]
 
 
-def _share(uniform: Uniform, n: int) -> Any:
+def _remaining_fraction(uniform: Uniform, n: int) -> Any:
     """U^(1/a) = exp(2 log U/(n + 1))."""
     return (uniform(_SHARE).log() * 2 / (n + 1)).exp()
 
@@ -115,20 +114,20 @@ def _started(uniform: Uniform, n: int) -> tuple[Any, list[Any]]:
     return clock, normal_move(uniform, clock, n, first=(n + 1) // 2 + 2)
 
 
-def _relaxed(uniform: Uniform, clock: Any, place: list[Any]) -> tuple[Any, list[Any]]:
-    """Clock and place after an event towards larger epsilon: the Brownian bridge at the fraction r of its time."""
-    n = len(place)
-    r = _share(uniform, n)
+def _relaxed(uniform: Uniform, clock: Any, noise: list[Any]) -> tuple[Any, list[Any]]:
+    """Clock and noise after an event towards larger epsilon: the Brownian bridge at the fraction r of its time."""
+    n = len(noise)
+    r = _remaining_fraction(uniform, n)
     move = normal_move(uniform, clock * r * (1 - r), n, first=_TURN)
-    return clock * r, [r * x + dx for x, dx in zip(place, move, strict=True)]
+    return clock * r, [r * x + dx for x, dx in zip(noise, move, strict=True)]
 
 
-def _tightened(uniform: Uniform, v: Any, clock: Any, place: list[Any]) -> tuple[Any, list[Any]]:
-    """Clock and place after an event at v towards smaller epsilon: the motion goes on for an Exp(v) time."""
-    n = len(place)
+def _tightened(uniform: Uniform, v: Any, clock: Any, noise: list[Any]) -> tuple[Any, list[Any]]:
+    """Clock and noise after an event at v towards smaller epsilon: the motion goes on for an Exp(v) time."""
+    n = len(noise)
     more = -uniform(_WAIT).log() / v
     move = normal_move(uniform, more, n, first=_TURN)
-    return clock + more, [x + dx for x, dx in zip(place, move, strict=True)]
+    return clock + more, [x + dx for x, dx in zip(noise, move, strict=True)]
 
 
 RationalBounds = tuple[Fraction, Fraction]
@@ -181,7 +180,7 @@ def _epsilon(level: Level, bits: int) -> RationalBounds:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HiddenPaths:
-    """The paths of many points, which begin at the anchor level, for one unit of distance."""
+    """The paths of noise of many points, which begin at the anchor level. Levels are for one unit of distance."""
 
     bits: PathBits
     anchor: Level
@@ -197,11 +196,11 @@ class HiddenPaths:
             cells, sure = self.float_cells(points, target, start, stop)
             cells_of_points[start:stop] = cells
             # Few points: floats are undecided only if a cell's edge, or an event, lies within their bounds.
-            for place in (start + np.flatnonzero(~sure)).tolist():
-                exactly = self.exact_cell(points, target, place)
+            for point in (start + np.flatnonzero(~sure)).tolist():
+                exactly = self.exact_cell(points, target, point)
                 if cells_of_points.dtype != object and any(abs(cell) >> 62 for cell in exactly):
                     cells_of_points = cells_of_points.astype(object)
-                cells_of_points[place] = exactly
+                cells_of_points[point] = exactly
         return (
             cells_of_points
             if cells_of_points.dtype != object
@@ -229,21 +228,21 @@ class HiddenPaths:
                 )
         return cells, sure
 
-    def exact_cell(self, points: "GridPoints", target: _Target, place: int) -> list[int]:
+    def exact_cell(self, points: "GridPoints", target: _Target, point: int) -> list[int]:
         """The cell of one point by intervals, from as many bits as needed."""
-        x = [number / points.grid for number in points.exactly(place)]
+        x = [number / points.grid for number in points.exactly(point)]
         bits = _FIRST_BITS
         # The loop ends with probability one: the noise has a density, and lies on an edge of the grid with probability
         # 0.
-        while (rests := self._exact_rest(target, place, [number % 1 for number in x], bits)) is None:
+        while (rests := self._exact_rest(target, point, [number % 1 for number in x], bits)) is None:
             bits *= 2
         return [int(number // 1) + rest for number, rest in zip(x, rests, strict=True)]
 
-    def _exact_rest(self, target: _Target, place: int, parts: list[Fraction], bits: int) -> list[int] | None:
-        """The floors, or None if the bits do not suffice."""
+    def _exact_rest(self, target: _Target, point: int, parts: list[Fraction], bits: int) -> list[int] | None:
+        """floor(remainder + noise in steps + 1/2) for each coordinate; None if the bits do not suffice."""
         goal, steps = target.goal(bits + _GUARD_BITS), target.steps(bits + _GUARD_BITS)
         with working_precision(bits + _GUARD_BITS):
-            noise = self._exact_noise(target.stage, place, ball_between(*goal), bits)
+            noise = self._exact_noise(target.stage, point, ball_between(*goal), bits)
             if noise is None:
                 return None
             unit, half = ball_between(*steps), arb((1, -1))
@@ -257,32 +256,32 @@ class HiddenPaths:
         """V in units of 1/e0; None if the bits do not decide whether an event is before the level."""
 
         def uniform(stage: int, event: int) -> Uniform:
-            return lambda place: self.bits.ball(stage, event, place, point, bits)
+            return lambda variable: self.bits.ball(stage, event, variable, point, bits)
 
         n = self.dimensions
-        clock, place = _started(uniform(_START, 0), n)
+        clock, noise = _started(uniform(_START, 0), n)
         v, event = arb(1), 0
         while stage != _START:
             here = uniform(stage, event)
-            v = v - here(_WAIT).log() / clock if stage == _HIGHER else v * _share(here, n)
+            v = v - here(_WAIT).log() / clock if stage == _HIGHER else v * _remaining_fraction(here, n)
             if (v > goal) if stage == _HIGHER else (v < goal):
                 break
             # Neither certainly before the level nor certainly past it: more digits decide.
             if not ((v < goal) if stage == _HIGHER else (v > goal)):
                 return None
-            clock, place = _relaxed(here, clock, place) if stage == _HIGHER else _tightened(here, v, clock, place)
+            clock, noise = _relaxed(here, clock, noise) if stage == _HIGHER else _tightened(here, v, clock, noise)
             event += 1
-        return place
+        return noise
 
     def _float_noise(self, target: _Target, points: NDArray[np.uint64]) -> tuple[list[Balls], NDArray[np.bool_]]:
         """V in units of 1/e0 for many points, and which of these points have no event too close to the level."""
         n, stage = self.dimensions, target.stage
-        clock, place = _started(_named(self.bits, _START, 0, points), n)
+        clock, noise = _started(_named(self.bits, _START, 0, points), n)
         sure = np.ones(points.size, np.bool_)
         if stage == _START:
-            return place, sure
+            return noise, sure
         goal = Balls.between(*target.goal(_FIRST_BITS))
-        open_paths = _OpenPaths(np.arange(points.size), Balls.of(np.ones(points.size)), clock, place)
+        open_paths = _OpenPaths(np.arange(points.size), Balls.of(np.ones(points.size)), clock, noise)
         event = 0
         while open_paths.where.size:
             here = _named(self.bits, stage, event, points[open_paths.where])
@@ -290,23 +289,23 @@ class HiddenPaths:
                 v = open_paths.v - here(_WAIT).log() / open_paths.clock
                 past, before = (v - goal).is_positive, (goal - v).is_positive
             else:
-                v = open_paths.v * _share(here, n)
+                v = open_paths.v * _remaining_fraction(here, n)
                 past, before = (goal - v).is_positive, (v - goal).is_positive
             # Undecided points stop here: `exact_cell` starts again, with more of the same digits.
             sure[open_paths.where[~(past | before)]] = False
             open_paths = open_paths.left(v, before)
             here = _named(self.bits, stage, event, points[open_paths.where])
             moved = (
-                _relaxed(here, open_paths.clock, open_paths.place)
+                _relaxed(here, open_paths.clock, open_paths.noise)
                 if stage == _HIGHER
-                else _tightened(here, open_paths.v, open_paths.clock, open_paths.place)
+                else _tightened(here, open_paths.v, open_paths.clock, open_paths.noise)
             )
             open_paths = open_paths.at(*moved)
-            for axis, moved_axis in enumerate(open_paths.place):
-                place[axis].middle[open_paths.where] = moved_axis.middle
-                place[axis].radius[open_paths.where] = moved_axis.radius
+            for axis, moved_axis in enumerate(open_paths.noise):
+                noise[axis].middle[open_paths.where] = moved_axis.middle
+                noise[axis].radius[open_paths.where] = moved_axis.radius
             event += 1
-        return place, sure
+        return noise, sure
 
 
 _MOST_CELL = 2.0**61
@@ -314,27 +313,27 @@ _MOST_SCALED = 1000
 
 
 def _named(bits: PathBits, stage: int, event: int, points: NDArray[np.uint64]) -> Uniform:
-    return lambda place: bits.floats(stage, event, place, points)
+    return lambda variable: bits.floats(stage, event, variable, points)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OpenPaths:
-    """The points whose next event is not past the level: their indices, times v, clocks and places."""
+    """The points with a next event that is not past the level: their indices, times v, clocks and noise."""
 
     where: NDArray[np.intp]
     v: Balls
     clock: Balls
-    place: list[Balls]
+    noise: list[Balls]
 
     def left(self, v: Balls, keep: NDArray[np.bool_]) -> "_OpenPaths":
-        """The points to keep, with v at their event."""
+        """Only the points under the mask ``keep``, with v at their event."""
         return _OpenPaths(
-            self.where[keep], v.part(keep), self.clock.part(keep), [coordinate.part(keep) for coordinate in self.place]
+            self.where[keep], v.part(keep), self.clock.part(keep), [coordinate.part(keep) for coordinate in self.noise]
         )
 
-    def at(self, clock: Balls, place: list[Balls]) -> "_OpenPaths":
+    def at(self, clock: Balls, noise: list[Balls]) -> "_OpenPaths":
         """The same points after the event."""
-        return _OpenPaths(self.where, self.v, clock, place)
+        return _OpenPaths(self.where, self.v, clock, noise)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -349,8 +348,8 @@ class GridPoints:
     def count(self) -> int:
         return self.flat.size // self.dimensions
 
-    def exactly(self, place: int) -> list[Fraction]:
-        start = place * self.dimensions
+    def exactly(self, point: int) -> list[Fraction]:
+        start = point * self.dimensions
         return [
             Fraction(*map(int, number.as_integer_ratio()))
             for number in self.flat[start : start + self.dimensions].tolist()

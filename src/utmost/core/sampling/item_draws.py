@@ -1,17 +1,14 @@
-"""Exact draws for items (rows with identifiers): geometric noise, and steps between levels, as functions of item words.
+"""Exact noise keyed by identifier: geometric noise and steps between levels, as functions of an item's random integers.
 
 **Inversion.** Each draw is the index of a uniform number among ascending thresholds: the number of thresholds that are
-at most the uniform number. An item's uniform number is read word by word: the first 32 bits give one of 2^32 cells, and
-all but a few cells lie certainly between two thresholds, by integers rounded outward. In the few other cells, further
-bits of the item's number are read until they decide. So a draw depends only on the item's words and the distribution,
-and not on floats, precision or other items. The distribution is exact.
-
+at most the uniform number. An item (a row with an identifier) has uniform numbers, which are read word by word: the
+first 32 bits give one of 2^32 cells, and all but a few cells lie certainly between two thresholds, by integers rounded
+outward. In the few other cells, further bits of the item's number are read until they decide. So a draw depends only on
+the item's words and the distribution, and not on floats, precision or other items. The distribution is exact.
 **Geometric variables.** K ~ Geom(a) is K = Q 2^m + D with Q ~ Geom(a^(2^m)) and independent binary digits of D. The
 digits are drawn in groups of eight; the group that starts at bit s has P(d) proportional to a^(d 2^s). m is the least
-number with 2^m log(1/a) >= 1/2, so that tables stay small at every level.
-
-The time of a draw is not constant: it depends slightly on the random words. Hide this time from everybody
-who must not know the noise.
+number with 2^m log(1/a) >= 1/2, so that tables stay small at every level.  The time of a draw is not constant: it
+depends slightly on the random words. Hide this time from everybody who must not know the noise.
 """
 
 from bisect import bisect_right
@@ -52,7 +49,7 @@ class OwnWords(Protocol):
 
 
 class Inversion:
-    """An index: the number of thresholds that an item's uniform number has passed."""
+    """Draws an index: the number of thresholds that an item's uniform number has passed."""
 
     # If there are more thresholds than the listed ones, the last interval reaches up to 1, so that a number beyond its
     # beginning asks for more bits, and so for more thresholds.
@@ -112,7 +109,7 @@ class Inversion:
 
 
 class _Geometric:
-    """K ~ Geom(a) from ``slots`` consecutive slots of an item: the top part, then groups of digits, lowest first."""
+    """Draws K ~ Geom(a) from ``slots`` consecutive slots of an item: Q, then the groups of digits, lowest first."""
 
     __slots__ = ("_groups", "_shift", "_top", "slots")
 
@@ -197,8 +194,8 @@ def item_tightening(transition: Tightening, words: OwnWords) -> Integers:
 
 def item_bridge(transition: Bridge, difference: Integers, words: OwnWords) -> Integers:
     """K of `Bridge`, or of `Relaxing`, for each item, given W in ``difference``."""
-    # Slot 0 chooses the row of the table of `Bridge`. If W = 0, slot 1 decides whether K = 0 at once. G ~ Geom(m/a) and
-    # J ~ Geom(am) follow. Variables that the row does not use are not drawn.
+    # Slot 0 chooses the row of the table of `Bridge`. If W = 0, slot 1 decides whether K = 0 without the table. G ~
+    # Geom(m/a) and J ~ Geom(am) follow. Variables that the row does not use are not drawn.
     marks, idle, fall, rise = _bridged(transition, words.word_bits)
     mark, size = marks.drawn(words, 0), np.abs(difference)
     if idle is not None:

@@ -1,14 +1,14 @@
-"""Random words by item: functions of a key, a label and an identifier, independent of order, batch and partition.
+"""Random integers of items: functions of a key, a label and an identifier, for any order, batch and partition.
 
 **Tags.** An identifier is encoded without prefixes: in blocks of 16 bytes, the first of which has the type and, unless
 the length is fixed, the length in bytes. CBC-MAC of these blocks under AES-256 is the identifier's tag, 16 bytes. On
 prefix-free inputs CBC-MAC is a pseudorandom function [bellare2005]. The tag of an identifier of several columns is the
 CBC-MAC, under a separate key, of the number of columns and their tags.
 
-**Words.** Block j of an item's words for a label is AES-256 of (tag xor j), under a key that HKDF derives from the
-secret and the label. Distinct (item, j) are distinct inputs unless two tags agree in all but their lowest bits. So for
-N items and J blocks the words differ from independent uniform ones by at most the advantage against AES and HKDF, plus
-(N J)^2 / 2^128: proofs/theory/item-noise.md has the proof.
+**Words.** Block j of an item's random integers ("words") for a label is AES-256 of (tag xor j), under a key that HKDF
+derives from the secret and the label. Distinct (item, j) are distinct inputs unless two tags agree in all but their
+lowest bits. So for N items and J blocks the words differ from independent uniform ones by at most the advantage against
+AES and HKDF, plus (N J)^2 / 2^128: proofs/theory/item-noise.md has the proof.
 """
 
 from collections.abc import Iterable, Sequence
@@ -56,7 +56,7 @@ class Identifiers:
     Attributes:
         kind: "integers", "text" or "bytes".
         data: Integers of shape (n,), int64 or Python ints; else the bytes of all identifiers, uint8.
-        offsets: Places in ``data`` where each identifier begins, and where the last one ends, int64 of shape (n + 1,);
+        offsets: Positions in ``data`` at which each identifier begins and the last one ends, int64 of shape (n + 1,);
             None for integers.
     """
 
@@ -132,7 +132,7 @@ class Identifiers:
         """Identifiers in Arrow's layout.
 
         Args:
-            offsets: Places in ``data`` where each identifier begins, and where the last one ends, shape (n + 1,),
+            offsets: Positions in ``data`` at which each identifier begins and the last one ends, shape (n + 1,),
                 ascending.
             data: Bytes, or uint8 of shape (m,); text is UTF-8.
             kind: "text" or "bytes".
@@ -230,7 +230,7 @@ def check_unique(tags: Tags) -> None:
     """Check that no two items have the same tag. Two identifiers share a tag with a probability below n^2 / 2^128."""
     if not isinstance(tags, np.ndarray) or tags.dtype != np.uint64 or tags.ndim != 2 or tags.shape[1] != 2:
         raise WrongKind("tags must be a result of item_tags", came=type(tags).__name__, where="identifiers")
-    # Sorting one half of the tags is faster. Two tags agree in this half alone with probability n^2 / 2^65.
+    # Sorting one half of the tags is faster. Two tags agree only in this half with probability n^2 / 2^65.
     firsts = np.sort(tags[:, 0])
     if not (firsts[1:] == firsts[:-1]).any():
         return
@@ -243,7 +243,7 @@ def check_unique(tags: Tags) -> None:
 
 
 class ItemWords:
-    """The words of some items for one label, as numbers uniform on [0, 1) for each ``slot`` 0, 1, ..."""
+    """Random integers of items for one label, read as a number uniform on [0, 1) for each ``slot`` 0, 1, ..."""
 
     # A number has a first word of 32 bits, and then 128 more bits at a time. The first words of slots 4j to 4j + 3 are
     # block j, little-endian. Extension e = 1, 2, ... of a slot is the block of the counter (slot + 1) 2^32 + e, most
@@ -260,7 +260,7 @@ class ItemWords:
         return len(self._tags)
 
     def first(self, slot: int, some: NDArray[np.intp] | None = None) -> NDArray[Any]:
-        """The first word of a slot, for all items or for some, shape (n,)."""
+        """The first word (32 bits) of a slot, for all items or for some, shape (n,)."""
         j, lane = divmod(slot, 4)
         # A block of AES holds the words of four slots: it is encrypted once, and stored.
         if j in self._blocks:
@@ -354,7 +354,7 @@ def _padded_tags(cipher: BlockCipher, column: Identifiers, offsets: NDArray[np.i
         data = np.concatenate(
             [np.zeros(_LENGTH, np.uint8), column.data[offsets[0] : offsets[-1]], np.zeros(width, np.uint8)]
         )
-        # One element of a void type for each place: gathering takes a third of the time of matrix rows.
+        # One element of a void type for each position: gathering takes a third of the time of matrix rows.
         windows: NDArray[Any] = np.ndarray((data.size - width + 1,), f"V{width}", data, strides=(1,))
         for some in np.array_split(rows, -(-rows.size * count // _AT_ONCE)):
             words = windows[offsets[some] - offsets[0]].view("<u8").reshape(-1, 2 * count)

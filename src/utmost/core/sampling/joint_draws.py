@@ -41,7 +41,7 @@ def sample_joint_cells(
 
 
 class ShellSampler:
-    """Numbers m with P(m) proportional to f(m) q^m, for a polynomial f whose h ("heads") are known and not negative."""
+    """Draws m with P(m) proportional to f(m) q^m, for the polynomial f of a `ShellSeries` with heads h >= 0."""
 
     __slots__ = ("_geometric", "_index", "_order")
 

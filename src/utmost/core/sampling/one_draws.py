@@ -102,7 +102,7 @@ def _with_total(distribution: DrawWithTotal, drawn: Integers, totals: Integers, 
 def _cells(
     distribution: CellsDraw, raised: int, lowered: int, shells: list[Integers], randomness: Randomness
 ) -> Integers:
-    """A point of each shell: raised and lowered cells with their distances; the other cells are at the centre."""
+    """Draw a point of each shell: raised and lowered cells with their distances; the other cells are at the centre."""
     count, n, r = shells[0].size, distribution.cells, distribution.step
     places = _permutations(count, n, raised + lowered, randomness)
     found = np.zeros((count, n), object if shells[0].dtype == object else np.int64)
@@ -119,7 +119,7 @@ def _cells(
 
 
 def _permutations(count: int, n: int, first: int, randomness: Randomness) -> NDArray[np.int64]:
-    """The first places of random permutations of n places."""
+    """Permutations of 0..n-1, shape (count, n), with uniformly random first ``first`` entries."""
     places = np.tile(np.arange(n), (count, 1))
     rows = np.arange(count)
     for at in range(min(first, n - 1)):
@@ -129,7 +129,7 @@ def _permutations(count: int, n: int, first: int, randomness: Randomness) -> NDA
 
 
 def _raised(distribution: CellsDraw, a: int, shells: Integers, randomness: Randomness) -> Integers:
-    """The distances of a raised cells from the centre, each at least 1, for each shell."""
+    """Draw the distances of ``a`` raised cells from the centre, each at least 1, for each shell."""
     count, width, bound, chunk = shells.size, distribution.width, distribution.bound, distribution.chunk
     if not a:
         return np.zeros((count, 0), shells.dtype)
@@ -153,7 +153,7 @@ def _raised(distribution: CellsDraw, a: int, shells: Integers, randomness: Rando
 
 
 def _within_sum(a: int, most: int, in_total: int, word: WordSource) -> list[int]:
-    """A uniform point of {1..most}^a with sum at most in_total, drawn cell by cell."""
+    """Draw a uniform point of {1..most}^a with sum at most in_total, cell by cell."""
     found: list[int] = []
     for rest in range(a, 0, -1):
         total = chunk_points(rest, most, in_total)
@@ -168,7 +168,7 @@ def _within_sum(a: int, most: int, in_total: int, word: WordSource) -> list[int]
 
 
 def _tables(distribution: TablesDraw, m: int, word: WordSource) -> list[int]:
-    """A point of shell m, table after table."""
+    """Draw a point of shell m; the cells are listed table after table."""
     if distribution.is_one_table:
         raised, lowered = _composition(m, distribution.parts, word), _composition(m, distribution.parts, word)
         return [up - down for up, down in zip(raised, lowered, strict=True)][: distribution.size]
@@ -177,7 +177,7 @@ def _tables(distribution: TablesDraw, m: int, word: WordSource) -> list[int]:
 
 
 def _pair(distribution: TablesDraw, m: int, word: WordSource) -> tuple[int, int]:
-    """The raised and lowered parts of a shell, with probabilities proportional to their numbers of points."""
+    """Draw the raised and lowered parts (j, l) in shell m, with probability proportional to its number of points."""
     if distribution.exactly:
         return m, m
     if not distribution.is_joined:
@@ -194,7 +194,7 @@ def _pair(distribution: TablesDraw, m: int, word: WordSource) -> tuple[int, int]
 
 
 def _on_segment(weight: Callable[[int], int], last: int, degree: int, word: WordSource) -> int:
-    """A place 0..last with probability proportional to its weight, a polynomial of this degree in the place."""
+    """Draw one of 0..last with probability proportional to ``weight``, a polynomial of this degree."""
     if last <= 4 * degree + 4:
         ends = list(accumulate(weight(place) for place in range(last + 1)))
         target = one_below(ends[-1], word)
@@ -213,7 +213,7 @@ def _on_segment(weight: Callable[[int], int], last: int, degree: int, word: Word
 
 
 def _table(d: int, j: int, l: int, word: WordSource) -> list[int]:
-    """A uniform point of d cells with sum j - l and raised part at most j, drawn cell by cell."""
+    """Draw a uniform point of d cells with sum j - l and raised part at most j, cell by cell."""
     found = []
     for rest in range(d, 1, -1):
         up, down = points_beyond(rest, j, l), points_beyond(rest, l, j)
@@ -234,7 +234,7 @@ def _least_beyond(d: int, j: int, l: int, target: int) -> int:
 
 
 def _composition(total: int, parts: int, word: WordSource) -> list[int]:
-    """A uniform composition of a number into parts >= 0: bars among stars, by Floyd's choice of a subset."""
+    """Draw a uniform composition of a number into parts >= 0: bars among stars, by Floyd's choice of a subset."""
     bars: set[int] = set()
     for place in range(total, total + parts - 1):
         drawn = one_below(place + 1, word)
@@ -257,11 +257,11 @@ def answer_margin(
 ) -> Fraction:
     """A margin of the sum of coefficients times cells, with this confidence: the smallest of three bounds, or exact."""
     # The margin is exact for one cell, and for the total of `TablesDraw`. Otherwise it is the least of three: by the
-    # variance (Chebyshev), by the margins of the cells at equal parts of the miss, and by an order statistic of many
-    # draws of the distribution, which is public: it covers less than the confidence with a probability of at most 1e-9
-    # over the draws. These come from one fixed stream of bits, so that everybody gets the same margin. Every answer
-    # from a `DrawWithTotal` has such a margin. Cost: at most a second for several cells, tens of seconds for many
-    # tables.
+    # variance (Chebyshev), by the margins of the cells at equal parts of the allowed probability, and by an order
+    # statistic of many draws of the distribution, which is public: it covers less than the confidence with a
+    # probability of at most 1e-9 over the draws. These come from one fixed stream of bits, so that everybody gets the
+    # same margin. Every answer from a `DrawWithTotal` has such a margin. Cost: at most a second for several cells, tens
+    # of seconds for many tables.
     numbers, sure = [exact(number, "coefficient") for number in coefficients], read_confidence(confidence)
     variance = distribution.variance_of(numbers)
     cells = [place for place, number in enumerate(numbers) if number]
@@ -294,17 +294,17 @@ def _several_margin(
         sizes = np.sort(np.abs(_sampled(distribution, samples).astype(object) @ whole))
         bounds.append(Fraction(int(sizes[rank]), common))
     if isinstance(distribution, DrawDistribution):
-        # The margins of the cells, at equal parts of the miss.
+        # The margins of the cells, at equal parts of the allowed probability.
         kinds = {place: _kind(distribution, place) for place, number in enumerate(numbers) if number}
         margins = {kind: distribution.margin(1 - (1 - sure) / len(kinds), kind) for kind in set(kinds.values())}
         bounds.append(sum((abs(numbers[place]) * margins[kind] for place, kind in kinds.items()), Fraction(0)))
     elif rank is None:
-        # The margins of the draw and of the separate total, at half the miss each, plus the rounding.
-        means, apart, start = Fraction(0), Fraction(0), 0
+        # The margins of the draw and of the separate total, at half of the allowed probability each, plus the rounding.
+        means, deviations, start = Fraction(0), Fraction(0), 0
         for size in distribution.tables:
             mean = sum(numbers[start : start + size], Fraction(0)) / size
             means += mean
-            apart += sum((abs(number - mean) for number in numbers[start : start + size]), Fraction(0))
+            deviations += sum((abs(number - mean) for number in numbers[start : start + size]), Fraction(0))
             start += size
         moved, half_sure = means * distribution.weight, 1 - (1 - sure) / 2
         of_cells = [number - moved * (place < distribution.tables[0]) for place, number in enumerate(numbers)]
@@ -312,7 +312,7 @@ def _several_margin(
             answer_margin(distribution.draw, of_cells, half_sure),
             abs(moved) * distribution.total.margin(half_sure),
         )
-        bounds.append(of_draw + of_total + abs(means) + apart)
+        bounds.append(of_draw + of_total + abs(means) + deviations)
     return min(bounds)
 
 

@@ -1,7 +1,7 @@
 """Base class of objects that remember their noise in this process: one thread at a time, no copies, no forked child.
 
 A further answer is drawn given the earlier ones. Two threads, a forked child or a copy that do not know each other's
-answers would each draw alone, and all answers together would cost more than any of them accounts for.
+answers would each draw independently, and all answers together would cost more than any of them accounts for.
 """
 
 import os

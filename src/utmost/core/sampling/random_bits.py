@@ -23,7 +23,7 @@ _WORD_TYPES = {bits: np.dtype(f"<u{bits // 8}") for bits in (8, 16, 32, 64)}
 
 
 class Keystream:
-    """The AES-256-CTR keystream of one key and nonce, read once, as little-endian words of 8, 16, 32 or 64 bits."""
+    """The AES-256-CTR keystream of one key and nonce, read once, as little-endian integers of 8, 16, 32 or 64 bits."""
 
     __slots__ = ("_encryptor", "_spare", "ahead", "taken")
 
@@ -34,7 +34,7 @@ class Keystream:
         self.ahead: dict[Any, Any] = {}  # draws made from the stream before their use, discarded with the stream
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
-        """The next ``count`` words of ``bits`` bits, in a new array."""
+        """The next ``count`` random integers of ``bits`` bits, in a new array."""
         size = count * bits // 8
         buffer = np.empty(size + _SLACK, np.uint8)
         for start in range(0, size, len(_ZEROS)):
@@ -44,7 +44,7 @@ class Keystream:
         return buffer[:size].view(_WORD_TYPES[bits])
 
     def word(self) -> int:
-        """One word of 64 bits, from a buffer of several hundred."""
+        """One random integer of 64 bits, from a buffer of several hundred."""
         try:
             return self._spare.pop()
         except IndexError:
@@ -115,28 +115,28 @@ if hasattr(os, "register_at_fork"):
 
 
 WordSource = Callable[[], int]
-"""A function that returns a fresh word of 64 random bits at each call. It serves one draw and is not stored."""
+"""A function that returns a fresh random 64-bit integer at each call. It serves one draw and is not stored."""
 
 
 class Randomness(Protocol):
     @property
     def is_secure(self) -> bool:
-        """Whether nobody can predict the words. Releases refuse other sources."""
+        """Whether nobody can predict the random integers. Releases refuse other sources."""
 
     @property
     def word(self) -> WordSource:
-        """A function that returns single words of 64 bits, for one draw."""
+        """A function that returns a random 64-bit integer at each call, for one draw."""
 
     @property
     def ahead(self) -> dict[Any, Any]:
         """Draws made before their use, which are discarded with the stream: at a fork, and in a copy."""
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
-        """``count`` words of ``bits`` = 8, 16, 32 or 64 bits, in a new array."""
+        """Return ``count`` random integers of ``bits`` = 8, 16, 32 or 64 bits, in a new array."""
 
 
 class _ThreadState(threading.local):
-    """The process of one thread, the number of forks before it, and its stream."""
+    """The number of a thread's process, the number of forks before it, and the thread's keystream."""
 
     state: tuple[int, int, Keystream] | None = None
 
@@ -229,7 +229,7 @@ class KeyedRandomness:
 
     @property
     def word(self) -> WordSource:
-        """A function that returns single words of 64 bits."""
+        """A function that returns a random 64-bit integer at each call."""
         return self._stream.word
 
     @property
@@ -238,7 +238,7 @@ class KeyedRandomness:
         return self._stream.ahead
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
-        """``count`` words of ``bits`` = 8, 16, 32 or 64 bits."""
+        """Return ``count`` random integers of ``bits`` = 8, 16, 32 or 64 bits, in a new array."""
         return self._stream.words(count, bits)
 
     def __reduce__(self) -> NoReturn:

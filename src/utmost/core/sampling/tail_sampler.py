@@ -1,4 +1,4 @@
-"""A sampler for any noise on the integers, from its tails alone.
+"""A sampler for any noise on the integers, which needs only the tail probabilities.
 
 The values -m..m are the indices of a `Categorical` distribution. Its first and last index stand for all values from -m
 downward and from m upward. A draw that hits one of these two gets its size from the conditional tails
@@ -22,7 +22,7 @@ _MOST_VALUES = 1 << 16
 
 
 class TailSampler:
-    """Arrays of independent draws from noise on the integers with at most 2^16 likely values."""
+    """Draws arrays of noise on the integers with at most 2^16 likely values."""
 
     # Cost: 10 us for each value near 0 to prepare; 1 ns a draw by table, 0.3 ns for each value near 0 constant-time.
     # Two draws in 2^tail_bits lie beyond these values, and take longer.
@@ -52,7 +52,7 @@ class TailSampler:
         return values
 
     def _far(self, word: WordSource) -> int:
-        """A size of at least m, by windows of m values."""
+        """Draw a size of at least m, in windows of m values."""
         first = self._reach
         while True:
             choose = self._choosers.get(first)

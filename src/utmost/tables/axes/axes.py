@@ -51,12 +51,12 @@ class Axis(Display):
     Attributes:
         levels: Names of its levels, the finest first; the empty text stands for the name of the axis in a domain.
         labels: Labels of the groups of each level, in order.
-        starts: First value of each group of each level; a group ends where the next one begins.
+        starts: Index of the first value of each group of each level; a group ends where the next one begins.
         edges: Edges of bins, ascending, one more than bins, where the first and the last may be infinite. Edges of
             periods are in seconds of the clock, see `Clock`. None for other axes.
         other: Label for values that are not declared; None drops them.
         whole: Whether the labels of listed bins are those of integers ("0 to 4"); None for other axes.
-        missing: Label for missing cells, the last one; with None they count as ``other``, or are dropped.
+        missing: Label for missing cells, the last label; with None they count as ``other``, or are dropped.
         clock: Reader of times, for periods; None for other axes.
         truth: Whether truth values were declared, so that truth values of the data are read. Their labels are text.
         rows: Value of each column in each row, for listed keys, the coarsest column first; None for other axes.
@@ -210,7 +210,7 @@ class Axis(Display):
         return text.strip().lower() if text is not None and text.strip().lower() in ("true", "false") else text
 
     def place(self, value: Any) -> int | None:
-        """The place of a value of the data among the values of the axis; None if it is outside.
+        """The position of a value of the data among the values of the axis; None if it is outside.
 
         >>> plain(["A", "B"]).place("B"), plain(range(5)).place(7)
         (1, None)
@@ -444,7 +444,7 @@ def outside_label(label: Label | None, name: str) -> Label | None:
 def with_outside_labels(
     labels: Sequence[Sequence[Label]], starts: Sequence[Iterable[int]], *extras: Label | None
 ) -> tuple[tuple[tuple[Label, ...], ...], tuple[NDArray[np.intp], ...]]:
-    """The labels and starts of levels, the finest first, with the extra values at the end of each level."""
+    """Return the labels and starts of levels, the finest first, with the extra labels at the end of each level."""
     added = [label for label in extras if label is not None]
     places = range(len(labels[0]), len(labels[0]) + len(added))
     shown = tuple(_distinct([*level, *added]) for level in labels)

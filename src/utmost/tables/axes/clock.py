@@ -72,7 +72,7 @@ class Period:
         return self.unit if self.times == 1 else f"{self.times} {self.unit}s"
 
     def edges(self, first: int, last: int) -> list[int]:
-        """The edges of periods from a second on, up to the first edge at or after another second."""
+        """The edges of the periods from the second ``first`` on, up to the first edge at or after ``last``."""
         if self.starting(first) != first:
             remedy = f"Begin at {shown_time(self.starting(first))}."
             raise OutOfRange(
@@ -92,7 +92,7 @@ class Period:
         return edges
 
     def starting(self, second: int) -> int:
-        """The beginning of the unit that contains a second."""
+        """The first second of the unit that contains ``second``."""
         if self.unit in _SECONDS:
             offset = _MONDAY if self.unit == "week" else 0
             return second - (second - offset) % _SECONDS[self.unit]
@@ -122,9 +122,9 @@ class Period:
 class Clock:
     """The wall clock that reads the times of an axis of periods."""
 
-    period: Period  # of the finest level
+    period: Period  # kind of the periods of the finest level
     zone: str | None = None  # such as "Europe/Paris"; None refuses times with a zone
-    pattern: str | None = None  # of times as text; None for ISO text and similar
+    pattern: str | None = None  # pattern of times in text; None for ISO text and similar
 
     def __post_init__(self) -> None:
         if self.pattern is not None and self.zone is None and time_pattern(self.pattern).has_zone:
@@ -206,7 +206,7 @@ class Clock:
 @lru_cache(maxsize=16)
 def _offsets(zone: str, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The seconds at which a zone's clock changes, and its offsets from UTC before, between and after the changes."""
-    # Where the offset of a day differs from that of the day before, bisection finds the second of the change.
+    # If the offsets at the two ends of a quarter of a day differ, bisection finds the second of the change.
     place = zone_named(zone)
 
     def offset(second: int) -> int:

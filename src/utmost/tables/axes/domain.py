@@ -311,7 +311,7 @@ class Domain(Display):
         return cls({name: axis_of_facts(name, axis) for name, axis in facts.items()})
 
     def narrowed(self, places: Sequence[NDArray[np.intp]]) -> "Domain":
-        """The domain with only the values at the given places of each axis.
+        """The domain with only the values at the given positions of each axis.
 
         >>> Domain(sex=["men", "women"], age=range(3)).narrowed([np.array([0]), np.array([0, 1, 2])])
         Domain(sex=['men'], age=[0, 1, 2])
@@ -364,7 +364,7 @@ def finest_common(marginals: Iterable[Marginal]) -> Marginal:
 
 
 def is_finer(finer: Marginal, coarser: Marginal) -> bool:
-    """Whether each group of one marginal lies in a group of the other; a marginal is finer than itself."""
+    """Whether each group of ``finer`` lies in a group of ``coarser``; a marginal is finer than itself."""
     return all(fine <= coarse for fine, coarse in zip(finer, coarser, strict=True))
 
 

@@ -1,7 +1,7 @@
-"""The nonzero cells of a large domain: each number with its place on every axis.
+"""The nonzero cells of a large domain: each number with its position on every axis.
 
 A domain of fourteen attributes has 10^17 cells, but a table of a million people has at most a million nonzero cells. So
-memory depends on the nonzero cells, and a sum over a marginal adds up these.
+memory depends on the nonzero cells, and a sum over a marginal adds up only these.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class FewCells:
     """The nonzero cells of a product of axes, in the order of the cells."""
 
     shape: tuple[int, ...]  # number of values of each axis
-    places: NDArray[Any] = field(repr=False)  # (axes, cells): place of each cell's value along each axis
+    places: NDArray[Any] = field(repr=False)  # (axes, cells): position of each cell's value on each axis
     numbers: NDArray[Any] = field(repr=False)  # (cells,): integers other than 0
 
     def __post_init__(self) -> None:
@@ -60,7 +60,7 @@ class FewCells:
 
     @classmethod
     def of_numbers(cls, shape: tuple[int, ...], cells: NDArray[np.int64], numbers: NDArray[Any]) -> "FewCells":
-        """Create few cells from cell numbers, as `numpy.ravel_multi_index` gives them; zeros are left out."""
+        """Create few cells from flat indices of cells, as `numpy.ravel_multi_index` gives them; zeros are left out."""
         order = np.argsort(cells, kind="stable")
         order = order[numbers[order] != 0]
         rest, places = cells[order], np.empty((len(shape), len(order)), dtype=np.int64)

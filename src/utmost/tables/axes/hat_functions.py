@@ -22,7 +22,7 @@ WIDEST = 10**6
 """The largest spacing of hat functions."""
 
 DIFFERENCE = -1
-"""The number in place of a level, in a marginal, for a difference: the first value of an axis minus the second."""
+"""The number that stands in a marginal for a difference: the first value of an axis minus the second."""
 
 DIFFERENCE_MARK = "-"
 """The mark after the name of an axis whose difference is measured: ``sex-``."""
@@ -32,12 +32,12 @@ CLASS_MARK = "#"
 
 
 def class_code(number: int) -> int:
-    """The number of a class of listed rows in a marginal, in place of a level."""
+    """The number that stands in a marginal for a class of listed rows."""
     return -(WIDEST + 1 + number)
 
 
 def class_number(level: int) -> int | None:
-    """The number of a class of listed rows, from its level; None for a level of groups or hat functions."""
+    """The number of a class of listed rows, from its number in a marginal; None for groups and hat functions."""
     return None if level >= -WIDEST else -level - WIDEST - 1
 
 
@@ -75,8 +75,8 @@ def hat_rows(size: int, spacing: int) -> NDArray[np.int64]:
 
 def _under(values: NDArray[Any], spacing: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """For each value, the hat function with the last peak at or below the value, and the weight in the next one."""
-    # The rest of s is the weight in this one. The second peak is half a spacing from the start, so that both ends are
-    # alike. Its place changes the error by at most a part in a thousand.
+    # The weight in this hat function is the rest of s. The second peak is half a spacing from the start, so that both
+    # ends are alike. The position of the peaks changes the error by at most a part in a thousand.
     moved = np.arange(len(values)) + spacing - spacing // 2
     rising = (moved % spacing).reshape(-1, *(1,) * (values.ndim - 1))
     return moved // spacing, rising.astype(object) if values.dtype == object else rising

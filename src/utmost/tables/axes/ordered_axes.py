@@ -169,7 +169,7 @@ def ordered_axis(
     clock: Clock | None = None,
     column: str | None = None,
 ) -> Axis:
-    """An axis in the order of its edges, from levels whose edges are each among those of the level before."""
+    """Make an axis in the order of its edges, from levels that each have edges among those of the level before."""
     labels, starts = list[tuple[Label, ...]](), list[list[int]]()
     finest = _with_ends(levels[0][1], ends)
     place_of = {edge: place for place, edge in enumerate(finest)}
@@ -199,7 +199,7 @@ def _end_label(low: Edge, high: Edge, finest: Sequence[Edge], ends: Ends) -> Lab
 def _listed(
     edges: BinEdges, groups: DeclaredGroups, whole: bool | None, ends: Ends, spelling: Spelling, column: str | None
 ) -> Axis:
-    """Bins between listed edges, and their groups."""
+    """Make an axis of bins between listed edges, with groups of bins as further levels."""
     finest = _edges(edges, "bins")
     finite = [edge for edge in finest if isinstance(edge, Fraction)]
     is_whole = all(edge.denominator == 1 for edge in finite) if whole is None else whole

@@ -43,11 +43,11 @@ class TimePattern:
     """A pattern as a regular expression."""
 
     form: re.Pattern[str]
-    digits: int | None  # number of digits of a pattern of digits alone; None for other patterns
+    digits: int | None  # number of digits, if the pattern has only digits; None for other patterns
     has_zone: bool  # whether texts name their zone, so that spans are those of UTC
 
     def span(self, text: str) -> tuple[int, int] | None:
-        """The span of a text in seconds from 1970 on; None if the text does not match."""
+        """The first second that a text means, and the first second after it, from 1970 on; None for other text."""
         match = self.form.fullmatch(text.strip())
         if match is None:
             return None
@@ -58,7 +58,7 @@ class TimePattern:
             return None
 
     def span_of_integer(self, number: int) -> tuple[int, int] | None:
-        """The span of an integer that has lost its leading zeros: 7052013 for "%d%m%Y"."""
+        """The span of an integer whose leading zeros are lost: 7052013 for "%d%m%Y"."""
         return None if self.digits is None or number < 0 else self.span(str(number).zfill(self.digits))
 
 
@@ -138,7 +138,7 @@ def _span(parts: dict[str, str]) -> tuple[int, int]:
 
 
 def _offset(zone: str) -> int:
-    """The seconds by which the clock of "+02:00", in lower case, is ahead of UTC."""
+    """The seconds by which a zone such as "+02:00" or "z", in lower case, is ahead of UTC."""
     if zone in ("z", "utc", "gmt"):
         return 0
     hours, minutes = int(zone[1:3]), int(zone[-2:])
@@ -148,7 +148,7 @@ def _offset(zone: str) -> int:
 
 
 def first_second(day: date) -> int:
-    """The first second of a day, from 1970 on."""
+    """The first second of a day, counted from 1970-01-01."""
     return (day.toordinal() - EPOCH) * DAY
 
 
