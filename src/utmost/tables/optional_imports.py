@@ -22,7 +22,7 @@ def extra(module: str, name: str) -> ModuleType:
 
 
 def absent(name: str, missing: str | None, extra_name: str) -> Callable[..., Any]:
-    """A replacement for a function whose packages are not installed. A call raises an error with the remedy."""
+    """Return a stand-in for a function that needs packages which are not installed. Its call raises an error."""
 
     def refused(*arguments: Any, **options: Any) -> Any:
         remedy = f'Install it with: pip install "utmost[{extra_name}]".'

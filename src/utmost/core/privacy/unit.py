@@ -173,7 +173,7 @@ class Unit(PickledByFields):
 
     @property
     def is_shared(self) -> bool:
-        """Whether the same noise serves sums and counts: both cells together change by the sensitivity at most."""
+        """Whether the same noise serves sums and counts: the sensitivity then bounds the changes of both together."""
         return self.amount is not None and self.amount.between is not None
 
     @property

@@ -1,4 +1,4 @@
-"""Exact draws of many cells at once: a group, numbers of individuals, and a uniform point of their shell."""
+"""Exact draws of one random vector for many cells: a group, numbers of individuals, a uniform point of the shell."""
 
 import math
 from collections.abc import Callable, Sequence

@@ -319,7 +319,7 @@ class Domain(Display):
         return Domain({axis.levels[0]: axis.narrowed(at) for axis, at in zip(self.axes, places, strict=True)})
 
     def places_of(self, narrowed: "Domain") -> list[NDArray[np.intp]] | None:
-        """The places for which `narrowed` returns this domain; None if no places do."""
+        """The positions for which `narrowed` returns the given domain, one array per axis; None if there are none."""
         if narrowed.columns != self.columns:
             return None
         places = []

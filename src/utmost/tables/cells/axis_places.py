@@ -1,4 +1,4 @@
-"""Readers of columns, which find the place of each cell among the values of an axis (labels, bins, periods)."""
+"""Which value of an axis (label, bin or period) has each cell of a column? Readers that return its position."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -33,7 +33,7 @@ _MOST = 1 << 16
 
 
 def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZeros | None = None) -> PlaceReader:
-    """The reader of a column on one axis: a function from the column to the place of each cell, or a negative code."""
+    """Return a function from a column to each cell's position among the values of an axis, or a negative code."""
     labels = {label_text(label): place for place, label in enumerate(axis.labels[0])}
     if any(map(is_missing, labels)):
         remedy = "Pass missing=, a label for missing values, and remove the blank from the list."
@@ -102,7 +102,7 @@ def _by_known_cell(
     zeros: LeadingZeros | None,
     labels: Collection[str | None] | None,
 ) -> PlaceReader:
-    """A reader that finds the place of each distinct cell once; text and integers are remembered for later batches."""
+    """Return a reader that looks up each distinct cell once. It remembers text and integers for later batches."""
     known: dict[str | int, int] = {}
 
     def remembered(cell: Any) -> int:
@@ -181,7 +181,7 @@ _INFINITE = ("inf", "infinity")
 
 
 def _as_plain_numbers(column: Any) -> NDArray[Any] | None:
-    """The column as int64 or float64 without missing integers; None for other columns."""
+    """Return a column of numbers as int64 (if none is missing) or float64; None for any other column."""
     if hasattr(column, "dictionary_encode"):
         import pyarrow
 
@@ -219,13 +219,13 @@ def _thresholds(edges: Sequence[Fraction], kind: str) -> NDArray[Any] | None:
 def reader_of(
     axis: Axis, general: Spelling = PLAIN, zeros: LeadingZeros | None = None
 ) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
-    """The reader of an axis from a batch of columns: `places_on`, or for listed keys a reader of all their columns."""
+    """Return a function from a batch of columns to each row's position on the axis; listed keys read many columns."""
     if axis.rows is None:
         (column,) = axis.columns
         place_on_axis = places_on(axis, column, general, zeros)
         return lambda batch: place_on_axis(batch[column])
-    # An unlisted key is outside, and a key with a missing cell is missing. Keys are found from the left: the place of
-    # the first value among the groups of its level, then the next value.
+    # An unlisted key is outside, and a key with a missing cell is missing. Keys are found from the left: the position
+    # of the first value among the groups of its level, then that of the next value.
     spelling, keys = axis.spelling.completed_by(general), axis.rows[: axis.declared]
     outside = OUTSIDE if axis.other is None else axis.size - 1
     readers, steps = [], []
@@ -245,7 +245,7 @@ def reader_of(
         is_gone = is_stray = np.False_
         for name, reader, (size, known) in zip(axis.columns, readers, steps, strict=True):
             values = reader(batch[name])
-            # Rows are found column by column, from the group so far and the value in this column.
+            # Keys are found column by column, from the group so far and the value in this column.
             codes = group * size + np.maximum(values, 0)
             group = np.minimum(np.searchsorted(known, codes), len(known) - 1)
             is_gone = is_gone | (values == MISSING)

@@ -1,7 +1,7 @@
-"""Read the values of a release: all of them, before anything is drawn.
+"""Read and check all values of a release before any noise is drawn.
 
-The type does not matter: 3, 3.0 and Decimal(3) are the same value to a release. A refusal names the place and the kind
-of an invalid value, but never the value.
+The type does not matter: 3, 3.0 and Decimal(3) are the same value to a release. A refusal names the position and the
+kind of an invalid value, but never the value.
 """
 
 import sys
@@ -31,11 +31,11 @@ _REPLACE = "Drop or replace it before the release."
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellValues:
-    """Values that have been read."""
+    """The values of a release after they were read and checked."""
 
     size: int
-    integers: Callable[[int, int], Integers]  # from start and stop to these values as integers, or on the grid
-    shape: tuple[int, ...] | None  # of the input; None for a single number
+    integers: Callable[[int, int], Integers]  # (start, stop) to values[start:stop] as integers, for reals in grid steps
+    shape: tuple[int, ...] | None  # shape of the input; None for a single number
 
 
 def integer_cells(values: Any) -> CellValues:
@@ -65,7 +65,7 @@ def real_cells(values: Any, exponent: int) -> CellValues:
 
 
 def read_reals(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
-    """Read real values exactly: a row of numbers, and the shape of the input, None for a single number."""
+    """Return real values exactly in one row, and the shape of the input (None for a single number)."""
     flat, shape = _flat(values)
     kind = flat.dtype.kind
     if kind == "O":
@@ -87,7 +87,7 @@ def is_masked_array(values: Any) -> bool:
 
 
 def _flat(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
-    """The values in a row, and their shape. A list becomes float64 only if all its values are floats."""
+    """Return the values in one row, and their shape. A list becomes float64 only if all its values are floats."""
     if is_masked_array(values) and np.ma.is_masked(values):
         place = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
         raise NotANumber(
@@ -157,7 +157,7 @@ def _refusal(
 
 
 def kind_of(value: Any) -> str:
-    """The kind of a value that is no number, for messages, which must not show confidential values."""
+    """Describe a value that is no number by its kind, for messages, which must not show confidential values."""
     if isinstance(value, bool | np.bool_):
         return "a truth value"
     if isinstance(value, str):
@@ -172,7 +172,7 @@ def kind_of(value: Any) -> str:
 
 
 def where_is(place: int, shape: tuple[int, ...] | None) -> str:
-    """Write the place of a value as in Python: "values[1, 0]"."""
+    """Write the position of a value as in Python: "values[1, 0]"."""
     if not shape:
         return "values"
     return f"values[{', '.join(str(i) for i in np.unravel_index(place, shape))}]"

@@ -1,7 +1,7 @@
 """Read the cells of a column as numbers for a release, or raise an error that names row and column.
 
 A refusal names the kind of a cell, and never its content: cells and identifiers are confidential, and messages end in
-logs. A refusal depends on the data, too, so it is for the curator alone.
+logs. A refusal depends on the data, too, so only the curator may see it.
 """
 
 from collections.abc import Callable
@@ -88,13 +88,13 @@ def is_plainly_there(column: Column) -> bool:
 
 
 def not_distinct(came: str, where: str) -> BadTable:
-    """The refusal of an identifier that two rows have."""
+    """Return the error for an identifier that two rows have."""
     remedy = "Make one row for each group: an individual counted twice changes two cells."
     return BadTable("identifiers must be distinct", came=came, where=where, remedy=remedy)
 
 
 def _plain(column: Any, name: str, place: RowName) -> NDArray[Any] | None:
-    """The column if it is a one-dimensional NumPy array; None for another sequence."""
+    """Return the column if it is a one-dimensional NumPy array; None for another sequence."""
     check_column(column, name)
     if not isinstance(column, np.ndarray):
         return None
@@ -235,7 +235,7 @@ def is_marked(cell: Any, spelling: Spelling) -> bool:
 
 
 def exact_column(column: NDArray[Any]) -> NDArray[Any]:
-    """Exact reals as floats if all of them are floats, however written; else as Fractions."""
+    """Return exact reals as float64 if each of them equals a float, else as Fractions."""
     if column.dtype.kind != "f":
         cells = column.tolist()
         floats = np.array([float(cell) if abs(cell) < _FLOATS else 0.0 for cell in cells])

@@ -1,4 +1,4 @@
-"""Amounts of events in whole steps: each rounded to the nearest step, half to even, from its exact value.
+"""How amounts of events are rounded to whole steps: to the nearest step, half to even, from the exact value.
 
 A float is its binary value, and text and Decimals are their decimal values. So a column of floats and a column of the
 decimals that they print can differ if a decimal lies halfway between two steps. Nothing is rounded twice: floats decide
@@ -61,7 +61,7 @@ def rounded_amounts(
 
 
 def _nearest(numerator: int, denominator: int, step: Fraction) -> int:
-    """A rational in whole steps, half to even."""
+    """Round a rational number to a whole number of steps, half to even."""
     above, below = numerator * step.denominator, denominator * step.numerator
     steps, rest = divmod(above, below)
     return steps + (2 * rest > below or (2 * rest == below and steps % 2 == 1))
@@ -93,7 +93,7 @@ def without_missing(
 
 
 def _plain(column: Any, step: Fraction) -> tuple[Any, Fraction]:
-    """The cells as machine numbers if that changes no number, else unchanged; and the step in their units."""
+    """Return the cells as machine numbers if that changes no number, and the step in the unit of the returned cells."""
     if not hasattr(column, "dictionary_encode"):
         if isinstance(column, np.ndarray) and column.dtype.kind == "f" and not is_masked_array(column):
             return (

@@ -1,6 +1,5 @@
-"""Events of any kind, batch by batch: dicts of columns, frames of any library through narwhals, CSV and Parquet files.
-
-Only the columns that are needed are read. Engines count the events of their frames themselves.
+"""Read events of any kind, batch by batch: dicts of columns, frames of any library through narwhals, CSV and Parquet
+files.  Only the columns that are needed are read. Engines count the events of their frames themselves.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,7 +35,7 @@ _MANY = 1 << 16
 class Events:
     """A table of events that is read once."""
 
-    kind: str  # kind of tables made from it, as an adapter names it
+    kind: str  # kind of the tables that are made from the events, see `TableAdapter.kind`
     rows: int  # number of rows to come
     batches: Callable[[], Iterator[Batch]]
     in_memory: bool = True  # whether the rows are in memory before they are read
@@ -52,7 +51,7 @@ class Events:
 
 
 def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = (), spelling: Spelling = PLAIN) -> Events:
-    """Open a table of events for some of its columns, or for any column that shows the number of rows."""
+    """Open a table of events to read the columns ``wanted``; without any, one column that shows the number of rows."""
     # Events are a dict of columns, a list of dicts (rows), a structured NumPy array, a frame of any library that
     # narwhals reads, a CSV table, or the path of a file or of a directory of Parquet files. ``values`` are columns of
     # amounts, in numbers of this spelling.
@@ -119,7 +118,7 @@ _QUOTES = ("'", '"', "`")
 
 
 def spelling_of_table(table: Any, spelling: Spelling) -> Spelling:
-    """The marks of the cells of a table: those that are passed, and for a file also those in its declaration."""
+    """Complete a spelling by the marks in the declaration of a file; a table in memory has no declaration."""
     spelling, path = instance(spelling, Spelling, "spelling"), table.path if isinstance(table, CsvTable) else table
     return spelling.completed_by(spelling_of(path)) if isinstance(path, Path) else spelling
 
@@ -142,7 +141,7 @@ def _columns_of_rows(rows: list[Any]) -> dict[str, list[Any]]:
 
 
 def _as_arrow_if_plain(column: Any) -> Any:
-    """A list of text, or of 64-bit integers, as an equal Arrow array; any other column as it is."""
+    """Return a list of text, or of 64-bit integers, as an Arrow array, and any other column unchanged."""
     is_array = type(column) is np.ndarray and column.ndim == 1 and column.dtype.kind in "OU"
     cells = column.tolist() if is_array else column
     kinds = set(map(type, cells)) - {type(None)} if isinstance(cells, list) else set()
@@ -156,7 +155,7 @@ def _as_arrow_if_plain(column: Any) -> Any:
 
 
 def _as_array_or_list(column: Any) -> Any:
-    """The column as an array or a list. Nullable integers become a list, since an array would have floats."""
+    """Return the column as an array or a list. Nullable integers become a list: an array would have floats."""
     if isinstance(column, list | tuple | np.ndarray) or hasattr(column, "dictionary_encode"):
         return column
     if is_categorical(column):
@@ -182,7 +181,7 @@ def _csv_batches(
 
 
 def _arrow_or_list(series: Any, nw: Any) -> Any:
-    """The column as an Arrow array, or as a list if it has Python objects or values that Arrow cannot hold."""
+    """Return the column as an Arrow array, or as a list if Arrow cannot hold its values."""
     arrow = extra("pyarrow", "tables")
     if series.dtype != nw.Object:
         try:

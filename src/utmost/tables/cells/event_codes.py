@@ -37,7 +37,7 @@ MISSING, OUTSIDE = -2, -1
 
 
 def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[NDArray[np.int64], list[Any]]:
-    """The distinct cells of a column, and for each row the index of its cell; -1 for a missing cell.
+    """Return for each row the index of its cell among the distinct cells (-1 if missing), and the distinct cells.
 
     >>> distinct_cells(["a", None, "a", 3], "user")
     (array([ 0, -1,  0,  1]), ['a', 3])
@@ -103,7 +103,7 @@ def check_type(column: Any, name: str, axis: Axis | None = None) -> None:
 
 
 def nested_cells(name: str) -> BadTable:
-    """The refusal of a column of lists or records."""
+    """Return the error for a column of lists or records."""
     return BadTable(
         "each cell must hold one value",
         came="nested cells (lists or records)",
@@ -113,7 +113,7 @@ def nested_cells(name: str) -> BadTable:
 
 
 def refused_cell(cell: Any, name: str) -> BadTable:
-    """The refusal of a cell that is neither text nor an integer, which names only its kind."""
+    """Return the error for a cell that is neither text nor an integer. It names only the kind of the cell."""
     if isinstance(cell, int) and not isinstance(cell, bool):
         came = "an integer of thousands of digits"
     else:
@@ -128,8 +128,8 @@ def refused_cell(cell: Any, name: str) -> BadTable:
 class Persons:
     """The persons of the events so far, numbered in the order of their first event; no result depends on that order."""
 
-    name: str  # of the column
-    spelling: Spelling = PLAIN  # with the missing marks, which name nobody
+    name: str  # name of the column
+    spelling: Spelling = PLAIN  # spelling with the missing marks, which name nobody
     texts: list[str] = field(default_factory=list)  # each person's text, by code
     _codes: dict[str, int] = field(default_factory=dict)
 
@@ -182,18 +182,18 @@ class TextsInArrow(Sequence[str]):
 _STEP = 'Amounts with decimals are rounded to a step: add step="0.01".'
 
 PlaceReader = Callable[[Any], NDArray[np.int64]]
-"""Function from a column to the place of each cell among the values of an axis: `OUTSIDE` for another value, `MISSING`
-for a missing cell (both are negative)."""
+"""Function from a column to the position of each cell among the values of an axis: `OUTSIDE` for another value,
+`MISSING` for a missing cell (both are negative)."""
 
 
 @dataclass(slots=True, eq=False)
 class LeadingZeros:
-    """The number of cells whose leading zeros an axis ignores: they may be codes rather than numbers."""
+    """Counts the cells whose leading zeros an axis ignores. Such cells may be codes rather than numbers."""
 
     cells: int = 0
 
     def see(self, cells: Sequence[Any], counts: Sequence[int], labels: Collection[str | None] | None) -> None:
-        """Count distinct cells; ``labels`` has the labels of the axis, and None if the axis reads numbers."""
+        """Count cells with ignored zeros; ``labels`` are the labels of the axis, or None if the axis reads numbers."""
         for cell, count in zip(cells, counts, strict=True):
             if type(cell) is str and cell.startswith("0") and count and _PADDED.fullmatch(cell):
                 is_read = labels is None or (cell not in labels and str(int(cell)) in labels)
@@ -211,7 +211,7 @@ def by_cell(
     zeros: LeadingZeros | None = None,
     labels: Collection[str | None] | None = None,
 ) -> NDArray[np.int64]:
-    """The place of each cell, computed for each distinct cell; missing cells have the place of `missing_place`."""
+    """Return the position of each cell, from one call of ``place`` per distinct cell, or `missing_place`."""
     codes, cells = distinct_cells(column, name, axis)
     counts = np.bincount(codes + 1, minlength=len(cells) + 1)[1:].tolist()
     if zeros is not None:
@@ -222,7 +222,7 @@ def by_cell(
 
 
 def missing_place(axis: Axis) -> int:
-    """The place of missing cells: that of their label, or of ``other``, or else `MISSING`."""
+    """The position of missing cells: that of the label ``missing``, else of ``other``, else `MISSING`."""
     return MISSING if not axis.extras else axis.size - 1
 
 

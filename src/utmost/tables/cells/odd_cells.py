@@ -1,4 +1,4 @@
-"""Kinds of cells that are no plain numbers. Messages quote only usual marks of missing cells, such as NA."""
+"""Why is a cell no number? Its kind and a remedy, for messages, which quote only usual missing marks such as NA."""
 
 import json
 import re
@@ -59,7 +59,7 @@ def declare_mark(came: object, spelling: Spelling) -> str | None:
 
 
 def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
-    """The kind of a text that is no plain number, and a remedy, both for messages."""
+    """Return the kind of a text that is no plain number, and a remedy, for messages."""
     plain = text.strip()
     if looks_missing(plain):
         came = missing_kind(plain)

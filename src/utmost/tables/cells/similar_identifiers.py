@@ -11,7 +11,7 @@ from utmost.tables.optional_imports import extra
 
 
 def plain_identifiers(column: Any) -> Any:
-    """Arrow text without blanks around it and zeros at its front, in small letters and one Unicode form."""
+    """Strip blanks and leading zeros from Arrow text, and write it in small letters and one Unicode form."""
     compute = extra("pyarrow.compute", "tables")
     plain = compute.utf8_normalize(compute.utf8_lower(column), form="NFKC")
     return compute.ascii_ltrim(compute.utf8_trim_whitespace(plain), characters="0")

@@ -1,4 +1,4 @@
-"""How cells are written: this module alone reads numbers and missing cells in text, for all formats and frames."""
+"""How numbers and missing cells are written in text. Only this module reads them, for all formats and frames."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -198,7 +198,7 @@ _INTEGER = re.compile(rf"[+-]?[0-9]{{1,{_LONGEST}}}")
 
 @lru_cache(maxsize=8)
 def _grouped(mark: str) -> re.Pattern[str]:
-    """The digits in groups of three at the beginning of a number."""
+    """A pattern of digits in groups of three at the beginning of a number, with this mark between the groups."""
     marks = _ALIKE.get(mark, re.escape(mark))
     return re.compile(rf"[+-]?[0-9]{{1,3}}(?:(?P<mark>[{marks}])[0-9]{{3}})(?:(?P=mark)[0-9]{{3}})*(?![0-9{marks}])")
 

@@ -1,4 +1,4 @@
-"""Columns of dates and times as places among the periods of an axis.
+"""Which period of an axis has each date or time of a column? Readers that return its position.
 
 Typed columns of NumPy and Arrow are read as arrays: instants are converted to the clock of the axis by a table of its
 changes. Lists and text are read cell by cell, with the same results.
@@ -37,7 +37,7 @@ _ZONED += 'periods(..., zone="America/New_York"), in a domain file "zone": "Amer
 
 
 def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceReader:
-    """The reader of a column on an axis of periods, see `places_on`."""
+    """Return the reader of a column on an axis of periods, see `places_on`."""
     assert axis.clock is not None, "periods have a clock"
     if axis.clock.pattern is None and spelling.pattern is not None:
         axis = replace(axis, clock=replace(axis.clock, pattern=spelling.pattern))
@@ -87,7 +87,7 @@ def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceRea
 
 
 def _places_one_by_one(column: Any, place: Callable[[Any], int]) -> NDArray[np.int64]:
-    """The places of the cells of a list. Equal text has one place, but equal times may be different instants."""
+    """The positions of the cells of a list. Equal text has one position; equal times may be different instants."""
     texts: dict[str, int] = {}
     places = np.empty(len(column), dtype=np.int64)
     for row, cell in enumerate(column):
@@ -101,7 +101,7 @@ def _places_one_by_one(column: Any, place: Callable[[Any], int]) -> NDArray[np.i
 
 
 def _typed_times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64], int, NDArray[np.bool_]] | None:
-    """The first second of each cell on the clock, the length of all spans, and missing cells; None for other types."""
+    """Return first seconds on the clock, the length of all spans, and a mask of missing cells; None for other types."""
     check_type(column, name, axis)
     clock, edges = axis.clock, axis.edges
     assert edges is not None, "periods have edges"

@@ -71,10 +71,10 @@ class EngineFrame(Protocol):
     # ``work`` maps rows to batches of the schema ``between``. The engine then shuffles them by key, and calls ``then``
     # ``parts`` times, each time with all rows of some keys; ``then`` returns batches of ``schema``.
     def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> Batches | None:
-        """Batches of sums, computed in two steps; None if all rows are in one place."""
+        """Batches of sums, computed in two steps; None if this machine reads all rows, so that `added_up` suffices."""
 
     def added_up_by(self, column: str, work: RowsMap, schema: Any) -> Batches:
-        """Batches of sums, where each call of ``work`` has all rows of some values of the column, however many."""
+        """Batches of sums. Each call of ``work`` gets all rows of some values of the column, however many."""
 
 
 def check_no_pattern(names: Sequence[str]) -> None:
@@ -102,8 +102,8 @@ def write_parquet(batches: Batches, schema: Any, folder: Path) -> None:
 class WithConstants:
     """A map of batches that adds columns with the same number in each row."""
 
-    work: BatchMap  # makes the other columns
-    schema: Any  # of all columns
+    work: BatchMap  # map that makes the other columns
+    schema: Any  # schema of all columns
     constants: Constants  # the added columns
 
     def __call__(self, batch: Any) -> Any:

@@ -49,7 +49,7 @@ def engine_frame(table: Any) -> EngineFrame:
 
 
 def with_constants(frame: Any, constants: Mapping[str, int | float]) -> Any:
-    """The frame with new numbers in columns that have the same number in all rows. The types of the columns stay."""
+    """Put new numbers into columns that have the same number in all rows. The types of the columns stay."""
     nw = extra("narwhals", "tables")
     lazy = nw.from_native(_bare(frame))
     kinds = lazy.collect_schema()

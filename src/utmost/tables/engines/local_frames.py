@@ -26,7 +26,7 @@ class LocalFrame(EngineFrame, Protocol):
         return work(self.passing())
 
     def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> None:
-        """None: all rows are read in one place."""
+        """Return None: this machine reads all rows."""
         return None
 
     def added_up_by(self, column: str, work: RowsMap, schema: Any) -> Batches:

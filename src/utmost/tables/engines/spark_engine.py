@@ -137,7 +137,7 @@ class _Refusing:
 
 
 def refusal_field() -> Any:
-    """The column of refusals as JSON, null in all other rows."""
+    """The column that has a refusal as JSON; it is null in all other rows."""
     arrow = extra("pyarrow", "tables")
     return arrow.field(REFUSAL, arrow.string())
 

@@ -55,7 +55,7 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
     # A failure at any point leaves none of the names, and with ``overwrite`` restores the earlier files. A power cut
     # between two renamings leaves the last files, so a file that explains the others comes last. A killed process
     # leaves its temporary files, ``.NAME.xxxxxxxx.part``, which the next process that writes the same names removes.
-    aside: dict[Path, Path] = {}
+    temporaries: dict[Path, Path] = {}
     locks: list[int] = []
     named: list[Path] = []
     before: dict[Path, Path] = {}
@@ -65,8 +65,8 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
         for path, writer in writers.items():
             _check_replaceable(path) if overwrite else _check_unused(path)
             _remove_abandoned(path)
-            aside[path] = _write_temporary(path, writer, 0o600 if owner_only else 0o666 & ~umask, locks)
-        for path, temporary in reversed(aside.items()):
+            temporaries[path] = _write_temporary(path, writer, 0o600 if owner_only else 0o666 & ~umask, locks)
+        for path, temporary in reversed(temporaries.items()):
             # Checked again: writing may have taken hours, and another program may use the name by now.
             _check_replaceable(path) if overwrite else _check_unused(path)
             if path.exists():
@@ -74,7 +74,7 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
             os.replace(temporary, path)  # atomic: nobody sees half a file under this name
             named.append(path)
     except BaseException:
-        for path in (*named, *aside.values()):
+        for path in (*named, *temporaries.values()):
             path.unlink(missing_ok=True)
         for path, saved in before.items():
             os.replace(saved, path)
@@ -104,7 +104,7 @@ def _check_replaceable(path: Path) -> None:
 
 
 def _check_folder(folder: Path) -> None:
-    """Check, before anything is drawn, that the folder exists and is writable."""
+    """Check, before any noise is drawn, that the folder exists and is writable."""
     if not folder.is_dir():
         remedy = "Create the folder first."
         raise Unsupported("a file must go into an existing folder", where=str(folder), remedy=remedy)
@@ -120,7 +120,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def _check_can_be_made(path: Path) -> None:
-    """Check, before anything is drawn, that the folder takes a file of this name: make its temporary file."""
+    """Check, before any noise is drawn, that the folder takes a file of this name, by making its temporary file."""
     try:
         descriptor, name = _new_temporary(path, ".part")
     except OSError as error:
@@ -138,7 +138,7 @@ def _check_can_be_made(path: Path) -> None:
 
 
 def _backup_copy(path: Path) -> Path:
-    """A copy of the file under another name, from which the file can be restored."""
+    """Copy the file to a temporary name, from which it can be restored."""
     descriptor, name = _new_temporary(path, ".before")
     os.close(descriptor)
     try:
@@ -188,7 +188,7 @@ def _remove_abandoned(path: Path) -> None:
 
 
 def _new_temporary(path: Path, suffix: str) -> tuple[int, str]:
-    """A new temporary file in the same folder. An error names the file of the caller."""
+    """Create a temporary file in the folder of ``path``. An error names ``path``."""
     try:
         return tempfile.mkstemp(prefix=f".{path.name}.", suffix=suffix, dir=path.parent)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Public codebooks and data dictionaries, from which the values of columns are proposed, and never from the data.
+"""Read public codebooks and data dictionaries, which propose the values of columns. Data never propose values.
 
 Formats: DDI codebooks (.xml); Table Schemas and data packages (.json); tables with a row for each code, or with a row
 for each variable and its codes in one cell, "1, men | 2, women".
@@ -54,7 +54,7 @@ class Coded:
             self.missing.append(code)
 
     def axis(self) -> Any:
-        """The axis as in a domain file; None if the codebook lists no values."""
+        """Return the axis as JSON of a domain file; None if the codebook lists no values."""
         least, most, codes = self.least, self.most, list(self.codes)
         ranges = [match for code in codes if (match := _RANGE.fullmatch(code)) is not None]
         if least is None and len(ranges) == 1 and len(codes) - 1 <= len(self.missing):
@@ -70,7 +70,7 @@ class Coded:
 
 
 def _groups(least: Decimal, most: Decimal, *, has_decimals: bool) -> dict[str, Any]:
-    """At most 20 groups of a round width, with both ends inside. Groups of decimals begin at multiples of the width."""
+    """Divide a range into at most 20 groups of a round width. Groups of decimals begin at multiples of the width."""
     low, high = Fraction(least), Fraction(most)
     # An end such as 30.0 means that the numbers have decimals.
     is_whole = not has_decimals and all(int(end.as_tuple().exponent) >= 0 for end in (least, most))
@@ -89,7 +89,7 @@ def _number(value: Fraction) -> int | str:
 
 
 def read_codebook(path: Path) -> dict[str, Coded]:
-    """The variables of a codebook, in their order."""
+    """Read the variables of a codebook by name, in the order of the codebook."""
     ending = files.ending_of(path)
     variables = _of_ddi(path) if ending == ".xml" else _of_schema(path) if ending == ".json" else _of_table(path)
     if not variables:
@@ -99,7 +99,7 @@ def read_codebook(path: Path) -> dict[str, Coded]:
 
 
 class _HasEntities(Exception):
-    """The XML has a DOCTYPE, which alone can declare entities."""
+    """The XML has a DOCTYPE. Only a DOCTYPE can declare entities."""
 
 
 class _WithoutEntities(ElementTree.TreeBuilder):

@@ -47,7 +47,7 @@ class CsvBlock:
         first = int(starts[0])
         text = self.text[first : int(ends[-1])]
         places = zip((starts - first).tolist(), (ends - first).tolist(), strict=True)
-        if text.isascii():  # each byte is a character, so the text is decoded at once
+        if text.isascii():  # each byte is a character, so the whole text is decoded
             decoded = text.decode()
             cells = [decoded[start:end] for start, end in places]
         else:
@@ -58,7 +58,7 @@ class CsvBlock:
         return cells
 
     def buffers(self, at: int) -> tuple[Offsets, Bytes | None]:
-        """The cells of one column joined: n + 1 offsets, and the bytes, or None if a cell contains an escaped quote."""
+        """Join the cells of a column: n + 1 offsets, and the bytes, or None if a cell contains an escaped quote."""
         lengths = self.lengths[:, at]
         content = joined(self.content, self.starts[:, at], lengths)
         offsets = np.zeros(self.rows + 1, np.int64)
@@ -74,7 +74,7 @@ class CsvBlock:
             yield from map(list, zip(*map(some.texts, range(self.starts.shape[1])), strict=True))
 
     def integers(self, at: int) -> NDArray[np.int64] | None:
-        """One column as integers; None if a cell is not a sign and up to 18 digits."""
+        """One column as integers; None if a cell is not an optional sign with 1 to 18 digits."""
         starts, lengths = self.starts[:, at], self.lengths[:, at]
         if self.rows and b"." in self.text[starts[0] : starts[0] + lengths[0]]:
             return None  # most columns of decimals are known by their first cell
@@ -95,7 +95,8 @@ class CsvBlock:
     def decimals(self, at: int) -> tuple[NDArray[np.int64], int] | None:
         """One column in units of its last decimal, and the number of its decimals; None if a cell is no plain number.
 
-        A plain number is a sign, digits, and a point between digits: at most 18 digits with the decimals of the column.
+        A plain number has an optional sign, digits, and at most one point between digits: at most 18 digits with the
+        decimals of the column.
         """
         lengths, last = self.lengths[:, at], self.starts[:, at] + self.lengths[:, at] - 1
         first = self.content[self.starts[:, at]]
@@ -134,7 +135,7 @@ class CsvBlock:
 
 
 def read_blocks(path: Path, width: int, delimiter: str) -> Iterator[CsvBlock]:
-    """The records after the header of ``width`` cells, a block at a time."""
+    """Yield the records after a header of ``width`` cells, in blocks."""
     heads = 1
     with path.open("rb") as file:
         mark = file.read(len(_MARK))
@@ -153,7 +154,7 @@ def read_blocks(path: Path, width: int, delimiter: str) -> Iterator[CsvBlock]:
 
 
 def _last_end(text: bytes) -> int:
-    """The place after the last line feed outside quoted cells; 0 if there is none."""
+    """The index after the last line feed outside quoted cells; 0 if there is none."""
     end = len(text)
     if text.count(b'"') % 2:
         end = text.rfind(b'"')
@@ -167,7 +168,7 @@ def _last_end(text: bytes) -> int:
 
 
 def _block(text: bytes, width: int, delimiter: bytes, heads: int) -> CsvBlock:
-    """The block, without its first ``heads`` records."""
+    """Find the cells of a block of whole records, without its first ``heads`` records."""
     # The other reader skips blank lines before the header, and reports bytes that are not UTF-8.
     if heads and text[:1] in (b"\n", b"\r"):
         raise NotInBlocks
@@ -210,7 +211,7 @@ def _block(text: bytes, width: int, delimiter: bytes, heads: int) -> CsvBlock:
 
 def _inside_quotes(content: Bytes, delimiter: bytes) -> NDArray[np.bool_]:
     """Whether each byte is in a quoted cell, including the opening quote."""
-    # Quotes open and close in turn. An opening quote is at the start of a cell or right after a closing one, and a
+    # Quotes open and close alternately. An opening quote is at the start of a cell or right after a closing one, and a
     # closing quote at the end of a cell or right before an opening one: two quotes within a cell mean one.
     quotes = content == _QUOTE
     places = np.flatnonzero(quotes)

@@ -1,4 +1,4 @@
-"""CSV files: read in passes that store no row, and written with every unreleased cell unchanged.
+"""CSV files: reading stores no row, and writing leaves every unreleased cell unchanged.
 
 `text_files.py` finds separator and encoding of a file, and `utmost.tables.cells.spelling` reads its cells.
 """
@@ -38,7 +38,7 @@ class CsvTable(TableMethods):
     """A CSV file, and the released columns that replace its columns or are added to them."""
 
     path: Path  # UTF-8 with a header; tabs separate the cells if the name ends in ``.tsv``
-    header: tuple[str, ...]  # names of the file's columns; a column without a name is named by its place: "column 1"
+    header: tuple[str, ...]  # names of the file's columns; a column without a name is named by its position: "column 1"
     rows: int  # number of records after the header
     released: Mapping[str, Column] = field(default_factory=dict)  # released columns by name, each of length ``rows``
     after: Mapping[str, str] = field(default_factory=dict)  # for each new column, the column before it
@@ -69,7 +69,7 @@ def read(path: Path | str) -> CsvTable:
     first = next(lines, (1, []))[1]
     if not first:
         raise BadTable("a CSV file must start with a header", came="an empty file", where=str(path))
-    # A column without a name, such as R's row numbers, is named by its place.
+    # A column without a name, such as R's row numbers, is named by its position.
     names = [name if name.strip() else f"column {at}" for at, name in enumerate(first, 1)]
     header = distinct_names(names, f"{path}, line 1")
     with suppress(NotInBlocks):
@@ -82,7 +82,7 @@ def read(path: Path | str) -> CsvTable:
             raise BadTable(
                 f"every row must have {len(header)} cells",
                 came=f"{len(record)} cells",
-                where=f"{path}, {_place(rows - 1, line)}",
+                where=f"{path}, {_row_name(rows - 1, line)}",
                 remedy="Declare a name for every column, separated by commas."
                 if _is_headed(path)
                 else "Quote cells with the separator or a line break, or name the separator with separator=.",
@@ -91,7 +91,7 @@ def read(path: Path | str) -> CsvTable:
 
 
 def write(table: CsvTable, file: BinaryIO, *, delimiter: str = ",") -> None:
-    """Write released columns in their places, and every other cell with its original text."""
+    """Write a table: released columns replace those of the file, and every other cell keeps its text."""
     for _, text in pieces(table, delimiter):
         file.write(text)
 
@@ -101,7 +101,7 @@ Piece = tuple[int, bytes]
 
 
 def pieces(table: CsvTable, delimiter: str = ",") -> Iterator[Piece]:
-    """The written table, with its header first."""
+    """Yield the written table in pieces, its header first. A formula raises `BadTable`."""
     return without_formulas(_pieces(table, delimiter))
 
 
@@ -121,7 +121,7 @@ _TOGETHER = 1 << 12
 
 
 def pieces_of(header: list[str], body: Iterable[list[str]], delimiter: str) -> Iterator[Piece]:
-    """A header and rows as text, with quotes where needed."""
+    """Yield a header and rows as text, with quotes where needed. A formula raises `BadTable`."""
     return without_formulas(_pieces_of(header, body, delimiter))
 
 
@@ -149,12 +149,12 @@ def _header(names: list[str], delimiter: str) -> bytes:
 
 
 def rows(table: CsvTable) -> Iterator[list[str]]:
-    """The written rows; a file whose length has changed raises `BadTable`."""
+    """Yield the rows to write. A file that now has another number of rows raises `BadTable`."""
     return _chosen(table, _body(table), table.released)
 
 
 def _chosen(table: CsvTable, body: Iterable[list[str]], released: Mapping[str, Column]) -> Iterator[list[str]]:
-    """The written cells of each record, with released columns in their places."""
+    """Yield the cells to write of each record: cells of released columns, and the text of all others."""
     texts = {name: map(str, column) for name, column in released.items()}
     # Cells that are not released keep their text.
     sources = [texts.get(name) or table.header.index(name) for name in table.names]
@@ -207,7 +207,7 @@ class _CsvAdapter:
         lines = records(table.path)
         next(lines, None)
         line = next((line for at, (line, _) in enumerate(lines) if at == row), 0)
-        return f"{table.path.name}, {_place(row, line)}"
+        return f"{table.path.name}, {_row_name(row, line)}"
 
     def with_columns(self, table: CsvTable, columns: Mapping[str, Column], after: Mapping[str, str]) -> CsvTable:
         released, behind = {**table.released, **columns}, {**table.after, **after}
@@ -220,7 +220,7 @@ class _CsvAdapter:
         return "csv"
 
     def made(self, kind: str, columns: Mapping[str, Column]) -> None:
-        """None: a CSV table is a file, so columns alone become a dict."""
+        """Return None: a CSV table is a file, so new columns become a dict."""
 
 
 def _line(row: list[str], delimiter: str) -> str:
@@ -242,7 +242,7 @@ def _changed(table: CsvTable, rows: int) -> BadTable:
 
 
 def _body(table: CsvTable) -> Iterator[list[str]]:
-    """The records after the header. Their number must not have changed."""
+    """Yield the records after the header, and check that their number has not changed."""
     if table.in_blocks:
         for block in _blocks(table):
             yield from block.records()
@@ -259,7 +259,7 @@ def _body(table: CsvTable) -> Iterator[list[str]]:
 
 
 def _blocks(table: CsvTable) -> Iterator[CsvBlock]:
-    """The blocks of rows. Their number must not have changed."""
+    """Yield the blocks of rows, and check that the number of rows has not changed."""
     count = 0
     try:
         for block in read_blocks(table.path, len(table.header), delimiter_of(table.path)):
@@ -337,7 +337,7 @@ def _block_written(table: CsvTable, block: CsvBlock, released: Mapping[str, Colu
 
 
 def _written(column: Column, delimiter: bytes) -> tuple[Bytes, Offsets, Offsets]:
-    """The written cells, each with one byte after it: a buffer, and their starts and lengths in it."""
+    """Return the written cells, each followed by one byte: a buffer, and the start and length of each cell in it."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "i":
         return digits(column.astype(np.int64), b"\n")
     # Python writes floats like NumPy, and faster.
@@ -348,7 +348,7 @@ def _written(column: Column, delimiter: bytes) -> tuple[Bytes, Offsets, Offsets]
 
 
 def records(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Each record with the number of its first line. Blank lines count only in a file of one column."""
+    """Yield each record with the number of its first line. A blank line is a record only in a file of one column."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         # The limit is a global setting of Python: it is raised, and never lowered.
         csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
@@ -381,7 +381,7 @@ def _is_headed(path: Path) -> bool:
     return isinstance(path, TextFile) and bool(path.header)
 
 
-def _place(row: int, line: int) -> str:
+def _row_name(row: int, line: int) -> str:
     return f"row {row + 1} (line {line})"
 
 

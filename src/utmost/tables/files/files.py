@@ -45,7 +45,7 @@ _CELL = 8
 def read(path: Path, *, as_events: bool = False) -> Any:
     """Read and check the table in a file, or in the Parquet files of a directory.
 
-    Text may be compressed: .gz, .zip, .bz2, .xz. A sheet of an Excel file is named behind it: Path("book.xlsx#Sheet").
+    Text may be compressed: .gz, .zip, .bz2, .xz. An Excel file's sheet follows a "#": Path("book.xlsx#Sheet").
 
     Args:
         path: Path of the file or the directory.
@@ -83,9 +83,9 @@ def ending_of(path: Path) -> str:
 
 
 def large_pieces(path: Path, *, by_cells: bool = False) -> FilePieces | None:
-    """A large file or a directory as pieces; None if it is read at once."""
+    """Return a large file or a directory as pieces; None for a file that is read into memory."""
     # With ``by_cells`` a Parquet file is also large if its cells are large at 8 bytes each: the file may be 100 times
-    # smaller than they are.
+    # smaller than its cells.
     if path.is_dir():
         return _pieces_of(path)
     if ending_of(path) not in (*PARQUET, *TEXT) or not path.is_file():
@@ -223,7 +223,7 @@ def check_same_kind(source: Path, out: Path) -> None:
 
 
 def check_fits(table: Any, path: Path) -> None:
-    """Write a table into nothing, before anything is drawn: raise what the writer of this file would raise."""
+    """Raise, before any noise is drawn, the errors that writing the table to this file would raise."""
     if ending_of(path) in EXCEL:  # writing a workbook takes ten times as long as these checks
         from utmost.tables.files import spreadsheets
 

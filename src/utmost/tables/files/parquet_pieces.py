@@ -136,7 +136,7 @@ class ParquetPieces:
 
 
 def _is_part(folder: Path, path: Path) -> bool:
-    """Whether a path in a folder is a file of its table, and not of an unfinished write of an engine."""
+    """Whether a path in a folder is a Parquet file of the table, and not one of an engine's unfinished write."""
     parts = path.relative_to(folder).parts
     is_named = not any(name.startswith(".") or (name.startswith("_") and "=" not in name) for name in parts)
     return is_named and path.suffix.lower() in parquet.ENDINGS and path.is_file()

@@ -32,7 +32,7 @@ Digest = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SavedContent:
-    """The content of the files: a table and its statement, or one document with both."""
+    """The content that `saved` writes: a table and its statement, or one document with both."""
 
     table: Any
     statement_with: Callable[[Digest | None], dict[str, Any]]  # from the digest of the table to its statement
@@ -91,7 +91,7 @@ def saved(
 def _checked_paths(
     path: Path | str, format: str | None, sign: Path | str | None, *, overwrite: bool, is_document: bool
 ) -> tuple[Path, Path | None]:
-    """Check that both files can be used, and return the paths of the file and of the signing key."""
+    """Check that the files can be written and the key can sign; return the paths of the file and of the key."""
     out = Path(os.fsdecode(as_path(path, "path")))
     if not out.name:
         raise OutOfRange("path must name a file", came=repr(os.fsdecode(path)), where="path")

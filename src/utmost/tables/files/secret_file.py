@@ -1,4 +1,7 @@
-"""The secret file of a job: the ledger's key, and the place of the witness; and the key for counting events."""
+"""The secret file of a job: the ledger's key, and the path of the witness file, which detects an older ledger.
+
+The key for counting events is derived from the ledger's key, or is a file of its own.
+"""
 
 import hmac
 import os
@@ -14,9 +17,9 @@ SECRET_ENDING = ".toml"
 LEDGER_KEY, WITNESS = "ledger-key", "witness"
 _BYTES = 32
 COUNTING = "counting"
-"""Purpose of the key that is derived from a ledger's, so that the same events of a person are kept at each run."""
+"""The purpose of a key derived from the ledger's key: with it, each run counts the same events of a person."""
 LEAST_BYTES, _MOST_BYTES = 16, 1 << 20
-"""Fewest bytes of a counting key: nobody can try all keys of 128 bits. The most: /dev/urandom never ends."""
+"""The fewest bytes of a counting key: nobody can try all keys of 128 bits. The most bytes: /dev/urandom never ends."""
 _HEAD = """\
 # Secrets of a job. Whoever has this file and the ledger can read every answer: keep it as safe as the data, back it up
 # once, and keep it out of version control. A lost ledger-key cannot be replaced.
@@ -24,7 +27,7 @@ _HEAD = """\
 
 
 def is_secret_file(path: Path) -> bool:
-    """Whether a key file is a secret file, which names the witness, too."""
+    """Whether a key file is a secret file, which also names the witness file."""
     return path.suffix.lower() == SECRET_ENDING
 
 
@@ -46,7 +49,7 @@ def secret(path: Path, name: str) -> str | None:
 
 
 def witness_of(key_file: Path | None) -> Path | None:
-    """The witness file that a secret file names, relative to its folder; None for any other key file."""
+    """The path of the witness file that a secret file names from its own folder; None for any other key file."""
     if key_file is None or not is_secret_file(key_file) or not key_file.is_file():
         return None
     named = secret(key_file, WITNESS)
@@ -54,7 +57,7 @@ def witness_of(key_file: Path | None) -> Path | None:
 
 
 def ledger_secret(key: bytes) -> bytes:
-    """The secret from which all keys of a ledger are derived, by HKDF: its extract of the ledger's key."""
+    """HKDF's extract of the ledger's key, from which all keys of a ledger are derived."""
     return hmac.digest(b"utmost ledger", key, sha256)
 
 
@@ -99,5 +102,5 @@ _RESTORE = "Restore it from a backup: a new secret file cannot open the ledger."
 
 
 def secrets_lost(path: Path) -> KeyRefused:
-    """The refusal of a missing secret file."""
+    """Return the error for a missing secret file."""
     return KeyRefused("the secret file must exist", came="no such file", where=str(path), remedy=_RESTORE)

@@ -24,7 +24,7 @@ _MAKE = "Create a key: openssl genpkey -algorithm ed25519 -out curator.pem"
 
 
 def signer_of(path: Path) -> Signer:
-    """A function that signs with the private key in a PEM file."""
+    """Return a function that signs with the private key in a PEM file."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key

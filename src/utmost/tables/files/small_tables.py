@@ -1,4 +1,4 @@
-"""Small tables: policies, priors, losses, costs, channels, graphs, places; one reader for all spellings.
+"""Read small tables (policies, priors, losses, costs, channels, graphs, points) in any spelling.
 
 A small table need not have a header, so the separator is found from all of its lines, and the decimal mark from its
 cells.
@@ -34,7 +34,7 @@ class SmallTable:
     decimal: str | None  # a point or a comma; None if 1,500 may mean either
 
     def number(self, cell: str, line: int, column: int) -> Fraction:
-        """The exact number in a cell; line and column name the place in the message."""
+        """The exact number in a cell; ``line`` and ``column`` are for messages."""
         where = f"{self.path}, line {line}, column {column}"
         if _COMMA.fullmatch(cell) and self.decimal != ",":
             came = "digits after a comma, which may be thousands" if self.decimal is None else kind_of(cell)
@@ -80,7 +80,7 @@ def small_table(path: Path, *, has_header: bool = False) -> SmallTable:
 
 
 def number_rows(path: Path) -> list[list[Fraction]]:
-    """The rows of a file of numbers, all of one length, without a header (a first row without numbers)."""
+    """Read the rows of a file of numbers, all of one length. A first row without numbers is a skipped header."""
     table, rows = small_table(path), list[list[Fraction]]()
     for at, (line, record) in enumerate(table.rows):
         if at == 0 and not any(map(table.is_number, record)):
@@ -99,7 +99,7 @@ def number_rows(path: Path) -> list[list[Fraction]]:
 
 
 def number_in(cell: Any, where: str) -> Fraction:
-    """The exact number in a cell; ``where`` names the place in the message."""
+    """The exact number in a cell; ``where`` is its position for messages."""
     try:
         return exact(cell)
     except NotANumber:

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class SpillFile:
-    """Bytes in several parts, each part in the order of its additions."""
+    """Stores bytes of several parts on the disk. Each part is read in the order in which it was added."""
 
     # The file is in the temporary folder (`TMPDIR`), without a name if the operating system allows that: nobody finds
     # it, and neither an error nor a killed process leaves it behind.

@@ -90,7 +90,7 @@ def _check_width(columns: int) -> None:
 
 
 def _lines(statement: Mapping[str, Any]) -> Iterator[list[str]]:
-    """The statement, one fact a line. A fact too long for a cell continues in the lines below."""
+    """Yield the statement as rows, one for each fact. A fact too long for a cell continues in the rows below."""
     for name, fact in statement.items():
         text = _ESCAPED.sub(
             lambda odd: odd.group().encode("unicode_escape").decode().replace("_x", "_ x"), _fact_text(fact)
@@ -272,7 +272,7 @@ def check_statement(path: Path, statement: Mapping[str, Any]) -> None:
 
 
 def _facts_of(lines: Iterable[Iterable[Any]]) -> dict[str, str]:
-    """The facts of a sheet by name, each joined from its lines."""
+    """The facts on a sheet by their names. The lines of each fact are joined."""
     facts: dict[str, str] = {}
     last = ""
     for name, text in lines:

@@ -1,4 +1,4 @@
-"""JSON lines and Feather files; and any table as columns, rows of text, or an Arrow table."""
+"""Read and write JSON lines and Feather files; convert any table to columns, rows of text or an Arrow table."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ _INFLATION, _INFLATED = 200, 1 << 30
 
 
 def read_json_lines(path: Path, *, has_nested: bool = False) -> dict[str, list[Any]]:
-    """A table with an object in each line: columns in the order of their first cells, None for missing cells."""
+    """Read a table with a JSON object in each line: columns in order of appearance, None for missing cells."""
     # Numbers with a point are read exactly. With ``has_nested`` cells may be lists and objects: the caller refuses them
     # in the columns that it uses.
     with path.open(encoding="utf-8-sig") as file:
@@ -43,7 +43,7 @@ def holds_records(path: Path) -> bool:
 
 
 def read_json_records(path: Path, *, has_nested: bool = False) -> dict[str, list[Any]]:
-    """A table in an array of objects, one for each row; otherwise as `read_json_lines`."""
+    """Read a table from an array of JSON objects, one for each row, as `read_json_lines` does."""
     with path.open(encoding="utf-8-sig") as file:
         rows = _decoded(file.read())
     is_array = isinstance(rows, list) and not isinstance(rows, _Pairs)
@@ -64,7 +64,7 @@ def _decoded(text: str) -> Any:
 
 
 def _columns_of(rows: Iterable[tuple[str, Any]], required: str, *, has_nested: bool) -> dict[str, list[Any]] | None:
-    """The columns of JSON objects, each with its place in the file; None if there are no objects."""
+    """Turn pairs (where in the file, JSON object) into columns; None if there are no objects."""
     records: list[dict[str, Any]] = []
     for where, pairs in rows:
         if not isinstance(pairs, _Pairs) or (not has_nested and any(isinstance(cell, list) for _, cell in pairs)):
@@ -85,7 +85,7 @@ _JSON = json.JSONDecoder(parse_float=Decimal, object_pairs_hook=_Pairs)
 
 
 def write_json_lines(names: list[str], rows: Iterable[Iterable[Any]]) -> Iterator[tuple[int, bytes]]:
-    """Rows as JSON objects, one a line: for each the number 1, and its text."""
+    """Yield each row as a JSON object on one line, with the number 1 of its rows."""
     for row in rows:
         cells = (f"{json.dumps(name)}: {_spelled(cell)}" for name, cell in zip(names, row, strict=True))
         yield 1, f"{{{', '.join(cells)}}}\n".encode("ascii")
@@ -104,7 +104,7 @@ def _spelled(cell: Any) -> str:
 
 
 def read_feather(path: Path) -> Any:
-    """A Feather file, Arrow's own format, as an Arrow table."""
+    """Read a Feather file, Arrow's own format, as an Arrow table."""
     from utmost.tables.frames import dataframes
 
     dataframes.register()

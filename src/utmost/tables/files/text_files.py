@@ -46,7 +46,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
     """A file that is read as UTF-8 text, whatever its compression and encoding."""
 
     inner: Path  # file on the disk, or standard input
-    separator: str | None  # None for that of its ending
+    separator: str | None  # None for the separator of its ending
     encoding: str | None  # None for UTF-8
     spelling: Spelling  # declared marks of its cells
     is_separated: bool  # whether the separator was declared, and not found in the header
@@ -61,7 +61,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
         spelling: Spelling = PLAIN,
         header: Sequence[str] = (),
     ) -> Path:
-        """The file with declared marks, or those found in its header; the path unchanged if all are the usual ones."""
+        """Return the file with declared marks or marks found in its header; the path unchanged if all are usual."""
         is_separated = separator is not None or (isinstance(path, cls) and path.is_separated)
         if isinstance(path, cls) and path.header:
             return path
@@ -112,7 +112,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
 
 
 def _unpacked(stored: BinaryIO, suffix: str, where: str) -> Any:
-    """The content of a file, which a program may have compressed; most releases import no such module."""
+    """Open the content of a file that may be compressed. Only a compressed file imports the module for it."""
     if suffix == GZ:
         return gzip.GzipFile(fileobj=stored, mode="rb")
     if suffix == BZ2:
@@ -155,7 +155,7 @@ class MemoryFile(type(Path())):  # type: ignore[misc]  # as above
 
     @classmethod
     def of(cls, name: str, content: bytes) -> "MemoryFile":
-        """The file with this content, and a name for messages."""
+        """A file in memory with this content, and a name for messages."""
         file = cls(name)
         file.content = content
         return file
@@ -179,11 +179,11 @@ class MemoryFile(type(Path())):  # type: ignore[misc]  # as above
 class FormattedFile(type(Path())):  # type: ignore[misc]  # as above
     """A file that is written in another format than that of its name."""
 
-    ending: str | None = None  # of the format
+    ending: str | None = None  # ending of the format
 
     @classmethod
     def of(cls, path: Path, ending: str | None) -> Path:
-        """The file in the format of an ending; for None, the path unchanged."""
+        """The file in the format of an ending; the path unchanged if the ending is None."""
         if ending is None:
             return path
         file = cls(str(path))

@@ -40,7 +40,7 @@ class TableAdapter(Protocol):
         return self.column(table, name)
 
     def identifiers(self, table: Any, name: str) -> Column:
-        """One column of identifiers, as a table spells them."""
+        """One column of identifiers, as the table writes them."""
         return self.column(table, name)
 
     def place(self, table: Any, row: int) -> str:
@@ -74,7 +74,7 @@ class _Columns(TableAdapter):
         lengths = dict(zip(names, map(len, table.values()), strict=True))
         if len(set(lengths.values())) > 1:
             raise BadTable("all columns must have the same number of rows", came=str(lengths))
-        # The row of a value is decided by the index in a Series of pandas, and by the place in a list.
+        # The row of a value is decided by the index in a Series of pandas, and by the position in a list.
         indexes = [column.index for column in table.values() if hasattr(getattr(column, "index", None), "equals")]
         if not all(index.equals(indexes[0]) for index in indexes[1:]):
             remedy = "Make a DataFrame of them, which aligns the rows; or pass lists in the same order."
@@ -120,7 +120,7 @@ def named(name: Any) -> str:
 
 
 def _own_name(table: Mapping[Any, Any], name: str) -> Any:
-    """The key of a dict with this text."""
+    """The key of a dict whose text, by `named`, is ``name``."""
     return name if name in table else next((own for own in table if named(own) == name), name)
 
 
@@ -147,7 +147,7 @@ def check_column(column: Any, name: str) -> None:
 
 
 def no_column(name: str, names: Sequence[Any]) -> BadTable:
-    """The refusal of a missing column, which names only a column with nearly the same name.
+    """Return the error for a missing column. It shows only the name of a similar column.
 
     >>> print(no_column("admited", ["ward", "admitted"]), no_column("n", ["9876543"]), sep=" ")
     there is no column 'admited'. Did you mean 'admitted'? there is no column 'n'. None of the 1 columns has a name
@@ -190,5 +190,5 @@ def distinct_names(names: Iterable[str], where: str | None = None) -> list[str]:
 
 
 def column_order(names: Sequence[str], after: Mapping[str, str]) -> list[str]:
-    """The names, with each new one after the column that it belongs to."""
+    """List the names, each followed by the new names that ``after`` assigns to it."""
     return [name for old in names for name in (old, *(new for new, owner in after.items() if owner == old))]

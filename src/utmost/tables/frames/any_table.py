@@ -1,4 +1,4 @@
-"""Tables of any kind: opened if they are a path, the adapter of a table, and tables made from columns."""
+"""Find the adapter of a table of any kind, open tables at paths, and make tables from columns."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -12,7 +12,7 @@ from utmost.tables.frames.adapters import Column, LabelledTable, TableAdapter, k
 from utmost.tables.frames.table import Table
 
 
-def _in_turn() -> Iterator[TableAdapter]:
+def _adapters_in_order() -> Iterator[TableAdapter]:
     """The adapters in the order of use. Those of dataframes load packages, so they are last."""
     yield from known_adapters()
     _load_dataframes()
@@ -27,7 +27,7 @@ def _load_dataframes() -> None:
 
 
 def opened_table(table: Any) -> Any:
-    """The table at a path, or of a reader of Arrow batches; any other table unchanged."""
+    """Open the table at a path, or read a reader of Arrow batches; return any other table unchanged."""
     if isinstance(table, Path):
         # Imported here, so that a release of a dict does not load the readers of files.
         from utmost.tables.files import files
@@ -39,7 +39,7 @@ def opened_table(table: Any) -> Any:
 
 
 def adapter_of(table: Any) -> TableAdapter:
-    for adapter in _in_turn():
+    for adapter in _adapters_in_order():
         if adapter.knows(table):
             return adapter
     raise BadTable(
@@ -71,8 +71,8 @@ def published_names(table: Any) -> list[str]:
 
 
 def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
-    """A table of a kind that an adapter named; a dict of arrays if no adapter can make that kind here."""
-    for adapter in _in_turn():
+    """Make a table of a kind that an adapter named; a dict of arrays if no adapter can make that kind here."""
+    for adapter in _adapters_in_order():
         table = adapter.made(kind, columns)
         if table is not None:
             return table

@@ -1,4 +1,4 @@
-"""Integers and texts to Arrow and back.
+"""Convert integers and texts to Arrow and back without importing pandas.
 
 PyArrow's own functions, `pyarrow.array` and `to_numpy`, first import pandas where it is installed: a quarter of a
 second.
@@ -14,7 +14,7 @@ from utmost.tables.optional_imports import extra
 
 
 def integers_to_arrow(numbers: NDArray[Any]) -> Any:
-    """An Arrow array of integers, int32 as they are and others as int64, without a copy of these."""
+    """Return integers as an Arrow array: int32 unchanged, others as int64, of which int64 is not copied."""
     arrow, kind = extra("pyarrow", "tables"), np.int32 if numbers.dtype == np.int32 else np.int64
     content = arrow.py_buffer(np.ascontiguousarray(numbers, dtype=kind))
     return arrow.Array.from_buffers(arrow.from_numpy_dtype(kind), len(numbers), [None, content])

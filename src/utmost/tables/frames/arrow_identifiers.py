@@ -33,7 +33,7 @@ _IN_ARROW = ("pyarrow", "polars", "pandas")
 
 
 def text_identifiers(table: Any, name: str) -> Identifiers | None:
-    """The texts of a column in memory, none missing or blank, without Python objects; None for any other column."""
+    """Read a column of text, none missing or blank, without Python objects; None for any other column."""
     if type(table).__module__.partition(".")[0] not in _IN_ARROW or find_spec("pyarrow") is None:
         return None
     arrow = extra("pyarrow", "tables")

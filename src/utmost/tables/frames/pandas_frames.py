@@ -28,7 +28,7 @@ _MARGIN = "_margin"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PandasShape:
-    """The names of a frame's columns, as text."""
+    """The names of a frame's index levels and columns, as text."""
 
     levels: tuple[str, ...]  # names of the levels of its index; empty if the index numbers the rows
     columns: Mapping[str, Hashable]  # each column's name, by the name as text
@@ -233,7 +233,7 @@ def _type_family(kind: Any) -> str:
 
 
 def _typed(column: Column, kind: Any, index: Any) -> Any:
-    """Cells as a series, in the family of a type but always with 64 bits, since noise may exceed fewer bits."""
+    """Make a series of the cells, in the family of a type but always with 64 bits, since noise may need them."""
     # Integers beyond 64 bits become decimals or text in Arrow's family, and Python's integers in the others: the noise
     # is drawn already, so nothing is refused here.
     pandas, family = extra("pandas", "tables"), "" if kind is None else _type_family(kind)
