@@ -20,12 +20,12 @@ _COMPACT = 1 << 22  # stored pairs beyond which equal pairs are added up
 _FITTING = 62  # bits of a key of person and cell, and of a sum in int64
 _FITS = 1 << _FITTING
 _PERSONS = 1 << 16  # persons that are hashed at a time
-_DENSE = 4  # cells for each pair up to which an array of all cells is faster than sorting
+_DENSE = 4  # with at most so many cells for each pair, an array of all cells is faster than sorting
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """For each person and each cell with events of this person, the sum of the events; by person, then by cell."""
+    """For each person and each cell with events of this person, the sum of the events; sorted by person, then cell."""
 
     persons: NDArray[np.int64]  # code of the person, ascending
     cells: NDArray[np.int64]  # number of the cell, ascending within a person
@@ -44,7 +44,7 @@ PairSums = Sequence[Pairs]
 
 @dataclass(slots=True, eq=False)
 class EventSums:
-    """Sums of events by person and cell, batch by batch; memory grows with the pairs, not with the events."""
+    """Adds up events by person and cell, batch by batch; memory grows with the pairs, not with the events."""
 
     _parts: list[PairSums] = field(default_factory=list)
     _rows: int = 0
@@ -74,7 +74,7 @@ class EventSums:
 
 
 def _summed(persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: Sequence[NDArray[Any]]) -> list[Pairs]:
-    """The number of rows of each distinct pair, and the exact sum of each amount."""
+    """Add up rows by (person, cell): return the number of rows, and the exact sum of each amount, of each pair."""
     if len(cells) == 0:
         return [Pairs(persons, cells, of) for of in (np.zeros(0, dtype=np.int64), *amounts)]
     bits = int(cells.max()).bit_length()  # keys are split by a shift, which is faster than a division
@@ -174,7 +174,7 @@ def identified(names: Sequence[str], codes: NDArray[np.int64]) -> Identifiers:
 
 
 def cell_tags(secret: bytes, cells: NDArray[np.int64]) -> Tags:
-    """The tag of each cell's number; if there are few numbers, computed once for each."""
+    """The tag (a keyed hash) of each cell number; if there are few different numbers, each is hashed once."""
     width = int(cells.max(initial=0)) + 1
     if 4 * width > len(cells):
         return item_tags(secret, [Identifiers.of(cells)])
@@ -196,7 +196,7 @@ def pair_marks(secret: bytes, persons: Identifiers, counts: NDArray[np.int64], c
 
 
 def added_by_cell(pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """The cells with pairs, ascending, and the exact sum of each over all persons."""
+    """Add up pairs over all persons: return the distinct cells, ascending, and the exact sum of each cell."""
     cells, sums = pairs.cells, pairs.sums
     width = int(cells.max(initial=-1)) + 1
     if sums.dtype != object and width <= _DENSE * len(cells) and largest_size(sums) * len(cells) < _FITS:

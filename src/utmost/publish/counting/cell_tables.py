@@ -1,4 +1,4 @@
-"""Tables that were counted elsewhere: one row for each cell, or nested columns such as applicants and admitted."""
+"""Read tables that were counted elsewhere: one row for each cell, or nested columns such as applicants and admitted."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -100,7 +100,7 @@ def cells_table(
                     remedy="Correct the row: each nested column counts the events of the column before it, and more.",
                 )
     values = np.stack(numbers, axis=-1)
-    # The nested axis is the last axis of `values`; below it is moved to its place in the domain.
+    # The nested axis is the last axis of `values`; below it is moved to its position in the domain.
     place = len(declared.axes) if axis is None else axis
     outer = [size for at, size in enumerate(declared.shape) if at != place]
     sums = np.full((int(np.prod(outer, dtype=object)) if outer else 1, values.shape[-1]), 0, dtype=object)

@@ -1,4 +1,4 @@
-"""Sums of cells as engines compute them: Arrow batches, in each of which a cell occurs at most once."""
+"""Sums of cells in Arrow batches, in which engines add them up; a cell occurs at most once in a batch."""
 
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
@@ -20,14 +20,14 @@ CellTotals = tuple[NDArray[np.int64], NDArray[Any]]
 
 
 def cell_totals(pairs: Pairs) -> Any:
-    """The sum of each cell over all persons, as an Arrow batch of cells and totals."""
+    """Add up pairs over all persons, to an Arrow batch of cells and totals."""
     arrow = extra("pyarrow", "tables")
     cells, totals = added_by_cell(pairs)
     return arrow.record_batch({CELL: arrow.array(cells, arrow.int64()), TOTAL: wide_integers(totals)})
 
 
 def wide_integers(numbers: NDArray[Any]) -> Any:
-    """Integers as an Arrow array of 38-digit decimals, the type in which engines add up."""
+    """Convert integers to an Arrow array of 38-digit decimals, the type in which engines add up."""
     arrow = extra("pyarrow", "tables")
     whole = arrow.decimal128(38, 0)
     if numbers.dtype != object:
@@ -46,7 +46,7 @@ def totals_schema(keys: str, text: bool = False) -> Any:
 
 
 def gathered_totals(parts: Iterable[CellTotals], size: int) -> NDArray[Any]:
-    """An array of the sum of each cell over all parts: int64, or Python integers where that could overflow."""
+    """Add up the sums of all parts in an array of ``size`` cells: int64, or Python integers if int64 could overflow."""
     sums: NDArray[Any] = np.zeros(size, dtype=np.int64)
     largest = 0
     for cells, totals in parts:

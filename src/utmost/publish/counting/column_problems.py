@@ -22,13 +22,13 @@ _Reader = Callable[[Batch, int, Spelling], object]
 
 def add_other_problems(error: BadTable, events: Any, rule: CountingRule) -> None:
     """Add a note to an error for each further problem of a column, read as if the earlier ones were corrected."""
-    told = [str(error)]
+    listed = [str(error)]
     for problem in _problems(events, rule):
         is_same = (problem.required, problem.came, problem.remedy) == (error.required, error.came, error.remedy)
         if is_same and str(problem.where).endswith(f", {error.where}"):
             error.where, error.args = problem.where, problem.args  # the same problem, with its row
-        elif str(problem) not in told:
-            told.append(str(problem))
+        elif str(problem) not in listed:
+            listed.append(str(problem))
             error.add_note(f"Also: {problem}")
 
 

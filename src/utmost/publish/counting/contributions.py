@@ -1,4 +1,4 @@
-"""Tables of the number of persons whom each bound would leave unchanged, to choose `at_most` and `per_cell`.
+"""Count persons by the smallest bound that would remove none of their events, to choose `at_most` or `per_cell`.
 
 Each person is in one cell: the cell of the smallest bound that removes nothing of this person's events. The cell
 depends on the person's own rows only, so that one person changes one cell by 1: proofs/theory/counting.md.

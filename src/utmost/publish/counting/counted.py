@@ -239,7 +239,7 @@ class CountedTable(CountedFacts, Display):
         return labelled(self.kind, self.domain.group_labels(amounts.seen(both)), sums)
 
     def in_steps(self, column: str | None = None) -> LabelledTable:
-        """The cells as a table of integers, as noise is added to them; for amounts in steps."""
+        """The cells as a table of integers, to which noise can be added; amounts are in steps."""
         return self._labelled(self.domain.finest, column, lambda steps: steps)
 
     def _labelled(

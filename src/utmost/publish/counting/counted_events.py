@@ -134,8 +134,8 @@ def count_table(
     Raises:
         NotDeclared: without a domain, or for a column that is no axis of the domain.
         BadTable: for an event without a person; for persons, or values of listed axes, that are neither text nor
-            integers; for values of bins that are no numbers; for amounts that are missing, not finite, or without
-            ``step`` not integers; and for missing columns.
+            integers; for values of bins that are no numbers; for amounts that are missing, not finite, or, without
+            ``step``, not integers; and for missing columns.
         OutOfRange: for bounds that remove everything. WrongKind: for an argument of another type.
         Unsupported: where a frame needs a package that is not installed.
 
@@ -249,7 +249,7 @@ def _counted(
     spelling: Spelling,
     outside: str | None,
 ) -> dict[Label | None, dict[MeasureName, CountedTable]]:
-    """For each part (None without parts), the tables by the name of the measure."""
+    """Count events; return {part: {name of the measure: table}}, with the part None if there are no parts."""
     counting, outside = instance(counting, Counting, "counting"), read_outside(outside)
     spelling = spelling_of_table(events, spelling)
     read = {name: CountedMeasure.of(spec, each_row=counting.each_row, name=name) for name, spec in measures.items()}
@@ -307,7 +307,7 @@ def read_outside(outside: str | None) -> str | None:
 
 
 def counted_cells(events: Any, rule: CountingRule, outside: str | None) -> tuple[CountedCells, str, CountingReport]:
-    """The sum of each cell, the kind of dataframe, and the counting report; warns as `count_table`."""
+    """Count events; return the sum of each cell, the kind of dataframe, and the report; warn as `count_table`."""
     try:
         if is_engine_frame(events):
             totals, kind = _added_by_engine(events, rule)
@@ -384,7 +384,7 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
 
 
 def _added_by_engine(events: Any, rule: CountingRule) -> tuple[Iterator[CellTotals], str]:
-    """The sums of cells, computed by the engine so that only sums are transferred; and the kind of dataframe."""
+    """Let an engine add up the cells, so that only sums are transferred; return these and the kind of dataframe."""
     frame = engine_frame(events)
     if rule.numbered is not None:
         remedy = "Write the frame to Parquet files and pass their pathlib.Path; or count over fewer axes."

@@ -42,7 +42,7 @@ def read_individual(individual: str | None) -> str | None:
 
 
 def read_part(part: object) -> Part | None:
-    """Check a pair of names: of the partition, and of the part."""
+    """Check a pair of names, of a partition and of one of its parts; None stands for no partition."""
     if part is None:
         return None
     if not isinstance(part, list | tuple) or len(part) != 2 or not all(isinstance(name, str) for name in part):

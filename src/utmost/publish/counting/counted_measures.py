@@ -1,4 +1,4 @@
-"""The quantity counted for each person and cell, within bounds: events, the sum of an amount, or distinct values."""
+"""Measure what each person adds to each cell, within bounds: events, the sum of an amount, or distinct values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -90,11 +90,11 @@ def sum(
 
     Args:
         column: Column of amounts; integers unless ``step`` is given.
-        step: Step of the amounts: each amount is rounded to a multiple, half to even. A float counts as its exact
+        step: Step of the amounts: each amount is rounded to a multiple of it, half to even. A float counts as its exact
             binary value, a Decimal or text as its exact decimal value. Bounds and tables are in the amounts' own unit.
         each: Range to which the amount of each event is clipped first: a number s for [0, s], or (lowest, highest).
-        per_cell: Range to which the sum of one person in one cell is clipped: as ``each``. If each row is a person,
-            the default is ``each``.
+        per_cell: Range to which the sum of one person in one cell is clipped, written like ``each``. If each row is a
+            person, the default is ``each``.
         most_events: Largest number of events of a person that count in a cell; takes the place of ``per_cell``. The
             events are then counted, too, without further noise: the domain has one more axis, and the release has
             means, see `Answer.with_means`.
@@ -169,14 +169,14 @@ def read_measures(measures: Mapping[str, MeasureSpec]) -> Mapping[str, MeasureSp
 
 @dataclass(frozen=True, slots=True)
 class CountedMeasure:
-    """A measure within bounds, as it is computed from events."""
+    """A checked measure with all its bounds, in the form in which events are counted."""
 
     column: str | None  # column of amounts; None where events are counted
     amount: Amount | None  # the amount with its step; None for events
     is_rounded: bool  # whether amounts are rounded to the step; else they must be integers
     each: AmountEnds | None  # range to which each event's amount is clipped
     ends: AmountEnds  # range of a person's sum in a cell
-    # largest number of one person's events in a cell, where sums and counts have one noise
+    # largest number of one person's events in a cell, if sums and counts share one noise
     most_events: int | None = None
     distinct: Axis | None = None  # axis of the values that `distinct` counts
     # upper bound on the total of a person's absolute sums; for counts, or with most_events, on the number of events
@@ -265,7 +265,7 @@ class CountedMeasure:
 
     @property
     def tables(self) -> int:
-        """The number of tables to add up: one for each part of an amount, or for each distinct value; else 1."""
+        """The number of tables of sums: one for each part of an `AmountPair`, or for each distinct value; else 1."""
         if self.distinct is not None:
             return self.distinct.size
         return 1 if self.most_events is None or self.amount is None else len(self.amount.labels)
@@ -284,7 +284,7 @@ class CountedMeasure:
         return self.distinct is None and (self.column is None or self.most_events is not None)
 
     def clipped(self, sums: NDArray[Any]) -> tuple[NDArray[Any], int]:
-        """The sums of persons in cells, clipped to `ends`, and the number of clipped sums."""
+        """Clip the sums of persons in cells to `ends`; return the sums, and how many of them were clipped."""
         if not self.clips_sums:
             return sums, 0
         low, high = self.ends if self.most_events is None else (0, self.most_events)
@@ -294,7 +294,7 @@ class CountedMeasure:
 
     @property
     def counts_once(self) -> bool:
-        """Whether all events of a person in a cell count as one: only (person, cell) pairs can be lost."""
+        """Whether all events of a person in a cell count as one, so that bounds remove only (person, cell) pairs."""
         return self.in_total is None and (self.most_events == 1 or (self.ends == (0, 1) and self.amount is None))
 
     @property
@@ -303,7 +303,7 @@ class CountedMeasure:
         return 1 if self.most_events is None or self.each is None else self.each[1] - self.each[0]
 
     def unit(self, cells: int, neighbours: str, *, in_parts: bool, must_not_lower: bool = False) -> Unit:
-        """The proved unit; ``must_not_lower`` is True for a plan that needs that no person lowers a cell."""
+        """The unit that counting proves; ``must_not_lower``: whether a plan requires that no person lowers a cell."""
         matters = not in_parts if neighbours == "change-one" else must_not_lower
         promised = matters and self.ends[0] >= 0 and self.most_events is None
         if self.in_total is None:
@@ -315,7 +315,7 @@ class CountedMeasure:
     def parts(
         self, counts: NDArray[np.int64], sums: NDArray[Any], missing: NDArray[np.int64] | None = None
     ) -> list[NDArray[Any]]:
-        """The parts of `AmountPair` for each (person, cell) pair, for at most ``most_events`` events."""
+        """Compute the parts of `AmountPair` for each (person, cell) pair, of at most ``most_events`` events."""
         # For each (person, cell) pair: `counts` has the number of events, `sums` their amounts above the low end,
         # `missing` the number of events without an amount. If there are more than `most_events` events, those with an
         # amount count first, and their amounts are reduced in proportion and rounded down, which keeps the mean. The
@@ -332,15 +332,13 @@ class CountedMeasure:
         return parts if missing is None else [*parts, wide * (events - kept)]
 
     def sizes_of(self, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """The size of each (person, cell) pair that `in_total` bounds."""
+        """The size of each (person, cell) pair; `in_total` bounds the sum of a person's sizes."""
         return np.asarray(np.sum([np.abs(part) for part in parts], axis=0) // self.steps_of_event)
 
     def reduced_to(
         self, parts: Sequence[NDArray[Any]], sizes: NDArray[Any], left: NDArray[Any]
     ) -> Sequence[NDArray[Any]]:
-        """Reduce pairs to the sizes ``left``; parts of an amount in proportion, and the second part gets the rounding
-        rest.
-        """
+        """Reduce each pair to its size in ``left``: parts of an amount in proportion, the rest to the second part."""
         if self.most_events is None:
             return [np.where(parts[0] < 0, -left, left)]
         largest = max(int(part.max(initial=0)) for part in parts) * int(left.max(initial=0))
@@ -353,7 +351,7 @@ class CountedMeasure:
     def amounts(
         self, batch: Batch, before: int, spelling: Spelling, known: dict[str, Any] | None = None
     ) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-        """The amounts of a batch in steps, and whether each is missing; missing amounts that are left out are 0."""
+        """Read amounts in steps, and whether each is missing (and 0 then); None if missing amounts are refused."""
         assert self.column is not None, "amounts are summed"
         column, gone = batch[self.column], None
         if self.leaves_missing:
@@ -389,7 +387,7 @@ class CountedMeasure:
             raise
 
     def within(self, amounts: NDArray[Any]) -> NDArray[Any]:
-        """Amounts of events, clipped to `each`."""
+        """Clip amounts of events to `each`."""
         if self.each is None:
             return amounts
         low, high = self.each
@@ -400,7 +398,7 @@ class CountedMeasure:
 
 
 def _ends(bounds: Any, where: str, amount: Amount | None) -> AmountEnds:
-    """The lowest and the highest number, in steps; a single number s means (0, s)."""
+    """Read a lowest and a highest number, in steps; a single number s means (0, s)."""
     ends = tuple(bounds) if isinstance(bounds, tuple | list) else (0, bounds)
     if len(ends) != 2:
         remedy = f"Pass, for example, {where}=(0, 1000)."

@@ -1,4 +1,4 @@
-"""The column of persons, and the bounds on the contribution of each person."""
+"""Declare who owns each event, and how many cells one person may change."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -19,7 +19,7 @@ from utmost.tables.cells.similar_identifiers import similar_identifiers
 from utmost.tables.optional_imports import extra
 
 SIMILAR = "whose identifiers differ only by blanks, leading zeros, capitals or Unicode form"
-"""What similar persons are, in words."""
+"""Words after "persons" that say which persons are similar."""
 
 
 def percent_lost(count: int, events: int) -> str:
@@ -64,7 +64,7 @@ class CountingReport:
         )
 
     def of_measure(self, amount: str | None) -> "CountingReport":
-        """The report of one measure among several: without the missing and clipped amounts of the others."""
+        """The report of one measure among several: without the missing and clipped amounts of other measures."""
         own = (
             {name: n for name, n in each.items() if name == amount}
             for each in (self.clipped_amounts, self.without_amount)
@@ -94,7 +94,7 @@ class CountingReport:
 
     @property
     def share_kept(self) -> str:
-        """`percent_kept` as text; where events are counted, also their number; below half, also advice."""
+        """`percent_kept` as text; if events are counted, with their number; if less than half is kept, with advice."""
         whole = self.events if self.kept_of == "events" else self.counted
         tenths = 1000 * self.kept // whole if whole else 1000
         shown = "less than 0.1 %" if tenths == 0 and self.kept else f"{tenths / 10:g} %"
@@ -107,7 +107,7 @@ class CountingReport:
 
     @property
     def rows(self) -> dict[str, str]:
-        """The numbers to show, by name."""
+        """The lines of the report for a screen, as {name: text}."""
         gone = self.without_amount
         return {
             "events read": str(self.events),
@@ -178,7 +178,7 @@ _EVENTS, _LEFT_OUT, _PERSONS, _CLIPPED_SUMS, _REMOVED, _PAIRS, _COUNTED, _KEPT, 
 
 
 class ReportTally:
-    """The numbers of the report since they were last passed on."""
+    """Counters for a `CountingReport`; an engine's worker returns them with its sums, and starts again from 0."""
 
     # Each axis has a counter in `zeros`. `clipped`: names of amounts that are clipped. `amounts`: names of amounts
     # whose missing ones are left out.
@@ -232,7 +232,7 @@ class ReportTally:
         self._numbers[_KEPT] += kept
 
     def see_persons(self, texts: Sequence[str]) -> None:
-        """Add the similar identifiers among those of some persons."""
+        """Count similar identifiers among the texts of some persons."""
         self._numbers[_SIMILAR] += similar_identifiers(texts)
 
     def add_numbers_to(self, totals: Any) -> Any:
@@ -244,7 +244,7 @@ class ReportTally:
         return arrow.Table.from_batches([mine, totals]).combine_chunks().to_batches()[0]
 
     def without_stored(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The totals without cells with negative numbers, whose numbers are added to the report."""
+        """Add the cells with negative numbers to the report's numbers; yield the totals without these cells."""
         for batch in batches:
             cells = np.asarray(batch.column(CELL).to_numpy())
             mine = np.flatnonzero(cells < 0)

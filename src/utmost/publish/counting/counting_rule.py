@@ -1,4 +1,4 @@
-"""The rule of one counting: the columns to read, the cell of each event, and the kept contribution of each person."""
+"""The rule by which events are counted: which columns are read, which cell an event has, what of a person counts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -30,9 +30,7 @@ CountedCells = NDArray[Any] | SparseTotals
 
 @dataclass(slots=True, eq=False, repr=False)
 class CountingRule:
-    """How events are read, and which contribution of a person is kept: it depends on the key and the person's own
-    events.
-    """
+    """How events are read, and what of a person is kept; this depends only on the key and the person's own events."""
 
     person: str | None  # column of persons; None where each row is a person
     measures: tuple[CountedMeasure, ...]
@@ -169,7 +167,7 @@ class CountingRule:
         return f"{'amount' if measure.distinct is None else 'distinct values'} of {measure.amount.name}"
 
     def placed(self, batch: Batch, before: int) -> Sequence[EventCells]:
-        """The cell and the amounts of each event; then, for each `distinct` measure, the number of value and cell."""
+        """The cell and the amounts of each event; and, for each `distinct` measure, the cell number of its value."""
         if not self._readers:
             axes = zip((*self.read, *self.valued), self.tally.zeros, strict=True)
             self._readers.extend(reader_of(axis, self.spelling, zeros) for axis, zeros in axes)
@@ -205,7 +203,7 @@ class CountingRule:
     def _amounts(
         self, measure: CountedMeasure, batch: Batch, before: int, inside: NDArray[np.bool_]
     ) -> list[NDArray[Any]]:
-        """The amounts of the events; with ``most_events``, minus the low end, and the marks of missing amounts."""
+        """Read and clip amounts; with ``most_events``, subtract the low end and add the marks of missing amounts."""
         amounts, missing = measure.amounts(batch, before, self.spelling, self._numbers)
         clipped, has_amount = measure.within(amounts), inside
         if missing is not None:
@@ -220,7 +218,7 @@ class CountingRule:
         return [above] if missing is None else [np.where(missing, 0, above), missing.astype(np.int64)]
 
     def chosen(self, of_persons: Sequence[PairSums], texts: Sequence[str]) -> Pairs:
-        """The kept contributions of some persons, by table and cell; ``of_persons`` must hold all their pairs."""
+        """Return what is kept of some persons, by table and cell; ``of_persons`` must hold all pairs of each person."""
         # First each sum is clipped to per_cell, then at_most cells are kept, then their sums are reduced to in_total.
         sums, values = (of_persons[0], of_persons[1:]) if self.columns_of_tables else ((), of_persons)
         count_clipped, tables, few = 0, list[NDArray[Any]](), list[Pairs]()  # the sums of each table; distinct values
@@ -263,7 +261,7 @@ class CountingRule:
         return chosen
 
     def _keep_cells(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
-        """Keep each person's pairs in one part, and at most ``at_most`` of these."""
+        """Keep the pairs of each person in one part, and of these at most ``at_most``."""
         if self.part is not None:
             pairs = in_one_part(pairs, self.numbers, texts, self.key)
         # The hash is of the cell's index within the part. A hash of the part would let the choice reveal the part.
@@ -276,7 +274,7 @@ class CountingRule:
     def _reduce_in_total(
         self, persons: NDArray[np.int64], cells: NDArray[np.int64], tables: list[NDArray[Any]], texts: Sequence[str]
     ) -> tuple[list[NDArray[Any]], int]:
-        """The sums by table, reduced to the bounds in_total, and the number of pairs that were reduced."""
+        """Reduce the sums of all tables to the bounds in_total; return them, and the number of reduced pairs."""
         tables, cut = list(tables), 0
         for measure, first in zip(self.measures, self.first_tables, strict=True):
             if measure.in_total is None:
@@ -289,7 +287,7 @@ class CountingRule:
         return tables, cut
 
     def _tally_bounds(self, of_persons: Sequence[PairSums], left: Pairs, *, clipped: int, removed: int) -> None:
-        """Tally how many sums were clipped and removed, and the total of the reported measure before and after."""
+        """Tally the clipped sums and removed pairs, and the total of the reported measure before and after bounding."""
         measure, first = self.measures[self.reported], self.first_tables[self.reported]
 
         def size(sums: NDArray[Any]) -> int:
@@ -311,7 +309,7 @@ class CountingRule:
         self.tally.bound(pairs, clipped, removed, cells=len(pairs.cells), counted=counted, kept=kept)
 
     def summed(self, of_persons: Sequence[PairSums], texts: Sequence[str]) -> Any:
-        """The kept contributions of some persons as Arrow totals by cell, with the numbers of the tally."""
+        """Add up what is kept of some persons, as Arrow totals by cell; further cells hold the numbers of the tally."""
         return self.tally.add_numbers_to(cell_totals(self.chosen(of_persons, texts)))
 
     def cells_of(self, measure: CountedMeasure, first: int, sums: CountedCells) -> CountedCells:

@@ -63,7 +63,7 @@ def _axis_remedy(domain: Domain, name: str) -> str:
 
 
 def part_axis(domain: Domain, part: Any) -> Axis:
-    """The axis whose labels are the parts."""
+    """Return the axis whose labels are the parts: an axis of the domain, or a new one from {column: labels}."""
     if isinstance(part, str):
         if part not in domain.columns:
             raise NotDeclared(

@@ -1,4 +1,4 @@
-"""The number of distinct values in each cell: each value counts once, and only a few values of each person count.
+"""Count the distinct values in each cell: each value counts once, and only a few values of each person count.
 
 A value in a cell is counted as a separate cell, in which persons are counted; a cell's number is the number of its
 values with at least one person. Engines can therefore add up these cells like those of other measures. See
@@ -44,13 +44,13 @@ class ValuesSeen:
         self._parts: list[NDArray[np.int64]] = []
 
     def taken(self, pairs: Pairs) -> Pairs:
-        """Store the pairs of values; return the others."""
+        """Store the pairs that are of distinct values; return the pairs of other measures."""
         is_sum = pairs.cells < self._first
         self._add(pairs.cells[~is_sum])
         return pairs.where(is_sum)
 
     def without_stored(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Store the cells of values in an engine's batches; return the batches without them."""
+        """Store the cells of distinct values in an engine's batches; yield the batches without these cells."""
         arrow = extra("pyarrow", "tables")
         for batch in batches:
             cells = np.asarray(batch.column(CELL).to_numpy())

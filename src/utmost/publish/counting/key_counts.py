@@ -1,7 +1,8 @@
 """Count the persons of each key where the keys cannot be listed beforehand; each person is counted in few keys.
 
-A key is known by its text only: a number for it, such as its place among the keys of the data, would depend on other
-persons' events. A person's keys are chosen by the hash of their texts, which depends on the person's own rows only.
+A key is identified by its text only: a number for it, such as its position among the keys of the data, would depend on
+other persons' events. A person's keys are chosen by the hash of their texts, which depends on the person's own rows
+only.
 """
 
 from collections import defaultdict
@@ -44,7 +45,7 @@ class KeyShares:
 
 
 def counts_in_shares(column: Any, shares: int | None) -> Any:
-    """A column of counts in shares as integers, if the promise has at least as many shares; other columns unchanged."""
+    """Convert counts in shares to integers, if the promise has enough ``shares``; return other columns unchanged."""
     if not isinstance(column, list | tuple) and getattr(getattr(column, "dtype", None), "kind", None) != "O":
         return column
     cells = list(column)
@@ -206,7 +207,7 @@ class _KeyReader:
         return ((name, int(count)) for name, count in zip(names, counts, strict=True) if count)
 
     def table(self, found: Mapping[str, int], counts: str) -> Table:
-        """The table of the keys, in order, and their counts."""
+        """The table of the keys, sorted, and their counts."""
         names, shares = sorted(found), self.shares
         numbers = [found[name] if shares is None else KeyShares(found[name], shares) for name in names]
         return Table({self.column: names, counts: numbers})

@@ -31,7 +31,7 @@ class NumberedCells:
         self._known, self._waiting, self._rows = nothing, [nothing], 0
 
     def numbers(self, places: Any) -> NDArray[np.int64]:
-        """The number of each cell from its index on each axis, (axes, n)."""
+        """Hash n cells to numbers; ``places`` has their indices on the axes, shape (axes, n)."""
         columns = [np.asarray(row).astype(kind) for row, kind in zip(places, self._kinds, strict=True)]
         packed = np.concatenate([column[:, None].view(np.uint8) for column in columns], axis=1)
         rows, codes = np.unique(packed.view(f"V{self._width}").ravel(), return_inverse=True)
@@ -46,7 +46,7 @@ class NumberedCells:
         return numbers[codes.ravel()]
 
     def few(self, numbers: NDArray[np.int64], sums: NDArray[Any]) -> FewCells:
-        """The cells with these distinct numbers and their sums, in the order of the cells."""
+        """Return the cells with these distinct numbers, sorted, and their sums; leave out sums of 0."""
         self._gather()
         known, cells = self._known
         chosen = cells[np.searchsorted(known, numbers)]

@@ -1,4 +1,4 @@
-"""The sum of each person in each cell, from batches of events; all sums of one person are returned together.
+"""Add up the events of each person in each cell, from batches of events; return all sums of a person together.
 
 Where each row is a person, rows are passed on as they come. Otherwise the events of a person may come in any order, and
 are read once, as Arrow columns. Many events are spilled to the disk into buckets, by a hash of their person: all events
@@ -35,11 +35,11 @@ _IN_MEMORY = 1 << 20
 _LARGEST = 1 << 24
 _SHORT = 1 << 31
 CompletePersons = Iterator[tuple[Sequence[PairSums], Sequence[str]]]
-"""For some persons, all their pairs for each `EventCells`, and each person's text by code."""
+"""For some persons at a time: all pairs of these persons, for each `EventCells`; and the persons' texts, by code."""
 
 
 class EventReader(Protocol):
-    """How events are read, and which cells of a person are kept: `CountingRule`, or the keys of `count_keys`."""
+    """How events are read, and which cells of a person are kept: a `CountingRule`, or the reader of `count_keys`."""
 
     @property
     def person(self) -> str | None:
@@ -77,7 +77,7 @@ class RowsAlone:
     reader: EventReader
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The sums of each batch as an Arrow batch."""
+        """Yield the sums of each batch, as an Arrow batch."""
         before = 0
         for batch in batches:
             columns = {name: batch.column(name) for name in batch.schema.names}
@@ -86,7 +86,7 @@ class RowsAlone:
 
 
 def persons_of(reader: EventReader, read: Events) -> CompletePersons:
-    """All pairs of the persons of a table, some persons at a time; from lists, all persons at once."""
+    """Yield all pairs of the persons of a table, some persons at a time; from lists, all persons together."""
     batches, before = read.watched(), 0
     if reader.person is None:
         for batch in batches:
@@ -100,7 +100,7 @@ def persons_of(reader: EventReader, read: Events) -> CompletePersons:
         yield from buckets.counted(chain([first], batches))
         return
     if first is None:
-        yield _nothing(reader), ()
+        yield _no_pairs(reader), ()
         return
     persons, tallies = Persons(reader.person, reader.spelling), [EventSums() for _ in reader.amounts_in_cells]
     for batch in chain([first], batches):
@@ -111,8 +111,7 @@ def persons_of(reader: EventReader, read: Events) -> CompletePersons:
     yield [tally.pairs() for tally in tallies], persons.texts
 
 
-def _nothing(reader: EventReader) -> Sequence[PairSums]:
-    """The pairs of no events."""
+def _no_pairs(reader: EventReader) -> Sequence[PairSums]:
     none = np.zeros(0, dtype=np.int64)
     return [[Pairs(none, none, none)] * (1 + amounts) for amounts in reader.amounts_in_cells]
 
@@ -127,12 +126,12 @@ class PersonsInBuckets:
     largest: int = _LARGEST  # if a bucket has more events, its batches are added up one by one
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The sums of record batches, as Arrow batches."""
+        """Yield sums by cell as Arrow batches, from record batches of events."""
         columns = ({name: batch.column(name) for name in batch.schema.names} for batch in batches)
         return (self.reader.summed(*persons) for persons in self.counted(columns))
 
     def counted(self, batches: Iterable[Batch]) -> CompletePersons:
-        """The persons, a few buckets at a time."""
+        """Yield all pairs of some persons at a time: of a few buckets on the disk, if there are many events."""
         # Memory grows with the distinct (person, cell) pairs of one 256th of the persons, the spill file with the
         # events.
         located, first, rows = self._located(batches), [], 0
@@ -153,9 +152,7 @@ class PersonsInBuckets:
                 yield self._pairs(spilled.tables(some), sum(int(spilled.rows[bucket]) for bucket in some))
 
     def _located(self, batches: Iterable[Batch]) -> Iterator[Any]:
-        """The events inside the domain, batch by batch: columns of the person, and of each measure's cell and perhaps
-        amount.
-        """
+        """Yield the events inside the domain as Arrow tables of persons, and of cells and amounts of all `EventCells`."""
         arrow, before, name = extra("pyarrow", "tables"), 0, self.reader.person
         assert name is not None, "rows that are persons are passed on as they come"
         for batch in batches:
@@ -180,10 +177,10 @@ class PersonsInBuckets:
             yield table if inside.all() else table.take(integers_to_arrow(np.flatnonzero(inside)))
 
     def _pairs(self, tables: Iterator[Any], rows: int) -> tuple[Sequence[PairSums], Sequence[str]]:
-        """The pairs of these events, and the persons' texts."""
+        """Add up the ``rows`` events in some tables; return the pairs, and the persons' texts by code."""
         arrow = extra("pyarrow", "tables")
         if not rows:
-            return _nothing(self.reader), []
+            return _no_pairs(self.reader), []
         tallies = [EventSums() for _ in self.reader.amounts_in_cells]
         if rows > self.largest:  # more than memory may hold, such as most events by one person
             assert self.reader.person is not None, "rows that are persons are passed on as they come"
@@ -204,7 +201,7 @@ class PersonsInBuckets:
 
 
 class _SpilledEvents:
-    """Events on the disk by bucket: a list of Arrow streams for each bucket."""
+    """Stores events on the disk, as a list of Arrow streams for each bucket."""
 
     def __init__(self, spill: SpillFile) -> None:
         self._spill, self.rows = spill, np.zeros(BUCKETS, dtype=np.int64)
@@ -236,11 +233,11 @@ class _SpilledEvents:
                 self._spill.add(bucket, written.getvalue())
         self.rows += counts
 
-    def parts(self, least: int) -> Iterator[list[int]]:
-        """Groups of buckets with events; buckets are grouped as long as they have at most ``least`` events together."""
+    def parts(self, most: int) -> Iterator[list[int]]:
+        """Yield groups of buckets with at most ``most`` events together; a bucket with more is a group by itself."""
         some: list[int] = []
         for bucket in np.flatnonzero(self.rows).tolist():
-            if some and int(self.rows[[*some, bucket]].sum()) > least:
+            if some and int(self.rows[[*some, bucket]].sum()) > most:
                 yield some
                 some = []
             some.append(bucket)
@@ -248,7 +245,7 @@ class _SpilledEvents:
             yield some
 
     def tables(self, buckets: list[int]) -> Iterator[Any]:
-        """The events of some buckets, as they were written."""
+        """Yield the events of some buckets, in the tables that were written."""
         arrow, ipc = extra("pyarrow", "tables"), extra("pyarrow.ipc", "tables")
         for bucket in buckets:
             for written in self._spill.read(bucket):
@@ -256,7 +253,7 @@ class _SpilledEvents:
 
 
 def _gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:
-    """Join tables into larger ones of one schema each: from the first batch with large amounts on, amounts are text."""
+    """Join tables of one schema to tables of ``rows`` rows or more; amounts beyond 64 bits are text, another schema."""
     arrow = extra("pyarrow", "tables")
     waiting: list[Any] = []
     for table in tables:
@@ -272,7 +269,7 @@ def _gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:
 
 
 def _checked_persons(column: Any, name: str, spelling: Spelling) -> Any:
-    """The persons of some events, as integers or text; other columns are read, or refused, by `Persons`."""
+    """Read a column of persons as integers or text; `Persons` reads columns of other types, or refuses them."""
     arrow, compute = extra("pyarrow", "tables"), extra("pyarrow.compute", "tables")
     if arrow.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -291,12 +288,12 @@ def _checked_persons(column: Any, name: str, spelling: Spelling) -> Any:
 
 
 def _wide(column: Any) -> Any:
-    """Text with 64-bit offsets, which do not overflow; integers unchanged."""
+    """Convert text to 64-bit offsets, which do not overflow; return integers unchanged."""
     return column.cast(extra("pyarrow", "tables").large_string()) if is_text(column.type) else column
 
 
 def _cells_and_amounts(tables: Sequence[Any], number: int) -> EventCells:
-    """The cells of all events, and their amounts."""
+    """Read the cells and amounts of all events from the tables of `_located`, for the ``number``-th `EventCells`."""
 
     def column(name: str) -> NDArray[Any]:
         parts = [table[name] for table in tables]

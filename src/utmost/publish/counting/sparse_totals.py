@@ -50,7 +50,7 @@ class SparseTotals:
     def by_part(
         self, shape: tuple[int, ...], parts: int, tables: int, numbered: NumberedCells | None = None
     ) -> list[NDArray[Any] | FewCells]:
-        """The cells of each part, as an array of ``shape`` if it fits."""
+        """Split the cells by part: an array of ``shape`` for each part, or its nonzero cells if it is too large."""
         # A cell number counts tables, then parts, then indices in the domain. If there are several tables, one for each
         # part of an amount, they become the last axis.
         if numbered is not None:

@@ -1,4 +1,4 @@
-"""Check, without a solver, the certificate of a clean table: it proves how near the table is to its release."""
+"""Check, without a solver, the certificate that proves how near a clean table is to its release."""
 
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -1,8 +1,8 @@
 """Compare bounds on contributions (at_most, per_cell or in_total): how much noise each needs, and how much it removes.
 
-The noise of a bound is known beforehand. What the bound removes is estimated from contributions. A public sample of
-contributions costs no privacy. Released contributions have cost a level, which adds up with later releases of the
-same persons.
+The noise of a bound is known beforehand. The loss by a bound is estimated from contributions of persons. A public
+sample of contributions costs no privacy. Released contributions have cost a level, which adds up with later releases of
+the same persons.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -99,7 +99,7 @@ class BoundCosts(Display):
 
     @property
     def table(self) -> dict[str, Any]:
-        """The costs as columns."""
+        """The costs of all bounds, as columns of a table."""
         known = {
             self.name: np.array([row.bound for row in self.rows]),
             "margin": np.array([row.margin for row in self.rows]),
@@ -134,7 +134,7 @@ class BoundCosts(Display):
 
     @property
     def advice(self) -> str:
-        """The bound to choose, or why none can be recommended, for people."""
+        """A sentence that recommends a bound, or says why none can be recommended."""
         if self.best is not None:
             return f"{self.name}={self.best:.12g} has the least expected error."
         persons = f"{_shown(self.beyond)} persons have more than {self.rows[-1].bound}"
@@ -142,7 +142,7 @@ class BoundCosts(Display):
 
     @property
     def words(self) -> str:
-        """The privacy loss of the choice, for people."""
+        """A sentence about the privacy loss that the choice of a bound has cost."""
         if self.paid is None:
             return "The contributions are public: the choice costs no level."
         whole = Spending.of([self.paid, self.level]).level
@@ -245,9 +245,9 @@ def bound_costs(
         raise OutOfRange(f"{histogram.name} must be left out", came="a value", remedy=remedy)
     width, chosen = exact(step, "step"), domain.finest if marginal is None else domain.marginal(marginal)
     starts = [Fraction(0), *histogram.bounds]
-    # The bounds that the persons in each cell may need, and the middle that they are assumed to need. Beyond all bounds
-    # this is one step more than the largest, which is wrong by any amount where many persons are there: then no loss is
-    # estimated, except from below.
+    # The least and the largest bound that persons in each cell may need, and the middle, which they are assumed to
+    # need. Persons beyond all bounds are assumed to need one step more than the largest bound. This may be wrong by any
+    # amount: if there are many of them, only a lower bound of the loss is computed.
     beyond_all = histogram.bounds[-1] + width
     least = [*(low + width for low in starts[:-1]), beyond_all]
     most = [*histogram.bounds, beyond_all]
@@ -293,11 +293,11 @@ def bound_costs(
 
 @dataclass(frozen=True, slots=True)
 class _Histogram:
-    """The number of persons by the bound that they need, with the noise of a release."""
+    """The number of persons who need each bound: exact counts, or counts with the noise of a release."""
 
     name: str
     bounds: tuple[Fraction, ...]  # ascending; the last cell counts the persons beyond all bounds
-    # a weighted sum of the cells, with its margin of error at a confidence
+    # function that returns a weighted sum of the cells, with its margin of error at a confidence
     answer: Callable[[Sequence[Fraction], Fraction], Estimate]
     level: Level | None  # the level of the release; None for true counts
     neighbours: str
@@ -348,7 +348,7 @@ def _listed(domain: Domain) -> dict[str, Sequence[Any]]:
 
 
 def _axis(labels: Mapping[str, Sequence[Any]]) -> tuple[str, tuple[Fraction, ...]]:
-    """The name of the bound of a table of contributions, and its values."""
+    """The name of the bound that a table of contributions compares, and the values of this bound."""
     name = next(iter(labels), "")
     if len(labels) != 1 or name not in (AT_MOST, PER_CELL, IN_TOTAL) or labels[name][-1] != MORE:
         remedy = "Release a table of ut.count_contributions, or of utmost count --contributions at-most=1,2,5."

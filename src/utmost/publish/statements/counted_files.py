@@ -1,4 +1,4 @@
-"""Files for counting: a declared domain, and a counted table, which has true values."""
+"""Read the files of counting: a declared domain, and a counted table, which has true values."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -91,7 +91,7 @@ def read_counted(path: Path | str) -> CountedTable:
 
 
 def read_table(path: Path, column: str | None = None) -> Any:
-    """The table in a file. A counted table becomes its labels and a column of counts in steps, named ``column``."""
+    """Read the table in a file; of a counted table, its labels and a column of counts in steps, named ``column``."""
     if path.suffix.lower() != ".json" or holds_records(path):
         return files.read(path)
     counted = COUNTED_FORM.read(path)
@@ -99,7 +99,7 @@ def read_table(path: Path, column: str | None = None) -> Any:
 
 
 def measured_table(path: Path) -> CountedTable:
-    """The counted table in a .json file, for a release by a plan."""
+    """Read the counted table in a .json file, for a release by a plan."""
     if path.suffix.lower() != ".json":
         remedy = "Pass the .json file of utmost count."
         raise Unsupported("a release by a plan needs a counted table", came=path.name, remedy=remedy)

@@ -1,4 +1,4 @@
-"""Plans as JSON files: the measured marginals, their budget shares, and the wanted sums."""
+"""Read and write plans as JSON files: the measured marginals, their budget shares, and the wanted sums."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -55,7 +55,7 @@ def _value(facts: Mapping[str, Any]) -> Plan:
 
 
 PLAN_FORM = Form("workload plan", "a plan", _facts, _value, frozenset({"standard_deviation"}))
-"""Documents of plans: level, unit, domain, shares, and the standard deviation of each wanted part."""
+"""The form of plans in files: level, unit, domain, budget shares, and the standard deviation of each wanted table."""
 
 
 def read_plan(path: Path | str) -> Plan:

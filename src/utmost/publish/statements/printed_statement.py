@@ -1,4 +1,4 @@
-"""A release on one HTML page to read, print or keep as PDF, without scripts, other files or other hosts."""
+"""Write a release as one HTML page to read, print or save as PDF, without scripts, other files or other hosts."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -147,7 +147,7 @@ def statement_page(
 
 
 def _section_content(title: str, facts: Sequence[Fact], stated: ReleaseFacts) -> str:
-    """The facts of one section: a table, with margins of error for noise; or a list of assumptions."""
+    """Write the facts of one section: a table, with margins of error for noise; or a list of assumptions."""
     if title == TRUST:
         return f"<ul>{''.join(f'<li>{escape(sentence_of(fact.value))}</li>' for fact in facts)}</ul>"
     barred = [fact for fact in facts if fact.bars]
@@ -181,7 +181,7 @@ def _table(head: str, rows: Iterable[Sequence[str]]) -> str:
 
 
 def _released(name: str, columns: Mapping[str, Sequence[Any]]) -> str:
-    """The first rows of a released table, with its margins, and how many rows there are."""
+    """Write the first rows of a released table, with its margins, and the number of all rows."""
     of_page = {column: list(values[:MOST_ROWS]) for column, values in mapping(columns, "tables").items()}
     rows = max((len(values) for values in columns.values()), default=0)
     numeric = {

@@ -1,4 +1,4 @@
-"""A release as an entry of the OpenDP deployments registry, where practitioners disclose their deployments.
+"""Describe a release as an entry of the OpenDP deployments registry, where practitioners disclose their deployments.
 
 The registry's public schema is schemas/deployments-schema.yaml of https://github.com/opendp/deployments-registry-data;
 the registry is https://registry.opendp.org. The entry has the facts of a statement, as the registry's third tier

@@ -1,7 +1,7 @@
-"""A statement in the words of people who fill in forms: for a registry's entry, and for a page to print.
+"""Write a statement as sentences, for a registry's entry and for a page to print.
 
 Every statement is checked first, as `utmost verify` does: its figures are computed again from its level, unit and
-noise, and it is refused where they differ.
+noise, and a statement with other figures is refused.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -55,7 +55,7 @@ FEWER_LEVELS = f"an answer at a smaller epsilon is the answer at a larger epsilo
 
 
 def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
-    """The statement in words of an answer, with any noise."""
+    """Check the statement of an answer, with any kind of noise; return it in words."""
     if is_of_sums(document):
         from utmost.publish.releases.noisy_sums import NoisySums
 
@@ -116,7 +116,7 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
 
 
 def _stop_words(stop: Stop, level: Level, neighbours: str) -> tuple[str, str]:
-    """The line about the promise and the loss of the outcome; and the sentence about who chose the level."""
+    """Two texts: the promise and the privacy loss of this outcome; and who chose the level, the rule or a person."""
     chose = "A rule about released values chose" if stop.is_met is not None else "A person, not the rule, asked for"
     reached = f"{chose} {level_name(level)}; {level_name(stop.promised)} was promised beforehand."
     return f"{promise_line(stop.promised, neighbours)} {outcome_line(level)}", reached
@@ -229,7 +229,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
 
 
 def possible_values(columns: Sequence[str]) -> str:
-    """The sentence about the domain, which is published without noise."""
+    """The sentence about the lists of possible values, which are published without noise."""
     lists = f"list{'s' * (len(columns) > 1)} of possible values"
     return f"only the {lists} of {', '.join(columns)}, declared beforehand; not which individual has which value"
 
@@ -251,7 +251,7 @@ def _noised(
         is_table = "of" not in one and min(marginal, default=0) >= 0 and len(release.plan.shares) <= MOST_BARS
 
         def margin(sure: Any) -> int | float:
-            """The margin of the published table, which least squares computes from all measured sums."""
+            """The margin of a value of the published table, computed by least squares from all measured sums."""
             if not is_table:
                 return release.unit.margin(distribution.margin(release.at_one_level(sure)))
             return next(iter(release.widest_bars([marginal], None, sure, together=False).values()))
@@ -263,7 +263,7 @@ def _noised(
     is_table = min(marginal, default=0) >= 0 and len(release.plan.shares) <= MOST_BARS
 
     def margin_of(column: str, weights: Any) -> Callable[[Any], int | float]:
-        """The margin of the published table, as for counts."""
+        """The margin of a value in one column of the published table, as for counts."""
         if not is_table:
             return lambda sure: dict(amounts.bars(distribution.ratio, release.at_one_level(sure)))[column]
         seen = [amounts.seen(marginal)]
@@ -289,7 +289,7 @@ def _noised(
 
 
 def _share_text(share: str) -> str:
-    """A share of epsilon for people: the fraction, or per cent where its numbers are long; the statement has it."""
+    """A budget share as text: the fraction, or a rounded percentage if its denominator is above 1000."""
     part = Fraction(share)
     return share if part.denominator <= _LONG else f"about {float(100 * part):.3g} %"
 
@@ -298,7 +298,7 @@ _LONG = 1000
 
 
 def _divided_by(column: str) -> str:
-    """The sentence about the margin of a mean, which depends on the size of its group."""
+    """Words that say by which number a margin is divided, to get the margin of a mean."""
     return f"the margin is approximately the number shown, divided by {column.rpartition(' times ')[2]}"
 
 
@@ -319,7 +319,7 @@ def what_is_public(public: Sequence[str], rows_from: str) -> dict[str, str]:
 
 
 def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tuple[str, str]]:
-    """The level of all answers of a release together, and sentences about their composition; "" without a ledger."""
+    """The level of all answers of a release together, and two sentences about composition; "" without a ledger."""
     if ledger is None or ledger.together is None:
         return own, ("", "")
     largest = max(ledger.levels)
@@ -333,7 +333,7 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
 
 
 def sums_table_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
-    """The statement in words of one table of a release by a plan: its margins, then the noisy sums."""
+    """The statement in words of one table of a release by a plan: margins of the table, then of the noisy sums."""
     from utmost.publish.releases.noisy_sums import SUMS_TABLE_FORM
     from utmost.publish.workloads.workload import narrowed
 
@@ -362,7 +362,7 @@ def _within(column: str) -> str:
 
 
 def _computed(release: "NoisySums", marginal: Any, labels: Mapping[int, Any]) -> tuple[StatedNoise, ...]:
-    """The margins of a table that was not measured; a table of amounts has one for each of its columns."""
+    """The margins of a table that was computed from measured sums; a table of amounts has one for each column."""
     amounts, name = release.plan.amount_pair, release.domain.marginal_name(marginal)
     shape = release.domain.group_shape(marginal)
     count = prod(1 if axis in labels else groups for axis, groups in enumerate(shape))

@@ -1,4 +1,4 @@
-"""Sentences of statements for all kinds of noise: rows, tables, neighbours, margins of error."""
+"""Sentences of statements that several kinds of noise have: about rows, tables, neighbours, margins of error."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -124,7 +124,7 @@ def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWor
 
 
 def table_domain(statement: Statement, numbers: str) -> str:
-    """The sentence about the data sets of a statement."""
+    """The sentence that says which tables could have been released: their number of rows, and their numbers."""
     columns = ", ".join(statement.promise.columns)
     return f"Tables of {statement.rows} rows whose released columns ({columns}) hold {numbers}."
 
@@ -162,7 +162,7 @@ def counted_on_trust(promise: Promise) -> tuple[str, ...]:
 def beyond_unit(promise: Promise, unit: Unit, cell: str, size: int | None) -> str:
     """The sentence about contributions beyond the bounds; or that the publisher declared the bounds."""
     # `size` is the number of cells of the table, if it is known: nobody is in more cells.
-    # It depends on the unit, which is public, and not on the data.
+    # The sentence depends on the unit, which is public, and not on the data.
     if not promise.proved:
         return "how much one individual changes: nothing here shows that utmost counted this table; ask who counted"
     uncounted = "" if promise.individual == EACH_ROW else unit.uncounted_text(cell, size)
@@ -182,7 +182,7 @@ def neighbours_in_words(unit: Unit) -> str:
 
 
 def released_rows(columns: Sequence[str], rows: int, each: str = "") -> str:
-    """The columns with noise, and the number of rows."""
+    """The columns with noise, and the number of rows, as text."""
     return f"{', '.join(columns)}{each} ({rows} row{'s' * (rows != 1)})"
 
 
@@ -192,5 +192,5 @@ def listed(noun: str, names: Sequence[str]) -> str:
 
 
 def bars(stated: Fraction, margin: Any) -> Bars:
-    """The margin for each confidence, also for the statement's own confidence."""
+    """Compute the margin at each of `CONFIDENCES`, and at the confidence ``stated`` in the statement."""
     return tuple((sure, margin(sure)) for sure in sorted({*CONFIDENCES, stated}))

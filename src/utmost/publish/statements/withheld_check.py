@@ -36,7 +36,7 @@ TextColumns = Mapping[str, list[Any]]
 
 
 def _described(statement: Mapping[str, Any]) -> WithheldTable[Any]:
-    """The table that a statement describes; for a release by a plan, the table has labels and margins."""
+    """Return the table that a statement describes, without cells; for a release by a plan with labels and margins."""
     rule = WithholdingRule.of_facts(statement.get("rule"))
     release = stated_field(statement, "release", dict)
     if release.get("kind") == NOISY_TABLE_KIND:

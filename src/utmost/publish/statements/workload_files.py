@@ -29,7 +29,7 @@ def trust_of_sums(promise: Promise) -> tuple[str, ...]:
 
 
 def whole_document(path: Path) -> Mapping[str, Any] | None:
-    """The release in a JSON file (by a plan, or in two stages), or None for other files."""
+    """Read the release in a JSON file (by a plan, or in two stages); None for any other file."""
     if path.suffix.lower() != ".json":
         return None
     document = read_json(path, "a release must")
@@ -66,7 +66,7 @@ def check_measures_table(statement: Mapping[str, Any], table: Any) -> MeasuresTa
 
 
 def _as_text(cell: Any) -> str:
-    """A cell as text for comparisons: numbers by value, all blanks equal."""
+    """Write a cell as text for comparisons: equal numbers have equal texts, and all blanks are equal."""
     if is_blank(cell):
         return ""
     try:

@@ -1,4 +1,4 @@
-"""Mappings and lists as YAML, in the part of YAML that readers of versions 1.1 and 1.2 read in the same way.
+"""Write mappings and lists as YAML, in the part of YAML that readers of versions 1.1 and 1.2 read in the same way.
 
 Mappings and lists are blocks, and every text is in double quotes (several lines are a literal block, lower-case words
 joined by hyphens are plain), so that no reader takes a text for a number, a date or a truth value.
@@ -61,7 +61,7 @@ def _mapping(value: Mapping[str, Any], margin: str) -> Iterator[str]:
 
 
 def _scalar(value: Any) -> str:
-    """A text or a number on one line."""
+    """Write a text or a number on one line."""
     if isinstance(value, str):
         if _WORDS.fullmatch(value) and not _NUMBER.fullmatch(value):
             return value
@@ -75,7 +75,7 @@ def _scalar(value: Any) -> str:
 
 
 def _escaped(character: str) -> str:
-    """A character between double quotes; a character that cannot be printed as its code."""
+    """Write a character of a text in double quotes; a character that cannot be printed as its code."""
     if character in _SHORT:
         return _SHORT[character]
     if character.isprintable() and character != "\ufeff":
