@@ -152,7 +152,7 @@ class PersonsInBuckets:
                 yield self._pairs(spilled.tables(some), sum(int(spilled.rows[bucket]) for bucket in some))
 
     def _located(self, batches: Iterable[Batch]) -> Iterator[Any]:
-        """Yield the events inside the domain as Arrow tables of persons, and of cells and amounts of all `EventCells`."""
+        """Yield the events inside the domain as Arrow tables: persons, and cells and amounts of all `EventCells`."""
         arrow, before, name = extra("pyarrow", "tables"), 0, self.reader.person
         assert name is not None, "rows that are persons are passed on as they come"
         for batch in batches:
