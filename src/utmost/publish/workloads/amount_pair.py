@@ -1,7 +1,7 @@
-"""The axis that splits an amount into parts, so that one noise serves the sum of the amounts and the number of events.
+"""Measure the sum of an amount and the number of events with one noise: an axis that splits the amount into parts.
 
-An event of amount x between l and h adds x - l to the first part S and h - x to the second part S'. Where missing
-amounts are left out, an event without an amount adds h - l to a third part M. So
+An event of amount x between l and h adds x - l to the first part S and h - x to the second part S'. If missing amounts
+are left out, an event without an amount adds h - l to a third part M. So
 
     number of events = (S + S' + M) / (h - l),     number of events with an amount = (S + S') / (h - l),
     sum of the amounts = (h S + l S') / (h - l).
@@ -34,14 +34,14 @@ _PARTS, _ADDED = 0, 1  # levels of the axis: at level 0 the parts are separate, 
 
 
 def value_column(unit: Unit) -> str:
-    """The name of the column of values in a table of one measure: "count", "sum", or the name of the amount."""
+    """Return the name of the column of values in a table of one measure: "count", "sum", or the amount's name."""
     if unit.amount is None:
         return "count"
     return "sum" if unit.is_shared else unit.amount.name
 
 
 Weights = tuple[Fraction, ...]
-"""The factor by which an answer multiplies each part."""
+"""For each part, the factor by which an answer multiplies it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class AmountColumn:
     """One column of a published table of an amount: numbers of events, or sums of amounts."""
 
     name: str
-    weights: Weights  # the factor by which the column's value multiplies each part
-    amount: Amount | None  # None where the column has numbers of events
+    weights: Weights  # the value is the sum of the parts, each times its weight
+    amount: Amount | None  # None if the column has numbers of events
 
     @property
     def margin(self) -> str:
@@ -59,7 +59,7 @@ class AmountColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AmountPair:
-    """The axis of a domain that has the parts of an amount."""
+    """The axis of a domain that has the parts of an amount, and the answers that follow from the parts."""
 
     domain: Domain
     amount: Amount
@@ -79,7 +79,7 @@ class AmountPair:
 
     @property
     def columns(self) -> tuple[AmountColumn, ...]:
-        """The columns of a published table: events, events with an amount if some have none, sum of amounts."""
+        """The columns of a published table: count of events, count of events with an amount if some lack it, sum."""
         name = self.amount.name
         stated = (AmountColumn(f"{name}_count", self.stated, None),) if self.amount.missing else ()
         return AmountColumn("count", self.count, None), *stated, AmountColumn(f"{name}_sum", self.total, self.amount)
@@ -96,13 +96,13 @@ class AmountPair:
 
     @property
     def total(self) -> Weights:
-        """The factor by which the sum of the amounts, in steps of the amount, multiplies each part."""
+        """The weights with which the parts add up to the sum of the amounts, in steps of the amount."""
         low, high = self.amount.ends
         return self._padded(Fraction(high, high - low), Fraction(low, high - low))
 
     @property
     def mean_columns(self) -> tuple[AmountColumn, ...]:
-        """`columns`, and a column of mean times number of events: its margin of error does not depend on the data."""
+        """`columns`, and one for the mean times the number of events: its margin does not depend on the data."""
         # Error of a mean = (error of the sum - mean * error of the divisor) / noisy divisor. The numerator is widest
         # for a mean at an end of the range, where the numerator is the noise of one part.
         name = f"{self.amount.name}_mean"
@@ -111,14 +111,14 @@ class AmountPair:
 
     @property
     def size(self) -> int:
-        """The number of parts: 2, or 3 where missing amounts are left out."""
+        """The number of parts: 2, or 3 if missing amounts are left out."""
         return len(self.amount.labels)
 
     def _padded(self, above: Fraction, below: Fraction) -> Weights:
         return (above, below, *(Fraction(0),) * (self.size - 2))
 
     def both(self, marginal: Marginal) -> Marginal:
-        """Return the marginal with separate parts, whether or not its name has the axis of parts."""
+        """Return the marginal with separate parts, for a marginal that is named with or without the axis of parts."""
         if marginal[self.place] not in (_PARTS, _ADDED):
             came = self.domain.marginal_name(marginal)
             remedy = f"Name the table without {self.amount.name!r}."
@@ -135,12 +135,12 @@ class AmountPair:
         return self.domain.marginal_name(self.seen(marginal))
 
     def check_narrow(self, narrow: Mapping[int, int]) -> None:
-        """Check that no table is narrowed to one of the parts; ``narrow`` maps axes to labels."""
+        """Check that no table is restricted to one of the parts; ``narrow`` maps restricted axes to labels."""
         if self.place in narrow:
             self._refuse(repr(self.domain.axes[self.place].labels[_PARTS][narrow[self.place]]))
 
     def check_where(self, *levels: Iterable[str]) -> None:
-        """Check that neither selections nor numbers of labels name the amount."""
+        """Refuse selections and numbers of labels that name the amount."""
         for named in levels:
             if self.amount.name in named:
                 self._refuse("a selection of them")
@@ -151,7 +151,7 @@ class AmountPair:
         raise OutOfRange(f"a selection must not name {name!r}, which is the amount", came=came, remedy=remedy)
 
     def bars(self, ratio: Level, confidence: Number) -> tuple[tuple[str, int | float], ...]:
-        """The margin of error of each column, in one group where each part has geometric noise of this level."""
+        """Return the margin of error of each column, for one group, if each part has geometric noise of this level."""
         bars = list[tuple[str, int | float]]()
         for column in self.mean_columns:
             margin = Combination([weight for weight in column.weights if weight], ratio).margin(confidence)
@@ -159,20 +159,20 @@ class AmountPair:
         return tuple(bars)
 
     def form(self, of: ProductForm, weights: Weights) -> ProductForm:
-        """Return a linear form extended over all parts, each part with its weight."""
+        """Extend a linear form over the other axes to all parts, each part with its weight."""
         common = lcm(*(weight.denominator for weight in weights))
         factors = list(of.factors)
         factors[self.place] = factors[self.place] * np.array([int(weight * common) for weight in weights], dtype=object)
         return ProductForm(of.domain, tuple(factors), of.denominator * common)
 
     def parts(self, values: NDArray[Any], marginal: Marginal) -> NDArray[Any]:
-        """Return a marginal's values as one row for each part; (parts, groups of the other axes)."""
+        """Return a marginal's values as a matrix of shape (parts, groups of the other axes)."""
         shape = self.domain.group_shape(marginal)
         before, after = prod(shape[: self.place]), prod(shape[self.place + 1 :])
         return np.moveaxis(values.reshape(before, self.size, after), 1, 0).reshape(self.size, before * after)
 
     def wanted(self, workload: Workload) -> Workload:
-        """Return the workload with every answer wanted in all parts."""
+        """Return the workload in which every answer is wanted for each part."""
         parts = list[WantedSums]()
         for part in workload.parts:
             if part.sums[self.place] == Groups(_PARTS):
@@ -186,7 +186,7 @@ class AmountPair:
 
     def one_part(self, workload: Workload) -> Workload:
         """Return the workload of one part, over the domain without the axis of parts."""
-        # The parts have independent noise of one distribution, so that a plan for one part is a plan for all.
+        # All parts have independent noise of the same distribution, so a plan for one part is a plan for each part.
         axes = dict(zip(self.domain.columns, self.domain.axes, strict=True))
         del axes[self.amount.name]
         parts = [
@@ -196,16 +196,16 @@ class AmountPair:
         return Workload.of_parts(Domain(axes), parts)
 
     def one_part_unit(self, unit: Unit) -> Unit:
-        """Return the unit of one part, without ``nonnegative`` and ``exactly``, which one part does not prove."""
+        """Return the unit of one part; it lacks ``nonnegative`` and ``exactly``, which do not hold for one part."""
         amount = Amount(self.amount.name, self.amount.step)
         return Unit(unit.sensitivity, unit.cells, unit.neighbours, amount, in_total=unit.in_total)
 
     def named(self, names: Iterable[Any]) -> list[Marginal]:
-        """Return marginals of the domain without the axis of parts, by their names."""
+        """Return marginals by their names, as marginals of the domain without the axis of parts."""
         return [self._without(self.both(self.domain.marginal(name))) for name in names]
 
     def of_both(self, shares: Mapping[Marginal, Fraction]) -> dict[Marginal, Fraction]:
-        """Return budget shares planned for one part as shares of the marginals with all parts."""
+        """Convert budget shares that were planned for one part to shares of the marginals with all parts."""
         return {(*marginal[: self.place], _PARTS, *marginal[self.place :]): share for marginal, share in shares.items()}
 
     def _without(self, of: tuple[Any, ...]) -> tuple[Any, ...]:

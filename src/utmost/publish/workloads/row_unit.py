@@ -1,4 +1,4 @@
-"""The axis along which one individual changes whole rows, all cells of a row together, and the number of rows."""
+"""The axis along which one individual changes whole rows, that is, all cells of a row together."""
 
 from dataclasses import dataclass
 
@@ -13,14 +13,14 @@ MOST_TOGETHER = 5  # signed sums are searched along an axis of at most this numb
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WholeRows:
-    """An axis of two to five values; a row of cells has one cell for each value."""
+    """An axis of two to five values; a row has one cell for each of its values."""
 
     domain: Domain
     place: int  # the position of the axis among the domain's axes
 
     @classmethod
     def of(cls, domain: Domain, name: str) -> "WholeRows":
-        """Return the axis with this name, if it has one level and two to five values."""
+        """Return the axis with this name; it must have one level and two to five values."""
         instance(domain, Domain, "domain")
         place, level = domain.level_named(text(name, "name"))
         axis = domain.axes[place]
@@ -32,7 +32,7 @@ class WholeRows:
 
     @classmethod
     def changed_by(cls, unit: Unit, domain: Domain, together: str) -> "WholeRows":
-        """Return the named axis, if the unit's number of cells is a number of whole rows."""
+        """Return the named axis; the unit's number of cells must be a multiple of the cells in a row."""
         rows = cls.of(domain, together)
         rows.check_whole(unit.cells)
         return rows
@@ -43,12 +43,12 @@ class WholeRows:
 
     @property
     def values(self) -> int:
-        """Number of values of the axis: the cells in a row."""
+        """The number of values of the axis, which is the number of cells in a row."""
         return self.domain.axes[self.place].size
 
     @property
     def words(self) -> str:
-        """The values as text, joined by "and"."""
+        """The labels of the values as text, joined by "and"."""
         return " and ".join(repr(label_text(label)) for label in self.domain.axes[self.place].labels[0])
 
     def check_whole(self, cells: int, where: str = "cells") -> None:

@@ -1,11 +1,11 @@
-"""Read tables, selections and workloads from lines of text.
+"""Read tables, selections and workloads from lines of text, as users type them.
 
 department sex                 a table of every department and sex
-department outcome=admitted    the table of departments, of one outcome
+department outcome=admitted    the table of departments, for one outcome
 tables of 2 columns            every table of two axes, at their finest level
 ranges of age by sex           all runs of bins, for each sex; "ranges of x y": all rectangles; likewise "prefixes of"
 age=20..40 sex=men             one sum over the bins from 20 to below 40
-sex=2                          the table of the sexes, with weight 2; "=2" may end any line
+sex=2                          the table of sexes, with weight 2; any line may end in "=2"
 """
 
 from collections.abc import Iterable, Sequence
@@ -55,7 +55,7 @@ def read_marginal(domain: Domain, text: str) -> tuple[Any, ...]:
 def read_wanted(
     domain: Domain, texts: Iterable[str], *, per_answer: bool = False, without: str | None = None
 ) -> Workload:
-    """Read a workload from texts, each with an optional weight; "tables of 2 columns" leaves out axis ``without``."""
+    """Read a workload from texts with optional weights; "tables of 2 columns" leaves out the axis ``without``."""
     wanted = [part for text in texts for part in _wanted(domain, text, per_answer, without).parts]
     if not wanted:
         names = domain.level_names(domain.finest)
@@ -110,7 +110,7 @@ def _wanted(domain: Domain, text: str, per_answer: bool, without: str | None) ->
 
 
 def _named_levels(domain: Domain) -> dict[str, str]:
-    """The levels by the names that people type: the level's own name, or its kind of period ("month")."""
+    """Map each name that people type to its level: the level's own name, or its kind of period ("month")."""
     return {level: level for axis in domain.axes for level in axis.levels} | domain.period_names
 
 
@@ -135,7 +135,7 @@ def _scanned(domain: Domain, text: str) -> tuple[tuple[Any, ...], Number | None]
             remedy = f'Write "{_word_at(text, at)} of age by sex" for the {_word_at(text, at)} of each sex.'
             raise OutOfRange("ranges and prefixes must stand at the beginning", came=repr(text), remedy=remedy)
         if typed is None:
-            domain.level_named(_word_at(text, at))  # refuses, and names the nearest
+            domain.level_named(_word_at(text, at))  # raises, and suggests the nearest name
         assert typed is not None
         name = levels[typed]
         at += len(typed)
@@ -152,7 +152,7 @@ def _scanned(domain: Domain, text: str) -> tuple[tuple[Any, ...], Number | None]
 
 
 def typed_periods(domain: Domain) -> dict[str, str]:
-    """The level for each kind of period; a kind that no level has, such as ``year``, names the only axis of time.
+    """Map each kind of period to its level; a kind without a level, such as ``year``, to the only axis of time.
 
     >>> from utmost.workloads import periods
     >>> typed_periods(Domain(date=periods("2025", "2026", every="quarter")))["year"]
@@ -187,7 +187,7 @@ def _pair_of(domain: Domain, text: str) -> tuple[str, Any]:
 
 
 def selected(where: Iterable[str]) -> str:
-    """Return selections in words for people: "age=1..3" becomes "age from 1 to before 3"."""
+    """Write selections in words for people: "age=1..3" becomes "age from 1 to before 3"."""
     words = []
     for selection in where:
         name, sign, wanted = selection.partition("=")
@@ -204,7 +204,7 @@ def selected(where: Iterable[str]) -> str:
 
 
 def _label_or_range(domain: Domain, name: str, piece: str, unit: str | None = None) -> Any:
-    """Read a label, or a range of bins or periods as a slice; refuse other text and name the nearest label."""
+    """Read a label, or a range of bins or periods as a slice; refuse other text and suggest the nearest label."""
     axis, _ = domain.level_named(name)
     if ".." in piece:
         if domain.axes[axis].edges is None:
@@ -227,7 +227,7 @@ def _label_or_range(domain: Domain, name: str, piece: str, unit: str | None = No
             ends = [shown_time(int(end)) for end in whole]
         try:
             domain.selection({name: slice(*ends)})
-        except OutOfRange:  # the label below is refused, with the nearest one
+        except OutOfRange:  # not a range of bins: read as a label below
             pass
         else:
             return slice(*ends)
@@ -241,18 +241,18 @@ def _labels(domain: Domain, name: str) -> list[str]:
 
 
 def _longest_name_at(text: str, at: int, names: Sequence[str], stops: str = _STOPS) -> str | None:
-    """The longest name that the text has at a position, before a stop character or the end of the text."""
+    """Return the longest of ``names`` that begins at a position of the text and ends before a stop character."""
     ends = (name for name in names if text.startswith(name, at) and text[at + len(name) :][:1] in ("", *stops))
     return max(ends, key=len, default=None)
 
 
 def _word_at(text: str, at: int) -> str:
-    """The text from a place up to a space, a comma or an equals sign."""
+    """Return the text from a position up to a space, a comma or an equals sign."""
     return text[at : next((place for place in range(at, len(text)) if text[place] in _STOPS), len(text))]
 
 
 def _given_weight(*weights: Number | None) -> Number:
-    """The first weight that is not None, else 1; a weight of 0 is returned, and refused later."""
+    """Return the first weight that is not None, else 1; a weight of 0 is returned, and refused later."""
     return next((weight for weight in weights if weight is not None), 1)
 
 

@@ -1,8 +1,8 @@
-"""Workloads: the wanted sums over a domain, in parts, each with the weight of its error.
+"""Workloads: the sums that a release shall answer, in parts, each with the weight of its error.
 
-The error of a release is the sum over the parts of weight times mean variance. A **part** is a product of sums along
-each axis: all groups of a marginal, the groups of a marginal that carry a label, all ranges or prefixes of an axis
-within each group of the other axes, or one sum over any listed cells.
+The error of a release is the sum over the parts of weight times mean variance. A **part** takes one kind of sums along
+each axis; its answers are all products of such sums. Examples: all groups of a marginal, the groups of a marginal that
+have one label, all ranges or prefixes of an axis within each group of the other axes, or one sum over listed cells.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,26 +39,26 @@ MOST_ENTRIES = 10**8
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WantedSums(Display):
-    """Wanted sums of one kind: a part of a workload."""
+    """A part of a workload: sums of one kind, with a name and a weight."""
 
-    name: str  # levels, labels and ranges; "" for the total
+    name: str  # text of levels, labels and ranges; "" for the total
     weight: Fraction  # the weight of the sums' mean variance, > 0
-    sums: tuple[AxisSums, ...] = field(repr=False)  # one kind of sums for each axis; an answer takes one sum of each
+    sums: tuple[AxisSums, ...] = field(repr=False)  # sums along each axis; an answer is a product of one of each
     answers: int  # number of sums
 
     def marginal(self, domain: Domain) -> Marginal:
-        """The coarsest marginal whose sums determine these sums."""
+        """Return the coarsest marginal whose sums determine these sums."""
         return tuple(sums.level(axis) for sums, axis in zip(self.sums, domain.axes, strict=True))
 
     def spectrum(self, blocks: VarianceComponents) -> Array:
-        """The mean of |Q_T w|^2 over the sums w, for each eigenspace T; (eigenspaces,), Fractions."""
+        """For each eigenspace T, return the mean of |Q_T w|^2 over the sums w; (eigenspaces,), Fractions."""
         factors = [sums.spectrum(chain) for sums, chain in zip(self.sums, blocks.chains, strict=True)]
         squares = np.empty(len(blocks.eigenspaces), dtype=object)
         squares[:] = [Fraction(square) / self.answers for square in blocks.spectrum(factors)]
         return frozen(squares)
 
     def sizes(self, domain: Domain, places: Iterable[int] | None = None) -> dict[int, int]:
-        """The number of sums by the number of cells that each adds up, along the axes at ``places`` (default: all)."""
+        """Count the sums by how many cells each adds up, along the axes with the indices ``places`` (default: all)."""
         counts = {1: 1}
         for sums, axis in [(self.sums[at], domain.axes[at]) for at in places or range(len(self.sums))]:
             if isinstance(sums, Groups) and sums.at == len(axis.levels):
@@ -71,25 +71,25 @@ class WantedSums(Display):
         return dict(sorted(counts.items()))
 
     def matrix(self, domain: Domain) -> Floats:
-        """The sums as rows of weights over the cells; (answers, cells)."""
+        """Return the sums as rows of weights of the cells; (answers, cells)."""
         _check_entries(self.answers * domain.size)
         return _crossed([sums.matrix(axis) for sums, axis in zip(self.sums, domain.axes, strict=True)])
 
     def gram(self, domain: Domain) -> Floats:
-        """The mean of w w' over the sums w; (cells, cells)."""
+        """Return the mean of w w' over the sums w; (cells, cells)."""
         _check_entries(domain.size**2)
         return _crossed([sums.gram(axis) for sums, axis in zip(self.sums, domain.axes, strict=True)]) / self.answers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Workload(Display):
-    """The wanted sums, and the weight of the error of each.
+    """The sums that a release shall answer, and the weight of the error of each.
 
     Args:
         domain: Declared domain.
-        wanted: Weight of each wanted table, > 0. A table is named by levels of axes, and may be narrowed to one label
-            of a level: ``"department sex outcome=admitted"``, or ``("department", ("outcome", "not admitted"))`` where
-            names or labels have spaces. The empty text is the total.
+        wanted: Weight of each wanted table, > 0, by the table's name. The name lists levels of axes, and may restrict a
+            level to one label: ``"department sex outcome=admitted"``. If names or labels have spaces, pass a tuple:
+            ``("department", ("outcome", "not admitted"))``. The empty text names the total.
         per_answer: True if a weight multiplies the variance of each answer, False if a weight multiplies the mean
             variance of the table's answers.
 
@@ -127,9 +127,9 @@ class Workload(Display):
     def ranges(
         cls, domain: Domain, *axes: str, weight: Number = 1, by: Any = "", per_answer: bool = False
     ) -> "Workload":
-        """All sums of neighbouring values of an axis, for each group of the marginal ``by`` of other axes.
+        """Want all sums of neighbouring values of an axis, for each group of the marginal ``by`` of other axes.
 
-        With several axes: all sums over boxes, each of neighbouring values of each axis.
+        With several axes, want all sums over boxes: products of a range along each axis.
 
         >>> from utmost.workloads import bins
         >>> domain = Domain(x=bins(4), y=bins(3), sex=["men", "women"])
@@ -144,10 +144,10 @@ class Workload(Display):
     def prefixes(
         cls, domain: Domain, *axes: str, weight: Number = 1, by: Any = "", per_answer: bool = False
     ) -> "Workload":
-        """The sums of the first 1, 2, ... values of an axis, for each group of the marginal ``by`` of other axes.
+        """Want the sums of the first 1, 2, ... values of an axis, for each group of the marginal ``by`` of other axes.
 
-        With several axes: the sums over all boxes that contain the first value of each axis. The only axis of a domain
-        need not be named.
+        With several axes, want the sums over all boxes that contain the first value of each axis. If the domain has
+        only one axis, its name may be left out.
 
         >>> from utmost.workloads import bins
         >>> Workload.prefixes(Domain(age=bins(4)), weight=2)
@@ -163,7 +163,7 @@ class Workload(Display):
     def windows(
         cls, domain: Domain, lengths: Mapping[str, int], weight: Number = 1, *, by: Any = "", per_answer: bool = False
     ) -> "Workload":
-        """All sums of a fixed number of neighbouring values of an axis; with several axes, over all boxes of one size.
+        """Want all sums of a fixed number of neighbouring values; with several axes, over all boxes of one size.
 
         Args:
             lengths: Number of values along each axis, from 1 to its size.
@@ -192,12 +192,12 @@ class Workload(Display):
         per_answer: bool = False,
         name: str = "rows",
     ) -> "Workload":
-        """Weighted sums along axes: for each row of a matrix, the cells of the axis times the row's entries, added up.
+        """Want weighted sums along axes: each row of a matrix has the weights of the cells of its axis in one sum.
 
         Args:
-            rows: Matrix for each axis, (rows, values), of integers below 2^31 in size, without a row of zeros. With
-                several axes, an answer takes one row of each matrix.
-            name: Name of the rows.
+            rows: For each axis by name, a matrix (rows, values) of integers below 2^31 in absolute value, without a row
+                of zeros. With several axes, an answer takes one row of each matrix, and multiplies their weights.
+            name: Name for the rows, used in the name of the part.
 
         >>> Workload.weighed(Domain(grade=range(3)), {"grade": [[-1, 0, 1], [0, 1, 2]]})
         Workload(rows of grade: 2 answers, weight 1)
@@ -211,7 +211,7 @@ class Workload(Display):
     def hierarchy(
         cls, domain: Domain, axis: str, weight: Number = 1, *, by: Any = "", per_answer: bool = False
     ) -> "Workload":
-        """The sums over the groups of every level of an axis, and the total; each level is a part with this weight.
+        """Want the sums over the groups of every level of an axis, and the total; each is a part with this weight.
 
         >>> from utmost.workloads import hierarchy
         >>> place = hierarchy({"North": ["N1", "N2"], "South": ["S1"]}, names=["region", "district"])
@@ -228,14 +228,14 @@ class Workload(Display):
 
     @classmethod
     def sums(cls, domain: Domain, wheres: Iterable[Where], weights: Sequence[Number] | None = None) -> "Workload":
-        """Single sums, each over the cells that one selection of ``wheres`` takes.
+        """Want single sums, one for each selection in ``wheres``, over the selected cells.
 
         Args:
             wheres: Selections, each as `Domain.selection` takes it.
             weights: Weight of each sum; None means 1 each.
 
         Raises:
-            OutOfRange: for a selection that takes no cell, and for another number of weights than selections.
+            OutOfRange: for a selection without cells, and if the numbers of weights and selections differ.
 
         >>> from utmost.workloads import bins
         >>> Workload.sums(Domain(age=bins(4), sex=["men", "women"]), [{"age": slice(1, 3)}, {"sex": "men"}])
@@ -275,7 +275,7 @@ class Workload(Display):
         return _workload(domain, parts)
 
     def __add__(self, other: "Workload") -> "Workload":
-        """Return the workload of both; a part of both has the sum of its weights."""
+        """Return a workload with the parts of both; if both have a part, its weights are added up."""
         if not isinstance(other, Workload):
             return NotImplemented
         if not self.domain.same_as(other.domain):
@@ -294,34 +294,35 @@ class Workload(Display):
 
     @property
     def weight(self) -> Fraction:
-        """Sum of the weights of the parts."""
+        """The sum of the weights of the parts."""
         return sum((part.weight for part in self.parts), start=Fraction(0))
 
     @property
     def answers(self) -> int:
-        """Number of wanted answers."""
+        """The number of wanted answers."""
         return sum(part.answers for part in self.parts)
 
     def check_adds(self, unit: Unit) -> None:
-        """Check that no wanted answer adds up several cells where the unit is of distinct counts.
+        """Check that no answer adds up several cells if the unit is of distinct counts.
 
         Raises:
-            NotDetermined: for distinct counts and an answer over several cells, because a value may be in both cells.
+            NotDetermined: for distinct counts and an answer over several cells, because two cells may count the same
+                value.
         """
         for part in self.parts if unit.is_distinct else ():
             unit.check_adds(is_one_cell=set(part.sizes(self.domain)) <= {1}, came=part.name or "the total")
 
     @property
     def marginals(self) -> tuple[Marginal, ...]:
-        """The coarsest marginal that determines each part; each marginal once."""
+        """For each part, the coarsest marginal that determines its answers; each marginal occurs once."""
         return tuple(dict.fromkeys(part.marginal(self.domain) for part in self.parts))
 
     @property
     def eigenspaces(self) -> tuple[Marginal, ...]:
-        """The eigenspaces that are not orthogonal to all answers; variances of answers depend on these alone.
+        """The eigenspaces that are not orthogonal to all answers: only these matter for the variances of answers.
 
         Raises:
-            Unsupported: where the groups of a level differ in size.
+            Unsupported: if the groups of a level differ in size.
         """
         chains, spaces = chains_of(self.domain), dict[Marginal, None]()
         known: dict[tuple[int, AxisSums], list[int]] = {}
@@ -334,16 +335,16 @@ class Workload(Display):
         return tuple(sorted(spaces))
 
     def spectrum(self, blocks: VarianceComponents) -> Array:
-        """Sum over the parts of weight times mean |Q_T w|^2 over the part's sums w; (eigenspaces,), Fractions."""
+        """For each T, return the sum over the parts of weight times the mean of |Q_T w|^2 over the part's sums w."""
         rows = [part.weight * part.spectrum(blocks) for part in self.parts]
         return frozen(np.asarray(sum(rows[1:], start=rows[0]), dtype=object))
 
     def gram(self) -> Floats:
-        """Sum over the parts of weight times mean w w' over the part's sums w; (cells, cells)."""
+        """Return the sum over the parts of weight times the mean of w w' over the part's sums w; (cells, cells)."""
         return np.asarray(sum(float(part.weight) * part.gram(self.domain) for part in self.parts))
 
     def reweighted(self, weights: Mapping[str, Number]) -> "Workload":
-        """Return the workload with new weights by the names of parts; it has only the named parts.
+        """Return the workload of the parts that ``weights`` names, with these weights.
 
         >>> domain = Domain(sex=["men", "women"])
         >>> Workload(domain, {"sex": 1, "": 1}).reweighted({"sex": 3})
@@ -360,7 +361,7 @@ class Workload(Display):
 
 
 def narrowed(domain: Domain, name: Any) -> tuple[Marginal, dict[int, int]]:
-    """Return the marginal of a table's name, and for each axis narrowed to a label the index of the label's group."""
+    """Read a table's name: return its marginal, and for each axis restricted to a label the index of its group."""
     if isinstance(name, tuple) and name and all(isinstance(word, int) for word in name):
         return domain.marginal(name), {}
     levels, labels = [], dict[str, Label]()
@@ -396,7 +397,7 @@ def narrowed(domain: Domain, name: Any) -> tuple[Marginal, dict[int, int]]:
 
 
 def _level_and_label(word: str, known: Iterable[str]) -> tuple[str, str]:
-    """Split ``level=label``; the level or the label may have an equals sign."""
+    """Split ``level=label``; either of them may contain an equals sign."""
     level = max((level for level in known if word.startswith(f"{level}=")), key=len, default=word.split("=")[0])
     return level, word[len(level) + 1 :]
 
@@ -441,7 +442,7 @@ def _along(
 
 
 def _crossing(domain: Domain, places: Iterable[int], by: Any) -> tuple[Marginal, dict[int, int]]:
-    """Return the marginal ``by`` as `narrowed` does, if it has no axis of ``places``."""
+    """Return the marginal ``by`` and its labels as `narrowed` does; refuse it if it has an axis of ``places``."""
     marginal, only = narrowed(domain, by)
     if any(marginal[place] < len(domain.axes[place].levels) for place in places):
         raise OutOfRange("by must name other axes", came=repr(by), remedy="Leave out the axis of the ranges.")
@@ -465,7 +466,7 @@ def _weight(weight: Number, name: str) -> Fraction:
     return number
 
 
-_LARGEST_WEIGHT = Fraction(10**100)  # squares and sums of such weights are finite floats
+_LARGEST_WEIGHT = Fraction(10**100)  # squares and sums of weights up to this are finite floats
 
 
 def _where_name(where: Where) -> str:
@@ -481,7 +482,7 @@ def _where_name(where: Where) -> str:
 
 @unpickler
 def _workload(domain: Domain, parts: Iterable[WantedSums]) -> Workload:
-    # Equal parts are one, with the sum of their weights.
+    # Equal parts become one part, with the sum of their weights.
     merged: dict[tuple[AxisSums, ...], WantedSums] = {}
     for part in parts:
         same = merged.get(part.sums)

@@ -1,10 +1,10 @@
 """Inequalities that bound the error of a workload from below; each holds for any certificate, however it was found.
 
 C is the diagonal matrix of the weights, W the matrix of the wanted rows, M = W' C W, and X the information matrix of
-the cells under a mechanism or a plan. All numbers are rationals and integers, rounded to the safe side. The proofs are
-in proofs/theory/workload-bounds.md.
+the cells under a mechanism or a plan. All numbers are integers and rationals; a rounded number makes the bound smaller,
+never larger. The proofs are in proofs/theory/workload-bounds.md.
 
-    answer          the least mean squared error of one number on a line of neighbours, by the sensitivity
+    answer          the least mean squared error of one number, given the sensitivity
     directions      tr(M X^-1) >= (tr sqrt(G^1/2 M G^1/2))^2 / tr(G X), where M and G are diagonal in the eigenspaces
     matrix          the same with G = diag(q)^2, from a matrix Z whose square is near diag(q) M diag(q)
     chord           min over z of F(z) = sum_T m_T / (L z)_T is at least F(z)^2 / max_S (-dF/dz_S), for every z
@@ -29,10 +29,10 @@ _MOST_BITS = 1 << 17
 
 @dataclass(frozen=True, slots=True)
 class Directions:
-    """Certificate: one individual adds 1 to any ``up`` cells and takes 1 from any ``down`` others."""
+    """Certificate: one individual adds 1 to any ``up`` cells and subtracts 1 from any ``down`` other cells."""
 
-    # With `along`, these are cells of one row along this axis: the individual changes any `rows` rows in this way, and
-    # any `rows_down` other rows by the negative change. G is the mean of d d' over all such changes d.
+    # If `along` is an axis, the change is within a row along this axis: the individual changes any `rows` rows by it,
+    # and any `rows_down` other rows by its negative. G is the mean of d d' over all such changes d.
     up: int
     down: int = 0
     along: int | None = None
@@ -50,23 +50,23 @@ class MixedDirections:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixRoots:
-    """Certificate: weights of the cells, and approximate roots of the weighted matrices."""
+    """Certificate: a weight for each cell, and for each part an approximate root of its weighted matrix."""
 
-    weights: tuple[int, ...]  # q, positive, for each value of the axes with unlike values; (n,)
-    roots: tuple[Array, ...] = field(repr=False)  # for each part a symmetric integer matrix (n, n): Z times 2^bits
+    weights: tuple[int, ...]  # q > 0, one for each combination of values of the axes that are not symmetric; (n,)
+    roots: tuple[Array, ...] = field(repr=False)  # for each part, Z times 2^bits: a symmetric integer matrix (n, n)
     bits: tuple[int, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ChordShares:
-    """Certificate: a share >= 0 of each marginal; they add up to at most 1."""
+    """Certificate: a budget share >= 0 for each marginal; they add up to at most 1."""
 
     shares: tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixPart:
-    """M on one eigenspace of the axes whose values are alike: an integer matrix over ``denominator``."""
+    """M on one eigenspace of the axes that the workload treats symmetrically: ``matrix / denominator``."""
 
     # M is the sum over the parts of (matrix / denominator) kron Q, with orthogonal projections Q of rank `times`.
     matrix: Array
@@ -75,15 +75,16 @@ class MatrixPart:
 
 
 def variance_below(level: Level) -> Fraction:
-    """A rational just below 1/(cosh E - 1), the variance of geometric noise of this level; 0 above 90 000."""
+    """Return a rational just below 1/(cosh E - 1), the variance of geometric noise of this level; 0 above 90 000."""
     low = _alpha_below(level)
     return 2 * low / (1 - low) ** 2
 
 
 def answer_below(level: Level, sensitivity: Fraction, whole: bool) -> Fraction:
-    """A rational just below the worst-case mean squared error that the best mechanism has for one answer."""
-    # D^2/(cosh epsilon - 1) is always a lower bound. If the answer takes every integer, and integers at most D apart
-    # belong to neighbours (`whole`), the variance of the staircase on the reals minus 1/12 is a lower bound, too.
+    """Return a rational just below the least worst-case mean squared error of one answer over all mechanisms."""
+    # D is the sensitivity. D^2/(cosh epsilon - 1) is always a lower bound. If the answer takes every integer value, and
+    # any two integers that differ by at most D belong to neighbours (`whole`), the variance of the staircase on the
+    # reals minus 1/12 is a lower bound, too.
     steps = sensitivity**2 * variance_below(level)
     if not whole or sensitivity < 2:
         return steps
@@ -97,7 +98,7 @@ def answer_below(level: Level, sensitivity: Fraction, whole: bool) -> Fraction:
 
 
 def mixed(certificate: Directions | MixedDirections) -> list[tuple[Directions, Fraction]]:
-    """The changes of a certificate with their weights."""
+    """Return the changes of a certificate with their weights."""
     if isinstance(certificate, Directions):
         return [(certificate, Fraction(1))]
     weights = certificate.weights
@@ -109,11 +110,11 @@ def mixed(certificate: Directions | MixedDirections) -> list[tuple[Directions, F
 def directions_below(
     blocks: VarianceComponents, spectrum: Sequence[Fraction], certificate: Directions | MixedDirections
 ) -> Fraction:
-    """A rational just below (sum_T sqrt(m_T dim_T g_T))^2, where all cells are alike; m_T is the spectrum."""
+    """Return a rational just below (sum_T sqrt(m_T dim_T g_T))^2, if all cells are alike; m_T is the spectrum."""
     # g_T is the eigenvalue of G on T: (up - down)^2/n on the total, else ((up + down) - (up - down)^2/n)/(n - 1); for
-    # mixed directions g_T is their weighted mean. For up = 1, down = 0 all g_T are 1/n, and the bound is the constant
-    # Gamma. Along an axis, n is the axis' size and the total is the sum along the axis; g_T then has a second factor of
-    # the same form for the rows, which are all alike.
+    # mixed directions, g_T is the weighted mean of these numbers. For up = 1, down = 0 all g_T are 1/n, and the bound
+    # is the constant Gamma. If changes are within rows along an axis, n is the size of the axis, the total is the sum
+    # along the axis, and g_T has a second factor of the same form for the rows.
     changes = mixed(certificate)
     along = changes[0][0].along
     if any(change.along != along for change, _ in changes):
@@ -130,7 +131,7 @@ def directions_below(
 def factors_of(
     change: Directions, blocks: VarianceComponents
 ) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
-    """The eigenvalues of G on the total and elsewhere, for the cells of a row, and for the rows."""
+    """Return the eigenvalues of G on the total and elsewhere: for the cells of a row, and for the rows."""
     n = blocks.cells if change.along is None else blocks.chains[change.along][-1]
     return _eigenvalues(change.up, change.down, n), _eigenvalues(change.rows, change.rows_down, blocks.cells // n)
 
@@ -143,7 +144,7 @@ def _eigenvalues(up: int, down: int, n: int) -> tuple[Fraction, Fraction]:
 
 
 def row_totals(blocks: VarianceComponents, along: int | None) -> list[tuple[bool, bool]]:
-    """For each eigenspace, whether it is constant within each row along an axis, and whether across rows."""
+    """For each eigenspace, return whether it is constant along the axis ``along``, and whether across the rows."""
     lasts = [len(chain) - 1 for chain in blocks.chains]
     if along is None:
         return [(list(T) == lasts, True) for T in blocks.eigenspaces]
@@ -152,7 +153,7 @@ def row_totals(blocks: VarianceComponents, along: int | None) -> list[tuple[bool
 
 
 def matrix_below(parts: Sequence[MatrixPart], certificate: MatrixRoots) -> Fraction:
-    """A rational below Gamma = min {tr(M X^-1): X_jj <= 1} of M >= 0, from weights and approximate roots."""
+    """Return a rational below Gamma = min {tr(M X^-1): X_jj <= 1}, M >= 0, from weights and approximate roots."""
     # With N = diag(q) M diag(q), Powers and Stormer: tr sqrt(N) >= tr Z - sqrt(n |N - Z^2|_1). The trace norm is at
     # most sqrt(n) times the Frobenius norm. Then Gamma >= (sum of times tr sqrt(N))^2 / (ranks sum q^2).
     q, n = certificate.weights, len(certificate.weights)
@@ -183,11 +184,12 @@ def chord_below(
     total: int | None = None,
     weight: Fraction = Fraction(1),
 ) -> Fraction:
-    """A lower bound F(z)^2 / max_S g_S on min F over the simplex, F(z) = sum_T m_T / sum_S below[T, S] m_S z_S."""
-    # By Cauchy's inequality sum m/lambda' >= (sum m/lambda)^2 / (sum m lambda'/lambda^2) for every other z', and the
-    # last sum is g.z' <= max g. With `total`, the index of a marginal with an additional free share, it is at most
-    # g_total + max g; `weight` multiplies the groups of this marginal.
-    z = certificate.shares  # quotients are rounded down in F and up in g
+    """Return F(z)^2 / max_S g_S, a lower bound on F over the simplex, F(z) = sum_T m_T / sum_S below[T, S] m_S z_S."""
+    # Let lambda = L z for the shares z of the certificate, and lambda' = L z' for any other shares z'. By Cauchy's
+    # inequality sum m/lambda' >= (sum m/lambda)^2 / (sum m lambda'/lambda^2), and the last sum is g.z' <= max g. If
+    # `total` is the index of a marginal with an additional free share, the last sum is at most g_total + max g;
+    # `weight` multiplies the number of groups of this marginal.
+    z = certificate.shares  # below, quotients are rounded down in F and up in g
     if len(z) != len(blocks.marginals) or any(share < 0 for share in z) or sum(z) > 1:
         raise PromiseBroken(
             "each table must have a share >= 0, and the shares must add up to at most 1", came="other shares"
@@ -195,7 +197,7 @@ def chord_below(
     sizes = [Fraction(prod(c[s] for c, s in zip(blocks.chains, S, strict=True))) for S in blocks.marginals]
     if total is not None:
         sizes[total] *= weight
-    # Integers from here on, over one common denominator.
+    # From here on, all numbers are integers over one common denominator.
     over = lcm(weight.denominator, *(share.denominator for share in z)) * lcm(
         *(square.denominator for square in spectrum)
     )
@@ -216,7 +218,7 @@ def chord_below(
 
 
 def _alpha_below(level: Level) -> Fraction:
-    """A rational below alpha; the variance of geometric noise keeps 20 correct digits. 0 for a huge level."""
+    """Return a rational below alpha, from which the variance has 20 correct digits; 0 for a huge level."""
     bits, enough = 128, 1 << 64
     while True:
         around = level.alpha_interval(bits)

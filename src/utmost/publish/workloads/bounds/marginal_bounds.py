@@ -1,17 +1,17 @@
-"""A lower bound on the error of many marginals with one level for each table, by tangents, and its check.
+"""A lower bound on the error of plans that measure marginals with one level for each table, and its check.
 
 Let the measured marginals S have levels e_S that add up to at most E, and let n_T be the least number of sums of a
 marginal S that contains the space T. Then
 
     mu_T / l_T >= mu_T n_T / sum of p(e_S) >= mu_T n_T v(sum of e_S),    sums over the S that contain T,
 
-because p is superadditive. The right side is convex in the levels, so that it lies above its tangent at any E_T. With
-slopes s_T the error is at least
+because p is superadditive. The right side is a convex function of the levels, so it lies above its tangent at any point
+E_T. With slopes s_T the error is at least
 
     sum of mu_T n_T (v(E_T) + s_T E_T)  -  E max over S of (sum of mu_T n_T s_T over the T in S).
 
-**Every choice of E_T is a certificate.** A bound by the chord of p is good for a few marginals; for many it
-is 20 to 5000 times too small.
+**Every choice of E_T is a certificate.** The bound by the chord of p (`bound_inequalities.chord_below`) is good for a
+few marginals; for many marginals it is 20 to 5000 times too small.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ _STEP = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class TangentLevels:
-    """Certificate: for each wanted space, in order, the level of its tangent."""
+    """Certificate: for each wanted space T, in order, the level E_T at which the tangent touches."""
 
     levels: tuple[Fraction, ...]
 
@@ -53,7 +53,7 @@ def tangents_below(
     condition: ShareCondition,
     certificate: TangentLevels,
 ) -> Fraction:
-    """A rational below the error of every plan that measures these marginals with one level each."""
+    """Return a rational below the error of every plan that measures these marginals with one level each."""
     weights, spaces = wanted_spaces(workload), MarginalSpaces.of(workload.domain, marginals)
     if len(certificate.levels) != len(weights) or any(own <= 0 for own in certificate.levels):
         raise PromiseBroken("there must be a positive level for each space", came=f"{len(certificate.levels)} levels")
@@ -66,7 +66,7 @@ def tangents_below(
         scale = weight * min(spaces.sums[place] for place in places)
         alpha = Level.of_epsilon(own).alpha_interval(2 * _DIGITS)
         value, flat = 2 * alpha.lower / (1 - alpha.lower) ** 2, _slope(alpha.lower)
-        # The first term is rounded down, the subtracted term up: the difference stays below the bound.
+        # The first term is rounded down and the subtracted term up, so the difference stays below the bound.
         gained += _rounded(scale * (value + flat * own), up=False)
         steep = _rounded(scale * _slope(alpha.upper), up=True)
         for place in places:
@@ -79,7 +79,7 @@ def tangents_below(
 def tangent_levels(
     workload: Workload, marginals: Sequence[Marginal], level: float, condition: ShareCondition
 ) -> TangentLevels | None:
-    """Levels at which the bound is large, by descent; None where the marginals do not determine every answer."""
+    """Search levels at which the bound is large, by descent; None if the marginals do not determine every answer."""
     errors = MarginalErrors.of(workload, marginals)
     if errors.undetermined() is not None:
         return None
@@ -90,34 +90,34 @@ def tangent_levels(
 
     def of_spaces(parts: Floats) -> Floats:
         each = (whole * (parts + free))[errors.columns]
-        # A space that is not measured would have precision 0, and an infinite slope.
+        # Keep levels above 0: a space that is not measured would have precision 0 and an infinite slope.
         return np.maximum(np.bincount(errors.rows, weights=each, minlength=len(scales)), 1e-12 * whole)
 
-    # Squares of any numbers, divided by their sum, are shares: no constraint is needed.
+    # Squares of any numbers, divided by their sum, are shares, so the descent needs no constraint.
     def slope(roots: Floats) -> tuple[float, Floats]:
         squares = roots * roots
         total = squares.sum()
         parts, own = squares / total, of_spaces(squares / total)
         terms = scales / precision(own)
-        # Above 650 sinh would overflow, and the term is 0.
+        # Above 650 sinh would overflow; the term is practically 0 there.
         steep = terms * np.sinh(np.minimum(own, 650.0)) / precision(own)
         down = -whole * np.bincount(errors.columns, weights=steep[errors.rows], minlength=len(roots))
         return float(terms.sum()) / unit, (down - down @ parts) / total * 2 * roots / unit
 
     tops = np.zeros(len(marginals))
     np.maximum.at(tops, errors.columns, (scales ** (1 / 3))[errors.rows])
-    start = tops / tops.sum() + 1e-6  # the descent would never leave a root of 0, where the slope is 0
+    start = tops / tops.sum() + 1e-6  # start above 0: the slope of a root of 0 is 0, and the descent would stay there
     unit = float((scales / precision(of_spaces(start / start.sum()))).sum())
     roots = descended(slope, np.sqrt(start * len(start)), 2000)
     own = of_spaces(roots * roots / (roots * roots).sum())
-    # Any positive levels prove a bound: take short numbers near the best levels.
+    # Any positive levels prove a bound, so round the best levels to short numbers.
     exponent = int(np.floor(np.log2(whole)))
     step = Fraction(2) ** exponent / _STEP
     return TangentLevels(tuple(max(1, round(number / float(step))) * step for number in own.tolist()))
 
 
 def wanted_spaces(workload: Workload) -> dict[MarginalSpace, Fraction]:
-    """The spaces T with mu_T > 0, and the weighted mu_T."""
+    """Return the spaces T with mu_T > 0, each with the sum over the parts of weight times mu_T."""
     wanted: dict[MarginalSpace, Fraction] = {}
     for part, energies in zip(workload.parts, part_energies(workload), strict=True):
         for space, energy in energies.items():
@@ -126,12 +126,12 @@ def wanted_spaces(workload: Workload) -> dict[MarginalSpace, Fraction]:
 
 
 def _slope(alpha: Fraction) -> Fraction:
-    """-v'(E) = sinh E / (cosh E - 1)^2, with alpha = exp(-E); it falls in E."""
+    """Return -v'(E) = sinh E / (cosh E - 1)^2 for alpha = exp(-E); it decreases in E."""
     return 2 * alpha * (1 + alpha) / (1 - alpha) ** 3
 
 
 def _rounded(number: Fraction, *, up: bool) -> Fraction:
-    """A number rounded up or down to 96 binary digits."""
+    """Round a number up or down to 96 binary digits."""
     shift = _DIGITS - number.numerator.bit_length() + number.denominator.bit_length()
     scaled = number * Fraction(2) ** shift
     return Fraction(-(-scaled.numerator // scaled.denominator) if up else scaled.numerator // scaled.denominator) / (

@@ -1,18 +1,18 @@
 """A lower bound on the error of all one-way tables of a domain and their total, by volume, for small epsilon.
 
-An individual is in one group of each table. So tables x^1, x^2, ... with one total t lie in the hull K of the changes
-by one individual and their opposites if, for each table,
+An individual is in one group of each table. Let K be the convex hull of the changes by one individual and of their
+negatives. Tables x^1, x^2, ... with one total t lie in K if, for each table x^a,
 
     add-remove                        the absolute values of x^a add up to at most 1,
-    change-one, nothing lowered       its positive part adds up to at most 1, and so does its negative part.
+    change-one, nonnegative           the positive part of x^a adds up to at most 1, and so does its negative part.
 
 Given t, the tables are independent. Tables of n groups whose positive part adds up to at most p, and whose negative
 part adds up to at most l = p - t, have the volume
 
     V_n(p, l) = sum over k < n of C(n-1, k)^2 p^k l^(n-1-k) / (n-1)!,
 
-so that vol K is the integral of a polynomial, a rational number. Let m be the number of dimensions, M the matrix of the
-weighted error, and r the radius of the ball with the volume of M^(1/2) K. For any mechanism
+so vol K is the integral of a polynomial in t, and a rational number. Let m be the number of dimensions, M the matrix of
+the weighted error, and r the radius of the ball with the volume of M^(1/2) K. For any mechanism
 
     epsilon^2 error  >=  m (m + 1) r^2        in the limit of small epsilon.
 
@@ -32,7 +32,7 @@ _MOST_GROUPS = 2000
 
 
 def one_way_bound(workload: Workload, unit: Unit) -> float | None:
-    """A lower bound on lim epsilon^2 * error of any mechanism; None unless one-way tables and a total are wanted."""
+    """Return a lower bound on lim epsilon^2 * error of any mechanism; None for other than one-way tables."""
     if unit.cells != 1 or unit.in_total is not None or unit.exactly or unit.is_shared or unit.is_distinct:
         return None
     if unit.neighbours == "change-one" and not unit.nonnegative:
@@ -55,7 +55,7 @@ def one_way_bound(workload: Workload, unit: Unit) -> float | None:
     if not sizes or sum(sizes) > _MOST_GROUPS:
         return None
     m = 1 + sum(size - 1 for size in sizes)
-    # M in the coordinates t and all groups of each table but the last: the last is t minus the others.
+    # M in the coordinates t and all groups of each table but its last group, which is t minus these groups.
     of_t = of_total + sum((weight / size**2 for weight, size in zip(weights.values(), sizes, strict=True)), Fraction(0))
     determinant = _log(of_t) + sum(
         (size - 1) * _log(weight / size) + log(size) for weight, size in zip(weights.values(), sizes, strict=True)
@@ -67,7 +67,7 @@ def one_way_bound(workload: Workload, unit: Unit) -> float | None:
 
 
 def one_way_volume(sizes: Sequence[int], *, is_joined: bool) -> Fraction:
-    """The volume of K over that of a cell of the integer lattice; ``is_joined`` where a record is replaced."""
+    """Return the volume of K over the volume of a cell of the integer lattice; ``is_joined`` for change-one."""
     if is_joined:  # p = 1 and l = 1 - t for t >= 0; symmetric for t < 0
         return 2 * sum(
             (coefficient / (power + 1) for power, coefficient in enumerate(_product(sizes))), start=Fraction(0)
@@ -83,7 +83,7 @@ def one_way_volume(sizes: Sequence[int], *, is_joined: bool) -> Fraction:
 
 
 def _product(sizes: Sequence[int]) -> list[Fraction]:
-    """The coefficients of l^0 p^D, l^1 p^(D-1), ... in the product of the tables' volumes."""
+    """Return the coefficients of l^0 p^D, l^1 p^(D-1), ... in the product of the tables' volumes V_n."""
     product = [1]
     below = 1
     for size in sizes:

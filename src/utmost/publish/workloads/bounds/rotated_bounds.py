@@ -1,4 +1,4 @@
-"""Lower bounds on the error where one individual changes whole rows: integer combinations, and one joint draw."""
+"""Lower bounds on the error if one individual changes whole rows: for integer combinations, and for one joint draw."""
 
 from fractions import Fraction
 
@@ -16,7 +16,7 @@ from utmost.publish.workloads.workload import Workload
 
 
 def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Level) -> float | None:
-    """A lower bound on the error of plans of integer rows, where one individual changes whole rows; None if unknown."""
+    """Return a lower bound on the error of plans of integer rows, for changes of whole rows; None if unknown."""
     # The plans have independent geometric noise on integer combinations a_i of cells, linear unbiased estimates, and
     # sum of e_i |a_i.d| <= epsilon/s = E for all changes d: (1, 1) or (1, -1) on one row, or on each of several rows.
     # Let X be the information. (1, 1) X (1, 1)' <= p(E), so that in the coordinates of sums and differences,
@@ -27,14 +27,14 @@ def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Le
     instance(unit, Unit, "unit")
     instance(level, Level, "level")
     one_sign = unit.nonnegative and unit.neighbours == "add-remove"
-    # If all changes of an individual have one sign, no individual changes a row by (1, -1).
+    # If all changes by one individual have one sign, none is (1, -1) on a row, and the proof fails.
     if one_sign or not all(pair.has_no_covariance(part) for part in workload.parts):
         return None
     if unit.cells % 2:
         raise OutOfRange("an individual must change both cells of whole rows", came=f"cells={unit.cells}")
     whole = Unit(unit.sensitivity, unit.cells // 2, unit.neighbours, nonnegative=unit.nonnegative)
     rows, at = changed_by_one(whole, level)
-    # add-remove: changes of whole rows by one record are enough for a lower bound
+    # for a lower bound, the changes of whole rows by one record suffice: add-remove
     rows = Unit(rows.sensitivity, rows.cells)
     total = Fraction(0)
     for side in pair.sides(workload):
@@ -47,7 +47,7 @@ def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Le
 
 
 def joint_times(unit: Unit, level: Level, rows: int | None = None) -> float:
-    """The variance of one joint draw for both cells of a row, over their variance from a noisy sum and difference."""
+    """Return the variance of a cell with one joint draw for its row, over that with noise on sum and difference."""
     instance(unit, Unit, "unit")
     instance(level, Level, "level")
     rows = optional(rows, integer, "rows")

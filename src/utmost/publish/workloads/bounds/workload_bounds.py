@@ -1,13 +1,13 @@
 """Lower bounds on the error of a workload for five classes of mechanisms, and the search for their certificates.
 
-    per answer             any mechanism and any estimate, each answer by itself; its own worst data set
-    any mechanism          any mechanism and any estimate, all answers together; the worst data set
-    any unbiased           any mechanism with unbiased answers; every data set
+    per answer             any mechanism and any estimate, each answer by itself, at its own worst data set
+    any mechanism          any mechanism and any estimate, all answers together, at the worst data set
+    any unbiased           any mechanism with unbiased answers, at every data set
     any integer plan       independent geometric noise on any integer combinations of cells, linear unbiased estimates,
                            charged by all changes that one individual may make
     given marginals        independent geometric noise on the sums of given marginals, linear unbiased estimates
 
-This module only searches for certificates, in floats; `workload_evidence` proves the bounds from them.
+This module only searches for certificates, in floats; `workload_evidence` proves a bound from its certificate.
 
 Source: proofs/theory/workload-bounds.md; [li2013] and [nikolov2024] for the constant Gamma.
 """
@@ -85,23 +85,24 @@ def bounds_of(
     *,
     together: str | None = None,
 ) -> WorkloadBounds:
-    """Lower bounds on the weighted error of a workload, each for a class of mechanisms, with a certificate.
+    """Compute lower bounds on the weighted error of a workload, each for a class of mechanisms, with a certificate.
 
     Args:
         workload: Wanted sums, and the weight of the error of each.
         unit: Unit of privacy.
         epsilon: Privacy level of the whole release.
-        marginals: Marginals that a plan may measure. None for all marginals of the domain, or, if there are more than
-            256, for the cells and the wanted marginals. With several axes, only marginals with groups of one size.
+        marginals: Marginals that a plan may measure. None stands for all marginals of the domain, or, if these are more
+            than 256, for the cells and the wanted marginals; with several axes, only for those whose groups have one
+            size.
         together: Axis along which one individual changes all cells of one or several rows, as for `choose_plan`.
 
     Raises:
         NotALevel, OutOfRange: for an invalid level or marginal, for an axis that the domain does not have, and for an
             axis whose size does not divide ``unit.cells``.
 
-    Cost: marginals times eigenspaces, a few thousand times. Where the workload treats the values of an axis differently
-    (ranges, labels, groups of several sizes), a dozen eigendecompositions of a matrix over the values of such axes, at
-    most 2000: some 15 seconds for 1024 values, and 2 seconds to check the certificate.
+    Cost: marginals times eigenspaces, a few thousand times. If the workload treats the values of an axis differently
+    (ranges, labels, groups of several sizes), also a dozen eigendecompositions of a matrix over the values of such
+    axes, at most 2000 values: some 15 seconds for 1024 values, and 2 seconds to check the certificate.
 
     >>> domain = Domain(region=[*range(20)], age=[*range(50)])
     >>> wanted = Workload(domain, {"region age": 1, "region": 1, "age": 1, "": 1})
@@ -142,7 +143,7 @@ def bounds_of(
         return WorkloadBounds(workload, unit, at, chosen, first, None, None, None, None, missing, means, together)
     try:
         directions = _matrix_roots(matrix_parts(workload)) if not is_alike(workload) else None
-        # Where cells are not alike the certificate is a matrix; where they are, symmetry leaves two numbers to choose.
+        # If cells are not alike, the certificate is a matrix; if they are, symmetry leaves two numbers to choose.
         best = directions or _directions(workload, unit, along)
         jointly = bound("any mechanism", _TOGETHER, _together_words(unit, best, together), best)
         unbiased = bound("any unbiased", "any mechanism with unbiased answers", _unbiased_words(best, together), best)
@@ -150,7 +151,7 @@ def bounds_of(
         integer = bound("any integer plan", _INTEGER, f"{_CHARGED}; {_LINEAR}", single)
     except Unsupported as error:
         missing |= dict.fromkeys(("any unbiased", "any integer plan"), str(error))
-    # Both bounds hold for any mechanism; the bound per answer may be the larger of the two.
+    # The bound per answer holds for any mechanism, too, and may be the larger one.
     if jointly is None or jointly.value < first.value:
         jointly = bound("any mechanism", _TOGETHER, _together_words(unit, None, None))
     try:
@@ -172,7 +173,7 @@ def bounds_of(
 def _over_marginals(
     workload: Workload, unit: Unit, at: Level, marginals: Sequence[Marginal]
 ) -> ChordShares | TangentLevels | None:
-    """Tangents where many tables are wanted, else chords; None where the marginals do not determine every answer."""
+    """Return tangents if many tables are wanted, else chords; None if the marginals do not determine every answer."""
     if wants_marginals(workload) or any(map(is_difference, marginals)):
         even, condition = EvenLevels.of(workload), condition_around(workload.domain, unit, marginals)
         measured = [even.reduced(marginal) for marginal in marginals]
@@ -192,7 +193,7 @@ def _marginals(workload: Workload, marginals: Iterable[Any] | None) -> tuple[Mar
     chosen = domain.marginals() if count <= _MOST_MARGINALS else dict.fromkeys((domain.finest, *workload.marginals))
     if len(domain.axes) == 1:
         return tuple(chosen)
-    even = []  # with several axes, a marginal is measured only if its groups have one size
+    even = []  # with several axes, plans measure only marginals whose groups have one size
     for marginal in chosen:
         sizes = (axis.group_sizes(level) for axis, level in zip(domain.axes, marginal, strict=True))
         if all(bool((group_sizes == group_sizes[0]).all()) for group_sizes in sizes):
@@ -235,7 +236,7 @@ def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots, tog
 def _marginal_words(
     workload: Workload, unit: Unit, marginals: Sequence[Marginal], certificate: ChordShares | TangentLevels
 ) -> str:
-    """Words for the class of plans; each group may have its own level only where the proof allows it."""
+    """Describe the class of plans; groups of a marginal may have different levels only if the proof allows it."""
     if isinstance(certificate, TangentLevels):
         return "plans over the given marginals, with one level for each marginal"
     condition = condition_around(workload.domain, unit, marginals)
@@ -247,7 +248,7 @@ def _marginal_words(
 
 
 def _row(workload: Workload, unit: Unit, together: str) -> int:
-    """The index of an axis along which one individual changes whole rows."""
+    """Return the index of the axis along which one individual changes whole rows."""
     columns = workload.domain.columns
     if together not in columns:
         raise OutOfRange("together must name an axis", came=repr(together), where="together")
@@ -259,8 +260,8 @@ def _row(workload: Workload, unit: Unit, together: str) -> int:
 
 
 def _directions(workload: Workload, unit: Unit, along: int | None) -> Directions | MixedDirections:
-    """The change with the largest bound among a few candidates and mixtures of two; each is a certificate."""
-    # For a given `down` the root of the bound is concave in `up`; for two changes it is concave in their weights.
+    """Return the change with the largest bound among some candidates and mixtures of two; each is a certificate."""
+    # For a given `down`, the root of the bound is concave in `up`; for a mixture of two changes, in their weights.
     blocks = VarianceComponents.of(workload.domain, (), workload.eigenspaces)
     spectrum = exact_spectrum(workload, blocks)
     largest = sum(spectrum)
@@ -270,7 +271,7 @@ def _directions(workload: Workload, unit: Unit, along: int | None) -> Directions
     for own, (total, rows_total) in zip(roots, row_totals(blocks, along), strict=True):
         of_kind[int(not total), int(not rows_total)] += own
 
-    # The root of the bound of a mixture, in floats: only `proven_bound` is exact.
+    # Return the square root of the bound of a mixture, in floats: only `proven_bound` is exact.
     def root(*changes: tuple[float, Directions]) -> float:
         shown = np.zeros((2, 2))
         for weight, change in changes:
@@ -300,7 +301,7 @@ def _directions(workload: Workload, unit: Unit, along: int | None) -> Directions
     ]
     plain = (0, (ranked[0], ranked[0]))
     step, pair = max(pairs, key=lambda mixture: root(*_weighted(mixture[1], mixture[0])), default=plain)
-    # A mixture is used only if it gains more than rounding errors.
+    # Use a mixture only if it gains more than rounding errors.
     if root(*_weighted(pair, step)) <= root((1, ranked[0])) * (1 + 1e-9):
         return ranked[0]
     return MixedDirections(pair, (Fraction(_MIXED - step, _MIXED), Fraction(step, _MIXED)))
@@ -311,7 +312,7 @@ def _weighted(pair: tuple[Directions, Directions], step: int) -> list[tuple[floa
 
 
 def _peak(function: Any, low: int, high: int) -> int:
-    """The argument in low..high at which a concave function of integers is largest."""
+    """Return the argument in low..high at which a concave function of integers is largest."""
     return first_integer(low - 1, high, lambda place: function(place) >= function(place + 1))
 
 
@@ -323,8 +324,8 @@ def _chord(
     rounds: int = 20_000,
     gap: float = 1e-7,
 ) -> ChordShares | None:
-    """Shares near the best for `chord_below`: z_S <- z_S sqrt(g_S), until max g is near F; None where F is infinite."""
-    # At the optimum g_S = max g where z_S > 0, and F = max g, plus g_total if the total has a free share.
+    """Search shares for `chord_below` by z_S <- z_S sqrt(g_S), until max g is near F; None if F is infinite."""
+    # At the optimum g_S = max g for all S with z_S > 0; and F = max g, plus g_total if the total has a free share.
     whole = sum(spectrum)
     squares = np.array([float(square / whole) for square in spectrum])
     present = np.array([square > 0 for square in spectrum])
@@ -340,19 +341,19 @@ def _chord(
         eigenvalues = inside @ (z + free)
         quotients = squares / eigenvalues
         value, slopes = quotients.sum(), inside.T @ (quotients / eigenvalues)
-        # The certificate proves 1 / max slope; at the optimum that is the value, by weak duality.
+        # The certificate proves value^2 / max slope, which equals the value at the optimum.
         if slopes.max() + slopes @ free <= value * (1 + gap):
             break
         z = z * np.sqrt(slopes / value)
         z /= z.sum()
     z = z + free
-    # Rounded down with a margin: shares that add up to more than 1 would be no certificate.
+    # Round down by more than float errors: shares that add up to more than 1 would be no certificate.
     units = [int(share * (1 << 60)) for share in z / z.sum() * (1 - 1e-15 * len(z))]
     return ChordShares(tuple(Fraction(unit, 1 << 60) for unit in units))
 
 
 def _matrix_roots(parts: Sequence[MatrixPart]) -> MatrixRoots:
-    """Weights and approximate roots: y_j <- y_j X_jj, the diagonal of the roots, while the bound grows."""
+    """Search weights and roots by y_j <- y_j X_jj, X_jj the diagonal of the roots, as long as the bound grows."""
     matrices = [np.asarray(part.matrix, dtype=float) / part.denominator for part in parts]
     n = len(matrices[0])
     y, best, best_weights = np.full(n, 1 / n), 0.0, np.full(n, 1 / n)
@@ -362,7 +363,7 @@ def _matrix_roots(parts: Sequence[MatrixPart]) -> MatrixRoots:
         value = float(diagonal.sum())
         if value > best:
             best_weights = y
-        # Any weights prove a bound: an early end gives a smaller bound, which still holds.
+        # Any weights prove a bound: if the loop ends early, the bound is smaller, but holds.
         if value <= best * (1 + 1e-5):
             break
         # A weight of 0 would stay 0.
@@ -371,7 +372,7 @@ def _matrix_roots(parts: Sequence[MatrixPart]) -> MatrixRoots:
     integers, bits = list[Array](), list[int]()
     for matrix in matrices:
         root = _root(matrix, q)
-        # In units of 2^-bits, in which the largest entry has about 60 bits
+        # Write the root in units of 2^-bits, in which its largest entry has about 60 bits.
         bits.append(max(0, 60 - int(np.frexp(np.abs(root).max())[1])))
         integers.append(np.empty(root.shape, dtype=object))
         integers[-1][:] = [[int(entry) for entry in row] for row in (root * ldexp(1.0, bits[-1])).tolist()]
@@ -379,8 +380,8 @@ def _matrix_roots(parts: Sequence[MatrixPart]) -> MatrixRoots:
 
 
 def _root(matrix: Floats, q: Floats) -> Floats:
-    """The square root of diag(q) matrix diag(q)."""
-    # An approximate root is enough: the proof uses the matrix that is written, and bounds the error of its square.
+    """Return the square root of diag(q) matrix diag(q), in floats."""
+    # An approximate root suffices: the proof takes the matrix as written, and bounds the error of its square.
     values, vectors = np.linalg.eigh(q[:, None] * matrix * q)
     root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
     return np.asarray((root + root.T) / 2)

@@ -1,4 +1,4 @@
-"""Lower bounds on the error of a workload, and their check from the workload and the certificates, without a solver."""
+"""Check lower bounds on the error of a workload from their certificates, without a solver."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -47,39 +47,39 @@ _CHORD_BITS = 64
 class LowerBound(Display):
     """A lower bound on the error of every mechanism or plan of a class."""
 
-    value: float  # rounded down; a weighted sum of variances or mean squared errors
-    holds_for: str  # the class, for people
+    value: float  # weighted sum of variances or mean squared errors, rounded down
+    holds_for: str  # description of the class, for people
     hypotheses: str = field(repr=False)  # the conditions of the proof, for people
-    # None where the bound is a closed form
+    # None if the bound is a closed form
     certificate: Directions | MixedDirections | MatrixRoots | ChordShares | TangentLevels | None = field(
         default=None, repr=False
     )
 
     def ratio(self, value: float) -> float:
-        """value / bound, rounded up; inf where the bound is 0 or the value is infinite."""
+        """Return value / bound, rounded up; inf if the bound is 0 or the value is infinite."""
         return round_up(Fraction(value) / Fraction(self.value)) if self.value > 0 and value < inf else inf
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WorkloadBounds(Display):
-    """Lower bounds on the error of a workload by class; None where a class has no bound."""
+    """Lower bounds on the error of a workload, one for each class; None for a class without a bound."""
 
     workload: Workload = field(repr=False)
     unit: Unit
     level: Level
-    marginals: tuple[Marginal, ...] = field(repr=False)  # the marginals of `given_marginals`
+    marginals: tuple[Marginal, ...] = field(repr=False)  # the marginals that `given_marginals` is about
     per_answer: LowerBound  # any mechanism, each answer by itself
     any_mechanism: LowerBound | None  # any mechanism, all answers together
     any_unbiased: LowerBound | None  # any mechanism with unbiased answers
     any_integer_plan: LowerBound | None  # independent geometric noise on integer combinations of cells
     given_marginals: LowerBound | None  # plans over the given marginals
     not_bounded: Mapping[str, str]  # for each class without a bound, the reason
-    # for each part of the workload, the mean over its answers of the bound per answer
+    # for each part of the workload, the bound per answer, averaged over the part's answers
     parts: tuple[float, ...] = field(repr=False)
     together: str | None = None  # the axis along which one individual changes whole rows
 
     def by_class(self) -> dict[str, LowerBound]:
-        """The bounds that exist, by class."""
+        """Return the bounds that exist, by class."""
         bounds = {
             "per answer": self.per_answer,
             "any mechanism": self.any_mechanism,
@@ -90,7 +90,7 @@ class WorkloadBounds(Display):
         return {kind: bound for kind, bound in bounds.items() if bound is not None}
 
     def ratios(self, value: float) -> dict[str, float]:
-        """A plan's weighted variance over each bound, rounded up."""
+        """Return a plan's weighted variance over each bound, rounded up."""
         return {kind: bound.ratio(value) for kind, bound in self.by_class().items()}
 
 
@@ -126,7 +126,7 @@ class BoundedProblem(NamedTuple):
 
 
 def proven_bound(kind: str, problem: BoundedProblem, certificate: object, known: dict[int, Fraction]) -> Fraction:
-    """The bound that a certificate proves, rounded down; ``known`` caches bounds by the certificate's identity."""
+    """Return the bound that a certificate proves, rounded down; ``known`` caches bounds by id(certificate)."""
     workload, unit, level, marginals, together = problem
     if kind == "per answer" or (kind == "any mechanism" and certificate is None):
         means = answers_below(workload, unit, level, together)
@@ -156,7 +156,7 @@ def proven_bound(kind: str, problem: BoundedProblem, certificate: object, known:
             raise PromiseBroken(required, came="unlike cells", where=kind)
         constant = directions_below(blocks, exact_spectrum(workload, blocks), certificate)
     elif isinstance(certificate, MatrixRoots):
-        # Three bounds have one certificate, and its check multiplies integer matrices of thousands of rows.
+        # Three bounds share a certificate, and its check multiplies integer matrices of thousands of rows.
         if id(certificate) not in known:
             known[id(certificate)] = matrix_below(matrix_parts(workload), certificate)
         constant = known[id(certificate)]
@@ -170,10 +170,9 @@ def proven_bound(kind: str, problem: BoundedProblem, certificate: object, known:
 
 
 def changed_by_one(unit: Unit, level: Level) -> tuple[Unit, Level]:
-    """The unit and the level that bound the plans of integer combinations."""
-    # Where a record may be replaced by its negative, a cell may change by twice the sensitivity. The loss of
-    # independent geometric noise is then twice the loss for one record more or less, which therefore has half the
-    # level.
+    """Return the unit and the level with which plans of integer combinations are bounded."""
+    # If a record may be replaced by its negative, a cell may change by twice the sensitivity. Independent geometric
+    # noise then loses twice as much as for one record added or removed, so adding or removing has half the level.
     if unit.neighbours == "add-remove" or unit.nonnegative:
         return unit, level
     return replace(unit, neighbours="add-remove"), level.scaled(Fraction(1, 2))
@@ -182,9 +181,9 @@ def changed_by_one(unit: Unit, level: Level) -> tuple[Unit, Level]:
 def chord_of(
     workload: Workload, unit: Unit, level: Level, marginals: Sequence[Marginal], blocks: VarianceComponents
 ) -> tuple[Level, int | None, Fraction]:
-    """The level at share 1 of the chord of precision; the index of a total with an additional share; and its weight."""
-    # With p(e) = cosh e - 1, shares of E at most 1, and of the total at most 2: p(r E) <= r p(E), and for the total
-    # p(r E) <= r p(2E)/2 = r (p(E) + 2) p(E).
+    """Return the level at share 1 of the chord of precision; the index of a total with a free share; and its weight."""
+    # Let p(e) = cosh e - 1. A share r is at most 1, so p(r E) <= r p(E); the total's share is at most 2, so p(r E) <= r
+    # p(2E)/2 = r (p(E) + 2) p(E).
     condition = condition_around(workload.domain, unit, marginals)
     at = level_of_cells(unit, level).scaled(condition.scale)
     totals = np.flatnonzero(blocks.sizes == blocks.cells)
@@ -192,17 +191,17 @@ def chord_of(
     if not (condition.free and len(totals) and variance):
         return at, None, Fraction(1)
     # The weight depends on the workload and the unit only: a certificate cannot choose it.
-    above = -(-(1 << _CHORD_BITS) // variance)  # rounded up: a larger weight is a smaller bound
+    above = -(-(1 << _CHORD_BITS) // variance)  # rounded up: a larger weight makes the bound smaller
     return at, int(totals[0]), Fraction(above, 1 << _CHORD_BITS) + 2
 
 
 def level_of_cells(unit: Unit, level: Level) -> Level:
-    """The level of share 1, for a change of a cell by 1."""
+    """Return the level at share 1, for a change of a cell by 1."""
     return unit.per_cell(level).scaled(1 / unit.sensitivity)
 
 
 def cells_changed(workload: Workload, unit: Unit, along: int | None) -> tuple[int, int]:
-    """The number of cells of a row that one individual may raise, and of such rows; one row without an axis."""
+    """Return how many cells of a row one individual may enlarge, and in how many rows; 1 row if ``along`` is None."""
     if along is None:
         return unit.whole_cells, 1
     size = workload.domain.axes[along].size
@@ -210,7 +209,7 @@ def cells_changed(workload: Workload, unit: Unit, along: int | None) -> tuple[in
 
 
 def place_of(workload: Workload, unit: Unit, together: str | None) -> int | None:
-    """The index of the axis ``together`` along which one individual changes whole rows, or None."""
+    """Return the index of the axis ``together``, along which one individual changes whole rows; None without one."""
     if together is None:
         return None
     columns = workload.domain.columns
@@ -223,7 +222,7 @@ def place_of(workload: Workload, unit: Unit, together: str | None) -> int | None
 
 def is_possible(change: Directions, unit: Unit, most: int, rows: int) -> bool:
     """Whether one individual can make this change, with the limits ``most`` and ``rows`` of `cells_changed`."""
-    # The raised cells belong to one record, the lowered cells to another; each record is in at most `rows` rows.
+    # The enlarged cells belong to one record, the lowered cells to another; each record is in at most `rows` rows.
     if change.rows < 1 or change.rows_down < 0 or max(change.up, change.down) > most:
         return False
     lowers = change.down > 0 or change.rows_down > 0
@@ -232,8 +231,8 @@ def is_possible(change: Directions, unit: Unit, most: int, rows: int) -> bool:
 
 
 def of_marginals(unit: Unit, together: str | None) -> Unit:
-    """The unit that decides what marginals are charged; `together` is an axis along which whole rows change."""
-    # The rows of two records may coincide, so that the bound is by one record more or less.
+    """Return the unit that decides how much marginals are charged, if whole rows change along ``together``."""
+    # The rows of the old and the new record may coincide, so the bound is for one record added or removed.
     return unit if together is None or not unit.leaves_totals else replace(unit, neighbours="add-remove")
 
 
@@ -243,14 +242,14 @@ def is_whole(unit: Unit) -> bool:
 
 
 def answers_below(workload: Workload, unit: Unit, level: Level, together: str | None = None) -> list[Fraction]:
-    """For each part, the mean over its answers of a lower bound on the answer's error by any mechanism."""
+    """For each part, return the mean over its answers of a lower bound on the answer's error by any mechanism."""
     whole = is_whole(unit)
     known: dict[int, Fraction] = {}
     means = []
     for part in workload.parts:
         total = Fraction(0)
         for (size, cells), answers in _changed_cells(part, workload, unit, together).items():
-            if unit.exactly:  # an individual who enters a cell of the answer leaves a cell outside the answer
+            if unit.exactly:  # whoever enters a cell of the answer leaves a cell outside it
                 cells = min(cells, workload.domain.size - size)
             if not cells:
                 continue
@@ -265,7 +264,7 @@ def answers_below(workload: Workload, unit: Unit, level: Level, together: str | 
 def _changed_cells(
     part: WantedSums, workload: Workload, unit: Unit, together: str | None
 ) -> dict[tuple[int, int], int]:
-    """The number of answers by (cells that the answer adds up, cells of these that one individual changes)."""
+    """Count the answers by (number of cells added up, number of these cells that one individual changes)."""
     domain = workload.domain
     along = place_of(workload, unit, together)
     if along is None:
@@ -281,7 +280,7 @@ def _changed_cells(
 
 
 def marginal_blocks(workload: Workload, marginals: Sequence[Marginal]) -> tuple[Workload, VarianceComponents]:
-    """The workload over levels with groups of one size, and the marginals' variance components over these levels."""
+    """Return the workload over levels with groups of one size, and the variance components of the marginals there."""
     if len(workload.domain.axes) == 1:
         return workload, VarianceComponents.of(workload.domain, marginals, workload.eigenspaces)
     even = EvenLevels.of(workload)
@@ -305,7 +304,7 @@ def is_alike(workload: Workload) -> bool:
 
 
 def _unlike_axes(workload: Workload) -> list[int]:
-    """The axes whose values differ in the workload, or in their groups' sizes."""
+    """Return the axes whose values the workload treats differently, or whose levels have groups of several sizes."""
 
     domain = workload.domain
     along = [{part.sums[a] for part in workload.parts} for a in range(len(domain.axes))]
@@ -317,8 +316,8 @@ def _unlike_axes(workload: Workload) -> list[int]:
 
 
 def matrix_parts(workload: Workload) -> list[MatrixPart]:
-    """M split into eigenspaces of the axes with like values; each part is a matrix over the values of the others."""
-    # A part of zeros is kept: a plan may spend information in an eigenspace that no wanted answer needs.
+    """Split M into eigenspaces of the symmetric axes; each part is a matrix over the values of the other axes."""
+    # Parts of zeros stay: a plan may spend information in an eigenspace that no wanted answer needs.
     domain, unlike = workload.domain, _unlike_axes(workload)
     alike = [a for a in range(len(domain.axes)) if a not in unlike]
     rows = prod(domain.axes[a].size for a in unlike)
@@ -334,12 +333,12 @@ def matrix_parts(workload: Workload) -> list[MatrixPart]:
         product_gram: Array = np.ones((1, 1))
         for a in unlike:
             product_gram = np.kron(product_gram, part.sums[a].gram(domain.axes[a]))
-        # Larger counts in floats may be rounded, and then the matrix would be of another workload.
+        # Floats round larger counts, so the matrix would be of another workload.
         if product_gram.max() >= 2.0**53:
             raise OutOfRange("the matrix of a workload must hold numbers below 2^53", came="larger ones")
         grams.append(product_gram.astype(np.int64).astype(object))
     weights = [part.weight / part.answers for part in workload.parts]
-    # Integers over one denominator: the check multiplies matrices, a thousand times faster than with Fractions.
+    # Use integers over one denominator: the check multiplies matrices a thousand times faster than with Fractions.
     below = lcm(*(weight.denominator for weight in weights))
     parts = []
     for T in product(*(range(len(chain)) for chain in chains)):

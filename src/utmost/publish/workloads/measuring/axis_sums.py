@@ -1,7 +1,7 @@
-"""Kinds of sums along one axis: groups of a level, ranges, prefixes, windows, or listed values or weights.
+"""Kinds of sums along one axis: over groups of a level, ranges, prefixes, windows, listed values, or with weights.
 
-A part of a workload takes one kind for each axis. An answer takes one row of each axis: it is the sum of the cells in
-the product of these rows, each cell times the product of its weights.
+A part of a workload has one kind of sums for each axis. Each sum is a row of weights, one for each value of the axis.
+An answer takes one row of each axis, and adds up all cells, each times the product of its weights in these rows.
 """
 
 from collections import Counter
@@ -30,30 +30,30 @@ _LARGEST_ENTRY, _MOST_WEIGHTS = 1 << 31, 10**7
 
 
 class AxisSums(Protocol):
-    """Rows of integer weights along an axis, one row for each sum; nearly always 0 and 1."""
+    """Rows of integer weights along an axis, one row for each sum; nearly always the weights are 0 and 1."""
 
     def level(self, axis: Axis) -> int:
-        """The coarsest level whose group sums determine these sums."""
+        """Return the coarsest level whose group sums determine these sums."""
 
     def lengths(self, axis: Axis) -> Counter[int]:
-        """The number of rows by length: the number of values added up, or 1 for weights other than 0 and 1."""
+        """Count the rows by length: how many values a row adds up, or 1 if its weights are not all 0 and 1."""
 
     def spectrum(self, chain: Chain) -> list[Fraction]:
-        """The sum of |Q_t w|^2 over the rows w, for each level t."""
+        """For each level t, return the sum of |Q_t w|^2 over the rows w."""
 
     def matrix(self, axis: Axis) -> NDArray[Any]:
-        """The rows; (rows, values)."""
+        """Return the rows as a matrix; (rows, values)."""
 
     def gram(self, axis: Axis) -> Floats:
-        """The sum of w w' over the rows w; (values, values)."""
+        """Return the sum of w w' over the rows w; (values, values)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The sums over the groups of a level, or over one group."""
+    """The sums over the groups of a level, or the sum over one of these groups."""
 
     at: int  # the level
-    only: int | None = None  # the index of the one group
+    only: int | None = None  # the index of one group; None for all groups
 
     def level(self, axis: Axis) -> int:
         return self.at
@@ -111,7 +111,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Prefixes:
-    """The sums of the first 1, 2, ..., n values."""
+    """The n sums of the first 1, 2, ..., n values of an axis of n values."""
 
     def level(self, axis: Axis) -> int:
         return 0
@@ -181,13 +181,13 @@ class Windows:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """Weighted sums: rows of integers, no row of zeros."""
+    """Weighted sums: rows of integers, none of which is a row of zeros."""
 
     rows: tuple[tuple[int, ...], ...]
 
     @classmethod
     def of(cls, axis: Axis, matrix: Any) -> "Weighed":
-        """Check a matrix and return its rows; (rows, values), integers below 2^31, at most 10^7 entries."""
+        """Check a matrix (rows, values) of integers below 2^31, with at most 10^7 entries, and return its rows."""
         where = repr(axis.levels[0])
         try:
             rows = np.array(matrix)
@@ -205,14 +205,14 @@ class Weighed:
 
     def level(self, axis: Axis) -> int:
         columns = self.matrix(axis).T
-        for level in range(len(axis.levels), 0, -1):  # the coarsest whose groups have equal columns
+        for level in range(len(axis.levels), 0, -1):  # from the coarsest level: the columns of a group must be equal
             starts = axis.group_starts(level)
             if (columns[starts].repeat(np.diff(starts, append=len(columns)), axis=0) == columns).all():
                 return level
         return 0
 
     def lengths(self, axis: Axis) -> Counter[int]:
-        return Counter(sum(row) if {*row} <= {0, 1} else 1 for row in self.rows)  # 1 is a lower bound for any weights
+        return Counter(sum(row) if {*row} <= {0, 1} else 1 for row in self.rows)  # for other weights 1 is a lower bound
 
     def spectrum(self, chain: Chain) -> list[Fraction]:
         return rows_spectrum(chain, np.array(self.rows, dtype=object))
@@ -227,7 +227,7 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The sums over groups of neighbouring values; the groups partition the axis, and may differ in size."""
+    """The sums over groups of neighbouring values, which partition the axis and may differ in size."""
 
     starts: tuple[int, ...]  # the first value of each group
 
@@ -259,11 +259,11 @@ def count_of(sums: AxisSums, axis: Axis) -> int:
 
 
 IN_ORDER = Ranges | Prefixes | Windows
-"""Kinds of sums that are defined by the order of the axis' values alone."""
+"""Kinds of sums that depend only on the order of the values of an axis."""
 
 
 def sum_of_values(axis: Axis, taken: NDArray[np.bool_]) -> AxisSums:
-    """The sum over these values: as a group of the coarsest level where they are one group, else as listed values."""
+    """Return the sum over these values: as `Groups` if they are a group of some level, else as `Taken`."""
     places = np.flatnonzero(taken)
     low, high = int(places[0]), int(places[-1]) + 1
     if len(places) == high - low:

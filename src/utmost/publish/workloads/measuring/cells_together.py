@@ -1,4 +1,4 @@
-"""The kinds of noise for k cells that one individual changes together, and their errors."""
+"""Choose noise for k cells that one individual changes together: the kinds of noise, and their errors."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,38 +22,39 @@ from utmost.errors import OutOfRange
 from utmost.publish.workloads.planning.signed_search import grouped_rows
 
 TogetherKind = Literal["independent", "rotated", "joint", "signed", "staircase", "range", "two-sided"]
-"""The kinds of noise:
+"""Kinds of noise for a group of cells that one individual changes together:
 
-- "independent": noise of each cell;
-- "rotated": noise of the sum and of the difference of each pair of cells;
-- "signed": noise of signed sums of cells;
-- "joint": one draw for all cells, geometric in the largest change of a cell;
-- "staircase": one draw for all cells, a staircase in the largest change of a cell;
-- "range": one draw for all cells, a staircase in the largest minus the smallest change; no individual lowers a cell;
+- "independent": each cell has its own noise;
+- "rotated": for each pair of cells, the sum and the difference have noise;
+- "signed": sums of cells with coefficients 1 and -1 have noise;
+- "joint": one draw for all cells, with a density geometric in the largest absolute value of a cell's noise;
+- "staircase": one draw for all cells, with a density that is a staircase in the largest absolute value;
+- "range": one draw for all cells, with a density that is a staircase in the range of 0 and all values; protects only
+individuals who lower no cell;
 - "two-sided": one draw for all cells; its distribution depends on the largest rise and the largest fall of a cell.
 """
 
 RAISED: tuple[TogetherKind, ...] = ("signed", "range", "two-sided")
-"""The kinds that protect only individuals who lower no cell."""
+"""The kinds of noise that protect only individuals who lower no cell."""
 
 NORMS: dict[TogetherKind, Norm] = {"staircase": "max", "range": "range"}
-"""The norm of the changes that each staircase depends on."""
+"""For each kind that is a staircase, the norm on which its density depends."""
 
-# A pair's budget share is 7/4 of a single cell's: the ratio sqrt(3) minimizes the mean error, and 7/4 is near it.
+# The budget share of a pair is 7/4 times that of a single cell: sqrt(3) times would minimize the mean error.
 _PAIR, _SINGLE = 7, 4
 _LEAST = 1e-47  # below this epsilon, margins of sums of noises cannot be computed
-_MOST_TWO_SIDED = 50  # for more cells, the closed forms over n^2 groups take too long
+_MOST_TWO_SIDED = 50  # for more cells, closed forms with n^2 terms take too long
 CellsDistribution = IntegerDistribution | RotatedPair | JointCells | SignedCells | NormStaircase | CellsDraw
 """The distribution of the noise of one group of cells."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CellsTogether(Display):
-    """Noise of k cells: groups of cells, each with a distribution and a budget share."""
+    """Noise for k cells that one individual changes together: groups of cells, each with its own noise."""
 
     kind: TogetherKind
-    groups: tuple[int, ...]  # the number of cells of each distribution
-    distributions: tuple[CellsDistribution, ...]  # the distribution of each group, at the group's share of the level
+    groups: tuple[int, ...]  # the number of cells in each group
+    distributions: tuple[CellsDistribution, ...]  # the joint noise of each group, at its share of the level
     shares: tuple[Fraction, ...]  # the budget share of each group
 
     @property
@@ -62,21 +63,21 @@ class CellsTogether(Display):
 
     @property
     def is_relaxable(self) -> bool:
-        """Whether the release can later be relaxed without loss."""
+        """Whether a release with this noise can later be relaxed without loss."""
         return all(
             isinstance(distribution, Geometric | RotatedPair | SignedCells) for distribution in self.distributions
         )
 
     @property
     def is_read_back(self) -> bool:
-        """Whether the released cells determine the noisy sums that they were computed from."""
+        """Whether the released cells determine the noisy sums from which they were computed."""
         return all(
             not isinstance(distribution, SignedCells) or len(distribution.rows) == distribution.cells
             for distribution in self.distributions
         )
 
     def at(self, level: Level, unit: Unit) -> "CellsTogether":
-        """Return the same noise at another privacy level."""
+        """Return the same kind of noise at another privacy level."""
         if not self.is_relaxable:
             raise OutOfRange("only noise that can be relaxed exists at another level", came=self.kind)
         spent = presence(level, unit)
@@ -89,7 +90,7 @@ class CellsTogether(Display):
 
     @property
     def mean_size(self) -> float:
-        """Mean of E|noise| over the cells."""
+        """The mean of E|noise| over the cells."""
         return self._mean(
             lambda distribution: float(
                 distribution.moment(1) if isinstance(distribution, IntegerDistribution) else distribution.mean_size
@@ -98,7 +99,7 @@ class CellsTogether(Display):
 
     @property
     def variance(self) -> float:
-        """Mean of E noise^2 over the cells."""
+        """The mean of E noise^2 over the cells."""
         return self._mean(
             lambda distribution: float(
                 distribution.variance() if isinstance(distribution, IntegerDistribution) else distribution.variance
@@ -116,21 +117,21 @@ class CellsTogether(Display):
 def ways_together(
     level: Level, unit: Unit, *, relaxable: bool = False, cost: CellCost = "absolute"
 ) -> tuple[CellsTogether, ...]:
-    """The kinds of noise for k = ``unit.cells`` cells, where one individual changes these k cells and no other cell.
+    """Return the kinds of noise for k = ``unit.cells`` cells, if one individual changes only these k cells.
 
     Args:
         level: Privacy level of all cells together.
         unit: Unit of privacy: one individual changes each of the k cells by at most an integer sensitivity. With
-            ``nonnegative``, the individual lowers no cell, so that signed sums need less noise.
+            ``nonnegative``, no individual lowers a cell, so signed sums need less noise.
         relaxable: True to return only kinds of noise that can later be relaxed without loss.
         cost: Name of the expected cost of a cell: "absolute" or "squared".
 
     Returns:
-        Kinds of noise by ascending cost. All but "independent" need k >= 2. The kinds of one draw ("joint",
-        "staircase", "range" and "two-sided") cannot be relaxed.
+        Kinds of noise in the order of their cost, the least first. All kinds but "independent" need k >= 2. The kinds
+        with one draw ("joint", "staircase", "range" and "two-sided") cannot be relaxed.
 
     Raises:
-        OutOfRange: for a sensitivity that is no integer, and for another cost.
+        OutOfRange: for a sensitivity that is not an integer, and for an unknown cost.
 
     Source: proofs/theory/cells-together.md.
 
@@ -151,11 +152,11 @@ def ways_together(
     if unit.cells >= 2:
         ways.append(_rotated(spent, unit))
         has_bars = spent.epsilon_float / float(unit.sensitivity) > _LEAST
-        if unit.nonnegative and unit.cells >= 3 and has_bars:  # for two cells the signed sums are those of "rotated"
+        if unit.nonnegative and unit.cells >= 3 and has_bars:  # for two cells "signed" equals "rotated"
             ways.append(_signed(spent, unit, square=relaxable))
         if not relaxable:
             ways += _in_one_draw(spent, unit, cost)
-            # At sensitivity 1, "two-sided" equals "range" unless records are replaced.
+            # At sensitivity 1, "two-sided" equals "range", except for change-one.
             if unit.nonnegative and unit.cells <= _MOST_TWO_SIDED and (unit.sensitivity > 1 or unit.leaves_totals):
                 distribution = two_sided(level, unit).with_best_step(cost)
                 ways.append(CellsTogether("two-sided", (unit.cells,), (distribution,), (Fraction(1),)))
@@ -163,24 +164,24 @@ def ways_together(
 
 
 def presence(level: Level, unit: Unit) -> Level:
-    """The privacy level for the presence of one individual: half the level where a record is replaced."""
+    """Return the level for the presence of one individual: half of ``level`` if records are replaced, else all."""
     return level.scaled(Fraction(unit.cells, unit.epsilon_parts))
 
 
 def two_sided(level: Level, unit: Unit, step: int = 1) -> CellsDraw:
-    """Noise of one draw for all cells, where nobody lowers a cell; a replaced record raises some and lowers others."""
+    """Return the noise of one draw for all cells, if no individual lowers a cell; a replaced record may do both."""
     return CellsDraw(level, unit.cells, unit.cells, unit.sensitivity, neighbours=unit.neighbours, step=step)
 
 
 def pair_noise(level: Level, unit: Unit) -> dict[str, float]:
-    """The variance of a cell of a pair, by the kind of noise, where one individual changes both cells of the pair.
+    """Return the variance of each cell of a pair, by the kind of noise, if one individual changes both cells.
 
     Args:
         level: Privacy level of both cells together.
         unit: Unit of privacy with ``cells=2``.
 
     Raises:
-        OutOfRange: for another number of cells than 2, and for a sensitivity that is no integer.
+        OutOfRange: for another number of cells than 2, and for a sensitivity that is not an integer.
 
     >>> from utmost.exact import level
     >>> {kind: round(variance, 2) for kind, variance in pair_noise(level(1), Unit(1, 2)).items()}

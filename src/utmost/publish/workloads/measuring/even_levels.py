@@ -1,8 +1,9 @@
-"""Workloads over only those levels of a domain whose groups have one size.
+"""Workloads over only those levels of a domain whose groups all have the same size.
 
-Example: states with their airports, crossed with hours of the day. Sums over states share no eigenspaces with sums
-over hours and airports, so states are not measured. They may be wanted: each is a sum of airports. A sum over any run
-of values has a spectrum in the levels with groups of one size, and so a variance in closed form.
+Example: states with their airports, crossed with hours of the day. States have different numbers of airports, so their
+sums have no common eigenspaces with sums over airports and hours, and plans do not measure them. A workload may still
+want sums over states: each is a sum over a run of airports. Such a sum has a spectrum in the levels with groups of one
+size, and so a variance in closed form.
 """
 
 from collections.abc import Mapping
@@ -19,15 +20,15 @@ from utmost.tables.axes.domain import Domain, Marginal
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvenLevels:
-    """A workload over the levels of its domain whose groups have one size."""
+    """A workload over the even levels of its domain: those whose groups all have the same size."""
 
     workload: Workload  # the wanted sums over the domain without uneven levels
-    even_levels: tuple[tuple[int, ...], ...]  # for each axis, the numbers of its even levels in `domain`, and of "all"
+    even_levels: tuple[tuple[int, ...], ...]  # for each axis, the indices in `domain` of its even levels and of "all"
     domain: Domain  # the domain with all levels
 
     @classmethod
     def of(cls, workload: Workload) -> "EvenLevels":
-        """Return a workload over the even levels; unchanged where all levels are even."""
+        """Return the workload over even levels; it is unchanged if all levels are even."""
         domain, even_levels, axes = workload.domain, list[tuple[int, ...]](), list[Axis]()
         for axis in domain.axes:
             sizes = [axis.group_sizes(level) for level in range(len(axis.levels) + 1)]
@@ -51,13 +52,13 @@ class EvenLevels:
         return cls(Workload.of_parts(reduced, wanted), tuple(even_levels), domain)
 
     def restored(self, marginal: Marginal) -> Marginal:
-        """Return a marginal over even levels as a marginal of `domain`; hat functions stay."""
+        """Return a marginal over even levels as a marginal of `domain`; negative levels (hat functions) stay."""
         return tuple(
             level if level < 0 else levels[level] for levels, level in zip(self.even_levels, marginal, strict=True)
         )
 
     def reduced(self, marginal: Marginal) -> Marginal:
-        """Return a marginal of `domain` as one over even levels, or refuse an uneven level."""
+        """Return a marginal of `domain` as a marginal over even levels; refuse an uneven level."""
         for axis, levels, level in zip(self.domain.axes, self.even_levels, marginal, strict=True):
             if level >= 0 and level not in levels:
                 raise Unsupported(
@@ -76,7 +77,7 @@ class EvenLevels:
 
 
 def _reduced_sums(sums: AxisSums, axis: Axis, reduced: Axis, even_levels: tuple[int, ...]) -> AxisSums:
-    """Return sums along an axis as sums along the axis without its uneven levels."""
+    """Return sums along an axis as sums along ``reduced``, the same axis without its uneven levels."""
     if not isinstance(sums, Groups):
         return sums
     if sums.at in even_levels:

@@ -1,8 +1,8 @@
-"""Linear forms over a domain whose coefficients are products of one number for each value of each axis.
+"""Linear combinations of cells whose coefficients are products of one number for each axis.
 
-The number of admitted women has coefficients 0 and 1. The sum of the ages of the inhabitants of the north has the
-midpoints of the bins on one axis, and 0 and 1 on the other. Every property of a product form is computed axis by axis,
-without a list of all cells.
+Example: for the number of admitted women, all numbers are 0 or 1. For the sum of the ages of the inhabitants of the
+north, the numbers of the age axis are the midpoints of its bins, those of the region axis 0 or 1. Every property of a
+product form is computed axis by axis, without a list of all cells.
 """
 
 import math
@@ -24,10 +24,10 @@ from utmost.tables.axes.domain import Domain, Marginal, Where
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductForm:
-    """A linear form: the coefficient of a cell is the product of its values' factors, over the denominator."""
+    """A linear form: the coefficient of a cell is a product of one factor for each axis, over the denominator."""
 
     domain: Domain
-    factors: tuple[NDArray[Any], ...] = field(repr=False)  # an integer for each value of each axis
+    factors: tuple[NDArray[Any], ...] = field(repr=False)  # for each axis, an integer for each of its values
     denominator: int = 1  # positive
 
     def __post_init__(self) -> None:
@@ -38,7 +38,7 @@ class ProductForm:
 
     @property
     def marginal(self) -> Marginal:
-        """The coarsest marginal whose groups each have one coefficient for all their cells."""
+        """The coarsest marginal in which all cells of a group have the same coefficient."""
         coarsest = []
         for axis, factor in zip(self.domain.axes, self.factors, strict=True):
             levels = range(len(axis.levels), 0, -1)
@@ -52,16 +52,16 @@ class ProductForm:
         return all(np.count_nonzero(factor) <= 1 for factor in self.factors)
 
     def group_sums(self, axis: int, level: int) -> NDArray[Any]:
-        """The sums of one axis' factors over the groups of a level."""
+        """Return the sums of one axis' factors over the groups of a level."""
         return np.add.reduceat(self.factors[axis], self.domain.axes[axis].group_starts(level))
 
     def energy(self, axis: int, level: int) -> Fraction:
-        """The squared length of one axis' factors after averaging over a level's groups, which have one size."""
+        """Return the squared length of one axis' factors, averaged over the groups of a level of one group size."""
         sums = self.group_sums(axis, level)
         return Fraction(int(sum(total * total for total in sums.tolist())), self.domain.axes[axis].size // len(sums))
 
     def of(self, groups: NDArray[Any], marginal: Marginal) -> Fraction:
-        """The value of the form on an array over the groups of ``marginal``, if it is constant on each group."""
+        """Evaluate the form on cells that are constant on each group of ``marginal``; ``groups`` has their values."""
         rest = groups
         for axis, level, factor in zip(self.domain.axes, marginal, self.factors, strict=True):
             rest = np.tensordot(rest.astype(object), factor[axis.group_starts(level)], axes=([0], [0]))
@@ -69,7 +69,7 @@ class ProductForm:
 
 
 def values_of(forms: Sequence[ProductForm], groups: NDArray[Any], marginal: Marginal) -> list[Fraction]:
-    """`ProductForm.of` for several forms; an axis with the same factors in all forms is summed once."""
+    """Evaluate several forms like `ProductForm.of`; an axis with the same factors in all forms is summed only once."""
     places, rest = [], groups.astype(object)
     for place in reversed(range(len(marginal))):
         starts = forms[0].domain.axes[place].group_starts(marginal[place])
@@ -81,21 +81,21 @@ def values_of(forms: Sequence[ProductForm], groups: NDArray[Any], marginal: Marg
     values = []
     for which, form in enumerate(forms):
         value = rest
-        for columns in places:  # from the last axis on
+        for columns in places:  # the last axis first
             value = np.tensordot(value, columns[which], axes=([-1], [0]))
         values.append(Fraction(int(value), form.denominator))
     return values
 
 
 LevelNumbers = str | Mapping[Any, Number] | Sequence[Number] | NDArray[Any]
-"""A number for each group of a level: a list in order, a mapping from labels, or "midpoints" of bins."""
+"""Numbers for the groups of a level: a list in order, a mapping from labels, or "midpoints" of bins."""
 
 Along = Mapping[str, LevelNumbers]
-"""For levels by name, the number that multiplies the cells of each group."""
+"""For the name of a level, the numbers by which the cells of its groups are multiplied."""
 
 
 def selected(domain: Domain, where: Where, along: Along | None = None) -> ProductForm:
-    """The sum over the cells of a selection, each cell times the numbers ``along`` of its groups."""
+    """Return the sum over the cells of a selection; ``along`` multiplies each cell by the numbers of its groups."""
     factors = [taken.astype(np.int64).astype(object) for taken in domain.selection(where)]
     denominator = 1
     for name, numbers in ({} if along is None else along).items():
@@ -110,7 +110,7 @@ def selected(domain: Domain, where: Where, along: Along | None = None) -> Produc
 
 
 def group_of(domain: Domain, marginal: Marginal, place: tuple[int, ...] | None = None) -> ProductForm:
-    """The sum over one group of a marginal, by the group's index on each axis (default: 0)."""
+    """Return the sum over one group of a marginal; ``place`` is the group's index on each axis (default: 0)."""
     places = (0,) * len(marginal) if place is None else place
     factors = []
     for axis, level, group in zip(domain.axes, marginal, places, strict=True):
@@ -119,8 +119,8 @@ def group_of(domain: Domain, marginal: Marginal, place: tuple[int, ...] | None =
 
 
 def numbers_of(axis: Axis, level: int, numbers: LevelNumbers, name: str, taken: NDArray[Any]) -> list[Fraction]:
-    """The number that is given to each group of a level; 0 where none is given and the group is not ``taken``."""
-    # In a mapping, bins that are left out have their midpoints. A list has a number for each label or each label taken.
+    """Return the number of each group of a level; 0 for a group without a number, which must not be ``taken``."""
+    # Bins that a mapping leaves out have their midpoints. A list has a number for each label, or for each label taken.
     labels = [str(label_text(label)) for label in axis.labels[level]]
     counted = [bool(any(group)) for group in np.split(np.asarray(taken), axis.group_starts(level)[1:])]
     if isinstance(numbers, Mapping):
@@ -136,7 +136,7 @@ def numbers_of(axis: Axis, level: int, numbers: LevelNumbers, name: str, taken: 
     elif isinstance(numbers, str) and numbers == "midpoints":
         known = _midpoints(axis, level)
     else:
-        # The numbers of a list, one for each label or for each label that is counted; None for the other labels.
+        # Read a list: a number for each label, or for each label that is counted; then None for the other labels.
         listed = list(numbers) if hasattr(numbers, "__iter__") and not isinstance(numbers, str) else []
         if len(listed) not in (len(counted), sum(counted)):
             remedy = 'Give a list, or a mapping from labels to numbers; bins also take "midpoints".'
@@ -146,7 +146,7 @@ def numbers_of(axis: Axis, level: int, numbers: LevelNumbers, name: str, taken: 
         known = list(read) if len(listed) == len(counted) else [next(read) if is_in else None for is_in in counted]
     lacking = [label for label, number, is_in in zip(labels, known, counted, strict=True) if is_in and number is None]
     if lacking:
-        # The remedy leaves the labels out or gives them numbers.
+        # The remedy says how to leave these labels out, or to give them numbers.
         is_bins = axis.edges is not None and axis.clock is None
         named = " and ".join(map(repr, lacking[:_NAMED])) + (" and others" if lacking[_NAMED:] else "")
         came = f"{named}, which {'have' if lacking[1:] else 'has'} no {'midpoint' if is_bins else 'number'}"
@@ -160,12 +160,12 @@ def numbers_of(axis: Axis, level: int, numbers: LevelNumbers, name: str, taken: 
 
 
 def _midpoints(axis: Axis, level: int) -> list[Fraction | None]:
-    """The midpoint of each group of a level of bins, else None: open bins, missing cells, other axes."""
+    """Return the midpoint of each group of a level of bins; None for open bins, missing cells, and other axes."""
     return [None if pair is None else (pair[0] + pair[1] - bool(axis.whole)) / 2 for pair in _edges(axis, level)]
 
 
 def _edges(axis: Axis, level: int) -> list[tuple[Fraction, Fraction] | None]:
-    """Both edges of each group of a level of bins, else None as for `_midpoints`."""
+    """Return both edges of each group of a level of bins; None as in `_midpoints`."""
     groups, edges = axis.groups(level), axis.edges
     if edges is None or axis.clock is not None:
         return [None] * groups
@@ -178,8 +178,8 @@ def _edges(axis: Axis, level: int) -> list[tuple[Fraction, Fraction] | None]:
 
 
 def ends_of_bins(axis: Axis, level: int) -> list[tuple[Fraction, Fraction] | None]:
-    """The least value of each group of a level of bins and a bound on the largest; None as for `_midpoints`."""
-    # Bins of integers may hold 44.7 in "25 to 44", except those of completed years; one of width 1 is one integer.
+    """Return the least value of each group of a level of bins, and a bound on its largest; None as in `_midpoints`."""
+    # A bin of integers such as "25 to 44" may hold 44.7, unless it counts completed years, or has the width 1.
     return [
         None if pair is None else (pair[0], pair[1] - (bool(axis.whole) and (axis.on is not None or _is_one(pair))))
         for pair in _edges(axis, level)
@@ -191,7 +191,7 @@ def _is_one(pair: tuple[Fraction, Fraction]) -> bool:
 
 
 def stand_for_bins(domain: Domain, name: str, where: Where) -> bool:
-    """Whether a number stands for several values that a person in a group of the selection may have."""
+    """Whether some number stands for a bin, and so for several values, in the groups of the selection."""
     place, level = domain.level_named(name)
     axis = domain.axes[place]
     if axis.edges is None or axis.clock is not None:
@@ -202,7 +202,7 @@ def stand_for_bins(domain: Domain, name: str, where: Where) -> bool:
 
 
 def _selection_of_known(axis: Axis, level: int, known: Sequence[Fraction | None]) -> str:
-    """An argument of `Domain.selection` for the labels that have a number; "" where it would be long."""
+    """Write an argument of `Domain.selection` for the labels that have a number; "" if it would be long."""
     places = [place for place, number in enumerate(known) if number is not None]
     starts = [*axis.group_starts(level).tolist(), axis.size]
     is_run = bool(places) and places == list(range(places[0], places[-1] + 1))

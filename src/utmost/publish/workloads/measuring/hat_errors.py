@@ -1,11 +1,11 @@
-"""The error of a workload where hat functions are measured on one axis, without a matrix of all cells.
+"""The error of a workload if hat functions are measured along one axis, without a matrix over all cells.
 
-In each eigenspace T of the other axes, least squares is a problem along the axis. With C = (H H' + diag(d/w))^-1 as in
+In each eigenspace T of the other axes, least squares is a problem along this axis. With C = (H H' + diag(d/w))^-1 as in
 `hat_reconstruction`, the sum of the variances of answers w with the Gram matrix M = sum of w w' is
 
     (tr M - tr(C H M H')) / d.
 
-H M H' is computed from cumulative sums: for all ranges, from the prefixes.
+H M H' is computed from cumulative sums, since each range is a difference of two prefixes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,10 +31,10 @@ from utmost.tables.axes.domain import Domain, Marginal, is_finer
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HatErrors:
-    """The error of a workload as a function of the shares, divided by the variance of noise at level ``largest``."""
+    """The error of a workload by the budget shares, in units of the variance of noise at level ``largest``."""
 
-    workload: Workload  # over a domain whose levels have groups of one size
-    place: int  # the axis of hat functions
+    workload: Workload  # over a domain in which the groups of each level have one size
+    place: int  # the index of the axis of hat functions
     marginals: tuple[Marginal, ...]  # the marginals that may be measured
     level: float  # epsilon of the noise at share 1, before `condition` scales it
     condition: ShareCondition = PLAIN  # the condition on the shares under which the level holds
@@ -52,11 +52,11 @@ class HatErrors:
 
     @property
     def largest(self) -> float:
-        """Epsilon of the noise at the largest share that a marginal may have."""
+        """The epsilon of the noise at the largest share that a marginal may have."""
         return self.level * float(self.condition.scale) * (1 + float(self._free.max()))
 
     def __call__(self, shares: Floats) -> Floats:
-        """The error at the shares (..., marginals); inf where an answer is not determined."""
+        """Return the error for each row of shares, (..., marginals); inf if an answer is not determined."""
         read_shares = np.asarray(shares, dtype=float)
         rows = read_shares.reshape(-1, len(self.marginals))
         return np.array([self._error(row) for row in rows]).reshape(read_shares.shape[:-1])
@@ -79,18 +79,18 @@ class HatErrors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ErrorSpace:
-    """An eigenspace T of the other axes that is not orthogonal to all answers."""
+    """Least squares along the axis, in an eigenspace T of the other axes on which some answer depends."""
 
     axis: Axis
-    rows: tuple[int, ...]  # the row set that each marginal measures along the axis, see `row_sets`; 0 if not in T
+    rows: tuple[int, ...]  # the row set that each marginal measures along the axis, see `row_sets`; 0 if none in T
     cells: Floats  # the number of cells in a group on the other axes, for each marginal
-    parts: tuple[tuple[AxisSums, float], ...]  # sums along the axis, and the weight of their squares
+    parts: tuple[tuple[AxisSums, float], ...]  # wanted sums along the axis, and the weight of their variances
 
     def problem(self, measured: NDArray[np.bool_]) -> "_HatProblem | None":
-        """The equations where these marginals are measured; None where they do not determine the answers."""
+        """Return the equations if these marginals are measured; None if they do not determine the answers."""
         chosen = [rows for rows, on in zip(self.rows, measured, strict=True) if on and rows]
         if any(rows < 0 for rows in chosen) and 1 not in chosen:
-            return None  # hat functions alone do not determine any answer
+            return None  # hat functions without groups determine no answer
         base = base_of(chosen)
         if not base or any(self.axis.size // self.axis.groups(sums.level(self.axis)) % base for sums, _ in self.parts):
             return None
@@ -110,20 +110,20 @@ class _ErrorSpace:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _HatProblem:
-    """Least squares in one eigenspace."""
+    """The equations of least squares in one eigenspace; H and M as in the module's docstring."""
 
     trace: float  # tr M
     weighted: Floats  # H M H'
     products: Floats  # H H'
-    member: Floats  # (row sets, marginals): cells in a group where the marginal measures the row set, else 0
-    counts: NDArray[np.intp]  # the number of rows in each row set but the base
+    member: Floats  # (row sets, marginals): cells in a group if the marginal measures the row set, else 0
+    counts: NDArray[np.intp]  # the number of rows in each row set after the base
 
     def error(self, precisions: Floats) -> float:
-        """The sum of the variances, by the precision of each marginal's noise."""
+        """Return the sum of the answers' variances, from the precision of each marginal's noise."""
         known = self.member @ precisions
         if not len(self.counts):
             return self.trace / float(known[0])
-        # Rows that no marginal measures get an infinite entry, and so no weight in the solution.
+        # Rows that no marginal measures get an infinite diagonal entry, and so no weight in the solution.
         with np.errstate(divide="ignore"):
             inner = self.products + np.diag(np.repeat(known[0] / known[1:], self.counts))
         gained = float(np.trace(np.linalg.solve(inner, self.weighted)))
@@ -139,7 +139,7 @@ def _spaces(workload: Workload, place: int, marginals: Sequence[Marginal]) -> tu
     for space in blocks.spaces():
         parts = []
         for part in workload.parts:
-            # The sum of |Q_T w|^2 over the sums w on the other axes.
+            # Compute the sum of |Q_T w|^2 over the sums w on the other axes.
             beside = [sums for a, sums in enumerate(part.sums) if a != place]
             energy = Fraction(1)
             for axis, axis_sums, chain, at in zip(rest.axes, beside, blocks.chains, space, strict=False):
@@ -162,7 +162,7 @@ def _spaces(workload: Workload, place: int, marginals: Sequence[Marginal]) -> tu
 
 @lru_cache(maxsize=8)
 def _rows_along(size: int, base: int, sets: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """The rows as columns, (groups of the base, rows), and H H'."""
+    """Return the measured rows as columns, (groups of the base, rows), which is H', and H H'."""
     groups = size // base
     pieces = [np.zeros((groups, 0))]
     for row_set in sets:
@@ -173,9 +173,9 @@ def _rows_along(size: int, base: int, sets: tuple[int, ...]) -> tuple[Floats, Fl
 
 
 def _moments(sums: AxisSums, axis: Axis, base: int, columns: Floats) -> tuple[float, Floats]:
-    """tr M and H M H' for the sums along the axis, in groups of the base."""
+    """Return tr M and H M H' for the wanted sums along the axis, in groups of the base."""
     if isinstance(sums, Ranges | Prefixes):
-        # All prefixes, or all ranges: differences of two of the n + 1 prefixes.
+        # All prefixes, or all ranges, which are the differences of two of the n + 1 prefixes.
         size = len(columns)
         across = np.cumsum(columns, axis=0)
         if not isinstance(sums, Ranges):
@@ -202,7 +202,7 @@ def _moments(sums: AxisSums, axis: Axis, base: int, columns: Floats) -> tuple[fl
 def hat_variances(
     workload: Workload, place: int, shares: Mapping[Marginal, Fraction], level: float
 ) -> dict[str, float]:
-    """The mean variance of each part's answers, over the variance of noise at the full level."""
+    """Return the mean variance of each part's answers, in units of the variance of noise at the full level."""
     read_shares = np.array([float(share) for share in shares.values()])
     return {
         part.name: float(HatErrors(workload.reweighted({part.name: 1}), place, tuple(shares), level)(read_shares))

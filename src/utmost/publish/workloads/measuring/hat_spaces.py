@@ -1,4 +1,4 @@
-"""Least squares along an axis of hat functions, in one eigenspace of the other axes, in integers over powers of two."""
+"""Least squares along an axis of hat functions, in one eigenspace of the other axes, with integer arithmetic."""
 
 import math
 from collections.abc import Mapping
@@ -22,48 +22,48 @@ _DIGITS = 56  # binary digits of C beyond those of the smallest d/w_K
 class HatSpace:
     """Least squares along the axis of hat functions, in one eigenspace T of the other axes."""
 
-    space: Marginal  # T, a level of each of the other axes
+    space: Marginal  # T: a level for each of the other axes
     size: int  # the number of values of the axis
-    base: int  # the number of values in a group of the finest measured level in T; 0 where none is measured
-    # weight of each measured marginal in T, times the number of cells of a group on the other axes
+    base: int  # the number of values in a group of the finest measured level in T; 0 if none is measured
+    # the weight of each measured marginal in T, times the number of cells of its groups on the other axes
     weights: Mapping[Marginal, int]
     rows: Mapping[Marginal, int]  # the row set that each marginal measures along the axis, see `row_sets`
-    cells: Mapping[Marginal, int]  # the number of cells of a group on the other axes, for each marginal
-    project: Any  # the projection on T, times the number of cells of the other axes
+    cells: Mapping[Marginal, int]  # for each marginal, the number of cells of a group on the other axes
+    project: Any  # function: projects on T and multiplies by the number of cells of the other axes
 
     @property
     def sets(self) -> list[int]:
-        """The distinct row sets, the base first."""
+        """The different row sets, the base first."""
         return [self.base, *sorted({row for row in self.rows.values() if row != self.base})]
 
     @property
     def totals(self) -> dict[int, int]:
-        """The weight of each row set, summed over the marginals that measure it."""
+        """For each row set, the sum of the weights of the marginals that measure it."""
         return {
             row_set: sum(self.weights[f] for f, rows in self.rows.items() if rows == row_set) for row_set in self.sets
         }
 
     @property
-    def gain(self) -> Array:  # C * 2^shift
+    def gain(self) -> Array:  # C times 2^shift; C as in `hat_errors`
         return _gain(self.size, tuple(self.sets), tuple(self.totals.values()))[0]
 
     @property
     def shift(self) -> int:
-        """The number of binary digits of C behind the point."""
+        """The number of binary digits after the point in C."""
         return _gain(self.size, tuple(self.sets), tuple(self.totals.values()))[1] if self.base else 0
 
     @property
     def places(self) -> dict[Marginal, int]:
-        """The index in `sets` of each marginal's row set."""
+        """For each marginal, the index of its row set in `sets`."""
         sets = self.sets
         return {marginal: sets.index(rows) for marginal, rows in self.rows.items()}
 
     def relative(self, marginal: Marginal) -> Fraction:
-        """The weight of a marginal's sum in the mean over its row set, for each cell of a group."""
+        """Return the weight of a marginal's sum in the mean over its row set, for each cell of a group."""
         return Fraction(self.weights[marginal], self.totals[self.rows[marginal]] * self.cells[marginal])
 
     def coefficients(self, factor: NDArray[Any]) -> list[NDArray[Any]]:
-        """An answer's coefficients times 2^shift: w - H' C H w in the base, C H w in the other row sets."""
+        """Return an answer's coefficients times 2^shift: w - H' C H w for the base, C H w for the other row sets."""
         if not self.base:
             return []
         row = factor[:: self.base]
@@ -77,9 +77,10 @@ class HatSpace:
         return [rest, *pieces]
 
     def float_coefficients(self, rows: Floats) -> tuple[list[Floats], list[Floats]]:
-        """`coefficients` of several answers as floats, and bounds on their errors.
+        """Return `coefficients` of several answers as floats, and bounds on their errors.
 
-        ``rows`` has shape (base groups, answers). Both lists have one array (rows of the set, answers) for each set.
+        ``rows`` has the shape (base groups, answers). Each returned list has one array (rows of the set, answers) for
+        each row set.
         """
         if not self.base:
             return [], []
@@ -95,12 +96,12 @@ class HatSpace:
             ]
             return [np.asarray(values + sign * sum(spread, np.zeros(values.shape))), *pieces]
 
-        # A sum of n products of floats is off by less than n 2^-52 of the sum of their sizes.
+        # A sum of n products of floats has an error below n 2^-52 times the sum of their absolute values.
         sizes = applied(np.abs(gain), np.abs(rows), 1)
         return applied(gain, rows, -1), [size * ((len(rows) + len(gain) + 8) * 2.0**-51) for size in sizes]
 
     def estimate(self, lifted: Mapping[Marginal, NDArray[Any]]) -> tuple[NDArray[Any], int]:
-        """The estimate over the base groups, times a divisor and the cells of the other axes; and the divisor."""
+        """Return the estimate over the base groups, times a divisor and the other axes' cells; and the divisor."""
         known: list[tuple[NDArray[Any], int]] = []
         for row_set in self.sets:
             entering = {
@@ -130,8 +131,8 @@ class HatSpace:
 
 @lru_cache(maxsize=32)
 def _gain(size: int, sets: tuple[int, ...], totals: tuple[int, ...]) -> tuple[Array, int]:
-    """C = (H H' + diag(d/w))^-1 in integers, and the number of binary digits that divides them."""
-    # Integers are the same on every machine: all readers of a release must compute the same estimates.
+    """Return C = (H H' + diag(d/w))^-1 as integers, and the binary logarithm of the divisor of these integers."""
+    # Use integers: all readers of a release must compute the same estimates on every machine.
     base, *others = sets
     if not others:
         return np.zeros((0, 0), dtype=object), 0

@@ -1,4 +1,4 @@
-"""The distribution of one draw of noise for all cells of a table, by the unit of privacy."""
+"""Choose the distribution of one draw of noise for all cells of a table, by the unit of privacy."""
 
 from functools import lru_cache
 
@@ -11,7 +11,7 @@ from utmost.core.privacy.unit import Unit
 
 @lru_cache(maxsize=256)
 def least_draw(level: Level, unit: Unit, cells: int, step: int | None = None) -> DrawDistribution:
-    """The distribution whose staircase has a first step of this length; None: the length with the least variance."""
+    """Return the distribution for this unit; the first step of its staircase is ``step``, or has the least variance."""
     if unit.leaves_totals and unit.sensitivity == unit.cells == 1:
         return TablesDraw(level, [cells], unit.neighbours, unit.exactly)
     changed, wide = min(unit.cells, cells), unit.sensitivity.numerator

@@ -1,13 +1,14 @@
-"""Residual subspaces: the errors of marginals over many attributes, without an array over the domain.
+"""Residual subspaces: the errors of marginals over many attributes, without an array over the whole domain.
 
-A marginal S has n_S sums: over groups of a level of a few axes, or differences of the two values of an axis. Noise of
-precision p_S informs about each **space** T inside S: T has one level, coarser or the same, of some axes of S; all
-other axes are averaged out. Where S measures a difference on an axis, T has this axis. With N cells and
+A marginal S has n_S sums: over groups of a level of a few axes, or differences of the two values of an axis. Its noise
+has the precision p_S. S informs about each **space** T inside S: T has, for some axes of S, a level that is coarser
+than the level of S or the same; all other axes are averaged out. If S measures differences along an axis, T has this
+axis. With N cells and
 
     l_T = sum of p_S / n_S over the S that T lies in,
 
-the eigenvalue of least squares on T is N l_T, so that the error is the sum over T of mu_T / l_T, where mu_T is the mean
-over the answers w of |Q_T w|^2 / N. Fourteen attributes with all 364 tables of three of them have 470 spaces, whatever
+the eigenvalue of least squares on T is N l_T, so the error is the sum over T of mu_T / l_T, where mu_T is the mean over
+the answers w of |Q_T w|^2 / N. Fourteen attributes, with all 364 tables of three attributes, have 470 spaces, whatever
 the number of cells (6 10^17, say).
 
 Source: residual bases [xiao2023], with independent noise on the tables themselves; proofs/theory/marginals.md.
@@ -35,7 +36,7 @@ from utmost.tables.axes.few_cells import MOST_LAID
 from utmost.tables.axes.hat_functions import DIFFERENCE
 
 MarginalSpace = tuple[tuple[int, int], ...]
-"""The axes that a space does not average out, in order, each with the index of its level in the axis' `EvenChain`."""
+"""Axes that a space does not average out, in order; each with the index of the space's level in its `EvenChain`."""
 
 _MOST_SPACES = 1 << 18
 _MOST_LAID_SPACES = 1 << 20
@@ -56,7 +57,7 @@ def is_vast(domain: Domain) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EvenChain:
-    """The levels of an axis whose groups have one size, finest first, and their numbers of groups; 1 at the end."""
+    """The levels of an axis whose groups all have one size, finest first, and their numbers of groups; then 1."""
 
     levels: tuple[int, ...]
     groups: tuple[int, ...]
@@ -69,26 +70,26 @@ class EvenChain:
         return cls(tuple(even), (*(axis.groups(level) for level in even), 1))
 
     def above(self, place: int) -> list[int]:
-        """The indices from ``place`` on of levels that have more groups than the next level."""
+        """Return the indices, from ``place`` on, of levels with more groups than the next level."""
         return [at for at in range(place, len(self.levels)) if self.groups[at] > self.groups[at + 1]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarginalSpaces:
-    """Measured marginals, and the spaces in each."""
+    """Measured marginals, and the residual spaces inside each."""
 
     domain: Domain
     marginals: tuple[Marginal, ...]
     chains: tuple[EvenChain, ...] = field(repr=False)
-    # the axes of each marginal with the index of the level; None: difference
+    # for each marginal, its axes with the index of the level; None for differences
     measured_axes: tuple[tuple[tuple[int, int | None], ...], ...] = field(repr=False)
     sums: tuple[int, ...] = field(repr=False)  # the number of sums of each marginal
-    # for each space, the indices of the marginals that it lies in
+    # for each space, the indices of the marginals that contain it
     covers: Mapping[MarginalSpace, list[int]] = field(repr=False)
 
     @classmethod
     def of(cls, domain: Domain, marginals: Iterable[Marginal]) -> "MarginalSpaces":
-        """The spaces of these marginals; refuse hat functions, listed rows, uneven levels, and too many spaces."""
+        """Find the spaces of these marginals; refuse hat functions, listed rows, uneven levels, and too many spaces."""
         listed, chains = tuple(marginals), tuple(EvenChain.of(axis) for axis in domain.axes)
         shown = tuple(_axes_of(domain, chains, marginal) for marginal in listed)
         covers: dict[MarginalSpace, list[int]] = {}
@@ -110,7 +111,7 @@ class MarginalSpaces:
         return MarginalSpaces.of, (self.domain, self.marginals)
 
     def base(self, marginal: Marginal) -> tuple[tuple[int, int], ...]:
-        """The axes with several groups in a marginal, each with its coarsest even level at or below the marginal's."""
+        """Return the axes with several groups in a marginal, each with the coarsest even level that determines them."""
         axes = []
         for axis, level in enumerate(marginal):
             of = self.domain.axes[axis]
@@ -119,27 +120,27 @@ class MarginalSpaces:
         return tuple(axes)
 
     def below(self, axes: Sequence[tuple[int, int | None]]) -> Iterable[MarginalSpace]:
-        """The spaces inside these axes, finest first, one by one: there may be 2^axes."""
+        """Yield the spaces inside these axes, finest first, one by one, since there may be 2^axes."""
         return _below(self.chains, axes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarginalErrors:
-    """The errors of a workload by the levels at which marginals are measured."""
+    """The errors of a workload as functions of the levels at which marginals are measured."""
 
     spaces: MarginalSpaces
     names: tuple[MarginalSpace, ...] = field(repr=False)  # the spaces T with mu_T > 0
     wanted: Floats = field(repr=False)  # weighted mu_T of each T; (spaces,)
-    # for each part of the workload, the indices of its spaces and their mu_T
+    # for each part of the workload, the indices of its spaces T, and mu_T for each
     parts: tuple[tuple[NDArray[np.intp], Floats], ...] = field(repr=False)
-    # index of the space of each pair (space, marginal that it lies in); (pairs,)
+    # for each pair of a space and a marginal that contains it, the index of the space; (pairs,)
     rows: NDArray[np.intp] = field(repr=False)
-    columns: NDArray[np.intp] = field(repr=False)  # index of the marginal of each pair; (pairs,)
+    columns: NDArray[np.intp] = field(repr=False)  # the same pairs, the index of the marginal; (pairs,)
     sizes: Floats  # number of sums of each marginal; (marginals,)
 
     @classmethod
     def of(cls, workload: Workload, marginals: Iterable[Marginal]) -> "MarginalErrors":
-        """The errors of a workload over a domain of even levels."""
+        """Prepare the errors of a workload over a domain of even levels."""
         spaces = MarginalSpaces.of(workload.domain, marginals)
         energies = [{space: float(mu) for space, mu in of.items()} for of in part_energies(workload)]
         places = {space: at for at, space in enumerate(dict.fromkeys(space for of in energies for space in of))}
@@ -154,44 +155,45 @@ class MarginalErrors:
         return cls(spaces, tuple(places), wanted, tuple(parts), pairs[:, 0], pairs[:, 1], sizes)
 
     def eigenvalues(self, precisions: Floats) -> Floats:
-        """l_T of each wanted space, from the precision of each marginal's noise."""
+        """Return l_T for each wanted space T, from the precision of each marginal's noise."""
         each = (precisions / self.sizes)[self.columns]
         return np.asarray(np.bincount(self.rows, weights=each, minlength=len(self.wanted)), dtype=float)
 
     def error(self, levels: Floats) -> float:
-        """The weighted sum of the mean variances; inf where an answer is not determined."""
+        """Return the weighted sum of the mean variances; inf if an answer is not determined."""
         with np.errstate(divide="ignore"):
             return float((self.wanted / self.eigenvalues(precision(levels))).sum())
 
     def slope(self, levels: Floats) -> tuple[float, Floats]:
-        """The error, and its derivative in each marginal's level."""
-        # A tiny eigenvalue in place of 0: undetermined spaces get the largest derivative, without a division by zero.
+        """Return the error, and its derivative with respect to each marginal's level."""
+        # Replace 0 by a tiny eigenvalue: spaces that are not determined get the largest derivative, without division by
+        # 0.
         eigenvalues = np.maximum(self.eigenvalues(precision(levels)), 1e-300)
         terms = self.wanted / eigenvalues
         pulls = np.bincount(self.columns, weights=(terms / eigenvalues)[self.rows], minlength=len(self.sizes))
         return float(terms.sum()), -pulls * np.sinh(np.minimum(levels, 650.0)) / self.sizes
 
     def variances(self, levels: Floats) -> list[float]:
-        """The mean variance of each part's answers; inf where an answer is not determined."""
+        """Return the mean variance of each part's answers; inf if an answer is not determined."""
         with np.errstate(divide="ignore"):
             inverses = 1 / self.eigenvalues(precision(levels))
         return [float(squares @ inverses[own]) for own, squares in self.parts]
 
     def undetermined(self) -> int | None:
-        """The first part of the workload that the marginals do not determine, else None."""
+        """Return the first part of the workload that the marginals do not determine, else None."""
         known = np.zeros(len(self.wanted), dtype=bool)
         known[self.rows] = True
         return next((at for at, (own, _) in enumerate(self.parts) if not known[own].all()), None)
 
 
 def part_energies(workload: Workload) -> list[dict[MarginalSpace, Fraction]]:
-    """mu_T for each part and space T: the mean over the part's answers w of |Q_T w|^2 / N."""
+    """For each part and space T, return mu_T: the mean over the part's answers w of |Q_T w|^2 / N."""
     chains: list[tuple[int, ...]] = []
     for name, axis in zip(workload.domain.columns, workload.domain.axes, strict=True):
         if axis.blocks is None:
             raise Unsupported("the groups of each level must have one size", came="several", where=f"axis {name!r}")
         chains.append(axis.blocks)
-    # Along an axis: the mean of |Q w|^2 over the values, for each level; parts often have the same sums along an axis.
+    # Cache the mean of |Q w|^2 over the values of an axis, by level: parts often have the same sums along an axis.
     known: dict[tuple[int, AxisSums], list[tuple[MarginalSpace, Fraction]]] = {}
     of_parts = list[dict[MarginalSpace, Fraction]]()
     for part in workload.parts:

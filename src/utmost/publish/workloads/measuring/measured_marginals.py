@@ -13,7 +13,7 @@ _MOST_NAMES = 1000
 
 
 def measured_marginal(domain: Domain, name: Any) -> Marginal:
-    """Return a measurable marginal by its name, such as "age~16 sex" with hat functions 16 values apart."""
+    """Read the name of a marginal to measure, such as "age~16 sex" with hat functions 16 values apart."""
     if _is_marginal(domain, name):
         return tuple(name)
     words = _words(domain, name)
@@ -48,7 +48,7 @@ def is_listed(marginal: Marginal) -> bool:
 
 
 def load_of(marginal: Marginal) -> int:
-    """The total change of a marginal's sums when one cell changes by 1: 1 for groups, s for hat functions."""
+    """Return how much a marginal's sums change in total if one cell changes by 1: 1 for groups, s for hat functions."""
     load = 1
     for level in marginal:
         load *= -level if -WIDEST <= level < DIFFERENCE else 1
@@ -56,7 +56,7 @@ def load_of(marginal: Marginal) -> int:
 
 
 def marginal_in_words(domain: Domain, marginal: Marginal) -> str:
-    """The name of a measured marginal for people: "hat functions of age, 16 apart, by sex"."""
+    """Describe a measured marginal for people, such as "hat functions of age, 16 apart, by sex"."""
     place = place_of_hats([marginal])
     if is_difference(marginal):
         differing = [name for name, level in zip(domain.columns, marginal, strict=True) if level == DIFFERENCE]
@@ -73,7 +73,7 @@ def marginal_in_words(domain: Domain, marginal: Marginal) -> str:
 
 
 def place_of_hats(marginals: Iterable[Marginal]) -> int | None:
-    """The index of the one axis on which these marginals measure hat functions, or None."""
+    """Return the index of the one axis along which these marginals measure hat functions; None without any."""
     places = {place for marginal in marginals for place, level in enumerate(marginal) if -WIDEST <= level < DIFFERENCE}
     if len(places) > 1:
         remedy = "Measure hat functions on one axis, and groups of the levels of the others."
@@ -100,7 +100,7 @@ def _words(domain: Domain, name: Any) -> list[Any]:
 
 
 def names_hats(domain: Domain, word: Any) -> bool:
-    """Whether a word is an axis, the mark of hat functions and a number, and no level has this name."""
+    """Whether a word consists of an axis, the mark of hat functions and a number, and is not the name of a level."""
     return _marked(domain, word, MARK)
 
 
@@ -129,7 +129,7 @@ def _marked(domain: Domain, word: Any, sign: str) -> bool:
 
 
 def _read(domain: Domain, word: str) -> tuple[int, int]:
-    """The axis of a marked word, and its code: the spacing of hat functions, or the code of a class or a difference."""
+    """Return the axis of a marked word, and its code: the spacing of hat functions, or of a class or a difference."""
     if names_difference(domain, word):
         return domain.columns.index(word.removesuffix(DIFFERENCE_MARK)), -DIFFERENCE
     if names_class(domain, word):

@@ -1,16 +1,17 @@
-"""Two columns of a row, measured as their sum and their difference.
+"""Measure two columns of a row by their sum and their difference.
 
-Let one individual change both cells of a row, each by at most s, and no other row. For an axis of two values let x_+ be
-the sums and x_- the differences of the two cells of each row. A plan on x_+ and a plan on x_- together cost no more
-than the more expensive of the two:
+Let one individual change both cells of a row, each by at most s, in at most a fixed number of rows. For an axis of two
+values, let x_+ be the sums and x_- the differences of the two cells of each row. A plan on x_+ and a plan on x_-
+together cost no more than the more expensive of the two:
 
     sum over the rows of |d_+| + |d_-|  =  2 sum over the rows of max(|d_1|, |d_2|)  <=  2s rows,
 
 which is the cost of independent noise on the cells. A cell is (x_+ +- x_-)/2, with half the variance. The error of
-every answer is an error of sums plus an error of differences, each in closed form.
+every answer is the sum of two errors in closed form: one of sums, and one of differences.
 
-In the shares of a plan, a marginal without the axis measures sums, and a marginal with the axis differences. The
-shares of each kind add up to 1, or to the bound of `unit_charge`. See proofs/theory/cells-together.md.
+In the budget shares of a plan, a marginal without this axis measures sums, and a marginal with this axis measures
+differences. The shares of sums add up to 1, and so do those of differences; or to the bound of `unit_charge`. See
+proofs/theory/cells-together.md.
 """
 
 from collections.abc import Mapping
@@ -38,11 +39,11 @@ class PairAxis:
 
     domain: Domain
     place: int  # the index of the axis in the domain
-    rows: Domain  # the domain of the sums, and of the differences: here the axis has one value
+    rows: Domain  # the domain of sums and of differences, in which the axis has one value
 
     @classmethod
     def of(cls, domain: Domain, name: str) -> "PairAxis":
-        """Return the axis with this name, if it has two values and one level."""
+        """Return the axis with this name; it must have two values and one level."""
         instance(domain, Domain, "domain")
         place, level = domain.level_named(text(name, "name"))
         axis = domain.axes[place]
@@ -58,7 +59,7 @@ class PairAxis:
 
     @classmethod
     def changed_by(cls, unit: Unit, domain: Domain, together: str) -> "PairAxis":
-        """Return the named axis, if the unit has an even number of cells and no bound ``in_total``."""
+        """Return the named axis; the unit must have an even number of cells, and no ``in_total``."""
         if unit.in_total is not None:  # in_total bounds the sum of the changes of single cells, not of rows
             remedy = "Leave together= out, or count without in_total=."
             raise Unsupported("only one of together= and in_total= may be given", came="both", remedy=remedy)
@@ -70,7 +71,7 @@ class PairAxis:
 
     @property
     def words(self) -> str:
-        """The two values as text, joined by "and"."""
+        """The labels of the two values as text, joined by "and"."""
         return " and ".join(repr(label_text(label)) for label in self.domain.axes[self.place].labels[0])
 
     def is_difference(self, marginal: Marginal) -> bool:
@@ -82,7 +83,7 @@ class PairAxis:
         return (*marginal[: self.place], 1, *marginal[self.place + 1 :])
 
     def rotated(self, sums: NDArray[Any], marginal: Marginal) -> NDArray[Any]:
-        """The measured numbers of a marginal, from the sums over its groups: the sums, or their differences."""
+        """Return the measured numbers of a marginal from the sums over its groups: these sums, or their differences."""
         if not self.is_difference(marginal):
             return sums
         first, second = np.split(sums, 2, axis=self.place)
@@ -93,15 +94,15 @@ class PairAxis:
         return self.domain.columns[self.place]
 
     def of_sums(self, marginal: Marginal) -> Marginal:
-        """The marginal of the domain that measures sums of a marginal of `rows`."""
+        """Return the marginal of the domain that measures sums, for a marginal of `rows`."""
         return self.of_rows(marginal)
 
     def of_differences(self, marginal: Marginal) -> Marginal:
-        """The marginal of the domain that measures differences of a marginal of `rows`."""
+        """Return the marginal of the domain that measures differences, for a marginal of `rows`."""
         return (*marginal[: self.place], 0, *marginal[self.place + 1 :])
 
     def split(self, marginals: Mapping[Marginal, T]) -> tuple[dict[Marginal, T], dict[Marginal, T]]:
-        """Split a mapping over marginals of the domain into sums and differences, both over marginals of `rows`."""
+        """Split a mapping over marginals of the domain into sums and differences, by marginals of `rows`."""
         halves: tuple[dict[Marginal, T], dict[Marginal, T]] = ({}, {})
         for marginal, value in marginals.items():
             halves[self.is_difference(marginal)][self.of_rows(marginal)] = value
@@ -113,13 +114,14 @@ class PairAxis:
         return {**{self.of_sums(marginal): value for marginal, value in sums.items()}, **of_differences}
 
     def sides(self, workload: Workload) -> tuple[Workload | None, Workload | None]:
-        """The workload of the sums and the workload of the differences; None where nothing is wanted."""
+        """Return the workload of the sums and the workload of the differences; None if a workload is empty."""
         # An answer c_1 x_1 + c_2 x_2 of a row is (c_1 + c_2)/2 of its sum plus (c_1 - c_2)/2 of its difference.
-        # The squares are in the weights, so that the two weighted errors add up to the workload's.
+        # The squares of these coefficients are in the weights, so that the two weighted errors add up to the workload's
+        # error.
         return self._side(workload, 1), self._side(workload, -1)
 
     def has_no_covariance(self, part: WantedSums) -> bool:
-        """Whether answers weigh both columns alike, so that errors of sums and differences do not mix."""
+        """Whether answers give both columns the same weight, so that errors of sums and differences do not mix."""
         squares = (part.sums[self.place].matrix(self.domain.axes[self.place]).astype(int) ** 2).sum(axis=0)
         return bool(squares[0] == squares[1])
 

@@ -1,8 +1,9 @@
-"""The error of products of listed rows; the workload's Gram matrix is a sum of products of one matrix for each axis.
+"""The error of plans that measure products of listed rows, from the workload's Gram matrices along each axis.
 
     sum over the classes of v(E s_1 s_2 ...) b_1 b_2 ...,    b = the sum over a class of diag(B' M B),
 
-with the estimates B of each axis and the shares s. Source: [mckenna2018], OPT_x and OPT_+.
+with the least-squares estimates B and the shares s of each axis, and the variance v of geometric noise. Source:
+[mckenna2018], OPT_x and OPT_+.
 """
 
 from collections.abc import Mapping
@@ -31,16 +32,16 @@ def product_variances(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductErrors:
-    """The Gram matrices of a workload along each axis, and the errors of listed rows."""
+    """The Gram matrices of a workload along each axis, and the errors of plans with listed rows."""
 
     workload: Workload
-    base: Marginal  # the level of each axis whose groups are measured one by one
+    base: Marginal  # for each axis, the level whose groups are measured one by one
     # for each part and axis, the sum of w w' over the rows w, in groups of the base
     grams: tuple[tuple[Floats, ...], ...]
 
     @classmethod
     def of(cls, workload: Workload, base: Marginal | None = None) -> "ProductErrors":
-        """The matrices of a workload; ``base`` is by default the coarsest level that determines the workload."""
+        """Compute the Gram matrices; ``base`` is by default the coarsest marginal that determines the workload."""
         marginals = [part.marginal(workload.domain) for part in workload.parts]
         coarsest = tuple(map(min, *marginals)) if len(marginals) > 1 else marginals[0]
         chosen = coarsest if base is None else base
@@ -67,7 +68,7 @@ class ProductErrors:
         return np.array([float(part.weight / part.answers) for part in self.workload.parts])
 
     def weighted(self, rows: ProductRows, shares: Mapping[Marginal, Fraction], level: float) -> list[float]:
-        """For each part, its weight times the mean variance of its answers."""
+        """For each part, return its weight times the mean variance of its answers."""
         levels = np.empty([len(listed.places) for listed in rows.axes])
         for marginal, share in shares.items():
             levels[rows.classes(marginal)] = float(share) * level
@@ -91,5 +92,5 @@ class ProductErrors:
 
 
 def row_precision(levels: Floats) -> Floats:
-    """1/variance of geometric noise at these levels; levels above 1400 count as 1400."""
+    """Return 1/variance of geometric noise at these levels; levels above 1400 count as 1400."""
     return np.asarray(2 * np.sinh(np.minimum(levels, 1400.0) / 2) ** 2)

@@ -1,13 +1,14 @@
-"""Rows that a plan lists along each axis, and their products, so that one individual is charged exactly the level.
+"""Rows that a plan lists along each axis, and their products, such that one individual is charged exactly the level.
 
-Along an axis, value j is measured by itself at share c_j, and integer rows a_i at 1/N of the level, with
+Along an axis, each value j is measured by itself with the budget share c_j, and each integer row a_i with the share
+1/N, such that
 
     c_j + sum_i a_ij / N = 1        for every value j,
 
-so that an individual who changes one value by 1 is charged the full level. With several axes all products of rows are
-measured, each at the product of its shares: the sum over the products of shares times entries is the product of these
-sums, 1 again. Entries with the same share are a **class**. A measured marginal takes one class of each axis; all its
-sums have noise of one level.
+so an individual who changes one value by 1 is charged the full level. With several axes, all products of rows are
+measured, each with the product of its shares. The sum over all products of share times entry is then the product of the
+sums above, which is 1. The values or rows with the same share form a **class**. A measured marginal takes one class of
+each axis; all its sums have noise at the same level.
 
 Source: p-identity plans and their products [mckenna2018]; here with integer rows, and a level for each class.
 """
@@ -40,12 +41,13 @@ _MOST_WORK = 2 * 10**8  # products of Python integers in about a minute
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AxisRows:
-    """Measured sums along an axis: each value (or group of a level), and integer rows over the values.
+    """The sums that a plan measures along an axis: each value (or group of a level), and integer rows over the values.
 
     Args:
         level: Level of the axis whose groups are the values.
         rows: Nonnegative integers, (rows, values); no row of zeros.
-        parts: N. Each row has the share 1/N of the level. Each value has the rest, 1 - (sum of its column)/N >= 1/N.
+        parts: The number N. Each row has the share 1/N of the level; each value has the share 1 - (sum of its column)/N
+            >= 1/N.
 
     Raises:
         OutOfRange: for a negative entry, a column whose sum is N or more, and too many rows or parts.
@@ -92,27 +94,27 @@ class AxisRows:
 
     @property
     def values(self) -> int:
-        """Number of values."""
+        """The number of values."""
         return int(self.rows.shape[1])
 
     @property
     def entries(self) -> int:
-        """Number of measured sums along the axis: the values, then the rows."""
+        """The number of measured sums along the axis: the values, then the rows."""
         return sum(self.rows.shape)
 
     @property
     def largest(self) -> int:
-        """Upper bound on the sum of a row's absolute entries, divided by the number of values."""
+        """An upper bound on the sum of a row's absolute entries, divided by the number of values."""
         return self.parts
 
     def words(self, axis: Axis, number: int) -> str:
-        """The name of a class for people, such as "5 values of age"."""
+        """Describe a class for people, such as "5 values of age"."""
         count = len(self.places[number])
         kind = "row" if len(self.rows) and number == len(self.places) - 1 else "value"
         return f"{count} {kind}{'s' * (count > 1)} of {axis.levels[0]}"
 
     def float_estimates(self, weights: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-        """The matrix B of least squares, with estimates B y from measured sums y; (values, entries)."""
+        """Return the matrix B of least squares, with estimates B y from measured sums y; (values, entries)."""
         if not len(self.rows):
             return np.eye(self.values)
         own = np.zeros(self.values)
@@ -124,10 +126,10 @@ class AxisRows:
         return np.concatenate([np.eye(self.values) - gain @ H, gain], axis=1)
 
     def loaded(self, spent: NDArray[Any]) -> NDArray[Any]:
-        """The charge of a value of each class: the share of the value plus its part of the shares of the rows.
+        """For each class of values, return the charge of a value: its own share, and its part of the rows' shares.
 
         Args:
-            spent: Share of each class along the first axis, the class of the rows last.
+            spent: Share of each class, along the first axis of the array; the class of the rows comes last.
         """
         if not len(self.rows):
             return spent
@@ -136,24 +138,25 @@ class AxisRows:
         return np.asarray(own + loads.reshape(-1, *[1] * (own.ndim - 1)) * spent[-1])
 
     def measured(self, sums: NDArray[Any], place: int) -> NDArray[Any]:
-        """Append the sums by the rows to an array with a number for each value along the axis ``place``."""
+        """Append the sums by the rows to an array that has a number for each value along the axis ``place``."""
         moved = np.moveaxis(sums, place, 0)
         across = np.tensordot(self.rows.astype(moved.dtype), moved, axes=1)
         return np.moveaxis(np.concatenate([moved, across]), 0, place)
 
     def facts(self, axis: Axis) -> dict[str, Any]:
-        """JSON values of the level, the parts and the rows."""
+        """Return the level, the parts and the rows as JSON values."""
         name = axis.level_name(self.level) if self.level < len(axis.levels) else ""
         return {"level": name, "parts": self.parts, "rows": self.rows.tolist()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductRows:
-    """The products of rows that are listed along each axis.
+    """The products of the rows that are listed along each axis.
 
     Args:
         domain: Domain of the rows.
-        axes: Listed rows of each axis. One axis may have signed rows, if one individual changes whole rows along it.
+        axes: Listed rows of each axis. If one individual changes whole rows of cells along an axis, this axis may have
+            signed rows.
 
     Raises:
         OutOfRange: for rows of other axes, signed rows on two axes, and more than 4096 measured marginals.
@@ -188,13 +191,13 @@ class ProductRows:
 
     @property
     def together(self) -> str | None:
-        """Name of the axis along which one individual changes whole rows, or None for single cells."""
+        """The name of the axis along which one individual changes whole rows; None for single cells."""
         named = zip(self.domain.columns, self.axes, strict=True)
         return next((name for name, listed in named if isinstance(listed, SignedAxis)), None)
 
     @property
     def shares(self) -> dict[Marginal, Fraction]:
-        """Share of each measured marginal: the product of its classes' shares. Sorted by marginal."""
+        """The budget share of each measured marginal, in sorted order: the product of its classes' shares."""
         classes = [list(enumerate(listed.shares)) for listed in self.axes]
         shares = {
             tuple(class_code(number) for number, _ in chosen): prod((share for _, share in chosen), start=Fraction(1))
@@ -204,14 +207,14 @@ class ProductRows:
 
     @property
     def base(self) -> Marginal:
-        """Marginal of the groups that are measured one by one."""
+        """The marginal of the groups that are measured one by one."""
         return tuple(listed.level for listed in self.axes)
 
     def charge(self, shares: Mapping[Marginal, Fraction]) -> Fraction:
-        """The largest charge of a cell at these shares, as a fraction of the level that noise of each cell would spend.
+        """Return the largest charge of a cell at these shares, as a fraction of the level of noise of each cell.
 
-        Where one individual changes whole rows: the largest charge of a row, as a fraction of the level that noise of
-        each cell of the row would spend.
+        If one individual changes whole rows, return the largest charge of a row instead, as a fraction of the level
+        that separate noise of its cells spends.
         """
         if set(shares) != set(self.shares):
             raise OutOfRange("the shares must be those of the listed rows' classes", came="others")
@@ -223,22 +226,22 @@ class ProductRows:
         return Fraction(max(spent.ravel().tolist()))
 
     def classes(self, marginal: Marginal) -> tuple[int, ...]:
-        """Index of the class of a measured marginal on each axis."""
+        """Return the index of the class of a measured marginal on each axis."""
         numbers = tuple(class_number(level) for level in marginal)
         if len(numbers) != len(self.axes) or None in numbers:
             raise OutOfRange("a measured marginal must take a class of listed rows on each axis", came=marginal)
         return tuple(number for number in numbers if number is not None)
 
     def places(self, marginal: Marginal) -> list[NDArray[np.intp]]:
-        """Indices of a measured marginal's entries on each axis; an axis has its values first, then its rows."""
+        """Return the indices of a measured marginal's entries on each axis, where values come before rows."""
         return [listed.places[number] for listed, number in zip(self.axes, self.classes(marginal), strict=True)]
 
     def shape(self, marginal: Marginal) -> tuple[int, ...]:
-        """Number of sums of a measured marginal along each axis."""
+        """Return the number of sums of a measured marginal along each axis."""
         return tuple(map(len, self.places(marginal)))
 
     def sums(self, cells: NDArray[Any], marginals: Sequence[Marginal]) -> dict[Marginal, NDArray[Any]]:
-        """The measured sums of marginals, from an array with one number for each cell."""
+        """Compute the sums that marginals measure, from an array with one number for each cell."""
         sums = self.domain.sums(cells, self.base)
         sums = with_room_for(sums, self.domain.size * prod(listed.largest for listed in self.axes))
         for place, listed in enumerate(self.axes):
@@ -246,24 +249,24 @@ class ProductRows:
         return {marginal: sums[np.ix_(*self.places(marginal))] for marginal in marginals}
 
     def joined(self, measured: Mapping[Marginal, NDArray[Any]]) -> NDArray[Any]:
-        """One array of the sums of all marginals; each axis has its values first, then its rows."""
+        """Join the sums of all marginals into one array; each axis has its values first, then its rows."""
         whole = np.zeros([listed.entries for listed in self.axes], dtype=object)
         for marginal, sums in measured.items():
             whole[np.ix_(*self.places(marginal))] = np.asarray(sums, dtype=object).reshape(self.shape(marginal))
         return whole
 
     def words(self, marginal: Marginal) -> str:
-        """Name of a measured marginal for people: "5 values of age by 3 rows of race"."""
+        """Describe a measured marginal for people, such as "5 values of age by 3 rows of race"."""
         along = zip(self.domain.axes, self.axes, self.classes(marginal), strict=True)
         return " by ".join(listed.words(axis, number) for axis, listed, number in along)
 
     def facts(self) -> list[dict[str, Any]]:
-        """JSON values of each axis' rows, for `of_facts`."""
+        """Return each axis' rows as JSON values, for `of_facts`."""
         return [listed.facts(axis) for axis, listed in zip(self.domain.axes, self.axes, strict=True)]
 
     @classmethod
     def of_facts(cls, domain: Domain, facts: Any) -> "ProductRows":
-        """Return the rows that JSON values describe."""
+        """Read the rows from JSON values."""
         instance(domain, Domain, "domain")
         if not isinstance(facts, Sequence) or len(facts) != len(domain.axes):
             raise wrong_kind("rows", "a list with the rows of each axis", facts)
@@ -271,12 +274,12 @@ class ProductRows:
 
 
 def rows_of_facts(domain: Domain, facts: Mapping[str, Any]) -> ProductRows | None:
-    """The listed rows in the JSON values of a plan or statement, or None."""
+    """Read the listed rows from the JSON values of a plan or statement; None if there are none."""
     return None if facts.get("rows") is None else ProductRows.of_facts(domain, facts["rows"])
 
 
 def check_rows(domain: Domain, unit: Unit, together: str | None, rows: ProductRows) -> None:
-    """Check that listed rows are of this domain, and that this unit proves what signed rows need."""
+    """Check that listed rows are over this domain, and that the unit has the properties that signed rows need."""
     if not rows.domain.same_as(domain):
         raise OutOfRange("listed rows must be over the plan's domain", came="another domain", where="rows")
     if together != rows.together or unit.is_shared:

@@ -1,6 +1,6 @@
-"""Sets of rows of weights along one axis, each named by an integer.
+"""Row sets: families of weighted sums along one axis, each named by an integer.
 
-b > 0 names the groups of b neighbouring values, and -s < 0 the hat functions of spacing s.
+An integer b > 0 names the sums over groups of b neighbouring values; -s < 0 names the hat functions of spacing s.
 """
 
 from collections.abc import Iterable
@@ -15,16 +15,16 @@ from utmost.tables.axes.axes import Axis
 from utmost.tables.axes.hat_functions import hat_count, hat_spread, hat_sums
 
 MOST_HATS, MOST_WEIGHTS = 2000, 10**8
-"""The largest number of hat functions along one axis, and of their weights."""
+"""Limits along one axis: the number of hat functions, and that number times the number of values."""
 
 
 def rows_of(axis: Axis, level: int) -> int:
-    """The row set of a level: the size of its groups, or -s for hat functions of spacing s."""
+    """Return the row set of a level: the size of its groups, or -s for hat functions of spacing s."""
     return level if level < 0 else even_block(axis, level)
 
 
 def base_of(sets: Iterable[int]) -> int:
-    """The size of the smallest measured groups, of which all other rows are sums; 0 where nothing is measured."""
+    """Return the size of the smallest measured groups, of which all other rows are sums; 0 if nothing is measured."""
     listed = list(sets)
     groups = [size for size in listed if size > 0]
     if len(groups) < len(listed) and min(groups, default=0) != 1:
@@ -47,14 +47,14 @@ def check_hats_fit(size: int, sets: Iterable[int]) -> None:
 
 
 def row_sums(values: NDArray[Any], size: int, base: int, rows: int) -> NDArray[Any]:
-    """The sums by a row set along the first axis, of numbers for the groups of the base."""
+    """Compute the sums of a row set along the first axis, from numbers for the groups of size ``base``."""
     if rows < 0:
         return hat_sums(values, -rows)
     return np.add.reduceat(values, np.arange(0, size // base, rows // base), axis=0)
 
 
 def row_values(sums: NDArray[Any], size: int, base: int, rows: int) -> NDArray[Any]:
-    """The transpose of `row_sums`."""
+    """Apply the transpose of `row_sums`: from numbers for the rows to numbers for the groups of size ``base``."""
     if rows < 0:
         return hat_spread(sums, size, -rows)
     return np.repeat(sums, rows // base, axis=0)

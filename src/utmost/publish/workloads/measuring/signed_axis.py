@@ -1,8 +1,9 @@
-"""Signed rows along an axis along which one individual changes whole rows: factors of the measured products.
+"""Signed rows along an axis, for individuals who change all cells of a row together.
 
-Let the shares f_i satisfy: the maximum over d in {0, 1}^k of sum_i f_i |a_i d| is 1. With rows along the other axes
-that cost one individual the full level, all products together cost as much as independent noise of the k cells of a
-row: k times the level of one cell. `shares` are k f_i: fractions of the level of one cell.
+Let the shares f_i of the rows a_i satisfy: the maximum over d in {0, 1}^k of sum_i f_i |a_i d| is 1. If the rows along
+each other axis are charged the full level, all products of rows together cost as much as independent noise of the k
+cells of a row, that is k times the level of one cell. The attribute `shares` has k f_i: fractions of the level of one
+cell.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,15 +28,15 @@ _DIGITS = 60  # binary digits of estimates
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SignedAxis:
-    """Signed sums over the values of an axis, for individuals who raise cells and lower none.
+    """Signed sums over the values of an axis, for individuals who enlarge cells and lower none.
 
     Args:
         signed: Rows of integers, (rows, values), of full column rank.
-        parts_of_level: Share of each row, as a fraction of the level of a row of cells. The maximum over 0-1 vectors d
-            of the sum of shares times |row . d| must be 1.
+        parts_of_level: Budget share of each row, as a fraction of the level of a row of cells. The maximum over 0-1
+            vectors d of the sum over the rows of share times |row . d| must be 1.
 
     Raises:
-        OutOfRange: for rows that do not determine the values, and for shares with another maximum than 1.
+        OutOfRange: for rows that do not determine the values, and for shares whose maximum is not 1.
 
     >>> axis = SignedAxis([[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["8/15", "7/15", "7/15"])
     >>> [(str(share), places.tolist()) for share, places in zip(axis.shares, axis.places, strict=True)]
@@ -77,29 +78,29 @@ class SignedAxis:
 
     @property
     def values(self) -> int:
-        """Number of values of the axis."""
+        """The number of values of the axis."""
         return len(self.signed[0])
 
     @property
     def entries(self) -> int:
-        """Number of measured sums along the axis: the rows."""
+        """The number of measured sums along the axis, which is the number of rows."""
         return len(self.signed)
 
     @property
     def largest(self) -> int:
-        """Largest sum of a row's absolute entries."""
+        """The largest sum of a row's absolute entries."""
         return int(max(sum(map(abs, row)) for row in self.signed))
 
     @property
     def matrix(self) -> NDArray[np.int64]:
-        """The rows; (rows, values)."""
+        """The rows as a matrix; (rows, values)."""
         return np.array(self.signed, dtype=np.int64)
 
     def loaded(self, spent: NDArray[Any]) -> NDArray[Any]:
-        """The charge of each possible change of a row by one individual, as a fraction of the level of the row's cells.
+        """For each change of a row by one individual, return its charge as a fraction of the level of the row's cells.
 
         Args:
-            spent: Share of each class along the first axis.
+            spent: Share of each class, along the first axis of the array.
         """
         corners = np.array([change for change in product((0, 1), repeat=self.values) if any(change)])
         moved = np.abs(corners @ self.matrix.T)
@@ -107,27 +108,28 @@ class SignedAxis:
         return np.asarray(np.tensordot(by_class, spent, axes=1) * Fraction(1, self.values))
 
     def measured(self, sums: NDArray[Any], place: int) -> NDArray[Any]:
-        """The sums that the rows form from an array with a number for each value along the axis ``place``."""
+        """Compute the sums by the rows from an array with a number for each value along the axis ``place``."""
         moved = np.moveaxis(sums, place, 0)
         return np.moveaxis(np.tensordot(self.matrix.astype(moved.dtype), moved, axes=1), 0, place)
 
     def float_estimates(self, weights: Sequence[float] | Floats) -> Floats:
-        """The matrix B of least squares, with estimates B y from measured sums y; (values, rows)."""
+        """Return the matrix B of least squares, with estimates B y from measured sums y; (values, rows)."""
         of_rows = np.empty(self.entries)
         for places, weight in zip(self.places, weights, strict=True):
             of_rows[places] = weight / max(weights)
         weighed = self.matrix.T * of_rows
         try:
             return np.asarray(np.linalg.solve(weighed @ self.matrix, weighed))
-        except np.linalg.LinAlgError:  # weights that floats cannot hold beside each other
+        except np.linalg.LinAlgError:  # the weights differ too much for floats
             least = Fraction(min(weights)) / 1000
             gain, denominator = self.exact_estimates([round(Fraction(weight) / least) for weight in weights])
             return np.asarray(gain / denominator, dtype=float)
 
     def exact_estimates(self, classes: Sequence[int]) -> tuple[Array, int]:
-        """The matrix B of exactly unbiased estimates, near least squares, as integers over a denominator.
+        """Return a matrix B of exactly unbiased estimates, near least squares, as integers over a denominator.
 
-        B = L + R (1 - A L) has B A = 1 for every left inverse L of the rows A and *every* R, so that R may be rounded.
+        Let L be a left inverse of the rows A. Then B = L + R (1 - A L) has B A = 1 for *every* R, so the best R may be
+        rounded.
 
         Args:
             classes: Weight of each class.
@@ -153,7 +155,7 @@ class SignedAxis:
         return left * (1 << _DIGITS) + rounded.dot(off), below << _DIGITS
 
     def words(self, axis: Axis, number: int) -> str:
-        """The name of a class for people, such as "'a' - 'b' of kind"."""
+        """Describe a class for people, such as "'a' - 'b' of kind"."""
         labels = [repr(str(label_text(label))) for label in axis.labels[0]]
         sums = []
         for place in self.places[number].tolist():
@@ -166,13 +168,13 @@ class SignedAxis:
         return f"{'; '.join(sums)} of {axis.levels[0]}"
 
     def facts(self, axis: Axis) -> dict[str, Any]:
-        """JSON values of the rows and their shares."""
+        """Return the rows and their shares as JSON values."""
         del axis
         return {"signed": [list(row) for row in self.signed], "shares": [str(share) for share in self.parts_of_level]}
 
 
 def signed_axis_of(axis: Axis, facts: Mapping[str, Any]) -> SignedAxis:
-    """Return the signed rows that `SignedAxis.facts` describes."""
+    """Read the signed rows that `SignedAxis.facts` wrote."""
     if set(facts) != {"signed", "shares"} or not all(isinstance(facts[name], list) for name in facts):
         raise wrong_kind("rows", 'a mapping with "signed" and "shares"', facts)
     if not all(isinstance(row, list) and all(type(entry) is int for entry in row) for row in facts["signed"]):

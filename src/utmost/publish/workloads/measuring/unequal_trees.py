@@ -1,7 +1,8 @@
-"""Trees whose groups differ in size (states and their counties): variances and estimates by two passes, O(groups).
+"""Trees whose groups differ in size (states and their counties): variances and estimates in two passes, O(groups).
 
-Each group of a measured level has noise of the level's precision p. pi_v is the precision of v's sum from the
-measurements inside v, delta_v from the measurements outside v. The first pass goes up the tree, the second down:
+Each group of a measured level has noise of the level's precision p. Let pi_v be the precision of the estimate of a
+group v's sum from the measurements inside v, and delta_v its precision from the measurements outside v. The first pass
+goes up the tree, the second down:
 
     up      pi_v = p_v + 1 / sum over the children of 1/pi_c
     down    delta_c = r / (1 + r * sum over the siblings of 1/pi),  r = p_v + delta_v of the parent v;  0 at the top
@@ -9,8 +10,8 @@ measurements inside v, delta_v from the measurements outside v. The first pass g
 
 These formulas hold for any positive precisions; with rational precisions the estimates are exactly unbiased rationals.
 
-Source: [hay2010] for equal trees and precisions. Other trees work alike, because the noise inside a group is
-independent of the noise outside.
+Source: [hay2010] for trees with groups of one size and equal precisions. The formulas hold for other trees, because the
+noise inside a group is independent of the noise outside.
 """
 
 from collections.abc import Sequence
@@ -42,10 +43,10 @@ from utmost.tables.axes.domain import Domain
 class UnequalTree(Display):
     """The groups of one axis, by level up to the group of all; groups may have any sizes."""
 
-    groups: tuple[int, ...]  # number of groups of each level; the last level is "all"
-    # for each level above the finest: each group's first child, an index in the level below
+    groups: tuple[int, ...]  # the number of groups of each level; the last level is "all"
+    # for each level above the finest, the index in the level below of each group's first child
     firsts: tuple[NDArray[np.intp], ...] = field(repr=False)
-    parents: tuple[NDArray[np.intp], ...] = field(repr=False)  # for each level below "all": each group's parent
+    parents: tuple[NDArray[np.intp], ...] = field(repr=False)  # by level below "all", the indices of parents
 
     @classmethod
     def of(cls, domain: Domain) -> "UnequalTree":
@@ -70,7 +71,7 @@ class UnequalTree(Display):
         return _tree, (self.groups, self.firsts, self.parents)
 
     def added(self, values: Array, level: int) -> Array:
-        """For each group of a level, the sum over its children of values of the level below."""
+        """For each group of a level, return the sum over its children of values of the level below."""
         return np.asarray(np.add.reduceat(values, self.firsts[level - 1]))
 
 
@@ -82,19 +83,19 @@ def _tree(groups: tuple[int, ...], firsts: Sequence[Array], parents: Sequence[Ar
 
 
 def tree_variances(domain: Domain, precisions: Sequence[Any]) -> tuple[Array, ...]:
-    """The variance of the best linear unbiased estimate of every group's sum, by level.
+    """Return the variance of the best linear unbiased estimate of every group's sum, by level.
 
     Args:
         domain: Domain of one axis, whose groups are measured.
         precisions: Precision (1/variance) of the noise at each level of the axis and at "all"; 0 for a level that is
-            not measured. A level has one number, or an array of a number for each group, all positive or all 0.
+            not measured. Pass one number for a level, or an array with a number for each group, all positive or all 0.
 
     Returns:
-        An array (groups,) for each level: Fractions if all precisions are rational. Where the measurements do not
-        determine the sums, the variance is the float infinity.
+        An array (groups,) for each level: Fractions if all precisions are rational. If the measurements do not
+        determine a sum, its variance is the float infinity.
 
     Raises:
-        OutOfRange: for precisions of another shape, negative precisions, and where no level is measured.
+        OutOfRange: for precisions of another shape, for negative precisions, and if no level is measured.
         Unsupported: for a domain of several axes.
 
     Cost: O(groups).
@@ -108,32 +109,32 @@ def tree_variances(domain: Domain, precisions: Sequence[Any]) -> tuple[Array, ..
 
 
 def variances_of_groups(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array, ...]:
-    """The result of `tree_variances` for a tree."""
+    """Return the result of `tree_variances` for a tree."""
     known = _read(tree, precisions)
     finest = _finest_measured(known)
     inside, spreads = _up(tree, known, finest)
     variances: list[Array] = [np.zeros(0)] * len(known)
-    # No measurement lies outside the group of all: delta is 0, a Fraction or a float as the precisions are.
+    # No measurement lies outside the group of all, so delta is 0: a Fraction or a float, like the precisions.
     outside = known[-1] * 0
     variances[-1] = 1 / (inside[-1] + outside)
     for level in range(len(known) - 1, finest, -1):
         parents = tree.parents[level - 1]
         ratio = (known[level] + outside)[parents]
-        # The sum over the siblings without the group itself; rounding of floats may make it negative.
+        # Sum over the siblings, which excludes the group itself; rounding of floats may make the sum negative.
         rest = spreads[level][parents] - 1 / inside[level - 1]
         if rest.dtype != object:
             rest = np.maximum(rest, 0.0)
         outside = ratio / (1 + ratio * rest)
         variances[level - 1] = 1 / (inside[level - 1] + outside)
     for level in range(finest):
-        # A finer level with as many groups has the same groups; any other finer level is not determined.
+        # A finer level with as many groups has the same groups; no other finer level is determined.
         same = tree.groups[level] == tree.groups[finest]
         variances[level] = variances[finest] if same else np.full(tree.groups[level], np.inf)
     return tuple(frozen(variance.copy()) for variance in variances)
 
 
 def tree_estimate(domain: Domain, measured: Sequence[Any], precisions: Sequence[Any]) -> tuple[Array | None, ...]:
-    """The best linear unbiased estimate of every group's sum from noisy sums of some levels.
+    """Return the best linear unbiased estimate of every group's sum, from noisy sums of some levels.
 
     The estimates of a group's parts add up to the group's estimate. The estimates are unbiased for any positive
     precisions, and have the least variance if the precisions are those of the noise.
@@ -166,7 +167,7 @@ def tree_estimate(domain: Domain, measured: Sequence[Any], precisions: Sequence[
 def estimates_of_groups(
     tree: UnequalTree, measured: Sequence[Any], precisions: Sequence[Any]
 ) -> tuple[Array | None, ...]:
-    """The result of `tree_estimate` for a tree."""
+    """Return the result of `tree_estimate` for a tree."""
     known = _read(tree, precisions)
     finest = _finest_measured(known)
     values = [
@@ -174,13 +175,13 @@ def estimates_of_groups(
         for level, level_sums in enumerate(_levels(tree, measured, "measured"))
     ]
     inside, spreads = _up(tree, known, finest)
-    # Up the tree: the estimate of each group from the measurements inside the group.
+    # Up the tree: estimate each group from the measurements inside it.
     means = {finest: values[finest]}
     below = {}
     for level in range(finest + 1, len(known)):
         below[level] = tree.added(means[level - 1], level)
         means[level] = (known[level] * values[level] + below[level] / spreads[level]) / inside[level]
-    # Down the tree: a group's estimate minus the sum of its children's is divided among the children.
+    # Down the tree: divide the difference of a group's estimate and the sum of its children's among the children.
     estimates: list[Array | None] = [None] * len(known)
     estimates[-1] = upper = means[len(known) - 1]
     for level in range(len(known) - 1, finest, -1):
@@ -194,7 +195,7 @@ def estimates_of_groups(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TreeError(Display):
-    """The error of a workload over a tree by its budget shares, divided by the variance of noise at ``level``."""
+    """The error of a workload over a tree by the budget shares, in units of the variance of noise at ``level``."""
 
     tree: UnequalTree
     weights: tuple[Floats, ...] = field(repr=False)  # for each level, the weight of each group's variance; (groups,)
@@ -205,7 +206,7 @@ class TreeError(Display):
     def of(
         cls, workload: Workload, unit: Unit, epsilon: Number | Level, condition: ShareCondition = PLAIN
     ) -> "TreeError":
-        """The error of a workload of groups over a domain of one axis; the shares of levels add up to 1."""
+        """Prepare the error of a workload that wants groups, over a domain of one axis."""
         instance(workload, Workload, "workload")
         instance(unit, Unit, "unit")
         instance(condition, ShareCondition, "condition")
@@ -223,7 +224,7 @@ class TreeError(Display):
         return cls(tree, tuple(map(frozen, weights)), float(largest.epsilon_float), float(condition.free))
 
     def __call__(self, shares: Floats) -> Floats:
-        """The error at the shares (..., levels); inf where a wanted answer is not determined."""
+        """Return the error for each row of shares, (..., levels); inf if a wanted answer is not determined."""
         whole_shares = np.array(np.atleast_2d(shares), dtype=float)
         whole_shares[:, self.tree.groups.index(1)] += self.free
         rows = relative_precision(whole_shares / (1 + self.free), self.level)
@@ -238,7 +239,7 @@ class TreeError(Display):
 
 
 def _up(tree: UnequalTree, known: Sequence[Array], finest: int) -> tuple[list[Array], dict[int, Array]]:
-    """pi of each level from the finest measured level on; and for each level the sums of the children's 1/pi."""
+    """Return pi by level, from the finest measured level on; and for each level the sums of the children's 1/pi."""
     inside, spreads = [known[0]] * finest + [known[finest]], {}
     for level in range(finest + 1, len(known)):
         spreads[level] = tree.added(1 / inside[level - 1], level)
@@ -257,7 +258,7 @@ def _levels(tree: UnequalTree, values: Sequence[Any], name: str) -> Sequence[Any
 
 
 def _read(tree: UnequalTree, precisions: Sequence[Any]) -> list[Array]:
-    """The precisions of each level, all Fractions or all floats."""
+    """Return the precisions of each level, all as Fractions or all as floats."""
     rows = [np.asarray(level_precisions) for level_precisions in _levels(tree, precisions, "precisions")]
     rational = not any(row.dtype.kind == "f" for row in rows)
     precisions_read = []
@@ -276,7 +277,7 @@ def _read(tree: UnequalTree, precisions: Sequence[Any]) -> list[Array]:
 
 
 def _sums(tree: UnequalTree, level: int, values: Any, known: Array) -> Array:
-    """The noisy sums of a level, in the number type of its precisions; zeros where it is not measured."""
+    """Return the noisy sums of a level in the number type of its precisions; zeros if it is not measured."""
     if (values is None) != bool(known[0] == 0):
         remedy = "Give sums and a positive precision, or None and 0."
         raise OutOfRange(

@@ -1,8 +1,8 @@
-"""Variances in closed form, where every level of every axis has groups of one size (orthogonal block structure).
+"""Variances in closed form, if the groups of every level of every axis have one size (orthogonal block structure).
 
-Each marginal S, of groups of m_S cells, is measured with noise of precision p_S on each of its sums. Averages over
-groups of two marginals commute, so that least squares splits into eigenspaces T: one for each choice of a level on
-each axis. With
+The groups of a marginal S have m_S cells each, and each of its sums has noise of precision p_S. Averages over the
+groups of two marginals commute, so least squares splits into eigenspaces T: one for each choice of a level on each
+axis. With
 
     lambda_T = sum of m_S p_S over the marginals S that are nowhere coarser than T,
 
@@ -30,7 +30,7 @@ MOST_PAIRS = 10**8
 
 
 def precision(level: Any) -> Any:
-    """1/variance of geometric noise at a level: cosh(level) - 1, accurate down to level 0; a float or an array.
+    """Return 1/variance of geometric noise at a level: cosh(level) - 1, accurate down to level 0; a float or an array.
 
     Levels above 650, whose variance is below 10^-281, count as 650.
 
@@ -41,7 +41,7 @@ def precision(level: Any) -> Any:
 
 
 def relative_precision(share: Any, level: float) -> Any:
-    """precision(share * level) / precision(level) for shares in [0, 1]; neither precision overflows."""
+    """Return precision(share * level) / precision(level) for shares in [0, 1], without overflow of either precision."""
     part = np.asarray(share, dtype=float)
     # sinh(x) = exp(x) (1 - exp(-2x))/2
     return (np.exp((part - 1) * level / 2) * np.expm1(-part * level) / np.expm1(-level))[()] ** 2
@@ -49,13 +49,13 @@ def relative_precision(share: Any, level: float) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class VarianceComponents(Display):
-    """The marginals S and the eigenspaces T of a domain, and which S is nowhere coarser than which T."""
+    """The marginals S and the eigenspaces T of a domain, and for which pairs S is nowhere coarser than T."""
 
-    chains: tuple[Chain, ...]  # sizes of the groups of each axis by level, then of all values
-    marginals: tuple[Marginal, ...]  # the marginals S: columns
-    eigenspaces: tuple[Marginal, ...] = field(repr=False)  # T: rows
+    chains: tuple[Chain, ...]  # for each axis, the group sizes of its levels, then its number of values
+    marginals: tuple[Marginal, ...]  # the marginals S, which are columns
+    eigenspaces: tuple[Marginal, ...] = field(repr=False)  # the eigenspaces T, which are rows
     sizes: Floats = field(repr=False)  # m_S, the cells in a group of S; (marginals,)
-    # the dimension of T; 0 where two levels have the same groups; (eigenspaces,)
+    # the dimension of T; 0 if a level of T has the same groups as the next one; (eigenspaces,)
     dimensions: Floats = field(repr=False)
     below: NDArray[np.bool_] = field(repr=False)  # whether S is nowhere coarser than T; (eigenspaces, marginals)
     cells: int
@@ -64,7 +64,7 @@ class VarianceComponents(Display):
     def of(
         cls, domain: Domain, marginals: Iterable[Marginal] | None = None, eigenspaces: Iterable[Marginal] | None = None
     ) -> "VarianceComponents":
-        """Return the structure of a domain with levels of one group size; all marginals and eigenspaces by default."""
+        """Return the structure of a domain, whose levels have one group size; by default all S and all T."""
         chains = chains_of(domain)
         columns = tuple(domain.marginals() if marginals is None else marginals)
         rows = tuple(domain.marginals() if eigenspaces is None else eigenspaces)
@@ -74,28 +74,28 @@ class VarianceComponents(Display):
         return _blocks, (self.chains, self.marginals, self.eigenspaces)
 
     def spectrum(self, factors: Sequence[Sequence[Fraction]]) -> Array:
-        """|Q_T w|^2 of a product row w from the spectra of its factors; (eigenspaces,), Fractions."""
+        """Return |Q_T w|^2 of a product row w, from the spectra of its factors; (eigenspaces,), Fractions."""
         squares = np.empty(len(self.eigenspaces), dtype=object)
         for row, T in enumerate(self.eigenspaces):
             squares[row] = prod((factor[t] for factor, t in zip(factors, T, strict=True)), start=Fraction(1))
         return frozen(squares)
 
     def answer_spectrum(self, marginal: Marginal) -> Array:
-        """|Q_T w|^2 for the sum w over one group of a marginal; (eigenspaces,), Fractions."""
+        """Return |Q_T w|^2 for the sum w over one group of a marginal; (eigenspaces,), Fractions."""
         return self.spectrum([group_spectrum(chain, level) for chain, level in zip(self.chains, marginal, strict=True)])
 
     def eigenvalues(self, precisions: Floats) -> Floats:
-        """lambda_T from the marginals' precisions; (..., marginals) to (..., eigenspaces)."""
+        """Return lambda_T from the marginals' precisions; (..., marginals) to (..., eigenspaces)."""
         return np.asarray(np.asarray(precisions, dtype=float) * self.sizes @ self.below.T)
 
     def value(self, spectrum: Array, levels: Floats) -> float:
-        """The sum over T of spectrum / lambda_T at the marginals' levels; inf where it is not determined."""
-        # The spectrum of an answer gives its variance, that of a workload the weighted sum of variances. `levels` are
-        # for counts that one individual changes by 1: in a plan epsilon / (cells * sensitivity) times the share.
+        """Return the sum over T of spectrum / lambda_T at the marginals' levels; inf if it is not determined."""
+        # The spectrum of an answer gives its variance; the spectrum of a workload gives the weighted sum of variances.
+        # Each level is for a change of a sum by 1: in a plan, epsilon / (cells * sensitivity) times the share.
         return weighed(spectrum, self.eigenvalues(precision(levels)))
 
     def variance(self, marginal: Marginal, levels: Floats) -> float:
-        """The variance of the sum over one group of a marginal; inf where it is not determined."""
+        """Return the variance of the sum over one group of a marginal; inf if it is not determined."""
         return self.value(self.answer_spectrum(marginal), levels)
 
 
@@ -117,7 +117,7 @@ def chains_of(domain: Domain) -> tuple[Chain, ...]:
 
 
 def weighed(spectrum: Array, eigenvalues: Floats) -> float:
-    """The sum of spectrum / eigenvalue over the eigenspaces where the spectrum is not 0."""
+    """Return the sum of spectrum / eigenvalue over the eigenspaces in which the spectrum is not 0."""
     squares = np.asarray(spectrum, dtype=float)
     present = squares > 0
     with np.errstate(divide="ignore"):
@@ -141,6 +141,6 @@ def _blocks(chains: tuple[Chain, ...], columns: tuple[Marginal, ...], rows: tupl
 
 
 def dimension(chain: Sequence[int], level: int) -> int:
-    """The dimension of an eigenspace of one axis: the groups of its level minus the groups of the next level."""
+    """Return the dimension of an eigenspace of one axis: the groups of its level minus the groups of the next level."""
     coarser = chain[-1] // chain[level + 1] if level + 1 < len(chain) else 0
     return chain[-1] // chain[level] - coarser

@@ -1,4 +1,4 @@
-"""The kind of sums that a workload wants, and whether measured marginals determine them."""
+"""What kind of sums a workload wants, and whether measured marginals determine them."""
 
 from collections.abc import Iterable
 
@@ -9,16 +9,16 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Marginal, is_finer
 
 MOST_CANDIDATES = 64
-"""The largest number of marginals that are searched by default."""
+"""The largest number of candidate marginals that a search of plans tries by default."""
 
 
 def is_unequal_tree(domain: Domain) -> bool:
-    """Whether the domain has one axis, with a level whose groups differ in size."""
+    """Whether the domain has only one axis, and some level of it has groups of several sizes."""
     return len(domain.axes) == 1 and domain.axes[0].blocks is None
 
 
 def wants_marginals(workload: Workload) -> bool:
-    """Whether the wanted sums are many complete tables, or over a vast domain."""
+    """Whether the workload wants many complete tables, or is over a vast domain."""
     many = len(workload.parts) > MOST_CANDIDATES and wants_tables(workload)
     return is_vast(workload.domain) or (many and len(workload.marginals) > MOST_CANDIDATES)
 
@@ -29,7 +29,7 @@ def wants_tables(workload: Workload) -> bool:
 
 
 def axes_in_order(workload: Workload) -> list[int]:
-    """The axes along which ranges, prefixes or windows are wanted."""
+    """Return the axes along which ranges, prefixes or windows are wanted."""
     return [
         place
         for place, axis in enumerate(workload.domain.axes)
@@ -48,7 +48,7 @@ def check_determined(workload: Workload, marginals: Iterable[Marginal]) -> None:
 
 
 def undetermined(name: str) -> OutOfRange:
-    """The error for a part of the workload that the measured marginals do not determine."""
+    """Return the error for a part of the workload that the measured marginals do not determine."""
     return OutOfRange(
         "the measured tables must determine every wanted answer",
         came=f"{name or 'total'!r}, which is not determined",

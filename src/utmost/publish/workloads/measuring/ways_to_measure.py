@@ -1,6 +1,6 @@
-"""The ways to measure; other modules call `measurement_of` only.
+"""Choose how the sums of a plan are measured; other modules call only `measurement_of`.
 
-A new way is a class with the protocol `Measurement` in a file of `ways`, and a line here.
+To add a method of measuring, write a class with the protocol `Measurement` in a file of `ways`, and a line here.
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ from utmost.tables.axes.domain import Domain, Marginal
 def measurement_of(
     domain: Domain, marginals: Iterable[Marginal], together: str | None = None, rows: ProductRows | None = None
 ) -> Measurement:
-    """The way to measure these marginals, by the axis ``together`` and the listed rows if there are any."""
+    """Return the method that measures these marginals, given the axis ``together`` and listed rows, if any."""
     measured = tuple(marginals)
     if rows is not None:
         return ListedRows(domain, instance(rows, ProductRows, "rows"), together)

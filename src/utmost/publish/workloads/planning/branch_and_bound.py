@@ -1,10 +1,11 @@
-"""The best levels of a few marginals or rows, certified within a tolerance, by branch and bound.
+"""The best budget shares of a few marginals or rows, certified within a tolerance, by branch and bound.
 
-The precision P(r) at a share r, over the precision at the largest share, is convex with P(0) = 0 and P(1) = 1. The
-error is convex in precisions, but not in shares. On a box of shares low <= r <= high, P lies below its chord. With the
-chord in place of P the error is convex and no larger, so that a tangent plane bounds it over the box: its least value
-is at a vertex of the part of the box that keeps the level, where no change by one individual spends more than 1. The
-box with the least bound is halved until its bound is within the tolerance of the best shares found so far.
+Let P(r) be the precision at a share r over the precision at the largest share; P is convex with P(0) = 0 and P(1) = 1.
+The error is convex in precisions, but not in shares. On a box of shares low <= r <= high, P lies below its chord. If
+the chord replaces P, the error becomes convex in the shares, and no larger, so a tangent plane bounds it from below
+over the box. The least value of this plane is at a vertex of the part of the box in which no change by one individual
+spends more than the level. The box with the least bound is halved until its bound is within the tolerance of the best
+shares found so far.
 
 Bounds are computed in floats and lowered by one part in 10^9, a thousand times their rounding error.
 """
@@ -41,14 +42,14 @@ _STEPS = np.linspace(0.1, 1, 10)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CertifiedShares(Display):
-    """Budget shares, their weighted error, and a lower bound on the error of any shares."""
+    """Budget shares, their weighted error, and a lower bound on the error at any shares."""
 
-    shares: Mapping[Marginal, float]  # share of each marginal, or row
+    shares: Mapping[Marginal, float]  # budget share of each marginal, or of each row
     value: float  # weighted error at these shares
-    bound: float  # lower bound on the error of every plan of the class `holds_for`
+    bound: float  # lower bound on the error of every plan in the class `holds_for`
     boxes: int  # number of boxes that were halved
     tolerance: float = field(repr=False)
-    holds_for: str  # the class of plans that the bound is about, for people
+    holds_for: str  # description of the class of plans, for people
 
     @property
     def within(self) -> float:
@@ -57,26 +58,26 @@ class CertifiedShares(Display):
 
     @property
     def is_certified(self) -> bool:
-        """Whether the value is within the tolerance of the bound; False if the number of boxes ran out."""
+        """Whether the value is within the tolerance of the bound; False if the search ran out of boxes."""
         return self.value <= self.bound * (1 + self.tolerance) * (1 + _LOWERED)
 
 
 class ErrorOfPrecisions(Protocol):
-    """An error that is convex and falls in the precisions of the measured sums."""
+    """An error that is a convex and decreasing function of the precisions of the measured sums."""
 
     def precisions(self, shares: Floats) -> Floats:
-        """The precisions at shares (..., n); each is convex in its share."""
+        """Return the precisions at shares (..., n); each is a convex function of its share."""
 
     def values(self, precisions: Floats) -> Floats:
-        """The errors, (...); inf where an answer is not determined."""
+        """Return the errors, (...); inf if an answer is not determined."""
 
     def slopes(self, precisions: Floats) -> Floats:
-        """The derivatives of the error in each precision, (n,), all <= 0."""
+        """Return the derivatives of the error with respect to each precision, (n,), all <= 0."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """Shares low <= r <= high with ``spent`` r <= 1; high is lowered to the level that the shares low leave."""
+    """The shares r with low <= r <= high and ``spent`` r <= 1; `of` lowers ``high`` as far as this loses no such r."""
 
     low: Floats
     high: Floats
@@ -85,27 +86,27 @@ class Box:
 
     @classmethod
     def of(cls, low: Floats, high: Floats, spent: Floats) -> "Box | None":
-        """The box; None where all its shares spend more than the level, or all spend less."""
+        """Make a box; None if all its shares spend more than the level, or all spend less."""
         left = 1 - spent @ low
-        # Shares are floats: an excess by their rounding is allowed.
+        # Allow for the rounding of shares, which are floats.
         if left.min() < -1e-12 or (spent @ high).max() < 1 - 1e-12:
             return None
         with np.errstate(divide="ignore", invalid="ignore"):
             most = np.where(spent > 0, left[:, None] / spent, np.inf).min(axis=0)
-        # Rounded outward: if the box missed allowed shares, its bound would not be valid.
+        # Round outward: if the box excluded allowed shares, its bound would not be valid.
         return cls(low, np.maximum(low, np.minimum(high, low + most + 1e-12)), spent)
 
     def middle(self) -> Floats:
-        """Shares on the line from low to high, as large as the level allows."""
+        """Return shares on the line from low to high, as large as the level allows."""
         width = self.high - self.low
         grown = self.spent @ width
-        ways = grown > 1e-300  # a change that spends nothing along the line puts no limit on the step
+        ways = grown > 1e-300  # a change that spends nothing along the line does not limit the step
         reach = ((1 - self.spent @ self.low)[ways] / grown[ways]).min(initial=1)
         return np.asarray(self.low + max(0.0, reach) * width)
 
     def least(self, slopes: Floats) -> tuple[Floats, float]:
-        """Shares in the box with the least slopes . r, and a proven lower bound on slopes . r; all slopes are <= 0."""
-        # a knapsack: the rest of the level goes first to the shares with the largest gain for the level they spend
+        """Return shares in the box with the least slopes . r, and a proven lower bound on it; all slopes are <= 0."""
+        # a knapsack: spend what is left of the level first on the shares with the largest gain for what they spend
         if len(self.spent) == 1:
             spent, shares = self.spent[0], self.low.copy()
             left = 1 - float(spent @ self.low)
@@ -120,15 +121,15 @@ class Box:
         bounds = {"column_lower": self.low, "column_upper": self.high}
         ends = {"lower": np.full(len(self.spent), -np.inf), "upper": np.maximum(1.0, self.spent @ self.low)}
         solution = solve(LinearProgram.of_triplets(slopes, rows, columns, self.spent[rows, columns], **ends, **bounds))
-        # For any y >= 0: slopes . r >= the least of (slopes + y spent) . r over the box, minus sum y. The proof does
-        # not depend on the solver's accuracy.
+        # By duality, for any y >= 0: slopes . r >= the least of (slopes + y spent) . r over the box, minus sum y. So
+        # the proof does not depend on the accuracy of the solver.
         y = np.maximum(-solution.duals, 0)
         reduced = slopes + y @ self.spent
         proven = float(np.where(reduced > 0, reduced * self.low, reduced * self.high).sum() - y @ ends["upper"])
         return np.clip(solution.primal, self.low, self.high), proven
 
     def halves(self) -> "list[Box]":
-        """The halves across the longest side that `of` does not exclude."""
+        """Halve the box across its longest side, and return the halves that `of` does not exclude."""
         side = int(np.argmax(self.high - self.low))
         middle = (self.low[side] + self.high[side]) / 2
         lower, upper = self.high.copy(), self.low.copy()
@@ -149,14 +150,14 @@ def certified_shares(
     most_boxes: int = 20_000,
     progress: Callable[[int, float], None] | None = None,
 ) -> CertifiedShares:
-    """The best budget shares of a few marginals, with a lower bound on the error at any shares.
+    """Search the best budget shares of a few marginals, with a lower bound on the error at any shares.
 
     Args:
         workload: Wanted sums, and the weight of the error of each.
         unit: Unit of privacy.
         epsilon: Privacy level of the whole release.
-        marginals: Marginals that may be measured; None for all that can be of use. Four take seconds, and the time
-            grows exponentially.
+        marginals: Marginals that may be measured; None for all that can be of use. Four marginals take seconds; the
+            time grows exponentially with their number.
         tolerance: Largest allowed (error / bound) - 1, > 0.
         start: Shares to begin with; None to search for them.
         most_boxes: Number of boxes after which the search stops; `CertifiedShares.is_certified` is then False.
@@ -164,7 +165,7 @@ def certified_shares(
 
     Raises:
         OutOfRange: for an invalid tolerance or marginal, and marginals that do not determine a wanted answer.
-        Unsupported: where the groups of a level differ in size, and where totals are public.
+        Unsupported: if the groups of a level differ in size, and if totals are public.
 
     Source: proofs/theory/workload-bounds.md.
 
@@ -214,7 +215,7 @@ def certified_shares(
 
 
 def read_tolerance(tolerance: Number) -> float:
-    """Read the largest allowed (error / bound) - 1."""
+    """Read the largest allowed (error / bound) - 1, a positive number."""
     gap = float(exact(tolerance, "tolerance"))
     if not gap > 0:
         raise OutOfRange("the tolerance must be positive", came=tolerance, remedy='Pass tolerance="1/50".')
@@ -222,22 +223,22 @@ def read_tolerance(tolerance: Number) -> float:
 
 
 def largest_share(spent: Floats) -> float:
-    """The largest share that one marginal or row can have if only it is measured."""
+    """Return the largest share that a marginal or row can have if nothing else is measured."""
     return float((1 / spent.max(axis=0)).max())
 
 
 class Search:
-    """The best shares found so far, and a bound from boxes that may have better shares."""
+    """A branch-and-bound search: the best shares found so far, and a bound from boxes that may have better shares."""
 
-    # Precisions are ratios to the precision at the largest share, shares are ratios to the largest share; for `spent`
-    # see `Box`.
+    # Shares are ratios to the largest share, and precisions are ratios to the precision at the largest share; for
+    # `spent` see `Box`.
     def __init__(self, error: ErrorOfPrecisions, spent: Floats, starts: Iterable[Floats]) -> None:
         self.error, self.spent, self.value = error, spent, np.inf
         for shares in starts:
             self.keep(np.asarray(shares / (spent @ shares).max()))
 
     def certify(self, gap: float, most: int, progress: Callable[[int, float], None] | None) -> tuple[float, int]:
-        """A lower bound on every error, and the number of boxes that were halved for it."""
+        """Return a lower bound on every error, and the number of boxes that were halved to find it."""
         whole = Box.of(np.zeros(self.spent.shape[1]), 1 / self.spent.max(axis=0), self.spent)
         assert whole is not None, "some shares spend the level"
         waiting = [(self.bound(whole, gap), 0, whole)]
@@ -252,28 +253,28 @@ class Search:
                     heapq.heappush(waiting, (lower_bound, halves, half))
             if progress is not None and boxes % 100 == 0:
                 progress(boxes, self.value / max(waiting[0][0], 1e-300) if waiting else 1 + gap)
-        # When a box was discarded, its bound was at least (best value at that time) / (1 + gap).
+        # A box was discarded only if its bound was at least (best value at that time) / (1 + gap).
         return min([self.value / (1 + gap), *(lower_bound for lower_bound, _, _ in waiting[:1])]), boxes
 
     def bound(self, box: Box, gap: float) -> float:
-        """A lower bound on the error over a box; better shares found on the way are kept."""
+        """Return a lower bound on the error over a box; if the search meets better shares on the way, store them."""
         low, high = self.error.precisions(box.low), self.error.precisions(box.high)
-        # The error falls in all shares.
+        # The error decreases in all shares.
         best = float(self.error.values(high)) * (1 - _LOWERED)
         width = box.high - box.low
-        # The slope of a chord is 0 where the box has no width.
+        # The slope of a chord is 0 if the box has no width on its side.
         steep = np.where(width > 1e-15, (high - low) / np.where(width > 1e-15, width, 1), 0)
         shares = box.middle()
         for _ in range(_TANGENTS):
             self.keep(shares)
             if best * (1 + gap) >= self.value:
                 break
-            # Precision lies below its chord: the error with chords is below the error.
+            # Precision lies below its chord, so the error with chords is below the error.
             chords = low + steep * (shares - box.low)
             value = float(self.error.values(chords))
             if not value < np.inf:
                 break
-            # The error with chords is convex: over the whole box it lies above its tangent.
+            # The error with chords is convex, so over the whole box it lies above its tangent.
             slopes = steep * self.error.slopes(chords)
             vertex, least = box.least(slopes)
             tangent = value + least - float(slopes @ shares)
@@ -284,7 +285,7 @@ class Search:
         return best
 
     def keep(self, shares: Floats) -> None:
-        """Keep shares if they are better than the best so far, or the first."""
+        """Store shares if their error is less than that of the best shares so far, or if they are the first."""
         value = float(self.error.values(self.error.precisions(shares)))
         if value < self.value or not hasattr(self, "shares"):
             self.shares, self.value = shares, value

@@ -1,8 +1,8 @@
-"""The marginals that a search looks at, and its first shares.
+"""Which marginals a search for a plan considers, and with which budget shares it starts.
 
-If two marginals have the same eigenspaces above them (among those of the workload), the coarser one is never worse: its
-groups are larger, and nothing else differs. So only the coarsest marginals are candidates, one for each set of
-eigenspaces. An axis without wanted sums is never measured.
+Two marginals may inform about the same eigenspaces of the workload. Then the coarser marginal is never worse, since its
+groups are larger. So for each set of eigenspaces, only the coarsest marginal is a candidate. An axis without wanted
+sums is never measured.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,16 +19,17 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Marginal, finest_common, is_finer
 
 FEW = 16
-"""The largest number of marginals for which the search starts from each one alone, too."""
+"""Up to this number of marginals, the search also starts from each single marginal with the share 1."""
 
 _MOST_PAIRS = 10**7
 
 
 def candidate_marginals(workload: Workload) -> dict[Marginal, int]:
-    """The marginals to search, and how many marginals of the domain each represents (1 if unknown)."""
-    # `useful`: the coarsest marginal for each set of eigenspaces above; empty if there are too many to examine.
-    # If more than `MOST_CANDIDATES` are useful, the candidates are the wanted marginals, the finest common marginal of
-    # each two of these, and the finest common marginal of all. If these are too many, those of two are left out.
+    """Return the marginals to search, and how many marginals of the domain each represents (1 if unknown)."""
+    # `useful` has the coarsest marginal for each set of eigenspaces; it is empty if there are too many to examine. If
+    # more than `MOST_CANDIDATES` are useful, the candidates are the wanted marginals, the finest common marginal of
+    # each pair of wanted marginals, and the finest common marginal of all. If these are too many, the pairs are left
+    # out.
     useful: dict[Marginal, int] = {}
     if prod(len(axis.levels) + 1 for axis in workload.domain.axes) * len(workload.eigenspaces) <= _MOST_PAIRS:
         all_marginals, rows = np.array(list(workload.domain.marginals())), np.array(workload.eigenspaces)
@@ -55,17 +56,18 @@ def named_candidates(workload: Workload, candidates: Iterable[str | Sequence[str
 
 
 def plain_shares(workload: Workload, marginals: Sequence[Marginal]) -> list[Floats]:
-    """Simple shares: the finest common marginal alone; equal shares of the wanted marginals; equal shares of all."""
+    """Return simple shares: 1 for the finest common marginal; equal shares of the wanted ones; equal shares of all."""
     wanted = [marginal in workload.marginals for marginal in marginals]
     finest = [marginal == finest_common(workload.marginals) for marginal in marginals]
     return [_equal(chosen) for chosen in (finest, wanted, [True] * len(marginals)) if any(chosen)]
 
 
 def search_starts(workload: Workload, marginals: dict[Marginal, int], error: WeighedError) -> list[Floats]:
-    """The first shares of the search.
+    """Return the shares with which the search starts.
 
-    They are simple shares, `chord_shares`, shares by the number of marginals that each represents, and each marginal
-    alone. More than `FEW` marginals are not tried alone: the finest wanted ones get equal shares.
+    They are simple shares, `chord_shares`, shares proportional to the number of marginals that each represents, and the
+    share 1 for each single marginal. For more than `FEW` marginals, equal shares of the finest wanted marginals replace
+    the last ones.
     """
     names = list(marginals)
     starts = [*plain_shares(workload, names), chord_shares(error)]

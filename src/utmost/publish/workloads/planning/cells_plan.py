@@ -1,4 +1,4 @@
-"""The plan for a table of which only the cells are wanted, and no sums of cells."""
+"""The plan for a table if only its cells are wanted, and no sums of cells."""
 
 from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.amount_pair import AmountPair
@@ -8,7 +8,7 @@ from utmost.tables.axes.domain import Domain
 
 
 def cells_plan(domain: Domain, unit: Unit) -> Plan:
-    """The plan that measures each cell at the full level: no plan has a smaller error of the cells."""
+    """Return the plan that measures each cell at the full level: no plan has a smaller error of the cells."""
     amounts = AmountPair.of(domain, unit)
     cells = domain.finest if amounts is None else amounts.seen(domain.finest)
     return Plan(domain, unit, {cells: 1}, Workload(domain, {cells: 1}))

@@ -1,4 +1,4 @@
-"""Choose the plan of least error for a workload among the searches that apply."""
+"""Choose the plan of least error for a workload: which sums to measure, with which budget shares."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -33,26 +33,28 @@ def choose_plan(
 ) -> Plan:
     """Search for a plan for a workload: the sums to measure, and the budget share of each.
 
-    Each kind of sums that applies has its own search. The plan with the least error at the highest level is returned;
-    among plans of equal error, the one with the simplest sums. The search of marginals exchanges shares between pairs
-    of marginals from several starts. Its plan is never worse than measuring the cells only, than equal shares of the
-    wanted tables, and than equal shares of all candidates. The plan may not be optimal: compare its error with lower
-    bounds. Shares of marginals are multiples of 1/1000 (of smaller steps for more than 50 marginals), or equal shares.
+    Each kind of sums that applies has its own search. The function returns the plan with the least error at the highest
+    level; among plans of equal error, the one with the simplest sums. The search of marginals begins with several sets
+    of shares, and exchanges shares between pairs of marginals. Its plan is never worse than measuring only the cells,
+    than equal shares of the wanted tables, and than equal shares of all candidates. The plan may not be optimal:
+    compare its error with lower bounds. Shares of marginals are multiples of 1/1000 (of smaller steps for more than 50
+    marginals), or equal shares.
 
     Args:
         wanted: Wanted sums, and the weights of their errors.
         unit: Unit of privacy.
         epsilon: Privacy level of the whole release, as a number or a `Level`.
         up_to: Highest level to which the release is expected to be relaxed, as a number or a `Level`. The shares are
-            optimized for this level; it is no limit, and answers above it only have larger errors than they could.
+            optimized for this level. It is not a limit: answers above it are possible, but their error is not the
+            least.
         candidates: Marginals that may be measured; None for all that can be of use.
         aim: "each": the least weighted sum of mean variances for which **each** table stays within a limit. The limit
             is the error of separate noise on this table alone, at a budget share proportional to weight^(1/3). "mean":
             the least sum without such limits. "largest": the least value of the largest weighted mean variance among
             the parts.
-        together: Axis of two values, where one individual changes **both cells of a row and no others**, in
-            ``unit.cells / 2`` rows; only counting can prove this. Sums and differences of the two cells are measured
-            if their error is smaller, see `Plan`. Or an axis of three to five values, for a unit with
+        together: Axis of two values, if one individual changes **both cells of a row and no others**, in
+            ``unit.cells / 2`` rows; only counting can prove this. Sums and differences of the two cells are measured if
+            their error is smaller, see `Plan`. Or an axis of three to five values, for a unit with
             ``nonnegative=True``: signed sums of the cells.
         method: Kinds of sums that may be measured:
 
@@ -63,15 +65,15 @@ def choose_plan(
             - "independent": marginals or hat functions.
             - "rotated" or "signed": with ``together``.
             - "rows": also integer rows along every axis and their products (6 seconds for 256 values, 25 seconds for
-              1024), and differences of the values of axes with two values where complete tables are wanted.
+            1024), and, if complete tables are wanted, differences of the values of axes with two values.
 
     Raises:
         OutOfRange: for candidates that do not determine a wanted answer, an unknown aim or method, an axis
             ``together`` without two to five values, and cells that are not a number of whole rows.
         NotALevel: for an invalid level, and ``up_to`` below ``epsilon``.
-        Unsupported: where no search of the method applies; the message has the reason. Where groups differ in size,
-            also for a candidate with several axes; and, on a single axis, for given candidates, for an aim other than
-            "mean", and for sums that are neither groups nor answered by hat functions.
+        Unsupported: if no search of the method applies; the message has the reason. If groups differ in size, also for
+            a candidate with several axes; and, on a single axis, for given candidates, for an aim other than "mean",
+            and for sums that neither groups nor hat functions answer.
 
     Cost: independent of the number of cells; seconds for 64 marginals; with hat functions, seconds for 1000 values.
 

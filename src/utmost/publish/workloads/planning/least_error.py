@@ -14,8 +14,9 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Marginal
 
 AIMS = ("each", "mean", "largest")
-"""The aim of a search: the weighted sum of mean variances, within the limit of each table ("each") or without
-limits ("mean"); or the largest weighted mean variance."""
+"""What a search minimizes: the weighted sum of mean variances, with a limit for each table ("each") or without limits
+("mean"); or the largest weighted mean variance ("largest").
+"""
 
 _STEPS = 1000
 _MARGINALS_OF_STEPS = 50
@@ -29,7 +30,7 @@ def least_shares(
     aim: str = "mean",
     condition: ShareCondition = PLAIN,
 ) -> dict[Marginal, Fraction]:
-    """Shares of little error over candidate marginals: searched and rounded, or `plain_shares` if these are as good."""
+    """Search shares of little error over candidate marginals, rounded; `plain_shares` if these are as good."""
     names = list(marginals)
     blocks = VarianceComponents.of(workload.domain, marginals, workload.eigenspaces)
     mean = WeighedError.of(blocks, [workload.spectrum(blocks)], level, condition)
@@ -51,7 +52,7 @@ def least_shares(
     values = [float(error(np.array(option, dtype=float))) for option in options]
     best = min(values)
     chosen = min(
-        # Among options with equal errors up to rounding, take the option with the fewest marginals.
+        # Of options with equal errors up to rounding, take the one with the fewest marginals.
         (option for option, value in zip(options, values, strict=True) if value <= best * (1 + 1e-12)),
         key=lambda option: sum(share > 0 for share in option),
     )
@@ -59,8 +60,8 @@ def least_shares(
 
 
 def _evened(largest: WeighedError, start: Floats) -> Floats:
-    """Shares with a small maximum error, from a heuristic that may miss the smallest."""
-    # Each part's weight is multiplied by the root of its error, again and again.
+    """Return shares with a small largest error; the heuristic may miss the smallest one."""
+    # In each round, multiply the weight of each part by the square root of its error.
     weights, shares, best = np.ones(len(largest.spectra)), start, start
     for _ in range(_ROUNDS):
         errors = largest.each(largest.eigenvalues(shares))

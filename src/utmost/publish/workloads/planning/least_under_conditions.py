@@ -1,4 +1,4 @@
-"""Search shares under each condition that keeps the level; return the shares of least error."""
+"""Search budget shares under each condition that keeps the level, and return those of least error."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -13,16 +13,16 @@ from utmost.publish.workloads.planning.table_limits import limited
 
 
 class ShareSearch(Protocol):
-    """A search for shares that satisfy a condition."""
+    """A function that searches shares that satisfy a condition."""
 
     def __call__(self, request: PlanRequest, condition: ShareCondition) -> Shares: ...
 
 
 def least_under_conditions(request: PlanRequest, search: ShareSearch, *, repeats: bool = True) -> Shares:
-    """The shares of least error; if a table exceeds its limit, the search is repeated or mixed with equal shares."""
+    """Return the shares of least error; to keep tables within limits, repeat the search or mix in equal shares."""
     workload, unit = request.workload, request.unit
     if (amounts := AmountPair.of(workload.domain, unit)) is not None:
-        # All parts of an amount have the same errors: the shares are planned for one part.
+        # All parts of an amount have the same errors, so the shares are planned for one part.
         named = None if request.candidates is None else tuple(amounts.named(request.candidates))
         part, of_part = amounts.one_part(workload), amounts.one_part_unit(unit)
         shares = amounts.of_both(

@@ -1,9 +1,9 @@
-"""The best levels of integer rows over a few cells that one individual changes together, certified.
+"""The best budget shares of integer rows over a few cells that one individual changes together, certified.
 
-With rows a_i at the levels e_i, the precision matrix is X = sum of p(e_i) a_i a_i', and the error tr(M X^-1) is convex
-in the precisions p(e_i). Let D be all changes that one individual may make. The levels keep epsilon E if
-sum_i e_i |a_i d| <= E for every d in D. The sum is convex in d, so that the corners of D are enough. The branch and
-bound of marginals then applies, with another polytope.
+With rows a_i at the levels e_i, the precision matrix is X = sum of p(e_i) a_i a_i', and the error tr(M X^-1) is a
+convex function of the precisions p(e_i). Let D be all changes that one individual may make. The levels keep epsilon E
+if sum_i e_i |a_i d| <= E for every d in D. The sum is convex in d, so it suffices to check the corners of D. The search
+of `branch_and_bound` then applies, with this polytope of levels.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ _MOST_CELLS, _MOST_ROWS = 6, 1000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ErrorOfRows:
-    """The error tr(M X^-1) by the rows' precisions, over the precision at the largest share."""
+    """The error tr(M X^-1) by the rows' precisions, which are relative to the precision at the largest share."""
 
     rows: Floats
     gram: Floats
@@ -46,7 +46,7 @@ class _ErrorOfRows:
 
     def values(self, precisions: Floats) -> Floats:
         X = np.einsum("...i,ij,ik->...jk", precisions, self.rows, self.rows)
-        # If the least eigenvalue is negligible beside the largest precision, a direction of the cells is not measured.
+        # If the least eigenvalue is negligible beside the largest precision, some combination of cells is not measured.
         known = np.linalg.eigvalsh(X)[..., 0] > 1e-12 * precisions.max(axis=-1)
         inverses = np.linalg.inv(np.where(known[..., None, None], X, np.eye(self.rows.shape[1])))
         return np.where(known, (inverses * self.gram).sum(axis=(-2, -1)), np.inf)
@@ -69,12 +69,13 @@ def certified_rows(
     most_boxes: int = 20_000,
     progress: Callable[[int, float], None] | None = None,
 ) -> CertifiedShares:
-    """The best budget shares of integer rows over a few cells, with a lower bound on the error at any shares.
+    """Search the best budget shares of integer rows over a few cells, with a lower bound on the error at any shares.
 
     Args:
-        rows: Integer rows over 1 to 6 cells of a row of a table; (rows, cells).
-        unit: Unit of privacy. ``unit.cells`` is the number of these cells that one individual changes; if it is larger
-            than the number of cells, a multiple of it: one individual then changes all cells of several rows.
+        rows: Rows of integer coefficients of 1 to 6 cells; (rows, cells).
+        unit: Unit of privacy. ``unit.cells`` is the number of these cells that one individual changes. If it is larger
+            than the number of cells, it must be a multiple of that number: one individual then changes all cells of
+            several rows of a table.
         epsilon: Privacy level of the whole release.
         weights: Weight of the variance of each cell; None for 1/cells each.
         tolerance: Largest allowed (error / bound) - 1, > 0.
@@ -123,7 +124,7 @@ def certified_rows(
 
 
 def changes_of(unit: Unit, cells: int) -> NDArray[np.int64]:
-    """The extreme changes of these cells by one individual, over the sensitivity; (changes, cells)."""
+    """Return the extreme changes of these cells by one individual, over the sensitivity; (changes, cells)."""
     if unit.in_total is not None or unit.exactly or unit.is_shared:
         raise Unsupported(
             "rows are certified for units without in_total, exactly and between", came=repr(unit), where="unit"
@@ -131,10 +132,10 @@ def changes_of(unit: Unit, cells: int) -> NDArray[np.int64]:
     if unit.cells > cells and unit.cells % cells:
         required = f"one individual must change at most {cells} cells, or a multiple of {cells} cells"
         raise OutOfRange(required, came=repr(unit), where="unit")
-    # With more cells, several whole rows change alike, which spends a multiple.
+    # If `unit.cells` is a multiple, several whole rows of a table change alike, which spends a multiple.
     several, present = max(1, unit.cells // cells), min(unit.cells, cells)
     records = [np.zeros(cells, dtype=np.int64)]
-    # Only corners: where signs are free, a change of fewer cells is the mean of two changes of more cells.
+    # List only corners: if both signs are possible, a change of fewer cells is the mean of two changes of more cells.
     for size in range(1 if unit.nonnegative else present, present + 1):
         for chosen in combinations(range(cells), size):
             for signs in product((1,) if unit.nonnegative else (-1, 1), repeat=size):
@@ -145,7 +146,7 @@ def changes_of(unit: Unit, cells: int) -> NDArray[np.int64]:
     if unit.neighbours == "change-one":
         both = np.array(records)
         changes = np.unique((both[:, None] - both).reshape(-1, cells), axis=0)
-    # A change and its negative spend the same: list the one with a positive first entry.
+    # A change and its negative spend the same, so list only the one with a positive first entry.
     first = changes[np.arange(len(changes)), (changes != 0).argmax(axis=1)]
     return np.asarray(several * np.unique(changes[first > 0], axis=0))
 

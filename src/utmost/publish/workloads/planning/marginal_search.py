@@ -1,15 +1,16 @@
-"""The search for the levels of many marginals: a closed form, a descent from it, larger tables, and differences.
+"""Search budget shares for workloads of many marginals: a closed form, and descents that start from it.
 
-If no other wanted table contains a wanted table S, only S measures the space T = S, with the error mu_S n_S v(e_S). At
-small levels the sum of these errors is least, for a given sum of levels, if
+If no other wanted table contains a wanted table S, only S measures the space T = S (see `marginal_spaces`), with the
+error mu_S n_S v(e_S). At small levels, the sum of these errors is least, for a given sum of levels, if
 
     e_S is proportional to (mu_S n_S)^(1/3).
 
-For many tables this closed form is nearly the best: within .02 % of a descent for all tables of two, or of three, of
-Adult's fourteen attributes. Where wanted tables contain others, a descent (L-BFGS from the closed form) matters. Tables
-with one or two small attributes more may be measured instead of the wanted tables: fewer tables share the level. On an
-attribute of two values, the difference informs about the table's own space as much as both cells do, with half the
-sums at the same charge (`rows=True`).
+For many tables this closed form is nearly optimal: a descent improves it by at most .02 % for all tables of two, or of
+three, of Adult's fourteen attributes. If wanted tables contain other wanted tables, a descent (L-BFGS from the closed
+form) improves more. Instead of the wanted tables, a plan may measure tables with one or two further small attributes,
+because then fewer tables share the level. For an attribute of two values, a plan may measure the difference of the two
+cells: it informs about the table's own space as much as both cells do, with half the sums at the same charge
+(``signs=True``).
 """
 
 from collections.abc import Sequence
@@ -30,19 +31,19 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Marginal
 from utmost.tables.axes.hat_functions import DIFFERENCE
 
-_SMALL = 14  # the largest factor by which the cells of a wanted table may grow
+_SMALL = 14  # the largest factor by which further attributes may multiply the cells of a wanted table
 _MOST_TABLES = _MOST_MERGED = _MOST_SIGNED = 20_000
 _STEPS = 400
 _NOTHING = 1e-7  # a marginal with a smaller share is not measured
-_TRACE = 1e-3  # the first share of a marginal of unknown use: a descent would never leave a share of 0
+_TRACE = 1e-3  # the first share of a marginal of unknown use, since a descent never leaves a share of 0
 _EQUAL = 1e-4  # the relative gain that a descent must have over the closed form
 
 
 def marginals(domain: Domain, *columns: int, weight: Number = 1) -> dict[Marginal, Number]:
-    """All marginals of a given number of axes, at their finest level, as an argument of `Workload`.
+    """Return all marginals of a given number of axes, at their finest level, as an argument of `Workload`.
 
     Args:
-        columns: Numbers of axes of a table.
+        columns: Numbers of axes that a table may have.
         weight: Weight of each table.
 
     Raises:
@@ -68,11 +69,11 @@ def marginals(domain: Domain, *columns: int, weight: Number = 1) -> dict[Margina
 def marginal_shares(
     workload: Workload, level: float, condition: ShareCondition, *, signs: bool = False
 ) -> dict[Marginal, Fraction]:
-    """Shares of little error for a workload of many marginals; ``level`` is that of share 1."""
+    """Search shares of little error for a workload of many marginals; ``level`` is the level of share 1."""
     domain = workload.domain
     wanted = tuple(dict.fromkeys(part.marginal(domain) for part in workload.parts))
     sets = [wanted]
-    # The tables of fewer columns inside the wanted tables; in order of columns, up to a limit.
+    # List the tables inside the wanted tables, those with fewer columns first, up to a limit.
     below: dict[Marginal, None] = {}
     tops = [len(axis.levels) for axis in domain.axes]
     for marginal in wanted:
@@ -87,7 +88,7 @@ def marginal_shares(
     if larger:
         sets.append((*wanted, *larger, *lower))
     if signs and 2 in domain.shape and len(lower) < _MOST_SIGNED:
-        # The tables, each with differences on any subset of its attributes of two values; up to a limit.
+        # List the tables with differences on any subset of their attributes of two values, up to a limit.
         signed: dict[Marginal, None] = {}
         bits = [at for at, size in enumerate(domain.shape) if size == 2]
         for marginal in (*wanted, *lower):
@@ -114,7 +115,7 @@ def marginal_shares(
 def _searched(
     workload: Workload, marginals: Sequence[Marginal], level: float, condition: ShareCondition
 ) -> tuple[float, tuple[Marginal, ...], Floats]:
-    """The least error found, the marginals to measure, and their shares: the closed form, or a descent."""
+    """Return the least error found, the marginals to measure, and their shares, by the closed form and descents."""
     listed = tuple(sorted(set(marginals)))
     errors = MarginalErrors.of(workload, listed)
     whole = level * float(condition.scale)
@@ -127,8 +128,8 @@ def _searched(
     least = min((size for size in workload.domain.shape if size > 1), default=1)
     small = [at for at, size in enumerate(workload.domain.shape) if size == least]
     shared = np.array([_TRACE if any(marginal[at] == 0 for at in small) else 1.0 for marginal in listed])
-    # Descents start from the closed form, from equal shares, and from small shares for tables with the smallest
-    # attributes, which many tables can contain.
+    # Descents start from the closed form, from equal shares, and from shares that are small for tables with the
+    # smallest attributes, since a plan can add these attributes to many tables.
     starts = [plain] if len(listed) == len(workload.marginals) else [plain, np.ones(len(listed)), shared]
     ends = [plain, *(_descended(errors, start / start.sum(), whole, free) for start in starts)]
     best = min(ends, key=error)
@@ -140,7 +141,7 @@ def _searched(
 
 
 def _cube_roots(errors: MarginalErrors) -> Floats:
-    """Shares proportional to (mu n)^(1/3) of each marginal's own space; small shares where it is not wanted."""
+    """Return shares proportional to (mu n)^(1/3) of each marginal's own space; small shares if that is not wanted."""
     spaces = errors.spaces
     places = {space: at for at, space in enumerate(errors.names)}
     tops = np.zeros(len(spaces.marginals))
@@ -170,7 +171,7 @@ def _descended(errors: MarginalErrors, start: Floats, whole: float, free: Floats
 
 
 def _larger(domain: Domain, wanted: Sequence[Marginal]) -> list[Marginal]:
-    """The wanted tables with one or two small attributes more; [] if there would be too many."""
+    """Return the wanted tables with one or two further small attributes; [] if there would be too many."""
     shape = domain.shape
     small = [at for at, size in enumerate(shape) if 1 < size <= _SMALL]
     larger: dict[Marginal, None] = {}
@@ -180,7 +181,7 @@ def _larger(domain: Domain, wanted: Sequence[Marginal]) -> list[Marginal]:
         spare = [at for at in small if marginal[at] == len(domain.axes[at].levels)]
         for chosen in (*combinations(spare, 1), *combinations(spare, 2)):
             if prod(shape[at] for at in chosen) <= _SMALL:
-                # Level 0 is the finest: the attribute is added value by value.
+                # Level 0, the finest, adds the attribute value by value.
                 larger[tuple(0 if at in chosen else level for at, level in enumerate(marginal))] = None
         if len(larger) > _MOST_MERGED:
             return []

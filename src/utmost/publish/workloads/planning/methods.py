@@ -1,4 +1,4 @@
-"""The methods of `choose_plan`: the searches of each, and the choice of the least error."""
+"""The values of ``method=`` of `choose_plan`: which searches each runs, and the choice of the least error."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -16,7 +16,7 @@ from utmost.publish.workloads.planning.searches.signed_rows import SignedSearch
 from utmost.publish.workloads.planning.table_limits import is_within, table_limits
 from utmost.publish.workloads.row_unit import WholeRows
 
-_EQUAL = 1e-9  # errors with a smaller relative difference are equal; the simpler sums are then chosen
+_EQUAL = 1e-9  # errors with a smaller relative difference count as equal; then the simpler sums win
 
 MARGINALS, HAT_FUNCTIONS, DIFFERENCES = MarginalSearch(), HatSearch(), DifferenceSearch()
 ROTATED_PAIR, SIGNED_ROWS, INTEGER_ROWS = RotatedSearch(), SignedSearch(), RowSearch()
@@ -29,11 +29,11 @@ SEARCHES: tuple[PlanSearch, ...] = (
     SIGNED_ROWS,
     INTEGER_ROWS,
 )
-"""All searches; simpler sums come first."""
+"""All searches, in the order of how simple their sums are."""
 
 
 class PlanMethod(NamedTuple):
-    """The searches that a method names (one must apply), and searches that run in addition."""
+    """A method: the searches that it names, one of which must apply, and searches that run in addition."""
 
     named: tuple[PlanSearch, ...]
     beside: tuple[PlanSearch, ...] = ()
@@ -51,14 +51,14 @@ METHODS = {
 
 
 class SearchOutcome(NamedTuple):
-    """The sums of least error, and the errors of all searches."""
+    """The sums of least error, and the error that each search reached."""
 
     sums: FoundSums
     errors: Mapping[str, float | None]  # weighted error by the name of the search; None if there was only one search
 
 
 def method_of(rows: WholeRows | None) -> PlanMethod:
-    """The default method, for a unit of single cells or of whole rows."""
+    """Return the default method, for a unit of single cells or of whole rows."""
     if rows is None:
         return METHODS["independent"]
     return PlanMethod((_search_of(rows),), beside=(MARGINALS, HAT_FUNCTIONS))
@@ -69,9 +69,9 @@ def _search_of(rows: WholeRows) -> PlanSearch:
 
 
 def least_found(request: PlanRequest, method: PlanMethod | None) -> SearchOutcome:
-    """The sums of least error at the highest level, among the searches of a method that apply."""
-    # If one individual may change every cell, the cells of a row change together along any axis: by default, the
-    # searches for whole rows run, too.
+    """Return the sums of least error at the highest level, among the searches of a method that apply."""
+    # If one individual may change every cell, whole rows change along any axis. Then, by default, the searches for
+    # whole rows run, too.
     tried = list(_search_results(request, method_of(request.together) if method is None else method))
     if method is None and request.together is None:
         for rows in _rows_of_all(request):
@@ -88,7 +88,7 @@ def least_found(request: PlanRequest, method: PlanMethod | None) -> SearchOutcom
 
 
 class _SearchResult:
-    """The result of one search; its error is computed when first read."""
+    """The result of one search; its error is computed when it is first read."""
 
     def __init__(self, name: str, sums: FoundSums, request: PlanRequest) -> None:
         self.name, self.sums, self.request = name, sums, request
@@ -99,7 +99,7 @@ class _SearchResult:
 
 
 def _search_results(request: PlanRequest, method: PlanMethod, *, refuses: bool = True) -> Iterator[_SearchResult]:
-    """The results of the searches of a method that apply."""
+    """Yield the results of the searches of a method that apply."""
     obstacles = [obstacle for search in method.named if (obstacle := search.obstacle(request)) is not None]
     if len(obstacles) == len(method.named):
         if refuses:
@@ -119,7 +119,7 @@ def _search_results(request: PlanRequest, method: PlanMethod, *, refuses: bool =
 
 
 def _rows_of_all(request: PlanRequest) -> Iterator[WholeRows]:
-    """The axes of two to five values, where one individual may change every cell."""
+    """Yield the axes of two to five values along which whole rows change, if one individual may change every cell."""
     domain, unit = request.workload.domain, request.unit
     if not 1 < domain.size <= unit.cells or unit.is_shared or unit.exactly:
         return

@@ -1,4 +1,4 @@
-"""The weighted errors of noise for a single release, which cannot be relaxed, in closed form."""
+"""The errors, in closed form, of noise for a single release, which cannot be relaxed."""
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -23,11 +23,13 @@ STAIRCASE, ONE_DRAW, ONE_WAY_DRAW = "a staircase for each cell", "one draw of al
 WITH_TOTAL, WITH_TABLES = ", with a separate total", ", beside the other tables"
 _MOST_CELLS = 50
 _MOST_DIFFERENCES, _MANY_TABLES = 60, 8
-"""The most differences of groups in few tables. With more, the gain over a plan is small and takes seconds."""
+"""Limits for one draw of tables: the differences of groups in few tables, and the number of tables that are many.
+Beyond them, the gain over a plan is small and takes seconds.
+"""
 
 
 class OnceNoise(NamedTuple):
-    """Noise for a single release, and its weighted error."""
+    """One kind of noise for a single release, and its weighted error."""
 
     kind: str  # `STAIRCASE`, `ONE_DRAW` or `ONE_WAY_DRAW`
     total_share: Fraction  # budget share of the total's own noise; 0 without it
@@ -39,19 +41,19 @@ class OnceNoise(NamedTuple):
         return self.kind + WITH_TABLES * bool(self.table_shares) + WITH_TOTAL * (self.total_share > 0)
 
 
-@lru_cache(maxsize=8)  # a plan is asked for them several times
+@lru_cache(maxsize=8)  # a plan needs them several times
 def once_noises(workload: Workload, unit: Unit, level: Level) -> tuple[OnceNoise, ...]:
-    """The kinds of noise for a single release that can answer a workload, each with its error."""
+    """Return the kinds of noise for a single release that can answer a workload, each with its error."""
     if unit.is_shared or unit.is_distinct or unit.sensitivity.denominator != 1:
         return ()
     return (*_noises_of_cells(workload, unit, level), *_noises_of_tables(workload, unit, level))
 
 
 def _noises_of_cells(workload: Workload, unit: Unit, level: Level) -> Iterator[OnceNoise]:
-    """Noise of all cells; the wanted tables are sums of the noisy cells."""
+    """Yield kinds of noise of all cells; wanted tables are sums of the noisy cells."""
     if any(isinstance(sums, Weighed) for part in workload.parts for sums in part.sums):
         return
-    cells, weights = workload.domain.size, dict[int, Fraction]()  # the weight of the sums over so many cells
+    cells, weights = workload.domain.size, dict[int, Fraction]()  # the weight of sums over this number of cells
     for part in workload.parts:
         for size, times in part.sizes(workload.domain).items():
             weights[size] = weights.get(size, Fraction(0)) + part.weight * Fraction(times, part.answers)
@@ -59,7 +61,7 @@ def _noises_of_cells(workload: Workload, unit: Unit, level: Level) -> Iterator[O
         stairs = DiscreteStaircase(unit.per_cell(level), unit.sensitivity.numerator, squared)
         error = float(stairs.variance()) * float(sum(size * weight for size, weight in weights.items()))
         yield OnceNoise(STAIRCASE, Fraction(0), {}, error)
-    # If one individual adds 1 to one cell, one draw of all cells is independent geometric noise of each cell, as in a
+    # If one individual adds 1 to one cell, the best joint draw is independent geometric noise of each cell, as in a
     # plan.
     is_alone = unit.cells == unit.sensitivity == 1 and unit.neighbours == "add-remove"
     has_draw = not unit.exactly or unit.cells == unit.sensitivity == 1
@@ -67,7 +69,7 @@ def _noises_of_cells(workload: Workload, unit: Unit, level: Level) -> Iterator[O
         return
 
     def error_of(cell: float, total: float) -> float:
-        # Cells are exchangeable: a sum of n cells has the variance n (variance - covariance) + n^2 covariance.
+        # Cells are exchangeable, so a sum of n cells has the variance n (variance - covariance) + n^2 covariance.
         covariance = (total - cells * cell) / (cells * (cells - 1)) if cells > 1 else 0.0
         return sum(float(weight) * size * (cell + (size - 1) * covariance) for size, weight in weights.items())
 
@@ -84,7 +86,7 @@ def _noises_of_cells(workload: Workload, unit: Unit, level: Level) -> Iterator[O
         return
 
     def hoped(share: Fraction) -> float:
-        """The error if variances fell with the square of the level; the true error is rarely smaller."""
+        """Return the error as if variances were proportional to 1/level^2; the true error is rarely smaller."""
         rest = float(1 - share) ** 2
         own = float(total_noise(level.scaled(share), whole).variance())
         both = 1 / (rest / total + 1 / own)
@@ -97,14 +99,14 @@ def _noises_of_cells(workload: Workload, unit: Unit, level: Level) -> Iterator[O
 
 
 def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[OnceNoise]:
-    """One draw of all one-way tables; the other wanted tables get separate noise, at shares of the level."""
+    """Yield one draw of all one-way tables; the other wanted tables get separate noise, with shares of the level."""
     domain = workload.domain
     sizes = dict(zip(domain.columns, domain.shape, strict=True))
     weights = {part.name: part.weight for part in workload.parts}
     others = {name: weight for name, weight in weights.items() if name and name not in sizes}
     is_unit = unit.sensitivity == unit.cells == 1 and unit.amount is None
     is_known = unit.neighbours == "add-remove" or unit.nonnegative
-    # Each part is all groups of a marginal, each group once, named by its levels.
+    # Check that each part has all groups of a marginal, and the marginal's name.
     are_tables = len(weights) == len(workload.parts) and all(
         all(isinstance(sums, Groups) and sums.only is None for sums in part.sums)
         and part.name == domain.marginal_name(part.marginal(domain))
@@ -112,7 +114,7 @@ def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[
     )
     groups = sum(sizes.values())
     is_small = groups <= MOST_GROUPS and (len(sizes) >= _MANY_TABLES or groups - len(sizes) <= _MOST_DIFFERENCES)
-    # A draw of one table alone is a draw of its cells, which `_noises_of_cells` has; no axis may be named "total".
+    # One table has the draw of its cells, see `_noises_of_cells`; and no axis may be named "total".
     is_drawn = len(sizes) > 1 and not weights.keys().isdisjoint(sizes) and "total" not in sizes
     if not (is_unit and is_known and are_tables and is_small and is_drawn):
         return
@@ -125,13 +127,13 @@ def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[
     answers, wanted = dict[int, list[int]](), list[tuple[Fraction, int]]()
     for name, weight in weights.items():
         if name not in others:
-            size = sizes.get(name, 0)  # tables of one size have one variance; 0 stands for the total
+            size = sizes.get(name, 0)  # tables of one size have the same variance; 0 stands for the total
             answers[size] = [int(place == first_cells[name] if name else place < domain.shape[0]) for place in places]
             wanted.append((weight, size))
     roots = {name: float(weight) ** (1 / 3) for name, weight in others.items()}
 
     def shares_of(share: Fraction) -> dict[str, Fraction]:
-        # Variances fall with the square of a share, nearly: the best shares are nearly as the cube roots of weights.
+        # Variances are nearly proportional to 1/share^2, so the best shares are nearly proportional to weight^(1/3).
         total = sum(roots.values())
         return {name: Fraction(int(share * 10_000 * Fraction(root / total)), 10_000) for name, root in roots.items()}
 
@@ -150,7 +152,7 @@ def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[
 
     none, whole = Fraction(0), drawn(Fraction(0), Fraction(0))
     share = least_share(lambda share: whole / float(1 - share) ** 2 + beside(shares_of(share))) if others else none
-    if others and not share:  # a weight is so small that its share is rounded to 0
+    if others and not share:  # a weight is so small that its share rounds to 0
         return
     shares = shares_of(share) if others else {}
     spent, apart = sum(shares.values(), none), beside(shares)

@@ -1,1 +1,1 @@
-"""Ways to measure, one file for each: its sums, their charge, variances, estimates and bounds."""
+"""Methods of measuring, one file for each: their sums, charge, variances, estimates and bounds."""

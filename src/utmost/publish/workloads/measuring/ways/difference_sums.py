@@ -1,4 +1,4 @@
-"""Sums over groups, and differences of the two values of axes with two values."""
+"""Measure sums over groups, and differences of the two values of axes with two values."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,6 +15,6 @@ _OF_DIFFERENCES = (
 
 @dataclass(frozen=True, slots=True)
 class DifferenceSums(MarginalSums):
-    """Sums over groups, and on axes of two values the first value minus the second."""
+    """Measure sums over groups, and along axes of two values the first value minus the second."""
 
     proof: ClassVar[str] = _OF_DIFFERENCES

@@ -1,4 +1,4 @@
-"""Sums over the groups of marginals whose levels have groups of one size, by eigenspaces."""
+"""Measure the sums over the groups of marginals; all groups of a level must have one size. Errors by eigenspaces."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -70,12 +70,12 @@ _EXACTLY = {
         "individual can change allows"
     ),
 }
-"""Clauses of a theorem, and the clauses that replace them where the shares add up to more than 1."""
+"""Clauses of a theorem, and the clauses that replace them if the shares add up to more than 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupSums:
-    """Sums over the groups of marginals: the default way to measure."""
+    """Measure sums over the groups of marginals: the default method."""
 
     is_cleanable: ClassVar[bool] = True
     method: ClassVar[str] = "marginals"
@@ -89,7 +89,7 @@ class GroupSums:
         if any(map(is_listed, shares)):
             raise OutOfRange("classes of rows need rows=", came="no rows", where="rows")
         total = sum(shares.values(), Fraction(0))
-        # Shares may add up to more than 1 where no individual can change all parts, or where the total is public.
+        # Shares may add up to more than 1 if no individual can change all parts, or if the total is public.
         if total != 1 and not (total > 1 and self.charge(unit, shares) in ((0, 1) if unit.exactly else (1,))):
             remedy = "Write shares that add up to 1, or leave out share= to have them chosen."
             raise OutOfRange("the shares must be positive and add up to 1", came="other shares", remedy=remedy)
@@ -101,7 +101,7 @@ class GroupSums:
         return sum(shares.values(), Fraction(0)) == 1
 
     def shape(self, marginal: Marginal) -> tuple[int, ...]:
-        """Number of groups along each axis; in a vast domain, only along axes with several groups."""
+        """Return the number of groups along each axis; in a vast domain, only along axes with several groups."""
         if is_vast(self.domain):
             groups = [axis.groups(level) for axis, level in zip(self.domain.axes, marginal, strict=True)]
             return tuple(count for count in groups if count > 1)
@@ -121,7 +121,7 @@ class GroupSums:
         check_determined(even.workload, even.reduced_shares(shares))
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """Variances by eigenspaces; for many tables or a vast domain by residual subspaces."""
+        """Compute the variances by eigenspaces; for many tables or a vast domain, by residual subspaces."""
         level, shares = of_largest_share(unit, shares, level)
         if wants_marginals(workload):
             return variances_by_spaces(workload, unit, shares, level)
@@ -141,8 +141,8 @@ class GroupSums:
         return theorem if self.adds_to_one(shares) else exactly_charged(theorem)
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
-        # For many tables, the bound over given marginals is over the measured ones. Where sums and counts have one
-        # noise, there is no bound over given marginals.
+        # For many tables, the given marginals of a bound are the measured ones. If sums and counts share noise, there
+        # is no bound over given marginals.
         if wants_marginals(workload):
             return bounds_of(workload, unit, level, shares)
         return (
@@ -154,22 +154,22 @@ class GroupSums:
 
 @lru_cache(maxsize=8)
 def _components(workload: Workload, marginals: tuple[Marginal, ...]) -> tuple[VarianceComponents, dict[str, Array]]:
-    """The eigenspaces, and the spectrum of each part: they are the same at every level."""
+    """Return the eigenspaces, and the spectrum of each part, which are the same at every level."""
     even = EvenLevels.of(workload)
     blocks = VarianceComponents.of(even.workload.domain, map(even.reduced, marginals), even.workload.eigenspaces)
     return blocks, {part.name: part.spectrum(blocks) for part in even.workload.parts}
 
 
 def exactly_charged(theorem: str) -> str:
-    """The theorem where shares add up to more than 1, because one individual cannot change so much."""
+    """Return the theorem for shares that add up to more than 1, because one individual cannot change so much."""
     for plain, exact in _EXACTLY.items():
         theorem = theorem.replace(plain, exact)
     return theorem
 
 
 def of_largest_share(unit: Unit, shares: Shares, level: Level) -> tuple[Level, dict[Marginal, Fraction]]:
-    """The level of the largest share, and all shares as fractions of the largest."""
-    # Shares whose noise would be 0 in floats are lowered first.
+    """Return the level of the largest share, and all shares as fractions of the largest."""
+    # First lower shares so large that the variance of their noise would be 0 in floats.
     loudest = Fraction(max(1.0, _LOUDEST / max(1.0, float(level_of_cells(unit, level).epsilon_float))))
     bounded = {marginal: min(share, loudest) for marginal, share in shares.items()}
     largest = max(Fraction(1), *bounded.values())
@@ -177,7 +177,7 @@ def of_largest_share(unit: Unit, shares: Shares, level: Level) -> tuple[Level, d
 
 
 def variances_by_spaces(workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-    """The mean variance of each part's answers, by residual subspaces."""
+    """Return the mean variance of each part's answers, computed by residual subspaces."""
     even = EvenLevels.of(workload)
     errors = MarginalErrors.of(even.workload, even.reduced_shares(shares))
     levels = levels_of(unit, shares, level)
@@ -185,5 +185,5 @@ def variances_by_spaces(workload: Workload, unit: Unit, shares: Shares, level: L
 
 
 def levels_of(unit: Unit, shares: Shares, level: Level) -> Floats:
-    """The level of each marginal's noise, for a change of a cell by 1."""
+    """Return the level of each marginal's noise, for a change of a cell by 1."""
     return np.array([float(share) for share in shares.values()]) * float(level_of_cells(unit, level).epsilon_float)

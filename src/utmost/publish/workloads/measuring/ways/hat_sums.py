@@ -1,4 +1,4 @@
-"""Sums weighted by hat functions along one axis, and sums over the groups of marginals."""
+"""Measure sums weighted by hat functions along one axis, and sums over the groups of marginals."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ _OF_HATS = (
 
 @dataclass(frozen=True, slots=True)
 class HatSums(GroupSums):
-    """Sums weighted by the hat functions of one axis, and sums over groups."""
+    """Measure sums weighted by the hat functions of one axis, and sums over groups."""
 
     method: ClassVar[str] = "independent"
     proof: ClassVar[str] = _OF_HATS
@@ -51,7 +51,7 @@ class HatSums(GroupSums):
                 raise undetermined(name)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """Variances by equations along the axis of hat functions, in each eigenspace of the other axes."""
+        """Compute the variances by equations along the axis of hat functions, in each eigenspace of the other axes."""
         level, shares = of_largest_share(unit, shares, level)
         return variances_along(workload, place_of_hats(shares) or 0, unit, shares, level)
 
@@ -64,7 +64,7 @@ class HatSums(GroupSums):
 
 
 def variances_along(workload: Workload, place: int, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-    """The mean variance of each part's answers, by equations along the axis ``place``."""
+    """Return the mean variance of each part's answers, computed by equations along the axis ``place``."""
     even, whole = EvenLevels.of(workload), float(level_of_cells(unit, level).epsilon_float)
     variances = hat_variances(even.workload, place, even.reduced_shares(shares), whole)
     return {name: variance / float(precision(whole)) for name, variance in variances.items()}

@@ -1,4 +1,4 @@
-"""Integer rows listed along each axis, and their products; one axis may have signed rows."""
+"""Measure integer rows listed along each axis, and their products; one axis may have signed rows."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ _OF_SIGNED = (
 
 @dataclass(frozen=True, slots=True)
 class ListedRows:
-    """The products of listed rows, see `ProductRows`."""
+    """Measure the products of listed rows, see `ProductRows`."""
 
     is_cleanable: ClassVar[bool] = False
     method: ClassVar[str] = "marginals"
@@ -56,11 +56,11 @@ class ListedRows:
             raise OutOfRange("the shares of listed rows must spend the level exactly", came=charge, remedy=remedy)
 
     def charge(self, unit: Unit, shares: Shares) -> Fraction:
-        """An upper bound on the loss; exact if one individual changes one cell."""
+        """Return an upper bound on the loss; it is exact if one individual changes one cell."""
         return self.rows.charge(shares) * min(Fraction(1), self.domain.size * unit.sensitivity / unit.reach)
 
     def adds_to_one(self, shares: Shares) -> bool:
-        return True  # the shares that touch a cell always do
+        return True  # the shares of the sums that contain a cell always do
 
     def shape(self, marginal: Marginal) -> tuple[int, ...]:
         return self.rows.shape(marginal)
@@ -81,7 +81,6 @@ class ListedRows:
                 raise undetermined(part.name)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """Variances by the estimates along each axis."""
         return product_variances(workload, self.rows, shares, float(level_of_cells(unit, level).epsilon_float))
 
     def reconstruction(self, weights: Mapping[Marginal, int]) -> LeastSquares:

@@ -1,4 +1,4 @@
-"""Sums over the groups of marginals of a vast domain, by residual subspaces."""
+"""Measure sums over the groups of marginals of a vast domain; errors by residual subspaces."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from utmost.tables.axes.domain import Marginal
 
 @dataclass(frozen=True, slots=True)
 class MarginalSums(GroupSums):
-    """Sums over groups of a domain too large for an array."""
+    """Measure sums over groups of a domain that is too large for an array."""
 
     is_cleanable: ClassVar[bool] = False
 

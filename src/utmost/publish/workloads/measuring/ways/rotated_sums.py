@@ -1,4 +1,4 @@
-"""Sums and differences of the two cells of a row, which one individual changes together."""
+"""Measure the sums and differences of the two cells of each row, which one individual changes together."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ _OF_ROTATED = (
 
 @dataclass(frozen=True, slots=True)
 class RotatedSums:
-    """Sums and differences along an axis of two values; a marginal without this axis measures sums."""
+    """Measure sums and differences along an axis of two values; a marginal without this axis measures sums."""
 
     is_cleanable: ClassVar[bool] = True
     method: ClassVar[str] = "rotated"
@@ -54,7 +54,7 @@ class RotatedSums:
             raise OutOfRange(required, came="others", remedy=remedy)
 
     def charge(self, unit: Unit, shares: Shares) -> Fraction:
-        """The larger loss of sums and differences: |d_+| + |d_-| is twice the larger change of the two cells."""
+        """Return the larger loss of sums and differences: |d_+| + |d_-| is twice the larger change of the two cells."""
         return max(self._added(shares)) / condition_of_rows(unit, self.pair.rows.size).scale
 
     def adds_to_one(self, shares: Shares) -> bool:
@@ -83,12 +83,12 @@ class RotatedSums:
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
         for name, variance in self.variances(workload, unit, shares, level_of(1)).items():
-            # Any level will do: whether an answer is determined does not depend on the noise.
+            # Any level serves: whether an answer is determined does not depend on the noise.
             if isinf(variance):
                 raise undetermined(name)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """The variance from the sums plus the variance from the differences."""
+        """Add up the variance from the sums and the variance from the differences."""
         rows = GroupSums(self.pair.rows)
         variances = {part.name: 0.0 for part in workload.parts}
         for part in workload.parts:

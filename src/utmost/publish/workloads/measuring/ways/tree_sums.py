@@ -1,4 +1,4 @@
-"""Sums over the groups of one axis that differ in size, such as states and counties, by passes over the tree."""
+"""Measure sums over the groups of one axis that differ in size, such as states and counties; errors by two passes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from utmost.tables.axes.domain import Marginal
 
 @dataclass(frozen=True, slots=True)
 class TreeSums(GroupSums):
-    """Sums over the groups of the levels of one axis, some of which differ in size."""
+    """Measure sums over the groups of the levels of one axis; the groups of a level may differ in size."""
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
         for name, variance in self.variances(workload, unit, shares, level_of(1)).items():
@@ -34,7 +34,7 @@ class TreeSums(GroupSums):
                 raise undetermined(name)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """Variances by two passes over the tree; of ranges, prefixes and windows by equations along the axis."""
+        """Compute variances by two passes over the tree; of ranges, prefixes and windows along the axis."""
         level, shares = of_largest_share(unit, shares, level)
         if axes_in_order(workload):
             return variances_along(workload, 0, unit, shares, level)
@@ -46,7 +46,7 @@ class TreeSums(GroupSums):
         return {name: float(error(by_level)) / whole for name, error in errors.items()}
 
     def reconstruction(self, weights: Mapping[Marginal, int]) -> LeastSquares:
-        """Least squares by averages over axes if the measured levels have groups of one size, else by the tree."""
+        """Return least squares by averages over axes if measured levels have one group size, else by the tree."""
         try:
             return Reconstruction(self.domain, weights)
         except Unsupported:

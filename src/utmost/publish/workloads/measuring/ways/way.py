@@ -1,4 +1,4 @@
-"""The protocol of all ways to measure."""
+"""The protocol that all methods of measuring implement."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -33,58 +33,58 @@ Sums = Iterator[tuple[Marginal, NDArray[Any]]]
 
 
 class Measurement(Protocol):
-    """The measured sums of a domain, with their charge, variances, estimates and bounds."""
+    """A method of measuring sums of a domain: their charge, variances, estimates and bounds."""
 
-    is_cleanable: ClassVar[bool]  # whether clean tables can be made from the estimates
+    is_cleanable: ClassVar[bool]  # whether clean tables can be computed from the estimates
     method: ClassVar[str]  # the `method` of `choose_plan` for plans of this kind
 
     @property
     def pair(self) -> PairAxis | None:
-        """The axis along which sums and differences are measured, or None."""
+        """The axis along which sums and differences are measured; None without such an axis."""
 
     def check(self, unit: Unit, shares: Shares) -> None:
         """Check that these shares can be measured for this unit, and spend the level exactly."""
 
     def charge(self, unit: Unit, shares: Shares) -> Fraction:
-        """The loss of one individual at these shares, over the level; see `unit_charge`."""
+        """Return the privacy loss of one individual at these shares, over the level; see `unit_charge`."""
 
     def adds_to_one(self, shares: Shares) -> bool:
-        """Whether the shares add up to 1, in each group of sums that divide one budget."""
+        """Whether the shares add up to 1; if sums and differences are measured, whether the shares of each do."""
 
     def shape(self, marginal: Marginal) -> tuple[int, ...]:
-        """The shape of the sums of a marginal."""
+        """Return the shape of the array of a marginal's sums."""
 
     def words(self, marginal: Marginal) -> str:
-        """The name of a marginal's sums for people."""
+        """Describe a marginal's sums for people."""
 
     def kind(self, marginal: Marginal) -> str:
-        """The kind of a marginal's sums for people; "" for groups."""
+        """Return the kind of a marginal's sums for people; "" for sums over groups."""
 
     def sums(self, cells: NDArray[Any] | FewCells, marginals: Iterable[Marginal]) -> Sums:
-        """The true sums of each marginal, one marginal after the other."""
+        """Yield each marginal with its true sums."""
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
         """Check that the measured sums determine every wanted answer."""
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """The mean variance of each part's answers at a level; inf where it is not determined."""
+        """Return the mean variance of each part's answers at a level; inf if some answer is not determined."""
 
     def reconstruction(self, weights: Mapping[Marginal, int]) -> LeastSquares:
-        """Least squares from the measured sums with these weights."""
+        """Return the least-squares estimator from the measured sums, with these weights."""
 
     def theorem(self, unit: Unit, shares: Shares) -> str:
-        """The proof that the noise of these shares keeps the level."""
+        """Return sentences that prove that noise with these shares keeps the level."""
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
-        """Lower bounds of the weighted error."""
+        """Return lower bounds on the weighted error."""
 
 
 def bounds_without_marginals(
     workload: Workload, unit: Unit, level: Level, why: str, together: str | None = None
 ) -> WorkloadBounds:
-    """All lower bounds except the bound over given marginals; ``why`` says why that bound does not exist."""
+    """Return all lower bounds except the bound over given marginals; ``why`` says why that bound does not exist."""
     rows = None if unit.needs_sizes else together
-    # Protecting individuals who change one row alone is easier: a lower bound for them holds for more rows, too.
+    # To protect individuals who change only one row is easier, so a lower bound for these holds for more rows, too.
     is_alone = unit.is_shared or (together is not None and rows is None)
     bounds = bounds_of(workload, replace(unit, cells=1) if is_alone else unit, level, together=rows)
     return replace(bounds, given_marginals=None, not_bounded={**bounds.not_bounded, "given marginals": why})
