@@ -6,11 +6,13 @@ r"""Generating functions of distributions on the integers, as rational functions
 
 A staircase of period D, step r and ratio b has N = B_{2r-1} + b B_{2(D-r)+1}, where B_n, for odd n, is the block
 z^{-(n-1)/2} + ... + z^{(n-1)/2}. With g = gcd(2r-1, 2D) the block B_g divides N: its zeros lie on the unit circle, and
-the quotient of two generating functions exists only if these zeros cancel. A table of finitely many probabilities has b
-= 0.  **The certified inverse of a Laurent polynomial on the unit circle.** A guess c for 1/N is certified by its
-residue e = N c - 1: where the weighted norm eta = sum |e_i| s^|i| is below 1, N has no zero in the annulus 1/s <= |z|
-<= s, and the true inverse differs from c by at most |c|_s eta / (1 - eta) in the same norm (Neumann's series; the
-weighted norm is submultiplicative).
+the quotient of two generating functions exists only if these zeros cancel. A table of finitely many probabilities has
+b = 0.
+
+**The certified inverse of a Laurent polynomial on the unit circle.** A guess c for 1/N is certified by its residue
+e = N c - 1: where the weighted norm eta = sum |e_i| s^|i| is below 1, N has no zero in the annulus 1/s <= |z| <= s, and
+the true inverse differs from c by at most |c|_s eta / (1 - eta) in the same norm (Neumann's series; the weighted norm is
+submultiplicative).
 """
 
 import math

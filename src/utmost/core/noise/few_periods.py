@@ -1,7 +1,8 @@
 """The optimal gamma of a staircase on the reals, for any cost at large epsilon. Gamma may be nearly 0.
 
-One period has nearly all of the probability. Let L_k(u) = L((k + u) D) and b = e^-epsilon; the first step has width g
-D. M - V (see folded.py) has the sign of phi - b psi:
+One period has nearly all of the probability. Let L_k(u) = L((k + u) D) and b = e^-epsilon; the first step has
+width g D. M - V (see folded.py) has the sign of phi - b psi:
+
     phi(g) = int_0^g (M(g) - M(u)) du = (1 - b) sum_k b^k phi_k(g),   phi_k(g) = int_0^g (L_k(g) - L_k(u)) du,
     psi(g) = int_g^1 (M(u) - M(g)) du = (1 - b) sum_k b^k psi_k(g),   psi_k(g) = int_g^1 (L_k(u) - L_k(g)) du.
 

@@ -5,10 +5,13 @@ at most the uniform number. An item (a row with an identifier) has uniform numbe
 first 32 bits give one of 2^32 cells, and all but a few cells lie certainly between two thresholds, by integers rounded
 outward. In the few other cells, further bits of the item's number are read until they decide. So a draw depends only on
 the item's words and the distribution, and not on floats, precision or other items. The distribution is exact.
+
 **Geometric variables.** K ~ Geom(a) is K = Q 2^m + D with Q ~ Geom(a^(2^m)) and independent binary digits of D. The
 digits are drawn in groups of eight; the group that starts at bit s has P(d) proportional to a^(d 2^s). m is the least
-number with 2^m log(1/a) >= 1/2, so that tables stay small at every level.  The time of a draw is not constant: it
-depends slightly on the random words. Hide this time from everybody who must not know the noise.
+number with 2^m log(1/a) >= 1/2, so that tables stay small at every level.
+
+The time of a draw is not constant: it depends slightly on the random words. Hide this time from everybody who must not
+know the noise.
 """
 
 from bisect import bisect_right

@@ -1,8 +1,8 @@
 """An axis for columns of which few combinations of values exist: a list of keys, each with a value of every column.
 
-Such columns are the wiki and the page, or the region and the municipality. The list of keys is one
-axis. Its levels are the columns from the right: a group of the finest level is one row; a group of the next level has
-the rows that agree except in the last column; and so on. The sum over a value of any column is a sum of rows, so it
+Such columns are the wiki and the page, or the region and the municipality. The list of keys is one axis. Its levels
+are the columns from the right: a group of the finest level is one key; a group of the next level has the keys that
+agree except in the last column; and so on. The sum over a value of any column is a sum of rows, so it
 follows from a release, too.
 """
 

@@ -1,5 +1,6 @@
-"""Read events of any kind, batch by batch: dicts of columns, frames of any library through narwhals, CSV and Parquet
-files.  Only the columns that are needed are read. Engines count the events of their frames themselves.
+"""Read events of any kind in batches: dicts of columns, frames of any library through narwhals, CSV and Parquet files.
+
+Only the columns that are needed are read. Engines count the events of their frames themselves.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

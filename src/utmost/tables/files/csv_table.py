@@ -421,7 +421,7 @@ class CsvPiece:
         return numbers_of((row[at] for row in self.body), spelling_of(self.table.path))
 
     def amounts(self, name: str, has_points: bool) -> Any:
-        """One column as integers if all cells are; with ``has_points`` as Arrow's decimals if all are; else as text."""
+        """One column as integers or, with ``has_points``, as Arrow's decimals if all cells are such; else as text."""
         if self.block is not None:
             at = self.table.header.index(name)
             values = self.block.integers(at)
