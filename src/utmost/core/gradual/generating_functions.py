@@ -11,8 +11,8 @@ b = 0.
 
 **The certified inverse of a Laurent polynomial on the unit circle.** A guess c for 1/N is certified by its residue
 e = N c - 1: where the weighted norm eta = sum |e_i| s^|i| is below 1, N has no zero in the annulus 1/s <= |z| <= s, and
-the true inverse differs from c by at most |c|_s eta / (1 - eta) in the same norm (Neumann's series; the weighted norm is
-submultiplicative).
+the true inverse differs from c by at most |c|_s eta / (1 - eta) in the same norm (Neumann's series; the weighted norm
+is submultiplicative).
 """
 
 import math

@@ -96,7 +96,11 @@ class RatioBar(Display):
 
 
 def ratio_of_margins(top: Fraction, up: Fraction, bottom: Fraction, down: Fraction, confidence: Fraction) -> RatioBar:
-    """The interval of all (top +- up) / (bottom +- down); not determined if the denominator may be 0."""
+    """The interval of all (top +- up) / (bottom +- down); not determined if the denominator may be 0.
+
+    >>> ratio_of_margins(Fraction(8), Fraction(1), Fraction(4), Fraction(1), Fraction(9, 10)).upper
+    3.0
+    """
     estimate = round_up(top / bottom) if bottom else None
     if abs(bottom) <= down:
         return RatioBar(estimate, -math.inf, math.inf, confidence)

@@ -1,8 +1,8 @@
 """An interior point method for linear programs with few rows and many dense columns, for column generation.
 
 min c x over x >= 0 with A x = 1, for A of shape (n, N) with N many times n. The prices of the rows (the duals) find
-the next columns. For that, prices from the middle of the optimal set are better than prices at a vertex, and a few digits
-of each price suffice.
+the next columns. For that, prices from the middle of the optimal set are better than prices at a vertex, and a few
+digits of each price suffice.
 """
 
 from dataclasses import dataclass
