@@ -15,7 +15,7 @@ from utmost import losses, priors
 from utmost.core.exact.display import LONGEST, Display, brief
 from utmost.errors import OutOfRange, Unsupported, UtmostError
 from utmost.interfaces.figures.cards import CARDS
-from utmost.interfaces.figures.plots import DRAWN
+from utmost.interfaces.figures.plots import PLOTS
 from utmost.spaces import counts
 
 TOGETHER = ut.Promise(["n", "m"], noise=ut.promises.once_together(["n", "m"], unit=ut.Unit(1, 2)))
@@ -181,7 +181,7 @@ def test_every_kind_with_a_picture_draws_it():
     """A figure of matplotlib that can be changed, and that a notebook shows by itself."""
     drawn, kinds = 0, set()
     for value in public():
-        named = {kind.__name__ for kind in type(value).__mro__} & set(DRAWN)
+        named = {kind.__name__ for kind in type(value).__mro__} & set(PLOTS)
         if named and type(value) not in kinds and "60" not in repr(value):
             kinds.add(type(value))
             figure = ut.plot(value)

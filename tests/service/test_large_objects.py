@@ -25,7 +25,7 @@ from utmost.exact import level
 # Files kept between two requests are tried with few, and with many at once.
 from utmost.interfaces.service.api.problems import Refused
 from utmost.interfaces.service.pages import page_downloads as downloads
-from utmost.interfaces.service.pages.page_downloads import KeptFiles
+from utmost.interfaces.service.pages.page_downloads import FileCache
 from utmost.ledger import Ledger, PublishRequest
 from utmost.privacy import Unit
 from utmost.promises import Promise
@@ -230,7 +230,7 @@ def test_pieces_of_a_file_are_the_file(large, monkeypatch):
 
 
 def test_files_are_kept_as_long_as_there_is_room():
-    kept, made = KeptFiles(most=10), []
+    kept, made = FileCache(most=10), []
 
     def make(name, size):
         return kept.file(name, lambda: made.append(name) or b"x" * size)
@@ -251,7 +251,7 @@ def test_files_are_kept_as_long_as_there_is_room():
 
 
 def test_who_waits_for_anothers_file_is_bounded():
-    kept, begun, go_on = KeptFiles(waiting=1), threading.Event(), threading.Event()
+    kept, begun, go_on = FileCache(waiting=1), threading.Event(), threading.Event()
 
     def slow():
         begun.set()

@@ -172,11 +172,11 @@ def test_what_takes_too_long_is_ended(pool):
 def test_a_full_queue_refuses_at_once(pool):
     """One caller has so many places, all together so many; each refusal says when to come again."""
     workers = pool(most=1, waiting=2, of_one=2)
-    with workers._place("a"), workers._place("a"):
+    with workers._queued("a"), workers._queued("a"):
         with pytest.raises(Refused) as refused:
             workers.ask("a", "channel", USUAL["channel"])
         assert (refused.value.status_code, refused.value.title) == (429, "TooOften")
-        with workers._place("b"), pytest.raises(Refused) as refused:
+        with workers._queued("b"), pytest.raises(Refused) as refused:
             workers.ask("c", "channel", USUAL["channel"])
         assert (refused.value.status_code, refused.value.title) == (503, "Busy")
         assert int(refused.value.headers["Retry-After"]) >= 1

@@ -1,1 +1,1 @@
-"""Entrances and exits: the command line, the service, figures, files, other packages, the papers."""
+"""The command line, the service, figures, documents, exchange with other packages, and helpers for tests."""

@@ -1,4 +1,4 @@
-"""The options of `utmost respond` by which a ledger keeps one answer for each person."""
+"""Options of `utmost respond` with which a ledger stores one answer for each person."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from utmost.interfaces.documents.answers import SavedMechanism
 
 @dataclass(frozen=True, slots=True)
 class AnswerLedgerOptions(LedgerOptions):
-    """The ledger that keeps answers, and the name of the mechanism in it."""
+    """Options for the ledger that stores answers, and for the name of the mechanism in it."""
 
     def __post_init__(self) -> None:
         for name in options.typed_options(self) if self.ledger is None else ():
@@ -23,7 +23,7 @@ class AnswerLedgerOptions(LedgerOptions):
             )
 
     def kept(self, saved: SavedMechanism, design: Path) -> "AnswersInLedger | None":
-        """Return the mechanism with its place in the ledger; None without a ledger."""
+        """Return the mechanism, and where a ledger stores its answers; None without a ledger."""
         if self.ledger is None:
             return None
         return AnswersInLedger(
@@ -38,7 +38,7 @@ class AnswerLedgerOptions(LedgerOptions):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswersInLedger:
-    """A mechanism whose answers a ledger keeps, under a name, dataset and version."""
+    """A mechanism, and the ledger that stores its answers under a name, dataset and version."""
 
     saved: SavedMechanism
     place: LedgerPlaceOptions
@@ -48,10 +48,10 @@ class AnswersInLedger:
     independent: bool
 
     def answers(self, persons: Mapping[str, str | None]) -> tuple[dict[str, str], int]:
-        """Return one answer for each person, and how many of the answers existed before."""
+        """Return an answer by person, and how many answers were stored before; `persons` maps persons to secrets."""
         self.saved.rows([text for text in persons.values() if text is not None])  # refuse wrong secrets first
         with self.place.opened() as ledger:
-            return self.saved.keep(
+            return self.saved.answers_in_ledger(
                 ledger,
                 persons,
                 name=self.name,
@@ -61,7 +61,7 @@ class AnswersInLedger:
             )
 
     def facts(self) -> dict[str, Any]:
-        """Return the name and version of the mechanism, and the total cost of its answers."""
+        """Return the name and version of the mechanism, and the level that all its answers together cost."""
         with self.place.opened() as ledger:
             named = [mechanism for mechanism in ledger.mechanisms if mechanism.name == self.name]
             spent = ledger.spent(self.name) if named else None

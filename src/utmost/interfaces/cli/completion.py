@@ -1,4 +1,4 @@
-"""Completion of commands and options in a shell: the script, and where the shell reads it."""
+"""Print or install the script with which a shell completes commands and options."""
 
 import os
 import shlex
@@ -27,14 +27,14 @@ def install_completion(command: click.Command, shell: str) -> str:
     shell = _named(shell)
     script, home = completion_script(command, shell), Path.home()
     if shell == "fish":
-        place = home / ".config/fish/completions/utmost.fish"
-        _write(place, script)
-        return f"Completion of utmost is in {place}; every new fish reads it."
-    place = home / f".local/share/utmost/complete.{shell.replace('powershell', 'ps1')}"
-    _write(place, script)
+        path = home / ".config/fish/completions/utmost.fish"
+        _write(path, script)
+        return f"Completion of utmost is in {path}; every new fish reads it."
+    path = home / f".local/share/utmost/complete.{shell.replace('powershell', 'ps1')}"
+    _write(path, script)
     start = {"bash": home / ".bashrc", "zsh": home / ".zshrc"}.get(shell) or _profile()
-    doubled = "'" + str(place).replace("'", "''") + "'"
-    line = f". {doubled if shell == 'powershell' else shlex.quote(str(place))}"
+    doubled = "'" + str(path).replace("'", "''") + "'"
+    line = f". {doubled if shell == 'powershell' else shlex.quote(str(path))}"
     begun = start.read_bytes() if start.exists() else b""  # bytes, because the encoding is unknown
     if line.encode() not in begun.splitlines():
         between = "" if begun.endswith(b"\n") or not begun else "\n"
@@ -42,16 +42,16 @@ def install_completion(command: click.Command, shell: str) -> str:
         start.parent.mkdir(parents=True, exist_ok=True)
         with start.open("ab") as file:  # appended, so that an interruption loses nothing
             file.write(f"{between}{before}{line}\n".encode())
-    return f"Completion of utmost is in {place}; {start} reads it from the next start of {shell} on."
+    return f"Completion of utmost is in {path}; {start} reads it from the next start of {shell} on."
 
 
-def _write(place: Path, text: str) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(f"{text}\n", encoding="utf-8")
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{text}\n", encoding="utf-8")
 
 
 def _named(shell: str) -> str:
-    """Return the shell, or for "this" the shell of the environment."""
+    """Return the name of a shell; "this" stands for the shell of the environment."""
     if shell == "this":
         shell = Path(os.environ.get("SHELL") or ("powershell" if os.name == "nt" else "bash")).stem
     return {"pwsh": "powershell"}.get(shell, shell)

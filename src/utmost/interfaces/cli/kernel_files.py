@@ -1,4 +1,4 @@
-"""A search for kernels that can be interrupted and continued, and vertices as rows of text.
+"""Search for kernels so that an interrupted search can continue; write kernels and vertices as rows of text.
 
 A small JSON file holds the state of the search, a CSV file the kernels. After each block, the kernels are flushed to
 disk before the state is replaced by one that counts them. When the search continues, rows after the last state are cut
@@ -29,12 +29,14 @@ KIND = "utmost kernel search"
 
 @dataclass(frozen=True, slots=True)
 class KernelSearch:
-    """The state of a search."""
+    """The state of a search for kernels."""
 
-    position: WalkPosition | None = field(default_factory=WalkPosition)  # where the search continues; None: finished
+    position: WalkPosition | None = field(
+        default_factory=WalkPosition
+    )  # where the search continues; None if it is finished
     sizes: Counter[int] = field(default_factory=Counter)  # kernels found, by number of outcomes
-    done: float = 0.0  # share of the search, from 0 to 1
-    written: int | None = None  # bytes of the list that the state counts; None: no list
+    done: float = 0.0  # finished fraction of the search
+    written: int | None = None  # length of the counted part of the list in bytes; None without a list
 
     def after(self, block: KernelBlock, written: int | None) -> "KernelSearch":
         sizes = Counter(np.count_nonzero(block.supports >= 0, axis=1).tolist())
@@ -42,7 +44,7 @@ class KernelSearch:
 
 
 def kernel_rows(block: KernelBlock) -> Iterator[list[str]]:
-    """Return each kernel as text: its number of vertices, and their numbers."""
+    """Yield each kernel as texts: how many vertices it has, and the number of each vertex."""
     for support in block.supports.tolist():
         members = [v for v in support if v >= 0]
         yield [str(len(members)), *map(str, members), *[""] * (len(support) - len(members))]
@@ -57,7 +59,7 @@ def search(
     ptype: PrivacyType, state: Path, out: Path | None, watch: Callable[[float], object] = lambda done: None
 ) -> KernelSearch:
     """Search for the kernels of a type from the position in the state file, or from the start without one."""
-    # `out` is the optional CSV file of kernels; `watch` is called after each block with the finished share.
+    # `out` is the optional CSV file of kernels; `watch` is called after each block with the finished fraction.
     at = KernelSearch()
     if state.exists():
         at = read(ptype, state)
@@ -85,7 +87,7 @@ def search(
 
     # A search from the start needs no position, and may use any algorithm.
     for block in kernel_blocks(ptype, start=None if at.position == WalkPosition() else at.position):
-        # First the list, then the state that counts it: after an interruption, uncounted rows are cut off.
+        # Write the list before the state that counts its rows: after an interruption, uncounted rows are cut off.
         written: int | None = None
         if out is not None:
             with out.open("ab") as listed:
@@ -105,12 +107,14 @@ def search(
             "done": at.done,
             "written": at.written,
         }
-        aside = state.with_name(f".{state.name}.part")  # replaced completely: half a state would lose the search
-        with aside.open("wb") as file:
+        temporary = state.with_name(
+            f".{state.name}.part"
+        )  # the state is replaced in one step: half a state would lose the search
+        with temporary.open("wb") as file:
             file.write(encoded(facts))
             file.flush()
             os.fsync(file.fileno())
-        os.replace(aside, state)
+        os.replace(temporary, state)
         watch(at.done)
     return at
 
@@ -136,14 +140,14 @@ def read(ptype: PrivacyType, state: Path) -> KernelSearch:
 
 
 def posterior_rows(blocks: Iterable[Vertices]) -> Iterator[list[str]]:
-    """Return each vertex as probabilities of the secrets: fractions where rational, else floats."""
+    """Yield each vertex as probabilities of the secrets: fractions where rational, else floats."""
     for block in blocks:
         for posterior in block:
             yield list(map(str, posterior.tolist()))
 
 
 def height_rows(blocks: Iterable[Vertices]) -> Iterator[list[str]]:
-    """Return each vertex as heights of the secrets, with minimum 0; the heights are the same at every level."""
+    """Yield each vertex as heights of the secrets, with minimum 0; the heights are the same at every level."""
     for block in blocks:
         texts: dict[tuple[int, ...], str] = {}
         for vertex in block.exponents.tolist():

@@ -1,4 +1,4 @@
-"""Shared parts of commands that answer from a ledger: question, answer and report."""
+"""Parts shared by commands that use a ledger: which answer is meant, how it is written, and reports."""
 
 import os
 import shlex
@@ -103,7 +103,7 @@ def release_report(release: Published) -> dict[str, Any]:
 
 
 def budget_report(budget: Budget) -> dict[str, Any]:
-    """Report a budget in epsilon: exact numbers as text, others as floats on the safe side."""
+    """Report a budget: rational numbers as text; else floats, `spent` rounded up and `remaining` down."""
     limit = None if budget.limit is None else level_text(budget.limit)
     return {
         "dataset": budget.dataset,
@@ -124,7 +124,7 @@ def event_report(event: Event) -> dict[str, Any]:
 
 
 def _number(value: Any) -> Any:
-    """Return an exact number as text, a float or None unchanged."""
+    """Return a rational number as text; return a float or None unchanged."""
     return value if value is None or isinstance(value, float) else str(value)
 
 
@@ -133,7 +133,7 @@ IN_LEDGER = "The ledger has the answer: the same command gives it again, and spe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """The options that name an answer in a ledger (release, version, level), and those for its output."""
+    """The options that name an answer in a ledger (release, version, level), and the options for output."""
 
     # An invalid level or confidence is refused before any ledger is opened.
 
@@ -152,7 +152,7 @@ class Question:
         return self.level.read()
 
     def level_in(self, ledger: Ledger) -> Level:
-        """Return the level of the options, or the level of the only answer."""
+        """Return the level of the options, or, if they have none, the level of the release's only answer."""
         return (
             self.at if self.level.is_given else level_of_answer(None, partial(self.levels_in, ledger), repr(self.name))
         )
@@ -178,7 +178,7 @@ class Question:
         return self.answer.signer
 
     def check_repeats(self, ledger: Ledger, source: Path | None, at: Level, request: str | None = None) -> None:
-        """Refuse, before any draw, to write a new answer where a file exists; a quarantine is refused first."""
+        """Refuse, before any draw, to write a new answer over files; refuse a ledger in quarantine before that."""
         if not self.is_written or (request is not None and ledger.has_request(request)):
             return
         if self.is_answered(ledger, at):
@@ -189,27 +189,27 @@ class Question:
         self._check_free(source)
 
     def is_answered(self, ledger: Ledger, at: Level) -> bool:
-        """Whether the ledger has the answer at this level, so that a call repeats it and spends nothing."""
-        kept = self.release_in(ledger)
-        answered = self.levels_in(ledger) if kept is not None or self.means_in(ledger) else ()
-        return at in answered or (kept is not None and kept.level_of_answer(at) is not None)
+        """Check whether the ledger has an answer at this level: a call then repeats it and spends nothing."""
+        known = self.release_in(ledger)
+        answered = self.levels_in(ledger) if known is not None or self.means_in(ledger) else ()
+        return at in answered or (known is not None and known.level_of_answer(at) is not None)
 
     def headline(self, ledger: Ledger, *, repeated: bool) -> str:
         """Return what a call did and what its dataset has spent, in two lines for a log."""
-        kept = self.release_in(ledger) or next(iter(self.means_in(ledger)))
-        report = budget_report(ledger.budget(kept.dataset))
+        known = self.release_in(ledger) or next(iter(self.means_in(ledger)))
+        report = budget_report(ledger.budget(known.dataset))
         limit = "" if report["limit"] is None else f" of {report['limit']}"
-        spent = f"Dataset {kept.dataset} has spent epsilon = {report['spent']}{limit}."
+        spent = f"Dataset {known.dataset} has spent epsilon = {report['spent']}{limit}."
         return f"Answered{' again: nothing was spent' if repeated else ''}.\n{spent}"
 
     def warn_of_equal_values(self, ledger: Ledger) -> None:
         """Warn, after a new answer, of other releases with the same values, in this dataset or as independent data."""
-        published = [kept] if (kept := self.release_in(ledger)) else self.means_in(ledger)
+        published = [known] if (known := self.release_in(ledger)) else self.means_in(ledger)
         self.warn_of_holders({one.name: ledger.equal_values(one.name, version=one.version) for one in published})
 
     def check_new_values(self, ledger: Ledger, sources: Mapping[str, tuple[Any, Promise]], *, refuse: bool) -> None:
         """Warn of other releases with the same values before they are published, or refuse to publish."""
-        # `sources` are the table and promise of each release of this call, by its name.
+        # `sources` maps the name of each release of this call to its table and promise.
         if any(is_engine_frame(table) for table, _ in sources.values()):
             if refuse:
                 required = "--new-values needs a table that is read into memory"
@@ -224,7 +224,7 @@ class Question:
         )
 
     def warn_of_holders(self, holders: Mapping[str, Sequence[str]], *, refuse: bool = False) -> None:
-        """Warn of other releases with the same values, by the name of each release of this call, or refuse them."""
+        """Warn of other releases with equal values, or refuse; `holders` has them for each release of this call."""
         found = {
             f"another version of {name!r}" if name == own else repr(name)
             for own, names in holders.items()
@@ -273,26 +273,28 @@ class Question:
 
     def check_view_fits(self, ledger: Ledger, at: Level) -> None:
         """Check that the output can hold the table of a release, as the ledger has it, before a view is drawn."""
-        kept = self.release_in(ledger)
-        if kept is None:
+        known = self.release_in(ledger)
+        if known is None:
             promises = [one.promise for one in self.means_in(ledger)]
             plans = [promise.noise.plan for promise in promises if isinstance(promise.noise, SumNoise)]
             return table_options.check_fits(self.answer, measures_before_draw(plans) if plans else None)
-        is_drawn = at not in kept.levels and kept.levels and not kept.noise.is_by_plan
-        stored = ledger.view(self.name, epsilon=kept.levels[-1], version=self.version).table if is_drawn else None
-        if stored is not None or kept.noise.is_by_plan:
-            table_options.check_fits(self.answer, table_before_draw(stored, kept.promise))
+        is_drawn = at not in known.levels and known.levels and not known.noise.is_by_plan
+        stored = ledger.view(self.name, epsilon=known.levels[-1], version=self.version).table if is_drawn else None
+        if stored is not None or known.noise.is_by_plan:
+            table_options.check_fits(self.answer, table_before_draw(stored, known.promise))
 
     def release_in(self, ledger: Ledger) -> Published | None:
         """Return the release in a ledger, by default its newest version; None if there is none."""
-        found = [kept for kept in ledger.releases if kept.name == self.name and self.version in (None, kept.version)]
+        found = [
+            known for known in ledger.releases if known.name == self.name and self.version in (None, known.version)
+        ]
         return found[-1] if found else None
 
     def give(
         self, answered: Answer[Any], signer: Signer | None, *, repeated: bool | None = None, headline: str = "Answered."
     ) -> None:
         """Write the table and its statement, and print them as JSON or on a screen."""
-        # Files that exist as this answer stay. If writing fails, the error says that the ledger keeps the answer.
+        # Existing files with this answer stay. If writing fails, the error says that the ledger has the answer.
         try:
             warn_of_rule(answered)
             out, as_json = self.answer.file, self.answer.as_json
@@ -337,7 +339,7 @@ def publish_in_ledger(
     file = table if counted is None else None
     signer = question.checked(file)
     with progress_bar(f"Checking {table.name}"):
-        # Parquet in and out, with noise by item, can be streamed; other tables are read completely.
+        # If input and output are Parquet and noise is keyed by item, the table is streamed; others are read completely.
         is_parquet = answer.out is not None and files.ending_of(answer.out) in files.PARQUET
         by_item = is_parquet and promise.keyed_by_id
         source = files.table_or_relation(table, by_item=by_item) if counted is None else counted
@@ -388,7 +390,7 @@ def publish_in_ledger(
 def named_command(
     ledger: Ledger, table: Path, memory: ReleaseLedgerOptions, question: Question, counting: Sequence[Any]
 ) -> Iterator[None]:
-    """Add to an error the command that answers the existing release: relax for less noise, view for more."""
+    """Add to an error the command for an existing release: `relax` for less noise, `view` for more noise."""
     try:
         yield
     except DataChanged as error:
@@ -408,13 +410,13 @@ def named_command(
         highest = max(question.levels_in(ledger))
         place = ReleaseLedgerOptions(ledger=memory.ledger, key_file=memory.key_file, witness=memory.witness)
         release = place, ReleaseLedgerOptions(name=question.name, version=question.version)
-        asked = options.typed_again(question.level, TableAnswer(out=question.answer.out))
+        level_options = options.typed_again(question.level, TableAnswer(out=question.answer.out))
         if question.at < highest:
-            command = f"utmost view {options.typed_again(*release)} {asked}"
+            command = f"utmost view {options.typed_again(*release)} {level_options}"
             error.remedy = f"For a noisier copy at no cost: {command}"
         else:
             repeated = options.typed_again(*counting, *release, beside_recipe=True)
-            command = f"utmost relax {shlex.quote(str(table))} {repeated} {asked}"
+            command = f"utmost relax {shlex.quote(str(table))} {repeated} {level_options}"
             error.remedy = f"For less noise, at a total cost of the new level: {command}"
         raise
 
@@ -422,7 +424,7 @@ def named_command(
 def show_spending(
     question: Question, after: Budget, noise: Noise | None, until: Until | None, *, repeated: bool
 ) -> None:
-    """Show what a call would spend, and how accurate its answer would be; nothing is drawn or written."""
+    """Print what a call would spend and how accurate its answer would be; draw and write nothing."""
     sure = read_confidence(question.answer.confidence)
     margin, margins = None if noise is None else noise.margin(question.at, sure), dict[str, str]()
     if isinstance(noise, SumNoise):
@@ -466,7 +468,7 @@ def show_after(
 
 
 def budget_rows(report: Mapping[str, Any]) -> dict[str, str]:
-    """Return a `budget_report` in words."""
+    """Return the fields of a `budget_report` in words."""
     return {
         "dataset": report["dataset"] or "",
         "limit": "none" if report["limit"] is None else spent_words(report["limit"]),
@@ -476,5 +478,5 @@ def budget_rows(report: Mapping[str, Any]) -> dict[str, str]:
 
 
 def spent_words(spent: str | float) -> str:
-    """Return a level of a report in words; rounded levels are floats."""
+    """Return the text or float of a level in a report in words, such as "epsilon = 1"."""
     return f"epsilon = {spent if spent == '0' or not isinstance(spent, str) else level_words(level_from_text(spent))}"

@@ -1,4 +1,4 @@
-"""Opening the ledger that a command names; the command line must hold no secret."""
+"""Open the ledger that a command names; refuse passwords on the command line."""
 
 import os
 import shlex
@@ -18,9 +18,9 @@ _SERVERS = ("postgresql", "postgres")
 
 @dataclass(frozen=True, slots=True)
 class LedgerPlaceOptions:
-    """The places of a ledger, its key and its witness, without any secret."""
+    """Options for the path or address of a ledger, the path of its key, and that of its witness."""
 
-    # Other users of the machine and the shell's history can read a command line. A refused password is not repeated.
+    # Other users of the machine and the shell's history can read a command line. An error does not repeat a password.
 
     ledger: options.LedgerPlace
     key_file: options.KeyFile = None
@@ -38,7 +38,7 @@ class LedgerPlaceOptions:
 
     @property
     def is_there(self) -> bool:
-        """Whether the file of the ledger exists; True for a server, which is known only after opening."""
+        """Whether the file of the ledger exists; True for a server, because only opening it can tell."""
         return self.path is None or self.path.exists()
 
     @contextmanager
@@ -65,7 +65,7 @@ class LedgerPlaceOptions:
                 raise
 
     def counting_key(self) -> bytes:
-        """Return the key by which persons are counted, which is derived from the ledger's key."""
+        """Return the key with which persons are counted, derived from the ledger's key."""
         from utmost.publish.ledger.key import found_key, given_key
         from utmost.tables.files.secret_file import COUNTING
 
@@ -84,7 +84,7 @@ class LedgerPlaceOptions:
 
 @dataclass(frozen=True, slots=True)
 class LedgerBudgetOptions:
-    """The options that name a ledger, and the dataset whose budget is charged."""
+    """Options that name a ledger, and the dataset whose budget is charged."""
 
     title: ClassVar[str] = "In a ledger"
 
@@ -101,7 +101,7 @@ class LedgerBudgetOptions:
 
 @dataclass(frozen=True, slots=True)
 class LedgerOptions(LedgerBudgetOptions):
-    """The options that name a ledger, the dataset, and a release with its version."""
+    """Options that name a ledger, a dataset, and a release with its version."""
 
     name: Annotated[str | None, option("NAME", "Name of the release in the ledger.")] = None
     version: Annotated[
@@ -115,7 +115,7 @@ def is_server(text: str) -> bool:
 
 
 def check_place(text: str) -> None:
-    """Refuse, before anything is written, a place with a password, and an address of no ledger."""
+    """Refuse a ledger's address that has a password, or that is for neither SQLite nor PostgreSQL."""
     check_no_password(text)
     if "://" in text and not text.startswith((*(f"{name}://" for name in _SERVERS), "sqlite:///")):
         raise OutOfRange(
@@ -127,7 +127,7 @@ def check_place(text: str) -> None:
 
 
 def check_no_password(text: str) -> None:
-    """Refuse a place with a password."""
+    """Refuse a ledger's address that has a password."""
     try:
         address = urlsplit(text)
         names = [name.lower() for name, _ in parse_qsl(address.query, keep_blank_values=True)]

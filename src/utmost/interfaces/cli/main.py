@@ -1,4 +1,4 @@
-"""The command line: its commands, its errors, and its exit codes.
+"""Run the command line: find the command, print its errors, and end with an exit code.
 
 Exit codes: 0 done; 1 refused because of the data or a promise; 2 misuse; 3 a ledger published other data; 4 the budget
 of a dataset is too small; 130 interrupted.
@@ -91,7 +91,7 @@ GROUPS = {
         "research": "Compute what the papers prove: leakage, capacities, best mechanisms.",
     },
 }
-"""The commands by subject, with a sentence about each; a command's file is imported when it is called."""
+"""The commands by subject, with a sentence about each; a command's file is imported when the command is called."""
 
 RESEARCH = {
     "Leakage": {
@@ -143,7 +143,7 @@ _RESEARCH_HELP = (
 
 
 class _Parts(click.Group):
-    """The parts of a command in the order of the help, with their complete sentences."""
+    """A command with subcommands; its help lists them with the first paragraph of the help of each."""
 
     context_class = HelpContext
     elsewhere: Mapping[str, str] = MappingProxyType({})
@@ -164,7 +164,7 @@ class _Parts(click.Group):
 
 @contextmanager
 def _harmless_refusals() -> Iterator[None]:
-    """Escape the word that click quotes in a message, because it may be the name of somebody's file."""
+    """Escape control characters in the errors of click, which may quote the name of a file."""
     try:
         yield
     except click.ClickException as error:
@@ -216,8 +216,9 @@ class _Commands(_Parts):
 class _Command(click.Command):
     """A command whose help shows its options in groups: the first ones, then named groups, then the others."""
 
-    # `elsewhere`: the place of an option that people look for here. `rare`: options that the help only names. `as_in`:
-    # the same, with the command whose help explains them. `recipe_keys`: options that only a recipe can have.
+    # `elsewhere` has advice for options of other commands that people write here. `rare` are options that the help only
+    # names. `as_in` has such options by the command whose help explains them. `recipe_keys` are options that only a
+    # recipe can have.
 
     context_class = HelpContext
     elsewhere: Mapping[str, str] = MappingProxyType({})
@@ -265,7 +266,7 @@ class _Command(click.Command):
             raise
 
     def _flag_before(self, message: str, words: Sequence[str]) -> str | None:
-        """Return the option without a value that stands before the extra word of a message."""
+        """Return the option without a value that stands before the extra word of a message; None without one."""
         extra = re.search(r"\((.*)\)", message)
         word = extra[1].split()[0] if extra and extra[1].strip() else None
         before = words[words.index(word) - 1] if word in words[1:] else None
@@ -293,9 +294,9 @@ class _Command(click.Command):
                 record = record[0], record[1].replace("[required]", "[required, here or in the recipe]")
             if record is not None and only_named.isdisjoint(parameter.opts):
                 (others if title is None else groups.setdefault(title, [])).append(record)
-        whole = len(groups) == 2 and not groups[NEEDED]
+        is_one_group = len(groups) == 2 and not groups[NEEDED]
         shared = groups.pop(SHARED, [])
-        for title, records in (groups | {"Options" if whole else "Other options": others}).items():
+        for title, records in (groups | {"Options" if is_one_group else "Other options": others}).items():
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
@@ -306,15 +307,15 @@ class _Command(click.Command):
             elsewhere["in a recipe"] = [key.opts[-1].removeprefix("--") for key in self.recipe_keys]
         if self.rare:
             elsewhere["rare; docs/reference/cli.md"] = self.rare
-        for place, names in elsewhere.items():
+        for explained_in, names in elsewhere.items():
             formatter.write_paragraph()
-            formatter.write_text(f"Also ({place}): {', '.join(names)}.")
+            formatter.write_text(f"Also ({explained_in}): {', '.join(names)}.")
 
 
 @cache
 def command_named(*path: str) -> click.Command:
     """Return the command of these words, such as "release", or "research" and "capacity", from its file."""
-    # The file has one function of the name, or ``PARTS`` with a function for each part.
+    # The file has one function with the command's name, or ``PARTS`` with a function for each subcommand.
     name = path[-1]
     if path == ("research",):
         return _Commands(RESEARCH, path, name=name, no_args_is_help=True, help=_RESEARCH_HELP, **_MANNER)
@@ -338,7 +339,7 @@ def command_named(*path: str) -> click.Command:
 
 
 def every_command() -> Iterator[tuple[str, click.Command]]:
-    """Return each command with all its words: ``"release"``, ``"ledger status"``, ``"research capacity"``."""
+    """Yield each command after its words: ``"release"``, ``"ledger status"``, ``"research capacity"``."""
     for name in COMMANDS:
         command = command_named(name)
         if not isinstance(command, click.Group):
@@ -354,8 +355,8 @@ def command_of(name: str, function: Callable[..., None], first: Collection[str])
     return _Command(name, callback=call, params=parameters, help=inspect.cleandoc(function.__doc__ or ""), **_MANNER)
 
 
-def _told(ctx: Any, option: Any, value: Any) -> None:
-    """Print the value of an option of the complete command line, such as --version, and end."""
+def _print_and_exit(ctx: Any, option: Any, value: Any) -> None:
+    """Print what an option of `utmost` itself requests, such as --version, and end."""
     if not value or ctx.resilient_parsing:
         return
     if option.name == "version":
@@ -369,7 +370,7 @@ def _told(ctx: Any, option: Any, value: Any) -> None:
 
 
 def _first(name: str, help: str, **more: Any) -> click.Option:
-    return click.Option([name], is_eager=True, expose_value=False, callback=_told, help=help, **more)
+    return click.Option([name], is_eager=True, expose_value=False, callback=_print_and_exit, help=help, **more)
 
 
 _SHELL: dict[str, Any] = {"is_flag": False, "flag_value": "this", "metavar": "[SHELL]"}
@@ -461,7 +462,7 @@ _MENDS = {
 
 
 def _notes(error: Exception, keys: Collection[str] = ()) -> list[str]:
-    """Return the notes of an error, and the facts for the holder of the key."""
+    """Return the notes of an error, and the confidential facts that only the holder of the ledger's key gets."""
     known_as = error.known_as if isinstance(error, AlreadyPublished) else None
     notes = [_last_words(_spoken(note, keys), keys) for note in getattr(error, "__notes__", ())]
     return [*notes, *([] if known_as is None else [f"Confidential: {known_as}."])]
@@ -507,7 +508,7 @@ _OPTIONS = {
     "want": "--want",
     "key": "--key-file",
 }
-"""Options by the names of the library's arguments."""
+"""Options of the command line, by the names of the library's arguments."""
 
 _ASSIGNED = re.compile(rf"(?<![(\w])({'|'.join(_OPTIONS)})=(True\b|\[?(?:\"[^\"]*\"|'[^']*'|[\w/.^()-]*[\w)])?\]?)")
 _PYTHON_CALL = re.compile(r"(ut\.[\w.]+\((?:[^()]|\([^()]*\))*\))")
@@ -519,7 +520,7 @@ _PAIR = re.compile(rf"(?<![(\w])({'|'.join(_OPTIONS)})=\((-?[\d.]+), (-?[\d.]+)\
 _BEGINS = re.compile(rf"^({'|'.join(_OPTIONS)})(?= must )")
 _A_NUMBER = re.compile(r"(--[a-z-]+) must be a finite number$")
 _OF_PAIRS = {"--at", "--given", "--missing", "--share", "--values", "--weight"}
-"""Options whose number is only a part of what is written."""
+"""Options with a value such as NAME=NUMBER, of which the number is only a part."""
 _LEVEL = re.compile(r"\b(epsilon|alpha)=(?=\d)")
 _LEVEL_SHOWN = re.compile(r"\b[Ll]evel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\)")
 _FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")
@@ -627,7 +628,7 @@ def in_words(error: UtmostError, keys: Collection[str] = ()) -> str:
 
 
 def _spoken_error(error: UtmostError, keys: Collection[str]) -> tuple[str, str | None]:
-    """Return the requirement with what came, and the remedy, in the words of the command line."""
+    """Return an error's requirement with what came, and its remedy if any, in the words of the command line."""
     required = _BEGINS.sub(_option, _spoken(_LEVEL.sub(r"\1 = ", error.required), keys))
     # In an error about a table, `where` names a column, which may be spelled like an option: it is not replaced.
     where = error.where if isinstance(error, BadTable) else _OPTIONS.get(error.where or "", error.where)
@@ -646,14 +647,14 @@ def _spoken_error(error: UtmostError, keys: Collection[str]) -> tuple[str, str |
 
 
 def _last_words(text: str, keys: Collection[str]) -> str:
-    """Write levels and fractions in a sentence as people do, and name the keys of a recipe."""
+    """Write levels and fractions in a sentence as people do, and options of a recipe as its keys."""
     text = _LEVEL_SHOWN.sub(r"\1 = \2", text)
     text = _FRACTION.sub(lambda match: match[1] if match[2] == "1" else f"{match[1]}/{match[2]}", text)
     return _keys_named(text, keys)
 
 
 def _keys_named(text: str, keys: Collection[str]) -> str:
-    """Replace options that only a recipe can have by their keys."""
+    """Replace options that only a recipe can have by the keys of the recipe."""
     if not keys:
         return text
     text, command, line = text.partition("utmost ledger create ")  # this command takes no recipe
@@ -688,7 +689,7 @@ def _spoken(text: str, keys: Collection[str]) -> str:
     text = _NUMBERED.sub(numbered, _SELECTED.sub(selected, text))
     parts = _PYTHON_CALL.split(text)  # every second part is a call of Python, which stays as it is
     text = "".join(
-        part if place % 2 else _ASSIGNED.sub(option, _PAIR.sub(r"\1=\2,\3", part)) for place, part in enumerate(parts)
+        part if k % 2 else _ASSIGNED.sub(option, _PAIR.sub(r"\1=\2,\3", part)) for k, part in enumerate(parts)
     )
     return re.sub(rf"{re.escape(in_recipe)} (?=[a-z-]+ = )", " and ", text)
 
@@ -701,8 +702,8 @@ def _option(match: re.Match[str]) -> str:
 
 def _keep_for_answers() -> None:
     """Keep standard output for the answers of a command: output of libraries goes to standard error."""
-    # Libraries print to file descriptor 1, some of them from a C buffer when the process ends, so this is never undone.
-    # A stream that somebody put in the place of `sys.stdout` stays.
+    # Libraries print to file descriptor 1, some of them from a C buffer when the process ends, so the redirection is
+    # never undone. A stream that somebody put in the place of `sys.stdout` stays.
     stream = sys.stdout
     with suppress(OSError, ValueError):
         if not isinstance(stream, io.TextIOWrapper) or stream is not sys.__stdout__ or stream.fileno() != _STDOUT:

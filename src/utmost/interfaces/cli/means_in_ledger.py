@@ -1,4 +1,4 @@
-"""Tables of several amounts in a ledger: publishing, relaxing and showing them."""
+"""Publish, relax and print tables of several amounts in a ledger."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -27,7 +27,7 @@ def publish_means_in_ledger(
     dry_run: bool,
     counting: Sequence[Any],
 ) -> None:
-    """Publish several amounts as one table, or rehearse it; arguments as of `publish_in_ledger`."""
+    """Publish several amounts as one table, or rehearse it; the arguments are those of `publish_in_ledger`."""
     request = memory.request
     signer = question.checked(None)
     with memory.place.opened() as opened, named_command(opened, table, memory, question, counting):
@@ -82,7 +82,7 @@ def give_means(
     repeated: bool | None = None,
     headline: str = "Answered.",
 ) -> None:
-    """Write the table of several amounts and its statement, and print; an error names the way to the answer."""
+    """Write or print the table of several amounts and its statement; a note of an error says how to get them again."""
     try:
         shown = measures.with_confidence(question.answer.confidence)
         give_measures(shown, question.answer, signer, again=True, headline=headline, repeated=repeated)
@@ -92,7 +92,7 @@ def give_means(
 
 
 def _show_rehearsal(question: Question, tables: Mapping[str, CountedTable], after: Budget, *, repeated: bool) -> None:
-    """Show what a call would spend, and how accurate its answer would be; nothing is drawn or written."""
+    """Print what a call would spend and how accurate its answer would be; draw and write nothing."""
     measures = MeasuresTable.without_data(tables, question.at, question.answer.confidence)
     margins = measures_margins(measures, question.answer.confidence)
     bars = {"column_error_bars": measures.column_bars()}

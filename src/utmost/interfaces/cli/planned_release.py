@@ -1,4 +1,4 @@
-"""`utmost release --plan`: the counted table for a plan."""
+"""Read or count the table for `utmost release --plan`."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from utmost.tables.cells.spelling import Spelling
 def planned_table(
     table: Path, people: CountingOptions, spelling: Spelling, plan: Plan, key: bytes | None
 ) -> CountedTable:
-    """Read a counted table, or count events over the plan's domain; the default bounds are those of the plan."""
+    """Read a counted table, or count events over the plan's domain, by default with the bounds of the plan."""
     if people.are_events and plan.unit.is_distinct:
         remedy = "Count first: utmost count TABLE --measures FILE --out counted.json, and release the file."
         raise OutOfRange("a plan for distinct values needs a counted table", came="events", remedy=remedy)

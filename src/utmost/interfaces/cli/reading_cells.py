@@ -1,4 +1,4 @@
-"""`utmost read` of one release: cells, sums, differences, ratios, means, and margins at other levels."""
+"""Answer `utmost read` for one release: cells, sums, differences, ratios, means, and margins at other levels."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ _CURVE = [Fraction(k, 16) for k in (*range(4, 16), *range(16, 65, 3))]
 
 @dataclass(frozen=True, slots=True)
 class CellSelection:
-    """The options of a question about the cells of a release."""
+    """Options for a question about the cells of a release."""
 
     where: Annotated[
         list[str] | None,
@@ -67,7 +67,7 @@ class CellSelection:
         )
 
     def with_single_conditions(self, release: Any) -> "CellSelection":
-        """Return the question with each condition by itself."""
+        """Return the question with one condition in each text of --where, --minus and --over."""
         where, minus, over = (
             None if texts is None else conditions(release, texts) for texts in (self.where, self.minus, self.over)
         )
@@ -197,7 +197,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellQuestion, *, t
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A released table, with the confidence and the column of the question."""
+    """Answers questions about a released table, for one confidence and one column (None for every column)."""
 
     release: IndependentCells | DeclaredCells
     sure: Fraction
@@ -209,7 +209,7 @@ class _Table:
         return self.release.noise.level
 
     def overview(self, cells: CellSelection) -> dict[str, Any]:
-        """Return every cell with its margin: for the cell by itself, and for all cells at once."""
+        """Return every cell, the margin of a single cell, and the margin that holds for all cells together."""
         release = self.release
         names = list(release.cells) if self.column is None else [release.column(self.column)]
         return {
@@ -249,7 +249,7 @@ class _Table:
         return _sum(bar.exact, bar.margin, sure, question, kind, len(rows ^ minus))
 
     def margins_at(self, at: Level) -> dict[str, Any]:
-        """Return the margins at a level."""
+        """Return the margins and the mean error of a cell if the noise were drawn at this level."""
         assert isinstance(self.release, IndependentCells), "noise of another tool cannot be drawn again"
         noise = self.release.at(at)
         bars = CellBars(noise)
@@ -260,7 +260,7 @@ class _Table:
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """A release by a plan, with the confidence of the question."""
+    """Answers questions about a release by a plan, for one confidence."""
 
     release: NoisySums
     sure: Fraction
@@ -271,7 +271,7 @@ class _Sums:
         return self.release.level
 
     def overview(self, cells: CellSelection) -> dict[str, Any]:
-        """Return the margins of the wanted tables, for each sum and for all sums of a table at once."""
+        """Return, for each wanted table, the margin of a single sum and the margin that holds for all its sums."""
         release, sure = self.release, self.sure
         if release.unit.is_shared:
             tables = [
@@ -312,7 +312,7 @@ class _Sums:
         return _sum(exact(answer.value), answer.margin, sure, question, kind, None)
 
     def margins_at(self, at: Level) -> dict[str, Any]:
-        """Return the margins of the wanted table with the largest ones, at a level."""
+        """Return the margins if the noise were drawn at this level, for the wanted table with the largest margin."""
         other = replace(self.release, level=at, confidence=self.sure, weights={})
         bars = other.bars()
         name = max(bars, key=lambda each: bars[each])
@@ -470,11 +470,11 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
 
 
 def _shown(value: Any, way: str = ROUND_HALF_EVEN) -> str:
-    """Format a number to nine digits, rounded this way; integers without decimals."""
+    """Format a number to nine digits with a rounding mode of `decimal`; integers have no decimals."""
     if value is None or isinstance(value, int) or float(value).is_integer():
         return "none" if value is None else str(int(value))
-    whole = exact(value)
-    near = Context(prec=_DIGITS, rounding=way).divide(Decimal(whole.numerator), Decimal(whole.denominator))
+    fraction = exact(value)
+    near = Context(prec=_DIGITS, rounding=way).divide(Decimal(fraction.numerator), Decimal(fraction.denominator))
     return f"{near.normalize():f}" if -7 < near.adjusted() < 16 else f"{near.normalize():e}"
 
 
@@ -483,5 +483,5 @@ def _up(margin: Any) -> str:
 
 
 def _span(low: Any, high: Any) -> str:
-    """Format an interval, with its ends rounded outward."""
+    """Format an interval; its ends are rounded outward."""
     return f"{_shown(low, ROUND_FLOOR)} to {_shown(high, ROUND_CEILING)}"

@@ -1,4 +1,4 @@
-"""The ways in which `utmost release` publishes a file, and the options of each."""
+"""Publish a file for `utmost release`, by one method for each combination of its options."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 
 def publish_table(table: Path, request: ReleaseOptions) -> None:
-    """Publish a file in the way that its options name. Options that this way would ignore are refused first."""
-    request.level.read(), request.answer.file  # these refuse an invalid level or file name at once
+    """Publish a file by the method that its options choose; refuse options that this method would ignore."""
+    request.level.read(), request.answer.file  # both refuse invalid options before anything is read
     source = request.spelling.of(table, is_counted=request.people.are_events)
     request.promised.check()
     if request.everyday.want is not None:
@@ -71,7 +71,7 @@ def publish_complete_promise(table: Path, request: ReleaseOptions) -> None:
 
 
 def publish_row_noise(table: Path, request: ReleaseOptions) -> None:
-    """Publish columns of which one individual changes only the cells of one row."""
+    """Publish columns of a table in which one individual changes only cells of one row."""
     from utmost.core.noise.norm_staircase import CellCost
     from utmost.publish.promises.noise_together import once_together
 
@@ -89,7 +89,7 @@ def publish_row_noise(table: Path, request: ReleaseOptions) -> None:
 
 
 def publish_in_one_draw(table: Path, request: ReleaseOptions) -> None:
-    """Draw the noise of all released cells, or of all one-way tables of a counted table, at once."""
+    """Publish all released cells, or all one-way tables of a counted table, with joint noise that is drawn once."""
     from utmost.publish.promises.one_draw_noise import OneDraw, OneWayDraw
 
     promised = request.promised
@@ -238,7 +238,7 @@ def publish_columns(table: Path, request: ReleaseOptions) -> None:
     """Publish columns of a table, each cell with its own noise; events are counted first."""
     answer, promised = request.answer, request.promised
     is_document = request.people.mean is not None and answer.out is not None and answer.out.suffix.lower() == ".json"
-    # Before counting, which may take a minute.
+    # Make this check before counting, which may take a minute.
     if request.people.are_events and not request.is_repeatable and not is_document:
         request.check_free(table, draws=request.memory.ledger is None)
     counted = counted_table(table, request.people, request.neighbours, request.spelling.cells, request.counting_key())
@@ -267,7 +267,7 @@ def publish_columns(table: Path, request: ReleaseOptions) -> None:
         refuse("cannot be chosen with --promise, which has the complete promise", request.once)
     request.check_free(table, draws=request.memory.ledger is None)
     signer = answer.signer
-    large: FilePieces | None = None  # a large table in pieces, unless it is shown on a screen
+    large: FilePieces | None = None  # pieces of a large table, unless it is printed on a screen
     if counted is None and answer.file is not None:
         large = files.large_pieces(table, by_cells=files.ending_of(answer.file) in files.PARQUET)
     elif counted is None and request.dry_run:
@@ -284,7 +284,7 @@ def publish_columns(table: Path, request: ReleaseOptions) -> None:
         checked = checked_table(source, promise, request.level.read(), answer.confidence)
         if large is None:
             check_fits(answer, table_before_draw(source, promise))
-        elif request.dry_run and isinstance(large, CsvPieces):  # a release is refused while it is written
+        elif request.dry_run and isinstance(large, CsvPieces):  # a release makes this check while it is written
             check_fits(answer, table_before_draw(large.table, promise))
         if request.dry_run:
             return give_promise(checked.statement(), answer)
@@ -312,7 +312,7 @@ def publish_until(table: Path, counted: "CountedTable | None", promise: Promise,
 
 
 def publish_means(table: Path, counted: "dict[str, CountedTable]", request: ReleaseOptions) -> None:
-    """Publish counts, sums and means of several amounts in one table, each with an equal share of the level."""
+    """Publish counts, sums and means of several amounts in one table; each amount has an equal budget share."""
     from utmost.interfaces.cli.screens.workload_screens import give_measures, give_promised_measures
     from utmost.publish.releases.measures_table import MeasuresTable, release_measures
     from utmost.publish.workloads.planning.cells_plan import cells_plan
@@ -342,7 +342,7 @@ def publish_means(table: Path, counted: "dict[str, CountedTable]", request: Rele
 
 
 def publish_sums(table: Path, counted: "CountedTable", request: ReleaseOptions) -> None:
-    """Publish the cells of a table that needs a plan: of amounts, or of persons bounded over all cells."""
+    """Publish the cells of a counted table of amounts, or of persons with a bound over all cells, by a plan."""
     from utmost.interfaces.cli.screens.workload_screens import check_document, drawn_sums, give_cells, release_by_plan
     from utmost.publish.promises.sum_noise import SumNoise
 
@@ -367,7 +367,7 @@ def publish_sums(table: Path, counted: "CountedTable", request: ReleaseOptions) 
 def publish_in_named_ledger(
     table: Path, request: ReleaseOptions, counted: "CountedTable | None", plan: "Plan | None" = None
 ) -> None:
-    """Publish in a ledger; `plan` is for the counted table, if options name the wanted tables."""
+    """Publish in a ledger; `plan` is the plan for wanted tables of the counted table, if options name such tables."""
     from utmost.interfaces.cli.ledger_answers import publish_in_ledger
 
     question = question_of(request)

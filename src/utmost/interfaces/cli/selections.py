@@ -1,4 +1,4 @@
-"""The cells that `utmost total` and `utmost read` select, and refusals of unknown columns."""
+"""Select the cells for `utmost total` and `utmost read` by texts COLUMN=LABELS; refuse unknown columns."""
 
 import re
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ _NEXT = re.compile(r",\s*(?=[^,=]+=)")  # separates two conditions
 
 
 def conditions(published: Any, texts: Iterable[str] | None) -> list[str]:
-    """Split texts with several conditions: "sex=men,age=20..40"."""
+    """Split texts with several conditions, such as "sex=men,age=20..40", unless a label has an equals sign."""
     found = list(texts or ())
     if not any(_NEXT.search(text) for text in found):
         return found
@@ -53,13 +53,13 @@ def counted_selection(sums: NoisySums, where: Iterable[str] | None) -> dict[str,
 
 
 def check_counted(columns: Iterable[str], where: Iterable[str], groups: Iterable[str] = ()) -> None:
-    """Refuse a column by which a table was not counted, with the way to publish it."""
+    """Refuse a column by which a table was not counted; the error says how to publish it."""
     counted_by = list(columns)
-    there = [*counted_by, *groups]
+    known_names = [*counted_by, *groups]
     for text in where:
         name = text.partition("=")[0].strip()
-        is_there = any(text.startswith(f"{column}=") for column in there) or name in ("all", "total", "")
-        if not is_there and name not in there and "=" in text and not get_close_matches(name, there, n=1):
+        is_there = any(text.startswith(f"{column}=") for column in known_names) or name in ("all", "total", "")
+        if not is_there and name not in known_names and "=" in text and not get_close_matches(name, known_names, n=1):
             remedy = (
                 f"It was counted by {', '.join(counted_by)}. If {name!r} is a group of their values, name the values, "
                 "or write a range of bins: COLUMN=LOW..HIGH. If it is another column, publish again with "

@@ -1,4 +1,4 @@
-"""A self-check of at most half a minute: noise, draws, a proof, a statement and a ledger, each in two ways."""
+"""Check this installation in at most half a minute: noise, draws, a proof, a statement and a ledger."""
 
 import dataclasses
 import math
@@ -42,7 +42,7 @@ _ALARM = 1e-9
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SelfCheck:
-    """A check and its result."""
+    """The result of a check."""
 
     name: str
     problem: str  # empty if none was found
@@ -95,7 +95,7 @@ def check_draws() -> None:
 
 
 def chi_square_chance(distribution: IntegerDistribution, draws: np.ndarray) -> float:
-    """Bound the chance that a correct sample differs from its distribution at least as much, by Chernoff's bound."""
+    """Return Chernoff's bound on the chance that a correct sample differs at least as much from its distribution."""
     # Bins are single integers with at least 50 expected draws, and the two tails.
     reach = int(np.flatnonzero(np.asarray(distribution.pmf(np.arange(10_000.0))) * draws.size >= 50).max(initial=1))
     wanted = np.asarray(distribution.pmf(np.arange(-reach, reach + 1.0)))
@@ -107,9 +107,9 @@ def chi_square_chance(distribution: IntegerDistribution, draws: np.ndarray) -> f
     seen = np.bincount(clipped, minlength=wanted.size)
     statistic = float(((seen - wanted) ** 2 / wanted).sum())
     free = wanted.size - 1
-    share = statistic / free
-    # Chernoff: P(X >= share * free) <= (share exp(1 - share))^(free/2) above the mean.
-    return 1.0 if share <= 1 else math.exp(free / 2 * (math.log(share) + 1 - share))
+    ratio = statistic / free
+    # Chernoff: P(X >= ratio * free) <= (ratio exp(1 - ratio))^(free/2) for a ratio above 1.
+    return 1.0 if ratio <= 1 else math.exp(free / 2 * (math.log(ratio) + 1 - ratio))
 
 
 def check_sums() -> None:
@@ -126,7 +126,7 @@ def check_proof() -> None:
 
 
 def check_statements() -> None:
-    """Check a released table against its statement, and that a changed table is found."""
+    """Check a released table against its statement, and check that a changed table is refused."""
     table = {"sex": ADMISSIONS["sex"][:2], "admitted": ADMISSIONS["admitted"][:2]}
     answer = release(table, Promise("admitted", public="sex", unit=Unit(1, 1)), epsilon=1, once=True)
     check_statement(answer.statement, answer.table)
@@ -139,16 +139,16 @@ def check_statements() -> None:
 
 
 def check_ledger() -> None:
-    """Check that a ledger publishes, relaxes, views and verifies, repeats its answers, and costs the largest level."""
+    """Check that a ledger publishes, relaxes, views, verifies and repeats answers, and costs the largest level."""
     table = {"sex": ADMISSIONS["sex"], "admitted": ADMISSIONS["admitted"]}
     with TemporaryDirectory(prefix="utmost-check-") as folder:
-        place = Path(folder) / "releases.db"
-        with Ledger.open(place, create=True) as ledger:
+        path = Path(folder) / "releases.db"
+        with Ledger.open(path, create=True) as ledger:
             promise = Promise("admitted", drop="sex", unit=Unit(1, 1))
             ledger.publish("check", table, promise, epsilon="1/4")
             sharper = ledger.relax("check", table, epsilon=1)
             ledger.view("check", epsilon="1/2")
-        with Ledger.open(place) as ledger:
+        with Ledger.open(path) as ledger:
             again = ledger.view("check", epsilon=1)
             same = bool(again.table["admitted"] == sharper.table["admitted"])
             _require(holds=same, what="a ledger must repeat its answer")

@@ -1,4 +1,4 @@
-"""`utmost count --unknown-keys`: selecting values of a column that nobody can list, at (epsilon, delta)."""
+"""`utmost count --unknown-keys`: select values of a column that nobody can list, at (epsilon, delta)."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,7 +34,7 @@ _SHOWN = 30
 
 @dataclass(frozen=True, slots=True)
 class UnknownKeys:
-    """The options for selecting keys of a column that nobody listed."""
+    """Options for selecting keys, the values of a column that nobody listed."""
 
     column: Annotated[
         str | None,
@@ -98,7 +98,7 @@ class UnknownKeys:
         if out is not None and out.suffix.lower() != ".json":
             required, remedy = "--out must be a domain's file, which ends in .json", "Write --out keys.json, say."
             raise OutOfRange(required, came=out.name, remedy=remedy)
-        # Before the draw, because a draw that cannot be written is spent for nothing.
+        # Check the files before the draw: a draw that cannot be written would spend its level for nothing.
         for path in () if out is None else (out, _table_beside(out), sidecar_path(_table_beside(out))):
             check_absent(path, draws=True)
 

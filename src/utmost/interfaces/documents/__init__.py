@@ -1,1 +1,1 @@
-"""Files of designs, channels, capacities, samplers and published tables: writing, reading and verifying."""
+"""Write, read and verify files of designs, channels, capacities, samplers and published tables."""

@@ -1,4 +1,4 @@
-"""Answers drawn from a saved mechanism, for one secret or a column of secrets, with their statement."""
+"""Draw answers from a saved mechanism, for one secret or a column of secrets, and write their statement."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,12 +38,12 @@ from utmost.tables.files.sidecars import sidecar_path
 from utmost.tables.frames.adapters import no_column
 
 Keeper = Callable[[Mapping[str, str | None]], tuple[dict[str, str], int]]
-"""Maps persons and secrets to answers, and to the number of answers that the ledger had already."""
+"""Maps secrets by person to answers by person, and to the number of answers that the ledger had before."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SavedMechanism:
-    """A mechanism from a file, after the check of its level."""
+    """A mechanism that was read from a file, and whose level was checked."""
 
     mechanism: Optimum | Channel
     space: Space
@@ -62,23 +62,23 @@ class SavedMechanism:
         """Return the row number of each secret, written as its name, or as its number where no name is a number."""
         names = secret_names(self.space)
         plain = list(map(_plain, names))
-        places = {text: at for at, text in enumerate(plain) if plain.count(text) == 1}
+        row_of = {text: at for at, text in enumerate(plain) if plain.count(text) == 1}
         if not any(text.lstrip("+-").isdigit() for text in plain):
-            places |= {str(at): at for at in range(len(names))}
-        places |= {name.strip(): at for at, name in enumerate(names)}
+            row_of |= {str(at): at for at in range(len(names))}
+        row_of |= {name.strip(): at for at, name in enumerate(names)}
         rows = []
         for at, text in enumerate(secrets):
-            row = places.get(text.strip(), places.get(_plain(text)))
+            row = row_of.get(text.strip(), row_of.get(_plain(text)))
             if row is None:
                 raise OutOfRange(
                     f"a secret must be one of the {self.space.size} names, or a number in 0..{self.space.size - 1}",
-                    # The row, never the secret itself.
+                    # The message names the row, and never the secret.
                     came=f"another, in row {at + 1}" if len(secrets) > 1 else "another",
                 )
             rows.append(row)
         return rows
 
-    def keep(
+    def answers_in_ledger(
         self,
         ledger: Ledger,
         persons: Mapping[str, str | None],
@@ -88,8 +88,8 @@ class SavedMechanism:
         version: int | None,
         independent: bool,
     ) -> tuple[dict[str, str], int]:
-        """Draw and keep one answer for each person; return the answers, and how many were there before."""
-        # A person whose secret is None has an answer already.
+        """Draw one answer for each person in a ledger; return answers by person, and how many the ledger had before."""
+        # A person with the secret None has an answer already.
         texts = [text for text in persons.values() if text is not None]
         names, rows = named_mechanism(self.mechanism).names, iter(self.rows(texts))
         called = range(self.space.size) if names is None else names  # where names are numbers, a number is a name
@@ -145,7 +145,7 @@ def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
 
 
 def _plain(name: str) -> str:
-    """Remove the brackets and blanks of a point, so that "(2, 3)" and "2,3" are equal; keep other names."""
+    """Remove the brackets and blanks of a point, so that "(2, 3)" and "2,3" are equal; return other names unchanged."""
     text = name.strip()
     return text.strip("()").replace(" ", "") if text.strip("()+-., 0123456789") == "" else text
 
@@ -187,7 +187,7 @@ class AnswerRequest:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AnsweredTable(SavedTable):
-    """A table with an answer in place of each secret, and its statement."""
+    """A table that has answers instead of secrets, and its statement."""
 
     _shown = ("rows",)
 
@@ -229,7 +229,7 @@ def answered_table(
         else:
             known = {}
             if request.kept is not None:
-                known = _kept_answers(saved, request.kept, str(request.id_column), request.answer_column)
+                known = _earlier_answers(saved, request.kept, str(request.id_column), request.answer_column)
             fresh = iter(saved.draw([text for person, text in zip(ids, secrets, strict=True) if person not in known]))
             drawn = [known[person] if person in known else next(fresh) for person in ids]
             repeated = sum(person in known for person in ids)
@@ -249,8 +249,8 @@ def answered_table(
     return AnsweredTable(columns, statement)
 
 
-def _kept_answers(saved: SavedMechanism, path: Path, person: str, answer: str) -> dict[str, str]:
-    """Return the answers in a file of `utmost respond --out`, by person, after the check of its statement."""
+def _earlier_answers(saved: SavedMechanism, path: Path, person: str, answer: str) -> dict[str, str]:
+    """Return earlier answers by person from a file of `utmost respond --out`, after a check of its statement."""
     statement = read_json(sidecar_path(path), "a statement must")
     stated, digest = ANSWERS_FORM.checked(statement), digest_of(statement)
     if stated.mechanism["sha256"] != saved.digest:

@@ -1,4 +1,4 @@
-"""Statements of answers that were drawn from a mechanism: their fields, their words, and their check."""
+"""Write, check and put into words the statements of answers that were drawn from a mechanism."""
 
 import math
 import re
@@ -22,13 +22,13 @@ from utmost.publish.promises.statement_kinds import ANSWERS_KIND
 from utmost.publish.releases.release_facts import ReleaseFacts
 
 EACH_ROW = "each row, as one person"
-"""The persons of a table without a column of persons."""
+"""Who the persons are in a table without a column of persons."""
 
 BY_DESIGN = "primal and dual prove the design"
 BY_ROWS = "computed from all rows: the least level that it keeps"
 ROUNDED = "; rounded, and its privacy checked again"
 HOW_CHECKED = (BY_DESIGN, BY_DESIGN + ROUNDED, BY_ROWS)
-"""All ways in which the level of a mechanism can have been checked."""
+"""All texts that say how the level of a mechanism was checked."""
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 _TABLE_FIELDS = ("public", "rows", "column", "of")
@@ -47,7 +47,7 @@ KEPT = (
 
 
 def is_discrete(space: Space) -> bool:
-    """Whether any two secrets are at distance 1, so that a guarantee needs no distances."""
+    """Check whether any two secrets are at distance 1; a guarantee then needs no distances."""
     first = space.metric.lengths(0, np.arange(1, space.size))
     if space.size == 1 or not all(length == 1 for length in np.atleast_1d(first).tolist()):
         return False
@@ -64,7 +64,7 @@ def answers_guarantee(epsilon: str, unit: str | None, *, by_ledger: bool, discre
             f"Replacing the secret by another multiplies or divides the chance of any result of one answer by at most "
             f"{factor_text(at)} ({level_name(at)}). {KEPT if by_ledger else AGAIN}"
         )
-    once = _telling_distance(at)
+    once = _example_distance(at)
     near, far = (
         f"at {_distance(times * once, unit)}, at most {factor_text(at.scaled(times * once))}" for times in (1, 2)
     )
@@ -75,8 +75,8 @@ def answers_guarantee(epsilon: str, unit: str | None, *, by_ledger: bool, discre
     )
 
 
-def _telling_distance(at: Level) -> Fraction:
-    """Return a distance whose factor is easy to picture: 2 km for "ln 2 for 2 km", else a power of ten."""
+def _example_distance(at: Level) -> Fraction:
+    """Return a distance at which the factor is easy to picture: 2 km for "ln 2 for 2 km", else a power of ten."""
     if at.power.numerator == 1:
         return 1 / at.power
     return Fraction(10) ** max(0, math.ceil(-math.log10(at.epsilon_float)))
@@ -88,7 +88,7 @@ def _distance(distance: Fraction, unit: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StatedAnswers:
-    """The subject of a statement of answers."""
+    """What a statement of answers is about: level, space, mechanism, and the table or the persons."""
 
     level: Mapping[str, Any]  # of one unit of distance, as JSON; an irrational level is rounded up to a decimal
     space: Space
@@ -147,7 +147,7 @@ def answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
             f"A ledger keeps each person's answer and repeats it. All versions together cost {statement['together']}."
         )
     public = ", ".join(names_of(statement, "public")) if "public" in statement else ""
-    discrete, once = is_discrete(space), _telling_distance(at)
+    discrete, once = is_discrete(space), _example_distance(at)
     another, each = f"another at a distance of {_distance(once, space.unit)}", f" for each {apart}"
     if discrete:
         another, each, once = "another", "", Fraction(1)

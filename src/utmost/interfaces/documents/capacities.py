@@ -1,4 +1,4 @@
-"""The capacities of a privacy type as a document that anyone can read and check again.
+"""Write and read the capacities of a privacy type as a document that anyone can check again.
 
 The field ``method`` says how a capacity was found. Nothing in the document proves it, so no check reports it.
 """
@@ -66,9 +66,9 @@ def _capacities(facts: Mapping[str, Any]) -> Sequence[TypeCapacity]:
             raise BadTable("a capacity must be multiplicative or additive", came=written["capacity"])
         multipliers = None
         if written["multipliers"] is not None:
-            x, y, j = places = [np.array(written["multipliers"][name], dtype=np.int64) for name in ("x", "y", "j")]
+            x, y, j = positions = [np.array(written["multipliers"][name], dtype=np.int64) for name in ("x", "y", "j")]
             values = _fractions(written["multipliers"]["values"])
-            if any(at.shape != values.shape or (at < 0).any() or (at >= ptype.space.size).any() for at in places):
+            if any(at.shape != values.shape or (at < 0).any() or (at >= ptype.space.size).any() for at in positions):
                 raise BadTable("each multiplier must name a pair of secrets and a column")
             multipliers = PairMultipliers(x, y, j, values)
         mechanism, dual = _read_mechanism(ptype, written["mechanism"]), _read_dual(written["dual"])

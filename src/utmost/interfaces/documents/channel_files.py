@@ -1,4 +1,4 @@
-"""Files of channels, and the comparison of two channels."""
+"""Read and write files of channels, and compare two channels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class _Cells:
     """A matrix as text, with the names of its rows and columns if the file has them."""
 
     rows: list[list[Any]]
-    places: list[str]  # name of each row in messages
+    locations: list[str]  # of each row, for messages
     secrets: list[str] | None
     outcomes: list[str] | None
 
@@ -52,7 +52,7 @@ def read(path: Path) -> Channel:
 
 
 def write(channel: Channel, file: BinaryIO, path: Path) -> None:
-    """Write a channel into an open file that will have this name: CSV with both names, or JSON; exact as text."""
+    """Write a channel into an open file, as JSON or CSV by the ending of `path`; exact numbers are written as text."""
     if path.suffix.lower() == ".json":
         write_json(document(channel), file)
     elif path.suffix.lower() in ENDINGS:
@@ -162,15 +162,15 @@ def _channel(cells: _Cells, path: Path) -> Channel:
                     f"names of {what} must be distinct", came=f"numbers {names.index(name)} and {at}", where=str(path)
                 )
     rounded = False
-    for place, row in zip(cells.places, cells.rows, strict=True):
+    for location, row in zip(cells.locations, cells.rows, strict=True):
         for p in row:
             if p < 0:
-                raise NotAChannel("a probability must not be negative", came="one that is", where=place)
+                raise NotAChannel("a probability must not be negative", came="one that is", where=location)
         off = abs(sum(row) - 1)
         if off > _ROUNDED:
             remedy = "Rows are secrets and columns outcomes; write thirds as 1/3."
             raise NotAChannel(
-                "every row must sum to 1", came="more" if sum(row) > 1 else "less", where=place, remedy=remedy
+                "every row must sum to 1", came="more" if sum(row) > 1 else "less", where=location, remedy=remedy
             )
         rounded = rounded or off > 0
     matrix = [[float(p) for p in row] for row in cells.rows] if rounded else cells.rows
@@ -209,7 +209,7 @@ def _direction(B: Channel, A: Channel, order: str) -> dict[str, Any]:
     if isinstance(verdict, RefinementVerdict) and verdict.remap is not None:
         proof["remap"] = document(verdict.remap)
     elif isinstance(verdict, RefinementVerdict) and verdict.consumer is not None:
-        # A consumer who prefers A to B, with the expected loss of each channel.
+        # The proof is a consumer who prefers A to B, with the expected loss of each channel.
         above, below = expected_loss(B, verdict.consumer), expected_loss(A, verdict.consumer)
         proof["consumer"] = {
             "prior": plain(verdict.consumer.prior),

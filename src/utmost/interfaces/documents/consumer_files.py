@@ -1,4 +1,4 @@
-"""Consumers from files and options; readings of a column of released counts for one consumer."""
+"""Read consumers (a prior and a loss) from files and options, and a column of released counts for a consumer."""
 
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
@@ -39,7 +39,7 @@ def consumer_of(prior: str, loss: str, space: Space, level: Level) -> Consumer:
     """Return the consumer with this prior and this loss, each a name or a file."""
     on_counts = isinstance(space.metric, LineMetric)
     if prior.startswith(COLUMN):
-        # The prior in proportion to a column of the file of places.
+        # The prior is proportional to a column of the file of places.
         name = prior.removeprefix(COLUMN)
         if not isinstance(space, Places):
             raise OutOfRange(
@@ -119,7 +119,7 @@ def prior_file(text: str, size: int | None = None, labels: Sequence[Hashable] | 
 
 
 def loss_of(text: str, space: Space) -> Loss | Array:
-    """Return a loss by name or from a file; every named loss but "distance" is about the numbers 0, 1, ..."""
+    """Return a loss by name or from a file; all named losses but "distance" are for the secrets 0, 1, ..."""
     if is_file(text):
         return as_array(number_rows(Path(text)), "loss", ndim=2)
     return losses.distance(space) if text.strip().lower() == "distance" else loss_named(text)
@@ -161,7 +161,7 @@ Nearest = Callable[[int, int], int]
 
 
 def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Nearest, *, clamped: bool) -> Any:
-    """Return the table with the best answer, posterior interval and expected loss of each response in a column."""
+    """Add the best answer, posterior interval and expected loss of each response in a column to a table."""
     # n is the largest count, or the column that holds it.
     adapter = any_table.adapter_of(table)
     names = adapter.names(table)

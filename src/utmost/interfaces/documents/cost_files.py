@@ -1,4 +1,4 @@
-"""The cost of an error, from a name or a file. Imports no module of designs, so that a release starts fast."""
+"""Read the cost of an error from a name or a file. This module imports no designs, so that a release starts fast."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ _ENDINGS = (".csv", ".tsv", ".txt")
 
 
 def is_file(text: str) -> bool:
-    """Check by the ending whether a cost, a prior or a loss is a file."""
+    """Check by its ending whether the text of a cost, a prior or a loss names a file."""
     return Path(text).suffix.lower() in _ENDINGS
 
 

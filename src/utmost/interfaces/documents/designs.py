@@ -1,4 +1,4 @@
-"""Designs as documents: mechanism, remap and certificate, which anyone can read and check again."""
+"""Write and read designs as documents: mechanism, remap and certificate, which anyone can check again."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -70,7 +70,7 @@ def _design(facts: Mapping[str, Any]) -> tuple[Certificate, str | None]:
     consumer = Consumer(facts["prior"], rule)
     remap, matrix = facts["remap"], facts["channel"]
     dual = as_array(facts["dual"], "dual", ndim=1)
-    # The checker trusts all shapes, and other shapes would prove another problem.
+    # Check all shapes here: the checker trusts them, and with other shapes it would prove another problem.
     on_counts = isinstance(space.metric, LineMetric)
     if not (consumer.secrets == space.size == len(dual)):
         raise BadTable("prior and dual must have an entry for each secret", came=f"{consumer.secrets} and {len(dual)}")

@@ -1,4 +1,4 @@
-"""Measures of leakage by name, and the leakage of a channel by one measure as plain data."""
+"""Find measures of leakage by name, and report the leakage of a channel by a measure as plain data."""
 
 from contextlib import suppress
 from itertools import compress
@@ -40,7 +40,7 @@ MEASURES: dict[str, Measure] = {
 """Measures without parameters."""
 
 _PROPERTY = "property:"
-# The capacity of other measures is found among exponentially many priors.
+# The capacity of other measures needs exponentially many priors: it is not computed for more secrets than this.
 _MOST_SEARCHED = 8
 _MOST_SECRETS = {bayes_vulnerability.name: 24, bayes_risk.name: 24, shannon_entropy.name: 200}
 
@@ -73,13 +73,13 @@ def prior_of(text: str, secrets: int) -> Array:
 
 
 def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | None = None) -> dict[str, Any]:
-    """Return the leakage of a channel by one measure as plain data; an exact number is a float and a text."""
+    """Return the leakage of a channel by one measure as plain data; exact numbers are given as float and as text."""
     # With a space, the report has the smallest epsilon that the channel keeps.
     leaked = hyper(C, prior)
     # max C[x, y] / C[x', y] over secrets x, x' and possible outcomes y.
     highs, lows = C.matrix.max(axis=0), C.matrix.min(axis=0)
     largest_ratio = max(high / low if low else inf for high, low in zip(highs, lows, strict=True) if high)
-    multiplicative = None  # for gains with negative entries
+    multiplicative = None  # stays None for gains with negative entries
     with suppress(NotALoss):
         multiplicative = _number(measure.multiplicative_leakage(C, prior))
     report = {
@@ -105,7 +105,7 @@ def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | No
         "strategy": _strategy(C, prior, measure),
     }
     if space is not None:
-        # The smallest epsilon that the channel keeps, with the pair of secrets and the outcome that need it.
+        # A pair of secrets and an outcome show that the channel keeps no smaller epsilon.
         epsilon = smallest_epsilon(C, space)
         pair = None if epsilon.pair is None else [str(space.labels[x]) for x in epsilon.pair]
         outcomes = range(C.shape[1]) if C.outcomes is None else C.outcomes
@@ -141,12 +141,12 @@ def _strategy(C: Channel, prior: Array, measure: Measure) -> list[dict[str, Any]
     except Unsupported:
         return None
     outcomes = range(C.shape[1]) if C.outcomes is None else C.outcomes
-    can_come = (joint(C, prior).sum(axis=0) > 0).tolist()
+    is_possible = (joint(C, prior).sum(axis=0) > 0).tolist()
     if not isinstance(chosen, Remap):
         # The strategy of guessing entropy is an order of all secrets.
         names = list(range(C.shape[0]) if C.secrets is None else C.secrets)
         orders = chosen.T.tolist()
-        listed = compress(zip(outcomes, orders, strict=True), can_come)
+        listed = compress(zip(outcomes, orders, strict=True), is_possible)
         return [{"outcome": str(y), "order": [str(names[x]) for x in order]} for y, order in listed]
     ties, actions = set(chosen.ties), chosen.actions.tolist()
     own = measure.actions if isinstance(measure, PaidMeasure) else None
@@ -154,11 +154,11 @@ def _strategy(C: Channel, prior: Array, measure: Measure) -> list[dict[str, Any]
     named = secrets if own is None else own
     return [
         {"outcome": str(y), "action": str(named[action]), "tie": k in ties}
-        for k, (y, action) in compress(enumerate(zip(outcomes, actions, strict=True)), can_come)
+        for k, (y, action) in compress(enumerate(zip(outcomes, actions, strict=True)), is_possible)
     ]
 
 
 def _number(value: Any) -> dict[str, Any]:
-    """Return a number as a float, and as text if exact; infinity, which JSON lacks, as text alone."""
+    """Return a number as a float, and as text if exact; infinity, which JSON lacks, only as text."""
     infinite = value == float("inf")
     return {"value": None if infinite else float(value), "exact": "infinity" if infinite else exact_text(value)}

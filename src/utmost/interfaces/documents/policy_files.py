@@ -1,4 +1,4 @@
-"""Policies from files: the pairs of secrets to hide from each other; and consumers of these secrets."""
+"""Read policies (pairs of secrets to hide from each other) from files, and consumers of these secrets."""
 
 from pathlib import Path
 

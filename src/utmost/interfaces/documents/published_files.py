@@ -1,4 +1,4 @@
-"""One reader for all published files: tables, releases by a plan, points, keys, tables with withheld cells.
+"""Read published files of any kind: tables, releases by a plan, points, keys, tables with withheld cells.
 
 The statement of a file is checked as `utmost verify` does, without the signature. A released table, a release by a plan
 and any table of a plan are read as an `Answer`, which has no history.
@@ -34,7 +34,7 @@ from utmost.tables.files.text_files import TextFile
 from utmost.tables.frames.table import Table
 
 MOST_BYTES = 1 << 30
-"""Most bytes fetched from an address."""
+"""Largest number of bytes that are downloaded."""
 
 _SECONDS = 60
 
@@ -98,7 +98,7 @@ def read_release(
     """
     if isinstance(path, str) and is_address(path):
         with TemporaryDirectory() as folder:
-            fetched_path = fetched(str(path), Path(folder), alone=statement is not None)
+            fetched_path = fetched(str(path), Path(folder), without_statement=statement is not None)
             published = read_release(fetched_path, statement, separator=separator, encoding=encoding)
             if isinstance(published, DetailedSums | MeasuresTable) or (
                 isinstance(published, Answer) and published.is_by_plan
@@ -161,7 +161,7 @@ def read_release(
 
 
 def _number(cell: str) -> int | float | str:
-    """Read a value or a margin; the name of a key stays text."""
+    """Return the number in a cell of text; return any other text, such as the name of a key, unchanged."""
     try:
         return int(cell)
     except ValueError:
@@ -172,32 +172,32 @@ def _number(cell: str) -> int | float | str:
         return cell
 
 
-def _path(place: object, name: str) -> Path:
-    if not isinstance(place, str | Path) or not str(place).strip() or "\0" in str(place) or not Path(place).name:
-        raise wrong_kind(name, "the path of a file, or an address", place)
-    return place if isinstance(place, Path) else Path(place)  # a `TextFile` has its separator and encoding
+def _path(target: object, name: str) -> Path:
+    if not isinstance(target, str | Path) or not str(target).strip() or "\0" in str(target) or not Path(target).name:
+        raise wrong_kind(name, "the path of a file, or an address", target)
+    return target if isinstance(target, Path) else Path(target)  # a `TextFile` has its separator and encoding
 
 
 def is_address(text: str) -> bool:
     return urlsplit(text).scheme.lower() in ("http", "https")
 
 
-def fetched(address: str, folder: Path, *, alone: bool = False) -> Path:
-    """Download a file and, unless `alone`, the statement beside a table, into a folder."""
+def fetched(address: str, folder: Path, *, without_statement: bool = False) -> Path:
+    """Download a file into a folder, and, unless `without_statement`, the statement beside a table."""
     parts = urlsplit(address)
     name = parts.path.rpartition("/")[2]
     if not name or name.startswith("."):
         raise OutOfRange("the address must be that of a file", came=repr(address[:200]), where="path")
-    place = folder / Path(name).name
-    _fetch(address, place)
-    if place.suffix.lower() != ".json" and not alone:
-        _fetch(urlunsplit(parts._replace(path=f"{parts.path}.json")), sidecars.sidecar_path(place))
-    return place
+    target = folder / Path(name).name
+    _fetch(address, target)
+    if target.suffix.lower() != ".json" and not without_statement:
+        _fetch(urlunsplit(parts._replace(path=f"{parts.path}.json")), sidecars.sidecar_path(target))
+    return target
 
 
-def _fetch(address: str, place: Path) -> None:
+def _fetch(address: str, target: Path) -> None:
     try:
-        with urlopen(address, timeout=_SECONDS) as answer, place.open("wb") as file:
+        with urlopen(address, timeout=_SECONDS) as answer, target.open("wb") as file:
             left = MOST_BYTES
             while block := answer.read(1 << 20):
                 file.write(block)
@@ -205,7 +205,7 @@ def _fetch(address: str, place: Path) -> None:
                 if left < 0:
                     raise ValueError(f"more than {MOST_BYTES} bytes")
     except (OSError, ValueError) as error:
-        if isinstance(error, HTTPError):  # this error keeps the connection open
+        if isinstance(error, HTTPError):  # this error holds the connection open
             error.close()
         came = f"{type(error).__name__}: {error}"[:200]
         raise Unsupported(

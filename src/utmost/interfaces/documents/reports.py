@@ -1,4 +1,4 @@
-"""Reports of commands for programs: plain data, printed as JSON."""
+"""Make reports of commands for programs, as plain data, and print them as JSON."""
 
 import json
 import sys
@@ -35,7 +35,7 @@ _LARGEST_MATRIX = 1_001
 
 
 def with_repeated(printed: Mapping[str, Any], repeated: bool | None) -> dict[str, Any]:
-    """Add to the JSON of a ledger's answer whether it was given again, so that nothing was spent."""
+    """Add to the JSON of a ledger's answer whether the ledger repeated it, so that nothing was spent."""
     return dict(printed) if repeated is None else {**printed, "repeated": repeated}
 
 
@@ -57,7 +57,7 @@ def _as_json(cell: Any) -> Any:
 
 def distribution_report(distribution: Distribution, cost: Cost) -> dict[str, Any]:
     """Report on a distribution: theorem, cost, margins, and gains over usual noise."""
-    # Cost of usual noise divided by the cost of this distribution; empty if either exceeds the floats.
+    # `gains` has the cost of usual noise divided by the cost of this distribution, unless a cost exceeds the floats.
     is_compared = isinstance(distribution, IntegerDistribution) and distribution.ratio is None
     others: tuple[Any, ...] = ("laplace", "geometric") if is_compared else ("laplace",)
     gains = {}
@@ -120,7 +120,8 @@ def reading_report(
 def design_report(optimum: "Optimum", space: str, prior: str, loss: str) -> dict[str, Any]:
     """Report on an optimum: its loss, why no loss is smaller, and the remap as runs of responses."""
     certificate = optimum.certificate
-    # The loss of geometric responses without a remap, where responses are answers and the matrix is not large.
+    # `face_value` is the loss of geometric responses taken as answers without a remap; None if responses are no answers
+    # or the matrix is large.
     consumer, face_value = certificate.consumer, None
     if optimum.remap is not None and consumer.secrets <= min(consumer.actions, _LARGEST_MATRIX):
         from utmost.design.channels.on_counts import geometric_channel
@@ -156,7 +157,7 @@ _MOST = 5  # answers of a place
 
 
 def labelled_answers(optimum: "Optimum") -> dict[str, Any]:
-    """Report the unit of distances, and the likeliest answers for the secret with the largest prior."""
+    """Report the unit of distances, and the likeliest answers for the secret with the largest prior probability."""
     certificate, channel = optimum.certificate, optimum.channel
     if channel.secrets is None or channel.outcomes is None:  # answers without names are not reported
         return {}
@@ -171,7 +172,7 @@ def labelled_answers(optimum: "Optimum") -> dict[str, Any]:
 
 
 def attack_facts(attack: "Attack", space: "Space", answers: Sequence[Hashable] | None = None) -> dict[str, Any]:
-    """Report on an attack: exact numbers, or floats that err on the safe side."""
+    """Report on an attack, exactly or in floats: chances and losses rounded up, the attacker's errors down."""
     odds = attack.odds
     return {
         "mechanism": attack.mechanism,
@@ -193,7 +194,7 @@ def attack_facts(attack: "Attack", space: "Space", answers: Sequence[Hashable] |
 
 
 def remap_runs(remap: "Remap") -> list[dict[str, Any]]:
-    """Return the remap as runs of responses that have one answer, or are their own answers."""
+    """Return a remap as runs of successive responses that have the same answer, or are their own answers."""
     actions, ties = remap.actions.tolist(), set(remap.ties)
     runs = []
     kinds = groupby(range(len(actions)), key=lambda y: ("itself" if actions[y] == y else actions[y], y in ties))

@@ -1,4 +1,4 @@
-"""Files for drawing on a phone: the table, and source code in JavaScript, Kotlin or Swift."""
+"""Write the files with which a phone draws: the table, and source code in JavaScript, Kotlin or Swift."""
 
 import json
 import re
@@ -36,9 +36,10 @@ def sampler_files(sampler: Sampler, to: Language) -> dict[str, bytes]:
 
 
 def page(table: str, code: str, head: str) -> str:
-    """Return a page that draws and keeps one answer: it may run its own script and style, and open no connection.
+    """Return a page that draws one answer and stores it; it may run its own script and style, but open no connection.
 
-    ``head`` is JavaScript between the code and the page's own: it makes ``key``, ``names`` and ``draw`` of ``table``.
+    ``head`` is JavaScript that runs after ``code`` and before the page's script; from ``table`` it makes ``key``,
+    ``names`` and ``draw``.
     """
     read = 'const table = JSON.parse(document.getElementById("table").textContent);\n'
     style, script = _source("sampler_page.css"), f"{code}\n{read}{head}{_source('sampler_page.mjs')}"
@@ -55,7 +56,7 @@ def page(table: str, code: str, head: str) -> str:
 
 
 def typed(source: str, **names: Sequence[str]) -> str:
-    """Return TypeScript declarations in which each type is one of the listed names."""
+    """Return a TypeScript source, with a type for each list of names."""
     listed = (
         f"export type {kind} = {' | '.join(json.dumps(name, ensure_ascii=False) for name in of)};"
         for kind, of in names.items()

@@ -80,7 +80,7 @@ class Sampler(Display):
         return stochastic(matrix, self.secrets, self.answers)
 
     def answer(self, secret: str, tries: Iterable[bytes]) -> str:
-        """Return the answer that random bytes give; a sampler in any language gives the same."""
+        """Return the answer that random bytes give; samplers in all languages give the same answer."""
         # Each try has (b + 7) // 8 bytes, the most significant first; bits beyond b are set to 0.
         row = self.lasts[self.secrets.index(secret)]
         for block in tries:
@@ -93,7 +93,7 @@ class Sampler(Display):
 
 def sampler_of(saved: SavedMechanism) -> Sampler:
     """Return the sampler of a checked mechanism, with exactly its distribution. Cost: O(n m) numbers as long as N."""
-    # The matrix to draw from, after its remap, in Fractions.
+    # `matrix` is the mechanism after its remap, in Fractions.
     drawing = named_mechanism(saved.mechanism)
     mechanism, remap = drawing.mechanism, drawing.remap
     if isinstance(mechanism, GeometricMatrix):
@@ -108,12 +108,15 @@ def sampler_of(saved: SavedMechanism) -> Sampler:
     assert remap is None or isinstance(remap, Remap), "a design has a remap"
     matrix = (mechanism if remap is None else mechanism @ remap).matrix
     used = np.flatnonzero((matrix != 0).any(axis=0))
-    whole = lcm(*{chance.denominator for chance in matrix.ravel()})
-    bits = (whole - 1).bit_length()
+    common_denominator = lcm(*{chance.denominator for chance in matrix.ravel()})
+    bits = (common_denominator - 1).bit_length()
     if matrix.shape[0] * len(used) * bits > _MOST_BITS:
         _refuse_size(f"{matrix.shape[0]} x {len(used)} numbers of {bits} bits")
     rows = tuple(
-        tuple(end - 1 for end in accumulate(chance.numerator * (whole // chance.denominator) for chance in row))
+        tuple(
+            end - 1
+            for end in accumulate(chance.numerator * (common_denominator // chance.denominator) for chance in row)
+        )
         for row in matrix[:, used].tolist()
     )
     if any(row[0] < 0 for row in rows):

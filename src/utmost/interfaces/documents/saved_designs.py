@@ -1,4 +1,4 @@
-"""Files of designs and channels: `save_design` writes them, `read_design` reads them."""
+"""Write and read files of designs and channels: `save_design` and `read_design`."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -25,7 +25,7 @@ def save_design(mechanism: Optimum | Channel, path: Path | str, *, overwrite: bo
 
     Args:
         mechanism: Design with its certificate, or channel with its names; exact numbers are written as text.
-        path: .json for everything, .csv for the probabilities alone (for a channel also .tsv).
+        path: .json for everything, .csv for only the probabilities (for a channel also .tsv).
         overwrite: Whether to replace an existing file.
 
     Raises:
@@ -44,7 +44,7 @@ def save_design(mechanism: Optimum | Channel, path: Path | str, *, overwrite: bo
 
 
 def design_writer(mechanism: Optimum | Channel, path: Path, loss: str | None = None) -> Writer:
-    """Return a writer of a mechanism into an open file; invalid arguments are refused here, before any writing."""
+    """Return a writer of a mechanism into an open file; refuse invalid arguments now, before any writing."""
     ending = path.suffix.lower()
     if isinstance(mechanism, Channel):
         if ending not in channel_files.ENDINGS:

@@ -1,4 +1,4 @@
-"""The JSON Schema of every kind of document, so that other tools know a document's fields without running utmost.
+"""Describe every kind of document by a JSON Schema, so that other tools know its fields without running utmost.
 
 Promises and noise are described by the fields of their classes, so that a new field of a promise needs no line here.
 Every other document lists its fields once, in `_DOCUMENTS`. No schema allows unknown fields. Tests validate each
@@ -54,7 +54,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema(kind: DocumentKind) -> Schema:
-    """The JSON Schema (2020-12) of the documents of a kind.
+    """Return the JSON Schema (2020-12) of the documents of a kind.
 
     A document that fits its schema has the right fields, with values of the right types. `utmost verify` checks that
     its numbers follow from one another.
@@ -78,7 +78,7 @@ def schema(kind: DocumentKind) -> Schema:
         described: Schema = {"oneOf": kinds}
     else:
         described = _documents()[kind]
-    # The names of all parts that a schema refers to, directly or through other parts.
+    # `named` gets the names of all shared parts that the schema refers to, directly or through other parts.
     named, waiting = set[str](), [described]
     while waiting:
         value = waiting.pop()
@@ -174,7 +174,7 @@ _PART_OF_FIELD = {
     "universe": _part("universe"),
     "until": _part("until"),
 }
-"""Names of the parts that describe record fields, by field name."""
+"""Schemas of the record fields whose types do not give their schema, by field name."""
 _ROW_NOISE: dict[str, Schema] = {
     "groups": _list(_list(_TEXT)),
     "shares": _list(_EXACT),
@@ -213,10 +213,10 @@ def _fields_of(kind: type) -> dict[str, tuple[Schema, bool]]:
             found |= {part: (_ROW_NOISE.get(part, _TEXT), part != "noise") for part in form.parts}
         else:
             can_be_none = NoneType in get_args(hint)
-            is_only_said_if_true = hint is bool and (kind is Unit or form.write(False) is None)
+            is_absent_if_false = hint is bool and (kind is Unit or form.write(False) is None)
             words = "; ".join(f"{json.dumps(value)}: {meaning}" for value, meaning in form.words.items())
             described = {**_of_hint(hint, name), "description": (f"{form.title} ({words})" if words else form.title)}
-            found[name] = (described, can_be_none or is_only_said_if_true)
+            found[name] = (described, can_be_none or is_absent_if_false)
     return found
 
 
@@ -434,7 +434,7 @@ _MARGINAL: Schema = {"anyOf": [_TEXT, _list({"anyOf": [_TEXT, _list(_TEXT)]})]}
 @cache
 def _documents() -> dict[str, Schema]:
     """Return the schema of each kind, without the shared parts."""
-    # The schema of a promise as a file: its record, and its digest.
+    # A promise in a file has the fields of the record, and a digest.
     record = _record(Promise)
     return {
         "statement": _STATEMENT,

@@ -1,4 +1,4 @@
-"""Spaces as text (``grid:4x4``, ``discrete:3``, ``line:6``, or a file), and as JSON values.
+"""Read spaces from text (``grid:4x4``, ``line:6``, or a file); write and read them as JSON values.
 
 ========================  =============================================================================
 ``line:6``                6 secrets in a row, each at distance 1 from the next
@@ -47,7 +47,7 @@ _FILES = (".csv", ".tsv", ".txt")
 
 
 def space_named(text: str) -> Space:
-    """Return the space of a text such as ``grid:4x4``; a file name alone is a graph."""
+    """Return the space that a text such as ``grid:4x4`` names; a file name without a kind is a graph."""
     kind, separator, rest = text.strip().partition(":")
     if not separator and Path(text).suffix.lower() in _FILES:
         kind, rest = "graph", text.strip()
@@ -60,7 +60,7 @@ def space_named(text: str) -> Space:
 
 
 def secret_names(space: Space) -> list[str]:
-    """Return the names of the secrets as text, checked to be distinct."""
+    """Return the names of the secrets as text; refuse equal names."""
     names = [str(label) for label in space.labels]
     if len(set(names)) != len(names):
         raise BadTable("secrets must have different names as text", came=", ".join(names))
@@ -83,7 +83,7 @@ def space_facts(space: Space) -> dict[str, Any]:
     distances = [[_distance_fact(d) for d in row] for row in space.metric.length_table().tolist()]
     labels = [label if isinstance(label, int | str) else str(label) for label in space.labels]
     if isinstance(space, Places):
-        # The columns and the reference system of places as JSON values.
+        # Positions are exact, so they are written as text.
         positions = (
             None
             if space.geography.positions is None
@@ -170,8 +170,8 @@ def _edges(path: Path) -> list[tuple[Any, ...]]:
         raise BadTable(
             "the file must hold edges", came="none", where=str(path), remedy="Write one in each line: A,B or A,B,2."
         )
-    whole = all(end.isascii() and end.isdigit() for _, row in rows for end in row[:2])
-    return [(*(map(int, row[:2]) if whole else row[:2]), *map(table.spelled, row[2:])) for _, row in rows]
+    are_numbers = all(end.isascii() and end.isdigit() for _, row in rows for end in row[:2])
+    return [(*(map(int, row[:2]) if are_numbers else row[:2]), *map(table.spelled, row[2:])) for _, row in rows]
 
 
 def _distances_file(path: Path) -> Space:
@@ -238,7 +238,7 @@ READERS: dict[str, Callable[[str], Space]] = {
     "graph": lambda text: _with_unit(text, graph_file),
     "distances": lambda text: _with_unit(text, _distances_file),
 }
-"""Readers of the text after each kind."""
+"""Functions, by kind, that read a space from the text after the kind."""
 
 
 def _distance_fact(d: Any) -> Any:

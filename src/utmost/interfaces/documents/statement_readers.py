@@ -1,4 +1,4 @@
-"""Readers of each kind of statement, with and without the file of its table; a new kind is one row."""
+"""Check statements of each kind, with or without the file of the table; a new kind is one row in `READERS`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -32,13 +32,13 @@ from utmost.tables.files import files
 
 @dataclass(frozen=True, slots=True)
 class StatementReader:
-    """How one kind of statement is checked and put into words."""
+    """Checks one kind of statement, and puts it into words."""
 
     words: Callable[[Mapping[str, Any]], ReleaseFacts]  # rebuilds the statement, compares each field, returns words
     check_table: Callable[[Mapping[str, Any], Any], Any] | None = None  # compares a table, after its digest
 
     def check(self, statement: Mapping[str, Any], file: Path) -> Any:
-        """Compare the file of a table with its checked statement, beyond the digest."""
+        """Compare the file of a table with its checked statement; the digest was compared before."""
         return None if self.check_table is None else self.check_table(statement, files.read(file))
 
 
@@ -63,7 +63,7 @@ READERS = {
     WITHHELD_KIND: StatementReader(withheld_in_words, check_withheld),
     ANSWERS_KIND: StatementReader(_answers_in_words, _check_answers),
 }
-"""Readers by kind. A clean table follows from its release and has none, see `check_clean`."""
+"""Readers by kind. A clean table has no reader: it follows from its release, see `check_clean`."""
 
 
 def stated_release(statement: Mapping[str, Any]) -> ReleaseFacts:

@@ -1,4 +1,4 @@
-"""Surveys: the labels, level and blocks that clients and collector share, in one file."""
+"""Write and read surveys: the labels, level and blocks that clients and the collector share, in one file."""
 
 import json
 from collections.abc import Mapping
@@ -57,7 +57,8 @@ def survey_files(survey: Survey, to: Language = "js") -> dict[str, bytes]:
     )
     if to == "js":
         types = typed("survey.d.mts", Answer=survey.labels)
-        # The page keeps one report for what is drawn, also after an export by another version of utmost.
+        # The page stores a report under a key of all that determines its distribution, so that it repeats the report
+        # after an export of the same survey by another version of utmost.
         drawn = ("labels", "inside", "multipliers", "bases", "weights")
         facts = _facts(survey)
         key = sha256(_text({name: facts[name] for name in drawn}).encode()).hexdigest()
@@ -69,10 +70,11 @@ def survey_files(survey: Survey, to: Language = "js") -> dict[str, bytes]:
             "index.html": page(table, code, head),
         }
     else:
-        # The integers for drawing a report, in hexadecimal: cumulative weights of bases, chance of the block.
+        # The file has the integers for drawing a report, in hexadecimal: the cumulative weights of the bases, and the
+        # chance that the report holds the answer.
         family, inside = survey.how.family, Fraction(survey.how.inside)
-        whole = lcm(*(weight.denominator for weight in family.weights))
-        lasts = accumulate(int(weight * whole) for weight in family.weights)
+        common_denominator = lcm(*(weight.denominator for weight in family.weights))
+        lasts = accumulate(int(weight * common_denominator) for weight in family.weights)
         written = {
             source: code,
             "survey_draws.json": _text(

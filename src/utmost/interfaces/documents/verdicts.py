@@ -1,4 +1,4 @@
-"""A verdict on universal optimality as a document, which anyone can read back and check again without a solver.
+"""Write and read a verdict on universal optimality as a document that anyone can check again without a solver.
 
 The document leaves out what can be computed: the vertices of the type, and the cells of priors, are computed on
 reading.
@@ -160,7 +160,7 @@ document, read = VERDICT.document, VERDICT.read
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Numbers:
-    """A reader of the numbers in a file: Fractions, or elements of a field with irrational powers."""
+    """Reads the numbers in a file as Fractions, or as elements of a field with irrational powers of alpha."""
 
     ptype: PrivacyType
     field: PowerField | None

@@ -1,4 +1,4 @@
-"""Verification of published files of every kind, for `utmost verify` and the web page."""
+"""Verify published files of every kind, for `utmost verify` and the web page."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -84,7 +84,7 @@ def verified(
 
 
 def verified_in_words(report: Mapping[str, Any]) -> dict[str, str]:
-    """Return in words the parts that were compared, and the parts that could not be."""
+    """Return in words which parts were compared, and what must be trusted without a check."""
     of_sums = "sums" in report
     follows = "level, unit, domain, shares and sums" if of_sums else "level, unit, cost and domain"
     return {
@@ -105,7 +105,7 @@ def verified_in_words(report: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _check_unchanged(release: Path, text_file: Path, facts: dict[str, Any]) -> None:
-    """Check the digest of a table: of its file, or of its cells if the table was in memory."""
+    """Check the digest of a table's file, or, if the table was in memory, the digest of its cells."""
     digest = facts.get("table")
     if not isinstance(digest, dict) or digest.get("of") != "cells":
         sidecars.check_unchanged(release, facts)
@@ -184,7 +184,7 @@ def _withheld_report(
 def _clean_report(
     table: Path, text_file: Path, path: Path, facts: dict[str, Any], whole: Path, public_key: Path | None
 ) -> dict[str, Any]:
-    """Return the findings on a clean table, made of the release in the file `whole`."""
+    """Return the findings on a clean table, which was made from the release in the file `whole`."""
     compared = {"table": "as near to the release as stated, by its certificate", "made_of": str(whole)}
     if whole.suffix.lower() != ".json":
         noisy = read_release(whole)
@@ -196,9 +196,9 @@ def _clean_report(
         return _noisy_report(noisy.declaration, table, facts, path, public_key) | compared
     document = read_json(whole, "a release must")
     clean = check_clean(facts, files.read(text_file), document)
-    # Among equally near tables the choice could reveal data, and no certificate shows how it was made.
-    alone = "the choice between equally near tables was made by the release and the public facts alone"
-    given = [alone, *([] if clean.given is None else ["the public facts are true"])]
+    # The choice among equally near tables could reveal data, and no certificate shows how it was made.
+    trusted_choice = "the choice between equally near tables was made by the release and the public facts alone"
+    given = [trusted_choice, *([] if clean.given is None else ["the public facts are true"])]
     guarantee = document["guarantee"] if clean.guarantee is None else clean.guarantee
     release = whole_release(document)
     first = release.first if isinstance(release, DetailedSums) else release

@@ -1,1 +1,1 @@
-"""The papers' pictures, drawn anew with matplotlib (the extra ``[plot]``): one file for each kind of picture."""
+"""Pictures of values: matplotlib figures (the extra ``[plot]``), charts as SVG, and cards for notebooks."""

@@ -1,4 +1,4 @@
-"""Shared pages of pictures: curves in a terminal or a file, mechanisms as shaded cells, maps of places."""
+"""Plot curves in a terminal or a file, mechanisms as shaded cells, and maps of places, with matplotlib."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -16,7 +16,7 @@ Picture = Callable[[BinaryIO, str], None]
 
 BLUE, RED, GOLD, GREEN, INK, PALE = "#2a78b5", "#d1495b", "#e3a02f", "#3a9d7c", "#333333", "#b9c4cc"
 BY_TRUST = ("#12355b", "#1f6fb2", "#5aa5d8", "#94c8e8", "#c3e0f1", "#e8f2f9")
-"""Colours from near to far."""
+"""Colours of the members of a network, from near to far."""
 
 
 @cache
@@ -41,7 +41,7 @@ def page(width: float, height: float, **subplots: Any) -> tuple[Any, Any]:
 
 
 def bare(axes: Any) -> None:
-    """Remove the frame above and on the right."""
+    """Remove the top and the right line of the frame around axes."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(length=3, color=PALE)
 
@@ -65,26 +65,26 @@ _TICKS, _ROWS_A_TICK, _WIDTH = 5, 3, 66
 
 FORMATS = (".svg", ".png", ".pdf")
 
-# A count with a smaller share of the largest probability is not drawn.
+# A count is left out if its probability is a smaller fraction of the largest probability.
 _FAINT = 1e-3
 
 
 def braille(xs: Sequence[float], ys: Sequence[float], top: float, width: int, height: int) -> list[list[int]]:
-    """Return one curve as `height` rows of `width` braille dot sets, with y from 0 to `top`."""
+    """Return a curve, with y from 0 to `top`, as `height` rows of `width` sets of braille dots."""
     across, up = 2 * width - 1, 4 * height - 1
     columns = np.arange(across + 1)
-    places = np.interp(np.linspace(xs[0], xs[-1], across + 1), xs, ys) / top * up
+    dots_up = np.interp(np.linspace(xs[0], xs[-1], across + 1), xs, ys) / top * up
     cells = [[0] * width for _ in range(height)]
-    for at, place in zip(columns.tolist(), np.rint(places).astype(int).tolist(), strict=True):
-        if 0 <= place <= up:
-            row, dot = divmod(up - place, 4)
+    for at, dot_up in zip(columns.tolist(), np.rint(dots_up).astype(int).tolist(), strict=True):
+        if 0 <= dot_up <= up:
+            row, dot = divmod(up - dot_up, 4)
             cells[row][at // 2] |= _DOTS[dot][at % 2]
     return cells
 
 
 def terminal_curves(xs: Sequence[float], curves: Curves) -> list[list[tuple[str, int]]]:
-    """Draw curves, from 0 upwards, as rows of (text, number of the curve in `curves`, or -1 for none)."""
-    # The step of the ticks: the least of 1, 2, 2.5, 5 times a power of ten that has room for the curves.
+    """Return curves, with y from 0, as rows of pieces (text, number of the curve, or -1 without a curve)."""
+    # The step between ticks is the least of 1, 2, 2.5, 5 times a power of ten with which the curves fit.
     least = max(max(ys) for ys in curves.values()) / _TICKS
     size = 10.0 ** np.floor(np.log10(least)) if least > 0 else 1.0
     step = next(float(size * factor) for factor in (1, 2, 2.5, 5, 10) if size * factor >= least)
@@ -101,7 +101,7 @@ def terminal_curves(xs: Sequence[float], curves: Curves) -> list[list[tuple[str,
             cells.append((chr(_BRAILLE + int(np.bitwise_or.reduce(dots))), owner))
         rows.append([(tick, -1), *cells])
     rows.append([("     0 ┼" + "─" * _WIDTH, -1)])
-    # Up to six numbers under the axis, each centred at its place; whole ones where all x are whole.
+    # Write up to six numbers under the axis, each centred at its position; integers if all x are integers.
     line, span = "", xs[-1] - xs[0]
     marks = [xs[0] + span * i / 5 for i in range(6)]
     if all(float(x).is_integer() for x in xs):
@@ -119,7 +119,7 @@ def check_format(path: Path) -> None:
 
 
 def curves_figure(xs: Sequence[float], curves: Curves, file: BinaryIO, *, kind: str, x: str, y: str) -> None:
-    """Draw the curves, each named at its end."""
+    """Plot curves, each with its name at its right end."""
     figure, axes = page(7, 4.5)
     for name, ys in curves.items():
         (line,) = axes.plot(xs, ys, linewidth=1.8)
@@ -133,7 +133,7 @@ def curves_figure(xs: Sequence[float], curves: Curves, file: BinaryIO, *, kind: 
 
 
 def posterior_figure(prior: Any, posterior: Any, response: int, file: BinaryIO, path: Path) -> None:
-    """Draw the probability of each count before and after a response, which a line marks."""
+    """Plot the probability of each count before and after a response; a line marks the response."""
     before, after = (np.array(belief, dtype=float) for belief in (prior, posterior))
     figure, axes = page(7, 3.6)
     counts = np.arange(len(before))
@@ -147,7 +147,7 @@ def posterior_figure(prior: Any, posterior: Any, response: int, file: BinaryIO, 
     write(figure, file, path.suffix[1:].lower())
 
 
-_EMPTY = 1e-4  # share of a map's largest value, below which a place stays white
+_EMPTY = 1e-4  # fraction of a map's largest value, below which a place stays white
 
 
 def places_figure(
@@ -158,8 +158,8 @@ def places_figure(
     path: Path,
     caption: str = "",
 ) -> None:
-    """Draw heat maps side by side, with a circle around the place `marked`."""
-    # Each title in `maps` has a share for every place, row by row.
+    """Plot heat maps side by side, with a circle around the place with the number `marked`."""
+    # `maps` has, by title, a probability for each place, row by row of a lattice of this `shape`.
     figure, panels = page(3.9 * len(maps), 4.2, nrows=1, ncols=len(maps), squeeze=False)
     for axes, (title, shares) in zip(panels[0], maps.items(), strict=True):
         grid = np.asarray(shares, dtype=np.float64).reshape(shape)
@@ -185,7 +185,7 @@ def places_figure(
 
 
 def mechanism_figure(file: BinaryIO, kind: str, matrix: Any, title: str) -> None:
-    """Draw the probabilities of a channel, shaded and written out: rows are secrets, columns responses."""
+    """Plot the probabilities of a channel as shaded cells with numbers: rows are secrets, columns responses."""
     cells = np.asarray(matrix, dtype=object)
     shades = cells.astype(float)
     figure, axes = page(1.4 + 0.75 * cells.shape[1], 1.3 + 0.55 * cells.shape[0])

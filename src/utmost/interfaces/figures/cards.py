@@ -1,4 +1,4 @@
-"""Notebook cards of values: public facts in a table, with a small picture.
+"""Make the cards that a notebook shows for values: public facts in a table, with a small picture.
 
 A value without a card shows the fields of its text. No card reads a table that is not released, except the report of a
 counted table, which is marked as confidential. No card asks a release for an answer: only callers of ``at`` spend a
@@ -50,7 +50,7 @@ def card(value: Any) -> str:
 
 
 def kind_of(value: Any, table: dict[str, Any]) -> Any:
-    """Return the entry of a table for a value's class, or for the nearest base class; class names are unique."""
+    """Return the entry of a table for a value's class name, or for its nearest base class; None without an entry."""
     ours = (kind for kind in type(value).__mro__ if kind.__module__.startswith("utmost."))
     return next((table[kind.__name__] for kind in ours if kind.__name__ in table), None)
 
@@ -73,7 +73,7 @@ def columns_of(table: Any, most: int = _MOST_ROWS) -> tuple[list[str], list[list
 
 
 def with_bars(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> tuple[list[str], list[list[Any]]]:
-    """Join columns and their margins: 17 ± 3."""
+    """Join each column and its column of margins into cells such as "17 ± 3"; return names and rows."""
     bar = {name: names.index(f"{name}_margin") for name in names if f"{name}_margin" in names}
     shown = [k for k in range(len(names)) if k not in bar.values()]
     joined = [
@@ -84,7 +84,7 @@ def with_bars(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> tuple[list
 
 
 def table_part(table: Any) -> list[str]:
-    """Return the first rows of a released table, each number with its margin."""
+    """Return HTML of the first rows of a released table, each number with its margin."""
     names, rows, length = columns_of(table)
     header, joined = with_bars(names, rows)
     more = [markup.sentence(f"{length} rows, of which {len(rows)} are shown")] if length > len(rows) else []
@@ -92,7 +92,7 @@ def table_part(table: Any) -> list[str]:
 
 
 def _whiskers(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
-    """Draw the first released column with its margin, if the margin is the same in every row."""
+    """Return a chart of the first released column with its margin, if the margin is the same in every row."""
     named = [(name, f"{name}_margin") for name in names if f"{name}_margin" in names]
     if len(rows) < 2 or not named:
         return []
@@ -103,11 +103,11 @@ def _whiskers(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
     if len(gaps) > 1 or not all(isinstance(number, int | float | np.number) for number in (*numbers, *gaps)):
         return []
     shown = [
-        place
-        for place, name in enumerate(names)
+        index
+        for index, name in enumerate(names)
         if name not in {value, margin} and not (name.endswith("_margin") or f"{name}_margin" in names)
     ]
-    labels = [" ".join(str(row[place]) for place in shown[:3]) or str(number) for number, row in enumerate(rows, 1)]
+    labels = [" ".join(str(row[index]) for index in shown[:3]) or str(number) for number, row in enumerate(rows, 1)]
     drawn = charts.error_bars(f"{value}, each with its margin", list(zip(labels, numbers, strict=True)), gaps.pop())
     return [charts.self_coloured(drawn)]
 
@@ -140,7 +140,7 @@ def _estimate(estimate: Any) -> tuple[str, list[str]]:
 
 
 def _promised(facts: ReleaseFacts, table: list[str]) -> list[str]:
-    """Return the promise in a line, a table, and the first facts."""
+    """Return HTML of the promise in a line, of a table, and of the first facts."""
     rows = markup.facts_table((fact.label, fact.value) for fact in facts.first)
     return [markup.sentence(facts.line), *table, rows]
 
@@ -188,7 +188,7 @@ def _matrix_card(matrix: Any, rows: Any, columns: Any, summary: str) -> tuple[st
 
 
 def _heat_map(title: str, matrix: Any, rows: Any, columns: Any, bound: Any = None) -> str:
-    """Draw the first rows and columns of a matrix, with their names or numbers."""
+    """Return a heat map of the first rows and columns of a matrix, with their names or numbers."""
     shown = matrix[:_MOST_CELLS, :_MOST_CELLS].tolist()
     down, across = _names(rows, len(shown)), _names(columns, len(shown[0]))
     return charts.self_coloured(charts.heat_map(title, shown, down, across, () if bound is None else bound))
@@ -199,14 +199,14 @@ def _names(names: Any, size: int) -> list[str]:
 
 
 def _bars(title: str, shares: Iterable[Any], answer: int | None = None) -> str:
-    """Draw the first shares as bars above their numbers, and mark one of them."""
+    """Return a chart of the first probabilities as bars above their numbers, with a mark at `answer`."""
     heights = [(k, float(share)) for k, share in enumerate(islice(shares, _MOST_BARS))]
     marks = [] if answer is None else [(answer, f"best answer {answer}")]
     return charts.self_coloured(charts.columns_chart(title, heights, ("", "probability"), marks=marks))
 
 
 def constraints_of(matrix: Any) -> tuple[Any, str]:
-    """Return the constraint matrix at the least level that neighbouring rows keep; None if they keep none."""
+    """Return the constraint matrix at the least level that neighbouring rows keep, and this level; else None and ""."""
     from utmost.core.exact.levels import level
     from utmost.design.channels.channel import stochastic
     from utmost.design.optima.structure import constraint_matrix
@@ -221,8 +221,8 @@ def constraints_of(matrix: Any) -> tuple[Any, str]:
     alpha = min(a / b for a, b in zip(low.tolist(), high.tolist(), strict=True))
     if not 0 < alpha < 1:
         return None, ""
-    kept = level(alpha=alpha if not isinstance(alpha, float) else alpha * (1 - 1e-12))
-    return constraint_matrix(stochastic(np.array(matrix)), kept), str(kept)
+    least_level = level(alpha=alpha if not isinstance(alpha, float) else alpha * (1 - 1e-12))
+    return constraint_matrix(stochastic(np.array(matrix)), least_level), str(least_level)
 
 
 def _optimum(optimum: Any) -> tuple[str, list[str]]:
@@ -330,7 +330,7 @@ def _gradual(release: Any) -> tuple[str, list[str]]:
 
 
 def _release(release: Any) -> tuple[str, list[str]]:
-    """Show the levels that were answered; fetch no table."""
+    """Return a card with the levels that were answered; fetch no table."""
     summary, answered = f"{release.name}, version {release.version}", release.levels
     spent = f"spent {max(answered)}" if answered else "no answer that may be seen"
     shown = ", ".join(map(str, islice(answered, _MOST_ROWS)))
@@ -368,7 +368,7 @@ def _plan(chosen: Any) -> tuple[str, list[str]]:
 
 
 def _counted(counted: Any) -> tuple[str, list[str]]:
-    """Show domain and unit, and the report of the counting, which is for the person who counted."""
+    """Return a card with domain, unit, and the counting report, which is for the person who counted."""
     unit, report = counted.unit, counted.report
     facts = [
         ("cells", f"{counted.domain.size} ({', '.join(counted.domain.columns)})"),
@@ -387,7 +387,7 @@ def _released(table: Any) -> tuple[str, list[str]]:
 
 
 def _domain(domain: Any) -> tuple[str, list[str]]:
-    """Show each axis with its first and last values, and its length."""
+    """Return a card with the length and the first and last values of each axis."""
     rows = []
     for axis in domain.axes:
         labels = (
@@ -438,4 +438,4 @@ CARDS: dict[str, Card] = {
     "QuantileBar": _quantile,
     "Estimate": _estimate,
 }
-"""Cards by class name, so that no card imports the module of its class."""
+"""Functions that make cards, by class name, so that the modules of the classes are not imported."""

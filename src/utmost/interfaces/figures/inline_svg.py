@@ -1,4 +1,4 @@
-"""Charts as inline SVG with titles, coloured by a style sheet, or by themselves in a notebook."""
+"""Make charts as inline SVG, coloured by a page's style sheet or, in a notebook, by inline styles."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ _MOST_NAME = 28
 _BETWEEN_ROWS = {"down": "↓", "up": "↑", "slack": "·", "zero": "0"}
 
 _BLUE = "#2a78b5"
-# The service's style sheet for these classes, for pages without that style sheet.
+# Styles of classes in the service's style sheet, for pages without that style sheet.
 _STYLES = {
     "chart": "display:block;width:100%;max-width:32em;height:auto;overflow:visible",
     "tick": "font-size:13px;fill:currentColor",
@@ -35,7 +35,7 @@ _STYLES = {
 
 
 class Svg(str):
-    """Markup that templates and `tag` insert as it is; they escape every other text."""
+    """Markup that templates and `tag` insert unchanged; they escape all other text."""
 
     __slots__ = ()
 
@@ -56,7 +56,7 @@ def short(number: Any) -> str:
 
 
 def tag(name: str, *content: Any, **attributes: Any) -> Svg:
-    """Return an element; ``class_`` stands for the attribute class, and ``a_b`` for a-b."""
+    """Return an SVG element; ``class_`` stands for the attribute class, and ``a_b`` for a-b."""
     inside = ""
     for key, value in attributes.items():
         if value is not None:
@@ -72,7 +72,7 @@ def chart(title: str, drawn: Iterable[Svg], wide: float = _WIDE, tall: float = _
 
 
 def self_coloured(picture: Svg) -> Svg:
-    """Replace classes by inline styles, for a page without our style sheet."""
+    """Replace classes by inline styles, for a page without the service's style sheet."""
 
     def style(classes: re.Match[str]) -> str:
         return f'style="{";".join(_STYLES[name] for name in classes[1].split() if name in _STYLES)}"'
@@ -91,7 +91,7 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
 
 
 class Axes:
-    """Positions of numbers on a chart, and the lines that show them; the ends of a logarithmic axis are positive."""
+    """Converts numbers to positions on a chart, and draws its axes; the ends of a logarithmic axis are positive."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class Axes:
         return self.tall - _BOTTOM - _share(value, self._ys, self._logs[1]) * (self.tall - _TOP - _BOTTOM)
 
     def drawn(self) -> list[Svg]:
-        """Draw the grid, the numbers and the names."""
+        """Return the grid, the numbers and the names of the axes."""
         bottom = self.tall - _BOTTOM
         shapes = []
         for value in _marks(self._ys, self._logs[1]):
@@ -154,7 +154,7 @@ def curves(
     log_x: bool = False,
     log_y: bool = False,
 ) -> Svg:
-    """Draw lines, and named points."""
+    """Return a chart of lines and named points."""
     every = [point for line in lines.values() for point in line] + [(x, y) for x, y, _ in points]
     xs, ys = ([float(point[k]) for point in every] for k in (0, 1))
     low = min(ys) if log_y else 0.0
@@ -180,7 +180,7 @@ def columns_chart(
     marks: Sequence[tuple[float, str]] = (),
     shaded: tuple[float, float] | None = None,
 ) -> Svg:
-    """Draw bars of width one, a line over them, named vertical lines, and a shaded interval."""
+    """Return a chart of bars of width one, a line over them, named vertical lines, and a shaded interval."""
     xs = [x for x, _ in (*heights, *line)] + [x for x, _ in marks]
     tops = [float(y) for _, y in (*heights, *line)]
     axes = Axes((min(xs) - 0.7, max(xs) + 0.7), (0.0, max(tops, default=1.0) or 1.0), names)
@@ -205,7 +205,7 @@ def columns_chart(
 
 
 def error_bars(title: str, rows: Sequence[tuple[str, float]], margin: float) -> Svg:
-    """Draw each released value, with the interval in which the true value lies."""
+    """Return a chart of released values, each with the interval within its margin."""
     values = [float(value) for _, value in rows]
     gap = float(margin)
     spare = 0.03 * (max(values) - min(values) + 2 * gap) or 1.0
@@ -241,7 +241,7 @@ def heat_map(
     names: Sequence[str],
     bound: Sequence[Sequence[str]] = (),
 ) -> Svg:
-    """Draw cells, the larger the darker; each number shows on pointing, and in the cell if there is room."""
+    """Return a chart of cells, darker for larger numbers; a number appears on pointing, or in a cell with room."""
     # `bound` has the relation of each entry to the entry below: "down", "up", "slack" or "zero".
     n, m = len(matrix), len(matrix[0])
     top = max((float(cell) for line in matrix for cell in line if isfinite(float(cell))), default=0.0) or 1.0
@@ -276,39 +276,41 @@ def heat_map(
         for c, name in enumerate(names)
         if c % wide_every == 0
     ]
-    return chart(title, drawn, gap + max(m * edge, full) + 8, 36 + n * edge)  # few cells are not blown up to the width
+    return chart(
+        title, drawn, gap + max(m * edge, full) + 8, 36 + n * edge
+    )  # a small number of cells is not enlarged to the full width
 
 
 def rings(
     title: str,
-    places: Mapping[str, tuple[float, float]],
+    positions: Mapping[str, tuple[float, float]],
     edges: Iterable[tuple[str, str]],
     kinds: Mapping[str, int],
     titles: Mapping[str, str],
 ) -> Svg:
-    """Draw a network whose members have places in [-1, 1] x [-1, 1] and colours by their distance from one member."""
-    # In `kinds` a member that cannot be reached has distance -1. `titles` show on pointing.
-    half, top = 300.0, min(y for _, y in places.values())
+    """Return a chart of a network: `positions` are in [-1, 1] x [-1, 1], and `kinds` are distances from one member."""
+    # A member that cannot be reached has distance -1. The distance decides the colour. `titles` appear on pointing.
+    half, top = 300.0, min(y for _, y in positions.values())
 
     def at(name: str) -> tuple[float, float]:
-        x, y = places[name]
+        x, y = positions[name]
         return half + x * (half - 56), 34 + (y - top) * (half - 40)
 
     drawn = []
     for member, other in edges:
         (x1, y1), (x2, y2) = at(member), at(other)
         drawn.append(tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="edge"))
-    for name in places:
+    for name in positions:
         x, y = at(name)
         kind = "away" if kinds[name] < 0 else f"t{min(kinds[name], 6)}"
         drawn.append(tag("circle", tag("title", titles[name]), cx=x, cy=y, r=11, class_=f"member {kind}"))
-        if len(places) <= 40:
+        if len(positions) <= 40:
             drawn.append(tag("text", name[:14], x=x, y=y - 15, class_="tick middle"))
-    return chart(title, drawn, 2 * half, max(at(name)[1] for name in places) + 26)
+    return chart(title, drawn, 2 * half, max(at(name)[1] for name in positions) + 26)
 
 
 def meter(title: str, share: float) -> Svg:
-    """Draw which share, from 0 to 1, is used."""
+    """Return a bar that is filled up to `share`, from 0 to 1."""
     used = max(0.0, min(1.0, share)) if isfinite(share) else 1.0
     drawn = [
         tag("rect", x=0, y=0, width=100, height=6, rx=3, class_="trough"),

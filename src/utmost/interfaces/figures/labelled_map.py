@@ -1,4 +1,4 @@
-"""A map of labelled places: a disc at each, as large as its share."""
+"""Plot a map of labelled places: a disc at each place has the area of its probability."""
 
 from math import cos, pi, radians, sqrt
 from typing import Any
@@ -14,7 +14,7 @@ _LARGEST = 420.0  # area of the largest disc, in square points
 
 
 def map_of_answers(optimum: Any, place: Any = None, *, caption: str = "") -> Any:
-    """Draw the prior over places and, beside it, the answers for one place (by default the likeliest)."""
+    """Plot the prior on places and, beside it, the answers for one place (by default the likeliest)."""
     places, prior = optimum.certificate.ptype.space, optimum.certificate.consumer.prior
     if place is not None and place not in places.labels:
         raise OutOfRange("the place must be one of the design's", came=repr(place), where="place")
@@ -31,9 +31,9 @@ def map_of_answers(optimum: Any, place: Any = None, *, caption: str = "") -> Any
 
 
 def draw_places(axes: Any, shares: NDArray[np.float64], positions: NDArray[np.float64], places: Any, row: int) -> None:
-    """Draw one map, north above: a disc's area is the share of its place, and the place `row` is red."""
-    # `positions` is (n, 2): latitudes and longitudes, with a degree east as long as at their middle; or northings and
-    # eastings.
+    """Plot one map, north at the top: a disc's area is the share of its place, and place number `row` is red."""
+    # `positions` is (n, 2): latitudes and longitudes, with longitudes to the scale of the mean latitude; or northings
+    # and eastings.
     in_degrees = places.geography.in_degrees
     north, east = positions[:, 0], positions[:, 1]
     if in_degrees:  # longitudes from -180 or from 0 on, whichever makes the map narrower

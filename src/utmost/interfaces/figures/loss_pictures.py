@@ -1,4 +1,4 @@
-"""The least loss as a curve over levels, with proven bounds between the levels."""
+"""Plot the least loss as a curve over levels, with proved bounds between the levels."""
 
 from pathlib import Path
 from typing import BinaryIO
@@ -10,7 +10,7 @@ from utmost.interfaces.figures.canvas import BLUE, PALE, bare, check_format, pag
 
 
 def loss_figure(curve: LossCurve, file: BinaryIO, path: Path, *, unit: str | None = None, loss: str = "loss") -> None:
-    """Draw the loss at each level, and pale steps that bound the loss between the levels."""
+    """Plot the loss at each level, and pale areas that bound the loss between the levels."""
     check_format(path)
     levels = np.array([level.epsilon_float for level in curve.levels])
     upper, lower = (np.array([float(value) for value in side]) for side in (curve.losses, curve.lower))

@@ -1,4 +1,4 @@
-"""The pieces of a notebook's cards: a title, sentences and tables."""
+"""Write the HTML of cards for notebooks: a title, sentences and tables."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -10,7 +10,7 @@ from utmost.core.exact.display import brief
 
 
 def page_of(title: str, summary: str, parts: Iterable[str]) -> str:
-    """Return one card: a title, a summary beside it, and parts below."""
+    """Return HTML of one card: a title, a summary beside it, and parts below."""
     line = f' <span style="opacity:.75">{escape(summary)}</span>' if summary else ""
     return f'<div style="font-size:90%;max-width:60em"><b>{escape(title)}</b>{line}{"".join(parts)}</div>'
 
@@ -30,7 +30,7 @@ def rows_table(header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def facts_table(facts: Iterable[tuple[str, Any]]) -> str:
-    """Return a table of names and values, without values that are None."""
+    """Return HTML of a table of names and values, without values that are None."""
     return rows_table((), [(name, fact) for name, fact in facts if fact is not None])
 
 

@@ -1,4 +1,4 @@
-"""Pictures of values: matplotlib figures, for the caller to change and save.
+"""Plot values as matplotlib figures, for the caller to change and save.
 
 A figure shows released values, or facts about no individual.
 """
@@ -38,7 +38,7 @@ def plot(
     numbers: bool | None = None,
     place: Any = None,
 ) -> "Figure":
-    """Draw a value as a matplotlib figure, to be changed, shown and saved (``figure.axes``, ``figure.savefig``).
+    """Plot a value as a matplotlib figure, which the caller can change, show and save (``figure.savefig``).
 
     Args:
         value: A distribution, channel, design, capacity, release, ledger, plan, alternatives of a plan, or another
@@ -46,11 +46,11 @@ def plot(
         column: Name of the released column. In a release of counts and sums: "count", or the name of the amounts.
         marginal: Marginal of a release of sums, as in ``release["department sex"]``.
         rows: Number of rows, from the first; 40 if left out. For keys: from the most frequent.
-        confidence: Share of a distribution's noise that is shaded; 0.95 if left out.
-        width: Share of a distribution's noise that is drawn; 0.999 if left out.
+        confidence: Probability of the noise that is shaded, for a distribution; 0.95 if left out.
+        width: Probability of the noise that is plotted, for a distribution; 0.999 if left out.
         numbers: Whether to write numbers into the cells of a matrix; if left out, up to 12 columns. A design for places
-            is drawn as a matrix if this is given, else as a map.
-        place: Place whose answers are drawn on the map; the likeliest if left out.
+            is plotted as a matrix if this is given, else as a map.
+        place: Place whose answers are plotted on the map; the likeliest if left out.
 
     Raises:
         Unsupported: for a value that has no picture, and where matplotlib is not installed.
@@ -62,9 +62,9 @@ def plot(
     'noise'
     """
     kind = type(value).__name__
-    draw = kind_of(value, DRAWN)
+    draw = kind_of(value, PLOTS)
     if draw is None:
-        remedy = f"Pass one of {', '.join(sorted(DRAWN))}."
+        remedy = f"Pass one of {', '.join(sorted(PLOTS))}."
         raise Unsupported("plot needs a value that has a picture", came=kind, remedy=remedy)
     _, *known = signature(draw).parameters
     options = {
@@ -201,7 +201,7 @@ def _text_figure(words: str) -> Any:
 
 
 def _losslessness(verdict: Any) -> Any:
-    """Draw the noise that turns one distribution into the other, if both live on a lattice."""
+    """Plot the noise that turns one distribution into the other, if this noise is on a lattice; else the verdict."""
     noise = verdict.difference
     if not hasattr(noise, "listed"):
         return _text_figure("lossless" if verdict else f"not lossless: {type(verdict.obstacle).__name__}")
@@ -215,7 +215,7 @@ def _losslessness(verdict: Any) -> Any:
 
 
 def _clean(release: Any) -> Any:
-    """Draw the clean table of the first level as bars."""
+    """Plot the clean table of the first axis level as bars."""
     figure, axes = page(6.4, 3.2)
     names, rows, _ = columns_of(release[release.domain.level_names(release.domain.finest)[0]], 40)
     axes.bar([str(row[0]) for row in rows], [row[names.index("clean")] for row in rows], color=BLUE)
@@ -354,7 +354,7 @@ def _plan(chosen: Any) -> Any:
 
 
 def _alternatives(choices: Any) -> Any:
-    """Draw the standard deviation of each wanted table for each plan, on a logarithmic axis."""
+    """Plot the standard deviation of each wanted table for each plan, on a logarithmic axis."""
     deviations = choices.deviations
     parts = list(next(iter(deviations.values())))
     figure, axes = page(7.2, 1.5 + 0.42 * len(parts) + 0.1 * len(deviations))
@@ -362,8 +362,8 @@ def _alternatives(choices: Any) -> Any:
     for row, part in zip(rows.tolist(), parts, strict=True):
         values = [deviation[part] for deviation in deviations.values()]
         axes.plot([min(values), max(values)], [row, row], color=PALE, linewidth=1, zorder=1)
-    for place, (name, by_part) in enumerate(deviations.items()):
-        mark, shade = _MARKS[place % len(_MARKS)], _SHADES[place % len(_SHADES)]
+    for k, (name, by_part) in enumerate(deviations.items()):
+        mark, shade = _MARKS[k % len(_MARKS)], _SHADES[k % len(_SHADES)]
         axes.plot([by_part[part] for part in parts], rows, mark, color=shade, label=name, markersize=6, alpha=0.9)
     axes.set_xscale("log")
     axes.set_yticks(rows, labels=[part or "total" for part in parts])
@@ -385,7 +385,7 @@ def _alternatives(choices: Any) -> Any:
 
 
 def _costs(costs: Any) -> Any:
-    """Draw the expected error of a sum for each bound, and its two parts: noise, and what the bound removes."""
+    """Plot the expected error of a sum for each bound, and its two parts: noise, and what the bound removes."""
     figure, axes = page(6.4, 3.6)
     bounds = [float(row.bound) for row in costs.rows]
     is_known = costs.best is not None
@@ -404,7 +404,7 @@ def _costs(costs: Any) -> Any:
     return figure
 
 
-DRAWN: dict[str, Callable[..., Any]] = {
+PLOTS: dict[str, Callable[..., Any]] = {
     "Distribution": _distribution,
     "Channel": _channel,
     "Optimum": _optimum,
@@ -429,4 +429,4 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "Alternatives": _alternatives,
     "BoundCosts": _costs,
 }
-"""Pictures by class name."""
+"""Functions that plot a value, by class name."""

@@ -1,7 +1,4 @@
-"""Pictures of beliefs: about three secrets in a triangle, about four in a tetrahedron.
-
-A hyper is a set of weighted points. A solid is projected, and its faces are shaded.
-"""
+"""Plot beliefs (probabilities of secrets): about three secrets in a triangle, about four in a tetrahedron."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +25,7 @@ _AREA, _SMALL = 900, 34
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """A convex polygon of beliefs."""
+    """A convex polygon of beliefs, to plot in a triangle."""
 
     corners: Any  # (3, k): one belief in each column, in any order
     name: str  # in the legend
@@ -37,7 +34,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PosteriorPoints:
-    """Weighted beliefs: the posteriors of a hyper, or the vertices of a region."""
+    """Weighted beliefs to plot as points: the posteriors of a hyper, or the vertices of a region."""
 
     beliefs: Any  # (3, m): one belief in each column
     name: str  # in the legend
@@ -48,7 +45,7 @@ class PosteriorPoints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """One triangle: regions below, points above, and the prior (3,) as a cross."""
+    """One triangle to plot: regions below, points above, and the prior (3,) as a cross."""
 
     title: str
     regions: Sequence[Region] = ()
@@ -59,7 +56,7 @@ class Panel:
 def simplex_figure(
     panels: Sequence[Panel], file: BinaryIO, path: Path, labels: Sequence[str] = ("0", "1", "2")
 ) -> None:
-    """Draw triangles side by side; `labels` are the names of the three secrets."""
+    """Plot triangles side by side; `labels` are the names of the three secrets."""
     check_format(path)
     if len(labels) != 3:
         raise OutOfRange("only beliefs about three secrets can be drawn in a triangle", came=f"{len(labels)} secrets")
@@ -83,31 +80,31 @@ def draw_simplex(axes: Any, panel: Panel, labels: Sequence[str] = ("0", "1", "2"
     axes.set(aspect="equal", xlim=(-0.12, 1.12), ylim=(-0.09, 0.95))
     axes.axis("off")
     for region in panel.regions:
-        hull = _around(in_the_plane(region.corners))
+        hull = _cyclic(in_the_plane(region.corners))
         axes.fill(*hull.T, facecolor=region.colour, alpha=0.12, zorder=1)
         axes.plot(*np.vstack([hull, hull[:1]]).T, color=region.colour, linewidth=1.4, label=region.name, zorder=2)
     for points in panel.points:
-        places = in_the_plane(points.beliefs)
-        if points.joined and len(places) > 1:
-            hull = _around(places)
+        positions = in_the_plane(points.beliefs)
+        if points.joined and len(positions) > 1:
+            hull = _cyclic(positions)
             axes.plot(
                 *np.vstack([hull, hull[:1]]).T, color=points.colour, linewidth=1.1, linestyle=(0, (4, 3)), zorder=3
             )
         weights = None if points.weights is None else np.array(points.weights, dtype=float)
         areas = _SMALL if weights is None else np.maximum(_AREA * weights, _SMALL / 3)
         style = {"color": points.colour, "alpha": 0.85}
-        axes.scatter(*places.T, s=areas, edgecolors="white", linewidths=1.0, zorder=4, **style)
+        axes.scatter(*positions.T, s=areas, edgecolors="white", linewidths=1.0, zorder=4, **style)
         axes.plot([], [], "o", ms=7, mec="white", label=points.name, **style)
         if weights is not None:
             # Write each weight beside its point, on the side away from the other points.
-            arms = places - weights @ places / weights.sum()
+            arms = positions - weights @ positions / weights.sum()
             sizes = np.hypot(*arms.T)
             ways = np.where(sizes[:, None] > 1e-6, arms / np.maximum(sizes, 1e-9)[:, None], [0.0, -1.0])
-            for place, way, text, weight in zip(places, ways, points.weights, weights, strict=True):
+            for position, direction, text, weight in zip(positions, ways, points.weights, weights, strict=True):
                 words = str(text) if "/" in str(text) and len(str(text)) <= 7 else f"{weight:.3g}"
                 far = 11 + np.sqrt(_AREA * weight / np.pi)
                 style = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 9, "color": _INK}
-                axes.annotate(words, place, tuple(way * [far + 4, far]), zorder=7, **style)
+                axes.annotate(words, position, tuple(direction * [far + 4, far]), zorder=7, **style)
     if panel.prior is not None:
         axes.plot(
             *in_the_plane(np.reshape(panel.prior, (3, 1))).T, "+", color=_INK, ms=11, mew=1.8, label="prior", zorder=6
@@ -125,10 +122,10 @@ def in_the_plane(beliefs: Any) -> Any:
     return columns.T @ _TRIANGLE
 
 
-def _around(places: Any) -> Any:
+def _cyclic(positions: Any) -> Any:
     """Return the corners of a convex polygon in cyclic order."""
-    arms = places - places.mean(axis=0)
-    return places[np.argsort(np.arctan2(arms[:, 1], arms[:, 0]))]
+    arms = positions - positions.mean(axis=0)
+    return positions[np.argsort(np.arctan2(arms[:, 1], arms[:, 0]))]
 
 
 _BEHIND = "#9a9a9a"
@@ -154,7 +151,7 @@ class Solid:
 
 
 def draw_tetrahedron(axes: Any, solid: Solid, marked: tuple[NDArray[np.float64], Array], labels: list[str]) -> None:
-    """Draw the simplex on four secrets, a solid, and marked posteriors (4, m) with weights (m,) and hull."""
+    """Plot the simplex on four secrets, a solid, and marked posteriors (4, m) with weights (m,) and hull."""
     flat, centre = _flat(_TETRAHEDRON), _flat(_TETRAHEDRON).mean(axis=0)
     hidden = int(np.argmin(_TETRAHEDRON @ _EYE))
     for x in range(4):
@@ -162,20 +159,20 @@ def draw_tetrahedron(axes: Any, solid: Solid, marked: tuple[NDArray[np.float64],
             behind = hidden in (x, y)
             style = {"linestyle": (0, (4, 4)), "color": _BEHIND} if behind else {"color": _INK}
             axes.plot(*flat[[x, y]].T, linewidth=1.0, zorder=0 if behind else 1, **style)
-    for place, label in zip(flat, labels, strict=True):
-        away = (place - centre) / np.linalg.norm(place - centre)
+    for position, label in zip(flat, labels, strict=True):
+        away = (position - centre) / np.linalg.norm(position - centre)
         far = (11 + 3.2 * len(label)) * away[0], 14 * away[1]
-        axes.annotate(label, place, far, textcoords="offset points", ha="center", va="center", fontsize=12)
-    places = solid.corners.T @ _TETRAHEDRON
-    middle = places.mean(axis=0)
-    front = np.zeros(len(places), dtype=bool)
-    for face in sorted(solid.faces, key=lambda face: (places[face] @ _EYE).mean()):
+        axes.annotate(label, position, far, textcoords="offset points", ha="center", va="center", fontsize=12)
+    positions = solid.corners.T @ _TETRAHEDRON
+    middle = positions.mean(axis=0)
+    front = np.zeros(len(positions), dtype=bool)
+    for face in sorted(solid.faces, key=lambda face: (positions[face] @ _EYE).mean()):
         # Two directions along the face give the cyclic order of its corners; the third one is its normal.
-        arms = places[face] - places[face].mean(axis=0)
+        arms = positions[face] - positions[face].mean(axis=0)
         _, _, (across, along, normal) = np.linalg.svd(arms)
-        flat = _flat(places[face][np.argsort(np.arctan2(arms @ along, arms @ across))])
+        flat = _flat(positions[face][np.argsort(np.arctan2(arms @ along, arms @ across))])
         border = np.vstack([flat, flat[:1]]).T
-        if normal @ (places[face].mean(axis=0) - middle) < 0:
+        if normal @ (positions[face].mean(axis=0) - middle) < 0:
             normal = -normal
         if normal @ _EYE > 1e-9:
             front[face] = True
@@ -184,10 +181,10 @@ def draw_tetrahedron(axes: Any, solid: Solid, marked: tuple[NDArray[np.float64],
             axes.plot(*border, color=COLOURS[0], linewidth=1.5, zorder=4)
         else:
             axes.plot(*border, color=COLOURS[0], linewidth=0.7, alpha=0.5, ls=(0, (3, 3)), zorder=2)
-    flat = _flat(places)
+    flat = _flat(positions)
     axes.plot(*flat[~front].T, "o", ms=4, color=_BEHIND, zorder=2)
     axes.plot(*flat[front].T, "o", ms=5.5, color=_INK, mec="white", mew=0.8, label="vertices", zorder=6)
-    # The marked posteriors, with areas like their weights, and lines between all of them.
+    # Plot the marked posteriors with areas proportional to their weights, and lines between all pairs.
     beliefs, weights = marked
     flat = _flat(beliefs.T @ _TETRAHEDRON)
     for x in range(len(flat)):
@@ -204,5 +201,5 @@ def draw_tetrahedron(axes: Any, solid: Solid, marked: tuple[NDArray[np.float64],
 
 
 def _flat(points: Any) -> Any:
-    """Return the picture of points of space (m, 3) in the plane (m, 2)."""
+    """Project points of space (m, 3) to the plane of the picture (m, 2)."""
     return np.column_stack([points @ _RIGHT, points @ _UP])

@@ -1,4 +1,4 @@
-"""Pictures of beliefs: region, vertices and a kernel of a privacy type; the hypers of channels, side by side."""
+"""Plot a privacy type (region, vertices, a kernel), and the hypers of channels side by side, as beliefs."""
 
 from collections.abc import Iterable, Mapping
 from itertools import combinations
@@ -37,7 +37,7 @@ def check_drawable(ptype: PrivacyType, path: Path) -> None:
 
 
 def type_figure(ptype: PrivacyType, file: BinaryIO, path: Path, name: str = "") -> None:
-    """Draw the region of posteriors in its simplex, and mark the posteriors of the kernel that leaks most."""
+    """Plot the region of posteriors that a type allows, and mark the posteriors of the kernel that leaks most."""
     check_drawable(ptype, path)
     chosen, names = most_leaking(ptype), secret_names(ptype.space)
     if ptype.space.size == 3:
@@ -49,7 +49,7 @@ def type_figure(ptype: PrivacyType, file: BinaryIO, path: Path, name: str = "") 
 
 
 def type_panel(ptype: PrivacyType, *marked: Channel, names: tuple[str, ...] = ("a kernel",), title: str = "") -> Panel:
-    """Return the triangle of a type on three secrets, with the posteriors of some kernels."""
+    """Return the triangle to plot for a type on three secrets, with the posteriors of some kernels."""
     corners = to_floats(vertices(ptype).columns)
     points = [PosteriorPoints(corners, "vertices", colour="#333333")]
     for k, (kernel, name) in enumerate(zip(marked, names, strict=True)):
@@ -79,7 +79,7 @@ def beliefs_of(channel: Channel) -> tuple[NDArray[np.float64], Array]:
 
 
 def most_leaking(ptype: PrivacyType) -> Channel:
-    """Return the kernel with the largest Bayes vulnerability, sum_y max_x K[x, y], and the fewest outcomes."""
+    """Return the kernel with the largest Bayes vulnerability, sum_y max_x K[x, y], and then the fewest outcomes."""
     return max(kernels(ptype), key=lambda kernel: (kernel.matrix.max(axis=0).sum(), -kernel.shape[1]))
 
 
@@ -91,7 +91,7 @@ def _title(ptype: PrivacyType, name: str) -> str:
 def hyper_figure(
     channels: Mapping[str, Channel], prior: Array, space: Space | None, file: BinaryIO, path: Path
 ) -> None:
-    """Draw the hyper of each channel; with a space, inside the posteriors that its smallest epsilon allows."""
+    """Plot the hyper of each channel; with a space, also the posteriors that its smallest epsilon allows."""
     labels: Iterable[object] = range(len(prior)) if space is None else space.labels
     labels = next((C.secrets for C in channels.values() if C.secrets is not None), labels)
     panels = []

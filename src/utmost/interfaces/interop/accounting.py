@@ -1,4 +1,4 @@
-"""Noise for dp-accounting: privacy loss distributions, and events for its accountants."""
+"""Convert noise for dp-accounting: to privacy loss distributions, and to events for its accountants."""
 
 import math
 from typing import Any
@@ -25,10 +25,10 @@ Masses = dict[Any, float]
 
 
 def privacy_loss_distribution(distribution: Distribution, cells: int = 1, *, discretization: float = 1e-4) -> Any:
-    """The privacy loss of noise on ``cells`` cells, each changed by at most the sensitivity, in dp-accounting's form.
+    """Return the privacy loss distribution of noise on ``cells`` cells, each changed by at most the sensitivity.
 
     It is computed from the worst pair: the distribution, and its copy shifted by the sensitivity. Outcomes with the
-    same loss form one class. For a distribution on the reals, the integers that are drawn on its grid take its place.
+    same loss form one class. For a distribution on the reals, the integers are used that are drawn on its grid.
     More than 4096 classes of a geometric distribution, or 65536 outcomes of another distribution, are joined at their
     largest loss. The result errs upwards, up to the rounding of float64.
 
@@ -55,7 +55,7 @@ def privacy_loss_distribution(distribution: Distribution, cells: int = 1, *, dis
 
 
 def worst_pair(distribution: IntegerDistribution) -> tuple[Masses, Masses]:
-    """Return the log-probabilities of classes of outcomes with the shift, and without it."""
+    """Return log-probabilities of classes of outcomes: of the shifted distribution, and of the distribution."""
     epsilon, width = distribution.level.epsilon_float, distribution.sensitivity
     if isinstance(distribution, DiscreteStaircase) or (isinstance(distribution, Geometric) and width == 1):
         # Three classes, with losses -epsilon, 0 and epsilon; their masses follow from the total variation.
@@ -90,7 +90,7 @@ def worst_pair(distribution: IntegerDistribution) -> tuple[Masses, Masses]:
 
 
 def _pair(masses: Floats, losses: Floats, beyond: float = 0.0) -> tuple[Masses, Masses]:
-    """Return the log-probabilities with and without the shift, from the masses without it and their losses."""
+    """Return log-probabilities of the shifted and of the unshifted distribution, from unshifted masses and losses."""
     upper: Masses = {k: math.log(mass) for k, mass in enumerate(masses.tolist()) if mass > 0}
     lower: Masses = {k: mass - float(losses[k]) for k, mass in upper.items()}
     if beyond > 0:
@@ -102,7 +102,7 @@ def _pair(masses: Floats, losses: Floats, beyond: float = 0.0) -> tuple[Masses, 
 
 
 def dp_event(distribution: Distribution, cells: int = 1) -> Any:
-    """The privacy level of noise on ``cells`` cells, as an event for dp-accounting's accountants.
+    """Return the privacy level of noise on ``cells`` cells, as an event for dp-accounting's accountants.
 
     Among all mechanisms at one level, randomised response on two answers loses the most at every epsilon. The event is
     this response: exact for the geometric distribution at sensitivity 1, an upper bound for every other distribution.

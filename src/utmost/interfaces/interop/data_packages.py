@@ -1,4 +1,4 @@
-"""A released table that describes itself: a Frictionless data package, and metadata of CSV on the web.
+"""Describe a released table by a Frictionless data package, and by metadata of CSV on the Web.
 
 Formats: Data Package 2.0 (https://datapackage.org), and the W3C's Metadata Vocabulary for Tabular Data.
 """
@@ -29,7 +29,7 @@ _WHOLE, _DECIMAL = re.compile(r"[+-]?(0|[1-9]\d*)"), re.compile(r"[+-]?(0|[1-9]\
 
 
 def data_package(path: Path | str, deployment: Deployment | None = None, *, license: str = "") -> dict[str, Any]:
-    """A released table as a data package: fields, margins, privacy, licence and sources, valid by Data Package 2.0.
+    """Return a released table as a data package: fields, margins, privacy, licence, sources (Data Package 2.0).
 
     A field of margins names its field of values as ``uncertaintyOf``, and has the ``confidence``. The package's
     ``privacy`` has epsilon, the guarantee in words, and the distribution of the noise. For a table with the noise of
@@ -125,7 +125,7 @@ def data_package(path: Path | str, deployment: Deployment | None = None, *, lice
 
 
 def csv_metadata(package: dict[str, Any]) -> dict[str, Any]:
-    """The CSV on the Web metadata of a packaged table, to be written as ``NAME.csv-metadata.json`` beside the table.
+    """Return CSV on the Web metadata of a packaged table, for a file ``NAME.csv-metadata.json`` beside the table.
 
     Args:
         package: Result of `data_package`.
@@ -182,7 +182,7 @@ def _fields(file: Path, statement: Mapping[str, Any]) -> list[dict[str, Any]]:
         elif any(_measured(other, columns)[0] == name for other in columns):
             field["description"] = "published with noise"
         else:
-            # Labels are text, because codes such as 01 are no numbers; or dates.
+            # Labels are dates or text, because codes such as 01 are no numbers.
             kind = "date" if texts and all(map(_is_date, texts)) else "string"
             field |= {"description": "published as it is", "type": kind}
         fields.append(field)

@@ -1,4 +1,4 @@
-"""Methods of this package on frames of pandas and Polars: ``df.utmost.release(...)``.
+"""Add methods of this package to frames of pandas and Polars: ``df.utmost.release(...)``.
 
 Nothing is registered until `register_frames` is called, and neither package is imported before.
 """
@@ -44,7 +44,7 @@ class FrameMethods:
         self._frame = frame
 
     def release(self, promise: Promise, *, epsilon: Number | Level) -> Answer[Any]:
-        """Release columns of the frame; arguments and errors as of `utmost.release`."""
+        """Release columns of the frame; arguments and errors are those of `utmost.release`."""
         return release(self._frame, promise, epsilon=epsilon)
 
     def count(
@@ -57,12 +57,12 @@ class FrameMethods:
         spelling: Spelling = PLAIN,
         outside: str | None = None,
     ) -> CountedTable:
-        """Count events, one in each row of the frame; arguments and errors as of `utmost.count_table`."""
+        """Count events, one in each row of the frame; arguments and errors are those of `utmost.count_table`."""
         return count_table(self._frame, domain, counting, measure=measure, by=by, spelling=spelling, outside=outside)
 
 
 def register_frames(*libraries: str) -> tuple[str, ...]:
-    """Add the accessor ``utmost`` to frames of pandas and Polars, lazy ones, too.
+    """Add the accessor ``utmost`` to frames of pandas and Polars, also to lazy frames.
 
     ``frame.utmost.release`` calls `utmost.release` with the frame, and ``frame.utmost.count`` calls
     `utmost.count_table`. A second registration changes nothing.
@@ -102,7 +102,7 @@ def register_frames(*libraries: str) -> tuple[str, ...]:
 
 
 def _add(kind: type, registering: Callable[[str], Callable[[type], type]]) -> None:
-    """Register the accessor unless its name is taken: both libraries would replace what is there."""
+    """Register the accessor; refuse a name that is taken, because both libraries would replace what has it."""
     there = getattr(kind, _NAME, None)
     if there is FrameMethods:
         return

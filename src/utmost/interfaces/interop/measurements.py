@@ -1,4 +1,4 @@
-"""Noise as OpenDP measurements: one response, or responses at several levels at the cost of the largest."""
+"""Make OpenDP measurements from noise: of one response, or of responses at several levels at the cost of one."""
 
 import math
 import sys
@@ -22,7 +22,7 @@ _LARGEST = (1 << 63) - 1
 
 
 def opendp_measurement(distribution: Distribution) -> Any:
-    """One number plus noise of the distribution, as a measurement of OpenDP.
+    """Return a measurement of OpenDP that adds noise of the distribution to one number.
 
     The input domain is ``atom_domain`` of i64, or of floats without NaN; the input metric is the absolute distance; the
     output measure is the maximum divergence. The privacy map takes d_in to the smallest level that the distribution
@@ -52,12 +52,12 @@ def opendp_measurement(distribution: Distribution) -> Any:
 
 
 def gradual_measurement(distribution: Geometric) -> Any:
-    """A measurement of OpenDP that answers one integer at many levels, at the cost of the distribution's level.
+    """Return a measurement of OpenDP that answers one integer at many levels, at the cost of the distribution's level.
 
     The release is a queryable, with levels in any order. A query is an epsilon (or a `Level`) per
     ``distribution.sensitivity``, at most that of ``distribution``. Its answer is the response of a
-    `utmost.releases.GradualRelease`. A repeated level has the same answer. All answers together cost as much as the
-    largest level alone, so the privacy map is that of one response at the distribution's level.
+    `utmost.releases.GradualRelease`. A repeated level has the same answer. All answers together cost only the
+    largest level, so the privacy map is that of one response at the distribution's level.
 
     Raises:
         Unsupported: where OpenDP is not installed.
@@ -113,10 +113,10 @@ def level_within(distribution: Distribution, distance: Any) -> float:
     """Return the epsilon that the distribution keeps at a distance, rounded up; infinity beyond the floats."""
     if isinstance(distance, float) and math.isinf(distance):
         return math.inf
-    apart = exact(distance, "d_in")
+    shift = exact(distance, "d_in")
     kept = (
-        distribution.worst_level(Fraction(math.ceil(apart)) if distribution.numbers == "integers" else apart)
-        if apart > 0
+        distribution.worst_level(Fraction(math.ceil(shift)) if distribution.numbers == "integers" else shift)
+        if shift > 0
         else None
     )
     return 0.0 if kept is None else round_up(narrow_interval(kept.epsilon_interval))

@@ -1,4 +1,4 @@
-"""Other packages, imported when they are first used."""
+"""Import other packages when they are first used; an error says how to install a missing one."""
 
 from importlib import import_module
 from types import ModuleType

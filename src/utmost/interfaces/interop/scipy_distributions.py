@@ -1,4 +1,4 @@
-"""Distributions of noise as SciPy distributions, for tests of fit, expectations and plots."""
+"""Convert distributions of noise to SciPy distributions, for tests of fit, expectations and plots."""
 
 from functools import cache
 from typing import Any
@@ -13,7 +13,7 @@ from utmost.interfaces.interop.packages import package
 
 
 def scipy_distribution(distribution: Distribution) -> Any:
-    """A distribution as SciPy has them: an ``rv_discrete`` on the integers, an ``rv_continuous`` on the reals.
+    """Return a distribution of SciPy: an ``rv_discrete`` on the integers, an ``rv_continuous`` on the reals.
 
     The distribution computes all numbers, in float64. ``rvs`` draws from the operating system's randomness and takes no
     ``random_state``; its draws are for simulations, not for releases.
@@ -30,7 +30,7 @@ def scipy_distribution(distribution: Distribution) -> Any:
 
 
 class _OfDistribution:
-    """Methods that both kinds of SciPy distributions take from a distribution."""
+    """Methods of both kinds of SciPy distributions, computed by a `Distribution`."""
 
     distribution: Any  # a `Distribution`, on the integers with `pmf` or on the reals with `pdf`
 
@@ -81,7 +81,7 @@ class _OfDistribution:
 
 
 def _floats(function: Any, x: Any) -> Any:
-    """Apply a function to floats; SciPy also asks for infinities, which get the limits."""
+    """Apply a cdf or ccdf to floats; for infinities, which SciPy also passes, return the limits."""
     points = np.asarray(x, dtype=np.float64)
     inside = np.isfinite(points)
     values = np.where(points > 0, *((1.0, 0.0) if function.__name__ == "cdf" else (0.0, 1.0)))

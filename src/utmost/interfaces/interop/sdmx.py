@@ -1,4 +1,4 @@
-"""A released table as an SDMX-CSV 2.0 data message, for an existing structure.
+"""Write a released table as an SDMX-CSV 2.0 data message, for an existing structure.
 
 Format: the SDMX-CSV field guide, version 2.0 (SDMX 3.0), https://github.com/sdmx-twg/sdmx-csv; the codes of OBS_STATUS
 are those of the cross-domain code list CL_OBS_STATUS, version 2.2.
@@ -43,7 +43,7 @@ def sdmx_csv(
     kind: Literal["dataflow", "datastructure", "dataprovision"] = "dataflow",
     action: SdmxAction = "I",
 ) -> str:
-    """A released table as the text of an SDMX-CSV 2.0 message: dimensions, value, status, and margin as an attribute.
+    """Return a released table as an SDMX-CSV 2.0 message: dimensions, value, status, and margin as an attribute.
 
     Columns are STRUCTURE, STRUCTURE_ID and ACTION; a dimension for each public column; OBS_VALUE; and the attributes
     OBS_STATUS (A for a value, Q where a cell is withheld, U where it is marked unreliable), MARGIN_OF_ERROR and
@@ -90,7 +90,7 @@ def sdmx_csv(
     statement, columns = read_statement(sidecars.statement_beside(file)), files.columns(files.read(file))
     measure, dimensions = _parts(columns, optional(column, text, "column"))
 
-    # The identifier of each component, by column or by its usual name.
+    # `named` has the identifier of each component, by its column or its usual name.
     named = {name: name.upper() for name in dimensions} | {name: name for name in (MEASURE, STATUS, MARGIN, CONFIDENCE)}
     for name, identifier in ({} if components is None else mapping(components, "components")).items():
         if name not in named:
@@ -127,7 +127,7 @@ def sdmx_csv(
 
 
 def _parts(columns: Mapping[str, list[Any]], column: str | None) -> tuple[str, list[str]]:
-    """Return the measure, and the dimensions: columns without noise, margins and marks."""
+    """Return the measure, and as dimensions all columns that are not released and are no margin, bound or mark."""
     released = [name for name in columns if f"{name}_margin" in columns or (name == "clean" and column in (None, name))]
     if column is not None and column not in columns:
         raise no_column(column, list(columns))

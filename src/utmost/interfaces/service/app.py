@@ -1,4 +1,4 @@
-"""The application that a web server runs: API and pages behind checks of every request, with health and metrics."""
+"""Build the ASGI application of a service: API, pages, health and metrics, behind checks of each request."""
 
 import asyncio
 import json
@@ -42,7 +42,7 @@ from utmost.interfaces.service.api.problems import (
 from utmost.interfaces.service.api.routes import Who, check_before_body, identify, router
 from utmost.interfaces.service.metrics import Metrics
 from utmost.interfaces.service.notices import Notices
-from utmost.interfaces.service.pages.page_downloads import KeptFiles
+from utmost.interfaces.service.pages.page_downloads import FileCache
 from utmost.interfaces.service.pages.page_forms import forms
 from utmost.interfaces.service.pages.page_rendering import problem_page, wants_page
 from utmost.interfaces.service.pages.pages import pages
@@ -67,7 +67,7 @@ def of_environment() -> Guards:
     lines = logging.StreamHandler()
     lines.setFormatter(JsonLogFormatter())
     logging.basicConfig(level=logging.INFO, handlers=[lines])
-    # Warnings about a request name releases and datasets, which a log must not.
+    # Warnings about a request name releases and datasets; a log must not name them.
     warnings.simplefilter("ignore", PrivacyWarning)
     logging.captureWarnings(True)  # other warnings become log lines
     settings = Settings.of_environment()
@@ -111,7 +111,7 @@ def _built(service: Service, settings: Settings, lifespan: Any = None) -> FastAP
         redirect_slashes=False,
         lifespan=lifespan,
     )
-    app.state.service, app.state.metrics, app.state.files = service, Metrics(), KeptFiles()
+    app.state.service, app.state.metrics, app.state.files = service, Metrics(), FileCache()
     app.state.limits = RateLimits(settings.rate, settings.burst)
     app.state.openid = OpenId(settings.oidc_issuer, settings.oidc_audience) if settings.oidc_issuer else None
     app.state.sign_in = None
@@ -125,8 +125,8 @@ def _built(service: Service, settings: Settings, lifespan: Any = None) -> FastAP
     app.state.notices = Notices(service, settings) if settings.webhook or settings.mail_to else None
     app.state.session_hours = settings.session_hours
     app.state.check_before_body = check_before_body
-    for part in (router, pages, forms):
-        app.router.routes.extend(part.routes)  # include_router would build each route again
+    for router_part in (router, pages, forms):
+        app.router.routes.extend(router_part.routes)  # include_router would build each route again
     app.add_exception_handler(UtmostError, _answer_refusal)
     app.add_exception_handler(RequestValidationError, _answer_wrong_shape)
     app.add_exception_handler(HTTPException, _answer_http_error)
@@ -137,7 +137,7 @@ def _built(service: Service, settings: Settings, lifespan: Any = None) -> FastAP
 
 
 def _add_health(app: FastAPI) -> None:
-    of_its_own = CapacityLimiter(1)  # a separate thread, so that health checks do not wait for requests
+    own_thread = CapacityLimiter(1)  # a separate thread, so that health checks do not wait for requests
 
     @app.get("/health/live", include_in_schema=False)
     async def live() -> dict[str, bool]:
@@ -148,7 +148,7 @@ def _add_health(app: FastAPI) -> None:
         try:
             async with asyncio.timeout(_SECONDS_TO_BE_READY):
                 check = app.state.service.is_ready
-                return {"ready": await to_thread.run_sync(check, limiter=of_its_own, abandon_on_cancel=True)}
+                return {"ready": await to_thread.run_sync(check, limiter=own_thread, abandon_on_cancel=True)}
         except TimeoutError:
             raise LedgerUnavailable("the store must answer", came=f"nothing for {_SECONDS_TO_BE_READY:g} s") from None
 
@@ -216,7 +216,7 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
 
 
 async def _answer_broken(request: Request, error: Exception) -> Response:
-    """Answer an unexpected error; the outer checks log it."""
+    """Answer an unexpected error; `Guards` logs it."""
     return _problem_answer(request, problem(500, "ServiceBroken", BROKEN), {})
 
 

@@ -1,11 +1,11 @@
-"""Proposals of publications and relaxations: these cannot be undone, so a second person approves them first.
+"""Proposals: a publication or a relaxation cannot be undone, so a second person approves it first.
 
 A proposal holds only public facts: the release, the level and the promise. The curator keeps the table, and sends it
-after the approval, so that no true value waits on a disk. An approval is for these facts only. Carrying it out twice
-costs nothing, because the ledger repeats its answer.
+after the approval, so that no true value waits on a disk. An approval is for these facts only. Sending an approved
+request twice costs nothing, because the ledger repeats its answer.
 
-The request, which may be long, is stored apart. The proposal has only the digest of the request, so that a list of
-proposals reads no requests.
+The request may be long and has a record of its own. The proposal has only the digest of the request, so that a list
+of proposals reads no requests.
 """
 
 import json
@@ -128,7 +128,7 @@ def check_approved(
     request: PublishRequest | AnswerRequest,
     approved: Mapping[str, Any],
 ) -> None:
-    """Check that a proposal allows this request, by its proposer or, if the proposal says so, by any curator."""
+    """Check that a proposal allows this request by a token's owner: its proposer, or any curator if it says so."""
     # `approved` are the stored facts of the proposal, see `approved_facts`.
     verb = verb_of(request)
     noun = "publication" if verb == "publish" else "relaxation"
@@ -177,7 +177,7 @@ def first_difference(
 
 
 def _value_text(value: Any) -> str:
-    """Return a value of a request as JSON; a long one, such as a plan, shortened."""
+    """Return a value of a request as JSON, cut off after 200 characters."""
     text = "not set" if value is None else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
 

@@ -1,4 +1,4 @@
-"""Actions of auditors and admins: budgets, history, verification, receipts, and the trail."""
+"""Methods for auditors and admins: budgets, history, verification, receipts, and the trail."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +16,7 @@ from utmost.publish.ledger.verification import Status, Verification
 
 
 class Audit:
-    """The audit of a ledger, with a token for each action."""
+    """Budgets, history and verification of a ledger; each method checks the rights of a token."""
 
     __slots__ = ("_context", "_ledger")
 
@@ -47,27 +47,27 @@ class Audit:
         return dataset not in {release.dataset for release in self._ledger.releases}
 
     def history(self, token: Token, name: str | None = None) -> tuple[Event, ...]:
-        """Return the events of the ledger: all, or those of a release."""
+        """Return the events of a release; None stands for all events of the ledger."""
         token.check("history", name)
         return self._ledger.history(name)
 
     def status(self, token: Token) -> Status:
-        """Return the ledger's place, size and budgets, and whether new answers are possible."""
+        """Return the size and budgets of the ledger, and whether new answers are possible."""
         token.check("verify")
         return self._ledger.status()
 
     def separate_datasets(self, token: Token) -> list[dict[str, Any]]:
-        """Return the releases whose individuals were declared to be in no other dataset, without a comparison."""
-        # Each has its dataset, the declaring person and the other datasets. If a person is in two of them, the levels
-        # add up, and no budget shows it. The list has names alone, and depends on no value.
+        """Return the releases whose individuals were declared, without a comparison, to be in no other dataset."""
+        # Each release has its dataset, the person who declared this, and the other datasets. If an individual is in two
+        # datasets, the levels add up, and no budget shows it. The list has only names, and depends on no cell.
         token.check("verify")
-        there = {(release.name, release.version): release.dataset for release in self._ledger.releases}
+        dataset_of = {(release.name, release.version): release.dataset for release in self._ledger.releases}
         records = [record for _, record in self._context.records.read(lambda store: store.all("separate"))]
-        datasets = sorted(set(there.values()))
+        datasets = sorted(set(dataset_of.values()))
         current = {
             (record["release"], record["version"], record["declared_by"]): record
             for record in records
-            if there.get((record["release"], record["version"])) == record["dataset"]
+            if dataset_of.get((record["release"], record["version"])) == record["dataset"]
         }
         return [
             record | {"others": [other for other in datasets if other != record["dataset"]]}
@@ -75,7 +75,7 @@ class Audit:
         ]
 
     def lines(self, token: Token) -> Iterator[dict[str, Any]]:
-        """Return the complete trail for export, oldest first, each line with its name."""
+        """Return all lines of the trail for export, oldest first, each with its name."""
         token.check("trail")
         return lines_of(self._context.records)
 
@@ -112,7 +112,7 @@ class Audit:
 
 
 def lines_of(records: Records) -> Iterator[dict[str, Any]]:
-    """Return the complete trail in some records, oldest first, each line with its name."""
+    """Yield all lines of the trail in a store of records, oldest first, each with its name."""
 
     def following(after: str) -> list[tuple[str, dict[str, Any]]]:
         return records.read(lambda store: store.all("trail", after, A_PAGE))

@@ -1,4 +1,4 @@
-"""A service in this process, for a notebook or a test: a real server on this machine, in a thread."""
+"""Run a service in this process, for a notebook or a test, by a web server in a thread."""
 
 import threading
 import time
@@ -18,11 +18,11 @@ _PATIENCE = 30.0
 
 
 def application(service: Service, settings: Settings | None = None) -> "Guards":
-    """Return the ASGI application of a service, for a server of your own.
+    """Return the ASGI application of a service, for an ASGI server that the caller runs.
 
     Args:
         service: Service to answer for; the caller closes its ledger.
-        settings: Limits, and an OpenID provider if there is one; the defaults when left out.
+        settings: Limits of requests, and the OpenID provider; by default `Settings()`.
 
     >>> from tempfile import mkdtemp
     >>> from utmost.ledger import Ledger
@@ -37,11 +37,11 @@ def application(service: Service, settings: Settings | None = None) -> "Guards":
 
 @contextmanager
 def served(service: Service, settings: Settings | None = None, port: int = 0) -> Iterator[str]:
-    """Serve while the block runs; the block gets the address.
+    """Run a web server for a service while the `with` block runs; the block gets the server's address.
 
     Args:
         service: Service to run; the caller closes its ledger.
-        settings: Limits; the defaults when left out.
+        settings: Limits of requests; by default `Settings()`.
         port: Port of 127.0.0.1; a free one if left out.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Backups of a service, each restored once as a test when it is made.
+"""Back up a service into a folder, and restore each new backup once as a test.
 
 A backup is a folder of two SQLite files, whatever the store: the ledger, and the sealed records of the service. Neither
 holds the ledger's key, which must be kept elsewhere. The test restores both files by `put_back` into a temporary
@@ -23,7 +23,7 @@ LEDGER, _PATIENCE = "ledger.db", 60.0
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """Numbers of things in a restored backup that were checked without a fault."""
+    """The numbers of events, responses, records and lines that were checked in a restored backup; none has a fault."""
 
     events: int  # of the ledger
     responses: int
@@ -46,7 +46,7 @@ def back_up(service: Service, folder: Path, *, key: str | None = None) -> Restor
 
 
 def put_back(folder: Path, place: str, *, key: str | None = None, witness: str | None = None) -> Restored:
-    """Restore a backup in a place without a ledger, and check it."""
+    """Restore a backup at `place`, a path or PostgreSQL address without a ledger, and check everything in it."""
     # The ledger is in quarantine until it is resumed; tokens revoked since the backup are valid again.
     with Ledger.restore(folder / LEDGER, place, key=key, witness=witness) as ledger:
         store, secret = ledger.beside(PURPOSE)

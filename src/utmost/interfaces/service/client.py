@@ -1,4 +1,4 @@
-"""A ledger behind a service, with the methods of a local ledger."""
+"""Use the ledger behind a service over HTTP, with the methods of a local ledger."""
 
 import json
 import time
@@ -82,8 +82,9 @@ def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = Non
 class RemoteLedger:
     """The ledger of a service, within the rights of a token; made by `connect`.
 
-    Methods and errors are as those of `Ledger`. An interrupted write is sent again under its idempotency key, so that
-    it takes place once. Tables are sent as columns, and answers have the type of the table that was sent.
+    Methods behave like those of `Ledger`, and raise the same errors. An interrupted write is sent again under its
+    idempotency key, so that it takes place once. Tables are sent as columns, and answers have the type of the table
+    that was sent.
     """
 
     __slots__ = ("_client",)
@@ -115,8 +116,8 @@ class RemoteLedger:
     def spent(self, name: str | None = None, *, dataset: str | None = None) -> Level | None:
         """Return the level spent by all versions of a release, or by a dataset, as `Ledger.spent`.
 
-        For a release it is the level of the answers that the token may see; for a dataset the token needs the right to
-        read its budget.
+        For a release, only answers that the token may see count; for a dataset, the token needs the right to read its
+        budget.
         """
         if (name is None) == (dataset is None):
             remedy = 'Pass spent("admissions"), or spent(dataset="students").'
@@ -141,7 +142,7 @@ class RemoteLedger:
         return self._answer(self._get(f"/v1/releases/{path_part(name)}/view", epsilon=at, version=version), None)
 
     def _answer(self, found: Mapping[str, Any], sent_table: Any) -> Answer[Any]:
-        """Return the answer in JSON; `sent_table` is the table that was sent, or None for a view."""
+        """Read an answer from JSON; `sent_table` is the table that was sent, or None for a view."""
         at, table = level_from_text(found["epsilon"]), table_in(found, sent_table)
         release = Release(self, found["name"], found["version"], sent_table)
         if isinstance(table, NoisySums):
@@ -237,9 +238,9 @@ class RemoteLedger:
         independent: bool = False,
         proposal: str | None = None,
     ) -> Answer[Any]:
-        """Publish columns of a table at a first level, as `Ledger.publish`; `proposal` names its approval.
+        """Publish a table at a first level, as `Ledger.publish`; `proposal` is the name of the approved proposal.
 
-        With a proposal the promise stays the approved one.
+        With a proposal, the promise is sent unchanged: nothing is taken over from a counted table.
 
         Warns:
             IndividualLeftOut: if the approved promise does not state who was counted.
@@ -262,7 +263,7 @@ class RemoteLedger:
         request: str | None = None,
         proposal: str | None = None,
     ) -> Answer[Any]:
-        """Relax a release with the same table, as `Ledger.relax`; `proposal` names its approval."""
+        """Relax a release with the same table, as `Ledger.relax`; `proposal` names the approved proposal."""
         body = {"level": level_text(level(epsilon)), "version": version, "proposal": proposal}
         answer = self._post(f"/v1/releases/{path_part(name)}/relax", request, {**body, **table_as_json(table)})
         return self._answer(answer, table)
@@ -296,7 +297,7 @@ class RemoteLedger:
         request: str | None = None,
         proposals: Mapping[str, str] | None = None,
     ) -> dict[str, Answer[Any]]:
-        """Relax several releases, each to its share of one level, in one transaction, as `Ledger.relax_shared`."""
+        """Relax several releases together, each to its budget share of one level, as `Ledger.relax_shared`."""
         _, levels = levels_of_tables(tables, shared, epsilon)
         wanted = [AnswerRequest(name, at) for name, at in levels.items()]
         return self.relax_measures(wanted, tables, request=request, proposals=proposals)
@@ -333,7 +334,7 @@ class RemoteLedger:
         epsilon: Number | Level,
         dataset: str | None = None,
     ) -> dict[str, Any]:
-        """Return the budget after a release at this level; nothing is spent."""
+        """Return the budget that a release at this level would leave; nothing is spent."""
         query = {"epsilon": level_text(level(epsilon)), "dataset": dataset}
         return self._get(f"/v1/releases/{path_part(name)}/rehearsal", **query)
 
@@ -362,7 +363,7 @@ class RemoteLedger:
         return self._get("/v1/status")
 
     def verify(self) -> dict[str, Any]:
-        """Recompute everything in the ledger, at the service."""
+        """Make the service recompute everything in its ledger; return how many parts it checked."""
         return self._post("/v1/verification", None, {})
 
     def receipt(self) -> str:
@@ -381,7 +382,8 @@ class RemoteLedger:
     def export_trail(self, path: Path | str) -> int:
         """Write the complete trail into a new file, a JSON object in each line; return the number of checked lines.
 
-        Each line has a digest of all lines before it: a later export begins with the same lines, or some were lost.
+        Each line has a digest of all lines before it. A later export begins with the same lines, unless lines were
+        lost.
 
         Raises:
             LedgerDamaged: for a line that does not follow from the lines before it.
@@ -458,7 +460,7 @@ class RemoteLedger:
         return self._send("GET", path, params={name: value for name, value in query.items() if value is not None})
 
     def _listed(self, path: str, after: str = "", most: int | None = None) -> list[dict[str, Any]]:
-        """Return the items of a list, page by page: all, or at most `most`."""
+        """Return all items of a list, or at most `most`, fetched page by page."""
         items: list[dict[str, Any]] = []
         following: str | None = after
         while following is not None and (most is None or len(items) < most):
@@ -497,7 +499,7 @@ class RemoteLedger:
 
 
 def _sent(request: PublishRequest | AnswerRequest) -> dict[str, Any]:
-    """Return a request as JSON; its name for repetition is sent beside it, as the idempotency key."""
+    """Return a request as JSON; refuse a publication that has its own name for repetition."""
     if isinstance(request, AnswerRequest):
         return request.facts()
     if request.request is not None:

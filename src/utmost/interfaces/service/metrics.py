@@ -12,7 +12,7 @@ FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
 class Metrics:
-    """The metrics of a service, with those of all workers that share a folder."""
+    """Counts and times the requests of a service, over all workers that share a folder."""
 
     __slots__ = ("_registry", "_requests", "_seconds")
 
@@ -26,7 +26,7 @@ class Metrics:
         )
 
     def counted(self, route: str, method: str, status: int, seconds: float) -> None:
-        """Count a request; unknown methods count as one."""
+        """Count a request; all methods outside a fixed list count as "other"."""
         named = method if method in _METHODS else "other"
         self._requests.labels(route, named, str(status)).inc()
         self._seconds.labels(route).observe(seconds)

@@ -1,4 +1,4 @@
-"""Notices that something waits, or that a token expires soon, sent to an address in the server's settings.
+"""Send notices to a webhook or by mail: a proposal or a table waits, or a token expires soon.
 
 A notice has one of three sentences and the address of a page: no name, level or value. Only the operator's settings
 name the receiver, so no request can make this machine call an address. Redirects are not followed, and answers are not
@@ -44,14 +44,14 @@ class Notices:
         self._thread.start()
 
     def tell(self, about: str) -> None:
-        """Queue a notice; drop and log it if a hundred are waiting."""
+        """Queue a notice; if a hundred notices are waiting, drop it and log that."""
         try:
             self._queue.put_nowait(about)
         except Full:
             _log("a notice must find room in the queue", f"{_MOST} waiting notices")
 
     def close(self) -> None:
-        """Send the queued notices, for a few seconds, and end."""
+        """Stop the thread after the queued notices were sent, at most some seconds later."""
         self._service.context.records.notify = ignore_notice
         try:
             self._queue.put(None, timeout=_PATIENCE)
@@ -74,15 +74,15 @@ class Notices:
                 continue
             if about is None:
                 return
-            ways = [
-                way
-                for place, way in ((self._settings.webhook, self._post), (self._settings.mail_to, self._mail))
+            senders = [
+                send
+                for place, send in ((self._settings.webhook, self._post), (self._settings.mail_to, self._mail))
                 if place
             ]
-            for way in ways:
+            for send in senders:
                 for turn in range(_TRIES):
                     try:
-                        way(about)
+                        send(about)
                     except Exception as error:  # a failing receiver must not stop the next notice
                         if turn == _TRIES - 1:
                             _log("the receiver must accept a notice", type(error).__name__)

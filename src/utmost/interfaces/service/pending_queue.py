@@ -1,4 +1,4 @@
-"""The queue of waiting proposals: a short record for each, written when waiting begins, deleted when it ends.
+"""Queue of waiting proposals: each has a short record, written when it begins to wait and deleted when it ends.
 
 A record is written in the transaction that proposes or decides, so the queue always agrees with the other records. No
 page has to open all proposals to count those that wait.
@@ -26,7 +26,7 @@ from utmost.interfaces.service.service_context import ServiceContext
 
 _KIND = "waiting"
 MOST_WAITING = 1000
-"""Waiting proposals, of all people, that the page of waiting things looks at."""
+"""Largest number of waiting proposals, of all people, that a page of waiting proposals reads."""
 
 _MOST_COUNTED = 100
 
@@ -40,13 +40,13 @@ class Waiting(JsonRecord):
     READ: ClassVar = {"level": level_from_text, "also": tuple}
 
     name: Record
-    # The action it waits for: "decide proposals", or "publish" for the table after an approval.
+    # The action that the proposal waits for: "decide proposals", or "publish" for the table after an approval.
     verb: Annotated[str, one_of((DECISION, TABLE))]
     release: ReleaseName
     version: Count
     level: LevelText
     proposer: Person
-    # Time since which it waits, in seconds since 1970.
+    # Time when the waiting began, in seconds since 1970.
     made: Seconds
     # Whether any curator may send the table.
     anyone: bool = False
@@ -54,13 +54,13 @@ class Waiting(JsonRecord):
     also: Annotated[tuple[str, ...], HIDDEN] = ()
 
     def is_for(self, person: Token) -> bool:
-        """Check whether it waits for a person: a decision for all but the proposer, a table for the proposer."""
+        """Check whether a person may act: all but the proposer may decide; the proposer or anyone may send a table."""
         is_own = person.is_of((self.proposer, *self.also))
         return is_own or self.anyone if self.verb == TABLE else not is_own
 
 
 def note_proposal(store: RecordTransaction, proposal: Proposal) -> None:
-    """Record what a proposal waits for now: a second person, then the table, then nothing."""
+    """Record what a proposal waits for now: a decision, then a table, then nothing."""
     verb = {PROPOSED: DECISION, APPROVED: TABLE}.get(proposal.state)
     if verb is None:
         return note_done(store, proposal.name)
@@ -91,7 +91,7 @@ def waits(store: RecordTransaction, name: str) -> bool:
 
 
 class PendingQueue:
-    """The proposals that wait, for each token."""
+    """Finds and counts the proposals that wait for the owner of a token."""
 
     __slots__ = ("_context",)
 
@@ -99,7 +99,7 @@ class PendingQueue:
         self._context = context
 
     def all(self, token: Token) -> list[Waiting]:
-        """Return the proposals that wait for the owner of a token, longest first, of the first thousand that wait."""
+        """Return which of the first thousand waiting proposals wait for a token's owner, the longest waiting first."""
         # Cost: reads at most a thousand short records, and all tokens if one of the records may be for this token.
         return sorted(self._first(token, MOST_WAITING)[0], key=lambda waiting: (waiting.made, waiting.name))
 
@@ -108,19 +108,19 @@ class PendingQueue:
         return self._context.records.read(lambda store: waits(store, name))
 
     def count(self, token: Token) -> str:
-        """Return the number of waiting proposals for the menu, among the first hundred; "+" means more."""
+        """Return, for the menu, how many of the first hundred waiting proposals wait for a person; "+" if more wait."""
         mine, is_all = self._first(token, _MOST_COUNTED)
         return f"{len(mine)}{'' if is_all else '+'}" if mine or not is_all else ""
 
     def _first(self, token: Token, most: int) -> tuple[list[Waiting], bool]:
-        """Return the proposals that wait for a token, among the first `most`, and whether these are all."""
+        """Return which of the first `most` waiting proposals wait for a token's owner, and whether no others wait."""
         if not token.may_ever(TABLE):
             token.check_role(DECISION)
 
         def work(store: RecordTransaction) -> tuple[list[Waiting], bool]:
             records = store.all(_KIND, most=most + 1)
-            there = [Waiting.of_kept(name, record) for name, record in records[:most]]
-            mine = [waiting for waiting in there if token.may(waiting.verb, waiting.release, waiting.level)]
+            waiting_records = [Waiting.of_kept(name, record) for name, record in records[:most]]
+            mine = [waiting for waiting in waiting_records if token.may(waiting.verb, waiting.release, waiting.level)]
             if mine:
                 person = self._context.person(store, token)
                 mine = [waiting for waiting in mine if waiting.is_for(person)]

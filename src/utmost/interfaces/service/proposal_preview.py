@@ -1,4 +1,4 @@
-"""A preview of a publication or an approval: its margins, the budget before and after, and warnings."""
+"""Preview a publication or an approval: its margins, the budget before and after, and warnings."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -28,13 +28,13 @@ _NOT_SHOWN = "Your token includes no release of this dataset: its budget is not 
 
 @dataclass(frozen=True, slots=True)
 class ProposalPreview:
-    """The outcome of a proposal, computed from public facts."""
+    """The margins, budgets and warnings of a proposal, computed from public facts."""
 
     # Released columns, or the first dozen tables of a plan, with their margins at 95 %.
     bars: tuple[tuple[str, int | float], ...] = ()
-    # Budget of the dataset.
+    # Budget of the proposal's dataset before the proposal.
     before: Budget | None = None
-    # None if the proposal would exceed the limit.
+    # The same budget after the proposal; None if the proposal would exceed the limit.
     after: Budget | None = None
     # Why the proposal cannot be carried out; empty if it can.
     problem: str = ""
@@ -50,14 +50,14 @@ class ProposalPreview:
 
     @property
     def largest(self) -> int | float | None:
-        """The largest margin; None where counts, sums and means have margins in different units."""
+        """The largest margin; None if counts, sums and means have margins in different units."""
         return None if any(": " in name for name, _ in self.bars) else max(margin for _, margin in self.bars)
 
 
 def with_others(
     ledger: Ledger, seen: ProposalPreview, proposal: Proposal, others: Sequence[Proposal]
 ) -> ProposalPreview:
-    """Add the other waiting proposals on the dataset, and a warning if together they exceed its limit."""
+    """Add the other waiting proposals on the dataset, and a warning if all proposals together exceed its limit."""
     # Releases of disjoint parts are added up as if they had the same people.
     if seen.before is None or not others:
         return seen
@@ -66,9 +66,9 @@ def with_others(
         at = one.release, one.version
         wanted[at] = max(one.level, wanted.get(at, one.level))
     spending, dataset = seen.before.spending, seen.before.dataset
-    there = {(known.name, known.version): known for known in ledger.releases if known.dataset == dataset}
+    known_releases = {(known.name, known.version): known for known in ledger.releases if known.dataset == dataset}
     for at, largest in wanted.items():
-        known = there.get(at)
+        known = known_releases.get(at)
         if known is None or known.part is not None:
             spending = spending.plus(largest)
         else:
@@ -89,7 +89,7 @@ def preview(
     *,
     sees_all: bool = True,
 ) -> ProposalPreview:
-    """Return the outcome of a request, or the reason why it cannot be carried out."""
+    """Return the margins, budgets and warnings of a request, or the reason why it cannot be carried out."""
     # `may_know` decides whether the viewer may see the budget of a dataset. With `sees_all`, the token is for all
     # releases; otherwise no dataset with an unused limit is named. Cost: at most a dozen margins; nothing is drawn or
     # written.
@@ -111,11 +111,11 @@ def preview(
             bars = tuple((f"{name}, at the last level", margin) for name, margin in bars)
         if not may_know(dataset):
             return ProposalPreview(bars, warnings=(*warnings, _NOT_SHOWN), further=further)
-        there = {budget.dataset: budget for budget in ledger.status().datasets}
-        before = there.get(dataset, Budget(dataset, None, Spending()))
-        others = tuple(budget for name, budget in there.items() if name != dataset and may_know(name))
+        known_budgets = {budget.dataset: budget for budget in ledger.status().datasets}
+        before = known_budgets.get(dataset, Budget(dataset, None, Spending()))
+        others = tuple(budget for name, budget in known_budgets.items() if name != dataset and may_know(name))
         if isinstance(request, PublishRequest) and not independent:
-            known = {kept.dataset for kept in ledger.releases} | {kept.dataset for kept in ledger.mechanisms}
+            known = {stored.dataset for stored in ledger.releases} | {stored.dataset for stored in ledger.mechanisms}
             words = separate_from(known, dataset)
             warnings += () if words is None else (f"{words}.",)
         after = ledger.rehearse(
@@ -132,8 +132,8 @@ def _published_bars(noise: Noise, level: Level) -> tuple[tuple[tuple[str, int | 
         return noise.named_bars(level, CONFIDENCE, _MOST_BARS), 0
     wanted = wanted_marginals(noise.plan) if noise.plan.rows is None else []
     if not wanted:
-        alone = noise.named_bars(level, CONFIDENCE, _MOST_BARS)
-        return tuple((f"{name} (of the noise alone)", margin) for name, margin in alone), 0
+        noise_bars = noise.named_bars(level, CONFIDENCE, _MOST_BARS)
+        return tuple((f"{name} (of the noise alone)", margin) for name, margin in noise_bars), 0
     release, shown = NoisySums.without_data(Promise(noise=noise), level, CONFIDENCE), wanted[:_MOST_BARS]
     if noise.plan.amount_pair is None:
         bars = [(name or "total", margin) for name, margin in release.bars(*shown).items()]
@@ -149,8 +149,8 @@ def _published_bars(noise: Noise, level: Level) -> tuple[tuple[tuple[str, int | 
 def ladder(
     ledger: Ledger, request: PublishRequest, may_know: Callable[[str], bool], *, sees_all: bool = True
 ) -> tuple[tuple[Level, ProposalPreview], ...]:
-    """Return the outcome of a request at its level, and at a quarter, half, twice and four times that level."""
-    # Cost: at most five previews; after two seconds no further one begins.
+    """Return previews of a request at its level, and at a quarter, half, twice and four times that level."""
+    # Cost: at most five previews; after two seconds no further preview begins.
     until, steps = monotonic() + _LOOKING, []
     for factor in _STEPS:
         if factor == "1" or monotonic() < until:

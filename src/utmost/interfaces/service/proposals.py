@@ -1,4 +1,4 @@
-"""Proposals: made by a curator, decided by another person, and required before anything is published."""
+"""Make, list, decide and withdraw proposals, which a second person approves before anything is published."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -52,8 +52,8 @@ MOST_A_DAY = 500
 def check_declared(token: Token, verb: str, request: PublishRequest) -> None:
     """Check that a caller with a token for some releases declared that the individuals are in no other dataset."""
     # The ledger refuses values that another dataset already has, so that the levels of one person add up. For a caller
-    # with a token for some releases, that refusal would confirm guesses of other people's values. So these values are
-    # not compared, and only this declaration, which is part of the approved request, keeps two budgets from one person.
+    # with a token for some releases, that refusal would confirm guesses of other people's values. Such values
+    # are not compared: only this declaration, a part of the approved request, ensures that nobody is in two budgets.
     if token.may(verb) or request.independent:
         return
     raise NotAllowed(
@@ -65,16 +65,16 @@ def check_declared(token: Token, verb: str, request: PublishRequest) -> None:
 
 def note_declaration(store: RecordTransaction, token: Token, request: PublishRequest) -> None:
     """Record for auditors that the individuals were declared to be in no other dataset, without a comparison."""
-    # Only a declaration that `check_declared` requires is recorded. With a token for all releases it is made only where
-    # values agree, so a record would reveal that they do.
+    # Only a declaration that `check_declared` requires is recorded. A caller with a token for all releases declares
+    # this only if values agree with those of another dataset, so a record would reveal that they agree.
     about: dict[str, str | int] = {"release": request.name, "version": request.version or 1}
     about |= {"dataset": request.dataset, "declared_by": token.owner}
-    # Never replaces the declaration of another person.
+    # The record's name includes the person, so it never replaces the declaration of another person.
     store.put("separate", store.hidden("separate", *about.values()), about)
 
 
 class Proposals:
-    """The proposals of a service: publications and relaxations that a second person must approve."""
+    """Makes, lists and decides the publications and relaxations that a second person must approve."""
 
     __slots__ = ("_context", "_ledger", "required")
 
@@ -91,7 +91,7 @@ class Proposals:
         anyone: bool = False,
     ) -> Proposal:
         """Propose to publish or to relax a release."""
-        # Refused if too many or too long proposals of this person wait, or were made within a day.
+        # Refuse if too many or too long proposals of this person wait, or too many were made within a day.
         token.check("propose", request.name, request.level)
         _check_reason(reason)
         if not isinstance(anyone, bool):
@@ -126,7 +126,7 @@ class Proposals:
             if verb == "publish":
                 store.put(_PUBLICATION, name, facts)
             for listed in (_LISTED, _listed_of(store, request.name)):
-                store.put(listed, _place(number), {"proposal": name})
+                store.put(listed, _sortable_name(number), {"proposal": name})
             note_proposal(store, proposal)
             about_it = {"proposal": name, "verb": verb, "release": request.name, "level": level_text(request.level)}
             self._context.trail(store, token, "propose", **about_it)
@@ -152,13 +152,13 @@ class Proposals:
         self._check_sees(token)
 
         def work(store: RecordTransaction) -> list[Proposal]:
-            begin = _place(self._found(store, token, after).number) if after else ""
+            begin = _sortable_name(self._found(store, token, after).number) if after else ""
             lists = [_LISTED] if token.may("list") else [_listed_of(store, grant.release) for grant in token.grants]
             found: dict[str, str] = {}
             for listed in dict.fromkeys(lists):
                 read = store.newest if newest_first else store.all
-                found |= {place: line["proposal"] for place, line in read(listed, begin, most + 1)}
-            names = [found[place] for place in sorted(found, reverse=newest_first)]
+                found |= {name_in_list: line["proposal"] for name_in_list, line in read(listed, begin, most + 1)}
+            names = [found[name_in_list] for name_in_list in sorted(found, reverse=newest_first)]
             return [proposal for name in names[: most + 1] if (proposal := _proposal(store, name)) is not None]
 
         found = self._context.records.read(work)
@@ -177,7 +177,7 @@ class Proposals:
         return self._context.records.read(work)
 
     def others_waiting(self, token: Token, name: str, dataset: str) -> list[Proposal]:
-        """Return the other waiting proposals on a dataset, oldest first, about releases that a token may see."""
+        """Return the waiting proposals on a dataset except `name`, oldest first, on releases that a token may see."""
         # Cost: reads at most a thousand requests.
         self._check_sees(token)
 
@@ -305,20 +305,20 @@ class Proposals:
         proposals: Mapping[str, str | None],
         new: Sequence[PublishRequest | AnswerRequest],
     ) -> Callable[[RecordTransaction], bool]:
-        """Return the work of a transaction that checks all approvals, and records who carries out the requests."""
-        # `new` are the requests without a stored answer: only they need an approval. The work refuses missing
-        # approvals, and another request under the same key; it returns whether this request was answered before.
+        """Return a function for one transaction: it checks all approvals, and records who carries out the requests."""
+        # `new` are the requests without a stored answer: only they need an approval. The function refuses missing
+        # approvals, and another request under the same key; it returns whether this request was answered.
         verb = verb_of(requests[0])
         name = self._context.record_name(verb, token, key)
 
         def work(store: RecordTransaction) -> bool:
-            # The facts that identify a call under its key.
+            # A repetition of the call under its key must have the same facts.
             wanted = [
                 [verb_of(request), request.name, request.version, level_text(request.level), approved_facts(request)]
                 for request in requests
             ]
             again = self._context.earlier_record(store, "begun", name, (wanted[0] if len(wanted) == 1 else wanted))
-            # Also for a repeated request: the approval must hold when the answer is given.
+            # A repeated request is checked, too: the approval must hold when the answer is given.
             if self.required and new:
                 person = self._context.person(store, token)
                 for request in new:
@@ -425,8 +425,8 @@ def _check_shown_whole(facts: Mapping[str, Any]) -> None:
         raise OutOfRange(required, came=f"{size} characters", where="promise", remedy=remedy)
 
 
-def _place(number: int) -> str:
-    """Return a name that sorts as its number does."""
+def _sortable_name(number: int) -> str:
+    """Return a number as text of twelve digits, so that names sort as numbers do."""
     return f"{number:012d}"
 
 
@@ -440,7 +440,7 @@ def _waiting_of(store: RecordTransaction, person: str) -> str:
 
 
 def _note_waiting(store: RecordTransaction, proposal: Proposal, person: Token) -> None:
-    """Record another waiting proposal of a person; refuse too many, too long ones, and too many within a day."""
+    """Count another proposal of a person; refuse if too many or too long ones wait, or too many were made today."""
     day = proposal.made // 86_400
     records = [store.get(_PROPOSER, _waiting_of(store, name)) for name in person.person]
     there = [record for record in records if record is not None]

@@ -1,4 +1,4 @@
-"""Requests to publish, as a service reads them: from JSON, from a form, and from an approved proposal."""
+"""Read requests to publish from JSON, from a form and from an approved proposal, and check them for a service."""
 
 import json
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ def read_answer_request(members: Mapping[str, Any]) -> AnswerRequest:
 
 
 def served(request: PublishRequest) -> PublishRequest:
-    """Return the request, after checks: a table can have its columns, the draw is fast, and CSV can hold the answer."""
+    """Return a request after checks: a table can have its columns, its draw is fast, and CSV can hold its answer."""
     promise, noise = request.promise, request.promise.lasting_noise
     noise.check_served()
     if not noise.is_by_plan:
@@ -59,7 +59,7 @@ def served(request: PublishRequest) -> PublishRequest:
 
 
 def check_table_served(table: Any, promise: Promise) -> None:
-    """Check, before any draw, that the pages can give the table of an answer as CSV."""
+    """Check, before any draw, that a page can offer the table of an answer as CSV."""
     made = None if promise.noise.is_by_plan else table_before_draw(table, promise)
     if made is not None:
         _check_given_as_csv(made)
@@ -79,12 +79,12 @@ def proposable(request: PublishRequest) -> PublishRequest:
 
 
 def approved_facts(request: PublishRequest | AnswerRequest) -> dict[str, Any]:
-    """Return the facts that a proposal stores beside name, version and level: the complete publication, as JSON."""
+    """Return what a proposal stores beside name, version and level: a publication as JSON, nothing for a relaxation."""
     return request.facts() if isinstance(request, PublishRequest) else {}
 
 
 def _with_short_level(members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values, after a check that their level has few enough digits for a fast draw."""
+    """Return the fields of a request, after a check that the level has few enough digits for a fast draw."""
     written = members.get("level")
     return {**members} if written is None else {**members, "level": level_text(read_level(written))}
 

@@ -1,9 +1,9 @@
-"""The records of a service beside its ledger: tokens, proposals, and the trail, each a sealed document.
+"""Store the records of a service (tokens, proposals, trail) beside its ledger, encrypted and with a MAC.
 
 A document is JSON under a kind and a name. It is encrypted, padded to 512 bytes times a power of two, and has a MAC
-over all three: whoever has the database without the ledger's key can read no owner, reason or request, and can make or
-change no record. They can put back an *older* record. The ledger, which has a witness, would detect that; these records
-would not, and the security page says so.
+over kind, name and ciphertext: whoever has the database without the ledger's key can read no owner, reason or request,
+and can make or change no record. They can replace a record by an *older* copy of it: for the ledger a witness detects
+that, for these records nothing does, as the security page says.
 
 Records are in a file beside an SQLite ledger (``releases.db.service``, mode 0600), and in a separate table in a
 PostgreSQL database.
@@ -34,21 +34,20 @@ _MAKE = f"""CREATE TABLE IF NOT EXISTS {_TABLE}
 
 
 class RecordTable(Protocol):
-    """The table of records, inside one transaction."""
+    """Runs SQL on the table of records inside one transaction."""
 
     def ask(self, query: str, values: Any = ()) -> list[Any]:
-        """All rows of a query."""
+        """Return all rows of a query."""
 
     def run(self, statement: str, values: Any = ()) -> None:
         """Run a statement."""
 
 
-def ignore_notice(about: str) -> None:
-    """Ignore a notice."""
+def ignore_notice(about: str) -> None: ...
 
 
 class RecordTransaction:
-    """The documents of a service inside one transaction."""
+    """Reads and writes the documents of a service inside one transaction."""
 
     # `notices` are sent after the transaction is durable, see `Records.notify`.
 
@@ -82,15 +81,15 @@ class RecordTransaction:
         return int(self._table.ask(f"SELECT count(*) FROM {_TABLE} WHERE kind = ?", (kind,))[0][0])
 
     def hidden(self, *parts: str | int) -> str:
-        """Return a name made of these parts; without the key nobody can test a guess of them."""
+        """Return a name derived from parts by the key; without the key nobody can test a guess of the parts."""
         return hmac.digest(self._key, b"name" + json.dumps(parts).encode(), sha256).hex()
 
     def last(self, kind: str) -> str:
-        """Return the last name of a kind; empty if there is none."""
+        """Return the alphabetically last name of a kind; empty if there is none."""
         return str(self._table.ask(f"SELECT coalesce(max(name), '') FROM {_TABLE} WHERE kind = ?", (kind,))[0][0])
 
     def put(self, kind: str, name: str, document: Mapping[str, Any]) -> None:
-        """Write a document, and replace the one of its name."""
+        """Encrypt and write a document; it replaces an earlier document of the same kind and name."""
         text = json.dumps(document, sort_keys=True, separators=(",", ":")).encode("utf-8", "surrogatepass")
         size, nonce = _LEAST, entropy(_NONCE)
         while size < len(text):
@@ -123,7 +122,7 @@ class RecordTransaction:
 
 
 class Records:
-    """The documents of a service, under a key of 32 bytes, in a database beside the ledger's store."""
+    """Runs transactions on the documents of a service, encrypted by a key of 32 bytes, in a database."""
 
     # `timeout` is in seconds. `notify` is called after each transaction with each of its notices.
 
@@ -139,7 +138,7 @@ class Records:
 
     @property
     def place(self) -> str:
-        """Place of the records, without any secret."""
+        """Path of the file, or address of the database, without any secret."""
         return self._store.place if self._path is None else str(self._path)
 
     def read(self, work: Callable[[RecordTransaction], T]) -> T:
@@ -159,7 +158,7 @@ class Records:
         return outcome
 
     def copy_to(self, other: "Records") -> None:
-        """Copy every sealed record to a place without records."""
+        """Copy every record, still encrypted, to a store that has no records."""
         rows = self._transact(lambda table: table.ask(f"SELECT kind, name, body, mac FROM {_TABLE}"), write=False)
 
         def work(table: RecordTable) -> None:
@@ -171,7 +170,7 @@ class Records:
         other._transact(work, write=True)
 
     def check(self) -> int:
-        """Return the number of records, after opening each; refuse one that this service did not write."""
+        """Return the number of records, after decrypting each; refuse a record that this service did not write."""
 
         def work(table: RecordTable) -> int:
             kinds = [kind for (kind,) in table.ask(f"SELECT DISTINCT kind FROM {_TABLE}")]

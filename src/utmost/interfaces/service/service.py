@@ -1,4 +1,4 @@
-"""A service: a ledger behind tokens, with proposals. No HTTP here, and no mathematics."""
+"""Give many people access to one ledger, each by a token, with proposals and without HTTP."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +19,7 @@ PURPOSE = "service records"
 
 
 class Service:
-    """A ledger for many people, each with a token.
+    """Gives many people access to a ledger, each by a token.
 
     Every action checks its token first; a refusal does not depend on whether the requested thing exists.
 
@@ -65,13 +65,13 @@ class Service:
         self.waiting = PendingQueue(self.context)
 
     def is_ready(self) -> bool:
-        """Check that both stores answer."""
+        """Check that the stores of records and ledger answer."""
         self.bearers.any()
         self.ledger.status()
         return True
 
     def close(self) -> None:
-        """Close the stores."""
+        """Close the ledger."""
         self.ledger.close()
 
     def __repr__(self) -> str:

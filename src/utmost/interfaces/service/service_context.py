@@ -1,7 +1,7 @@
-"""Records of a service: written once for each idempotency key, each with a line in the trail.
+"""State shared by a service's actions: records, each written once for an idempotency key, and the trail.
 
 A repeated request under its idempotency key, in any worker and at any time, finds the record that it made; another
-request under that key is refused. The name of a new record is derived from the key, so that only a digest of the
+request under the same key is refused. The name of a new record is derived from the key, so that only a digest of the
 request must be stored.
 """
 
@@ -35,7 +35,7 @@ class ServiceContext:
 
     def __init__(self, records: Records, key: bytes, clock: Callable[[], float] = time.time) -> None:
         self.records, self._key, self.clock = records, key, clock
-        self._noted: set[tuple[Any, ...]] = set()  # entries that need no further look at the store
+        self._noted: set[tuple[Any, ...]] = set()  # daily lines of the trail that were written
 
     def record_name(self, kind: str, token: Token, key: object) -> str:
         """Return the name of the record that a token makes under an idempotency key."""
@@ -53,7 +53,7 @@ class ServiceContext:
         return hmac.digest(self._key, json.dumps(about).encode(), sha256)[:12].hex()
 
     def earlier_record(self, store: RecordTransaction, kind: str, name: str, facts: Any) -> dict[str, Any] | None:
-        """Return the record that this request made before; record a first request, and return None."""
+        """Return the record that this request made before; for a first request, note the request and return None."""
         if not self.check_same(store, name, facts):
             store.put("request", name, {"asked": self._fingerprint(facts)})
             return None
@@ -88,14 +88,14 @@ class ServiceContext:
         self._noted.add(known)
 
     def person(self, store: RecordTransaction, token: Token) -> Token:
-        """Return the token with all names of its owner in other tokens, valid or not."""
+        """Return the token with its owner's names in all other tokens, valid or not, as `also`."""
         # Cost: reads all tokens.
         return replace(token, also=names_of(store, token.names))
 
     def visible_record(
         self, store: RecordTransaction, kind: str, name: object, token: Token, verb: str
     ) -> dict[str, Any]:
-        """Return a record by name; refuse in the same words a missing record, and one that the token may not see."""
+        """Return a record by name; one refusal covers missing records and records that the token may not see."""
         token.check_role(verb)
         record = store.get(kind, name) if isinstance(name, str) else None
         if record is None or not token.may(verb, record["release"]):

@@ -1,4 +1,4 @@
-"""The settings of a service, from a file, the environment (which its workers share) and the command line."""
+"""Read the settings of a service from a file, environment variables and the command line."""
 
 import os
 import tomllib
@@ -24,8 +24,8 @@ class Settings:
 
     Attributes:
         ledger: A path, "sqlite:///path" or "postgresql://user@host/database"; `Ledger.open` finds its key.
-        key_file: Path of the key file; if empty, the one that the environment names, or else the usual one.
-        witness: Path of the witness file; empty for the usual place.
+        key_file: Path of the key file; if empty, the path in the environment, or else the default path.
+        witness: Path of the witness file, which detects an older copy of the ledger; empty for the default path.
         host, port: Address and port to listen at.
         workers: Number of processes that answer; more than one needs PostgreSQL.
         demo: Whether a new ledger gets an example of public data.
@@ -33,7 +33,7 @@ class Settings:
         most_bytes: Longest body of a curator who sends a table, in bytes.
         few_bytes: Longest body of any other request, in bytes.
         rate: Requests per second for each token, and for each address that sends no valid token.
-        burst: Requests that may come at once.
+        burst: Largest number of requests that may come without a pause.
         patience: Seconds within which the body of a request must arrive.
         most_levels: Number of new levels of a release that a recipient may make.
         behind_proxy: Whether to trust the headers by which a proxy names the client.

@@ -1,4 +1,4 @@
-"""The releases of a ledger, as a token may see and change them."""
+"""List, view, publish and relax the releases of a ledger, within the rights of a token."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ _COMPARED_BY = 600.0  # seconds after which an unfinished comparison counts as f
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """A release at a level, as a recipient gets it."""
+    """A release at a level, without facts about larger levels."""
 
     release: Published
     level: Level
@@ -71,7 +71,7 @@ def margin_of(noise: Noise, at: Level) -> int | float:
 
 
 def view_of(release: Published, answer: Answer[Any]) -> View:
-    """Return an answer of the ledger without facts about larger levels."""
+    """Return an answer of the ledger as a view, without facts about larger levels."""
     at, remembered = answer.level, answer.ledger_facts
     assert remembered is not None, "a ledger gave it"
     margin = margin_of(release.noise, at) if remembered.stop is None else answer.noise.margin
@@ -80,7 +80,7 @@ def view_of(release: Published, answer: Answer[Any]) -> View:
 
 @contextmanager
 def _hidden_dataset_names(hides: bool) -> Iterator[None]:
-    """For tokens for some releases, refuse a dataset's name without naming another dataset."""
+    """If `hides`, refuse a dataset's name that looks like another without naming the other dataset."""
     try:
         yield
     except OutOfRange as error:
@@ -91,7 +91,7 @@ def _hidden_dataset_names(hides: bool) -> Iterator[None]:
 
 
 class Releases:
-    """The releases of a ledger, with a token for each action."""
+    """Lists, views, publishes and relaxes releases; each method checks the rights of a token."""
 
     __slots__ = ("_context", "_ledger", "_most_levels", "_proposals")
 
@@ -110,7 +110,7 @@ class Releases:
         return [grant.release for grant in grants if grant.release not in there]
 
     def release(self, token: Token, name: str, version: int | None = None) -> Published:
-        """Return one version of a release, or the newest; a token without it is refused whether or not it exists."""
+        """Return a version of a release, by default the newest; a refusal does not depend on whether it exists."""
         return self._known(token, "list", name, version)
 
     def levels(self, token: Token, release: Published) -> tuple[Level, ...]:
@@ -147,7 +147,7 @@ class Releases:
     def margin(
         self, token: Token, name: str, at: Level, *, confidence: Number = DEFAULT_CONFIDENCE, version: int | None = None
     ) -> int | float:
-        """Return the margin of error of a release at any level; it depends on the promise alone."""
+        """Return the margin of error of a release at any level; it depends only on the promise."""
         release = self._known(token, "list", name, version)
         return self._ledger.margin(name, epsilon=at, confidence=confidence, version=release.version)
 
@@ -159,10 +159,10 @@ class Releases:
         tables: Mapping[str, Any],
         proposals: Mapping[str, str | None],
     ) -> dict[str, View]:
-        """Publish one or several tables in one transaction, each with its own approval, or none of them."""
-        # The idempotency key becomes the ledger's name for the request. Refused are: a missing approval; with a token
-        # for some releases, data that are not declared to be in no other dataset, or a dataset that others spend;
-        # tables of several datasets; and a counted table with fields that the promise leaves out.
+        """Publish all of one or several tables in one transaction, or none; each table has its own approval."""
+        # The idempotency key becomes the ledger's name for the request. The call refuses a missing approval; tables of
+        # several datasets; a counted table with fields that the promise leaves out; and, with a token for some
+        # releases, data that are not declared to be in no other dataset, or a dataset that others spend.
         check_one_dataset(requests)
         for request in requests:
             token.check("publish", request.name, request.level)
@@ -221,7 +221,7 @@ class Releases:
         tables: Mapping[str, Any],
         proposals: Mapping[str, str | None],
     ) -> dict[str, View]:
-        """Relax one or several releases in one transaction, each with its own approval, or none of them."""
+        """Relax all of one or several releases in one transaction, or none; each release has its own approval."""
         # A stored level is answered again, and needs no approval.
         meant, new = list[AnswerRequest](), list[AnswerRequest]()
         for request in requests:
@@ -251,10 +251,10 @@ class Releases:
         is_guess: bool = True,
         is_paid: bool = False,
     ) -> Iterator[list[str]]:
-        """Count the tables of a person that differ from confidential values; refuse a table after too many in a day.
+        """Count a person's tables that differ from confidential values; refuse more tables after too many in a day.
 
-        With ``is_paid`` the table is compared even then: its answer spends a limited budget. The block appends each
-        dataset that it looks up to the list: an error after a look-up counts as a failure, too.
+        With ``is_paid`` a table is compared even after too many: its answer spends a limited budget. The `with` block
+        appends each dataset that it looks up to the yielded list: an error after a look-up counts as a failure, too.
         """
         # A comparison reveals only yes or no, but unlimited guesses would find small values. A failure is counted
         # before the comparison, and taken back after a success: simultaneous requests learn no more than successive
@@ -263,12 +263,12 @@ class Releases:
         # be repeated after failures of other requests; guesses under that key are limited in the same way.
         began = self._context.clock()
         day, mark = int(began // _DAY), entropy(8).hex()
-        place, looked_up = list[str](), list[str]()
+        count_name, looked_up = list[str](), list[str]()
 
         def count(store: RecordTransaction) -> bool:
             own = [self._context.record_name("compared", token, key)] if begin(store) else []
-            place.append(store.hidden("compared", min(self._context.person(store, token).person), day, *own))
-            counted = store.get("compared", place[-1]) or {"failed": 0, "begun": {}}
+            count_name.append(store.hidden("compared", min(self._context.person(store, token).person), day, *own))
+            counted = store.get("compared", count_name[-1]) or {"failed": 0, "begun": {}}
             over = [one for one, since in counted["begun"].items() if began - since > _COMPARED_BY]
             failed = counted["failed"] + len(over)
             if not is_paid and failed >= _FAILED_A_DAY:
@@ -278,13 +278,13 @@ class Releases:
                 raise TooOften(required, came="as many", where=where, remedy=remedy).after(left)
             if is_guess and counted["failed"] + len(counted["begun"]) >= _FAILED_A_DAY:
                 return False
-            store.put("compared", place[-1], counted | {"begun": counted["begun"] | {mark: began}})
+            store.put("compared", count_name[-1], counted | {"begun": counted["begun"] | {mark: began}})
             return True
 
         def end(store: RecordTransaction, kind: str | None) -> None:
-            counted = store.get("compared", place[-1]) or {"failed": 0, "begun": {}}
+            counted = store.get("compared", count_name[-1]) or {"failed": 0, "begun": {}}
             begun = {one: since for one, since in counted["begun"].items() if one != mark}
-            store.put("compared", place[-1], {"failed": counted["failed"] + (kind is not None), "begun": begun})
+            store.put("compared", count_name[-1], {"failed": counted["failed"] + (kind is not None), "begun": begun})
             for name in names if kind is not None else ():
                 self._context.trail(store, token, "comparison failed", release=name, refused=kind)
 
@@ -299,8 +299,8 @@ class Releases:
             yield looked_up
         except UtmostError as error:
             # An `AlreadyPublished` because of other arguments does not depend on the values, and is no failure.
-            is_told = isinstance(error, (DataChanged, NotAllowed))
-            if is_told or looked_up or (isinstance(error, AlreadyPublished) and error.known_as is not None):
+            reveals_values = isinstance(error, (DataChanged, NotAllowed))
+            if reveals_values or looked_up or (isinstance(error, AlreadyPublished) and error.known_as is not None):
                 failed_as = type(error).__name__
             raise
         finally:
@@ -321,14 +321,14 @@ class Releases:
         return False
 
     def may_know(self, token: Token, verb: str, dataset: str, name: str) -> bool:
-        """Check whether a dataset is spent by releases that a token may see, or has the name of the release."""
+        """Check whether a token may know a dataset: it has the name of the release, or a visible release spends it."""
         if token.may(verb) or dataset == name:
             return True
         there = self._ledger.releases
         return any(granted_level(token, release.name) is not None and release.dataset == dataset for release in there)
 
     def _known(self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None) -> Published:
-        """Return a release up to a level that a token may see; a refusal does not depend on whether it exists."""
+        """Return a release that a token may see (up to a level); a refusal does not depend on whether it exists."""
         token.check_role(verb)
         check_name(name, "name")
         wanted = None if version is None else exact_integer(version, "version")

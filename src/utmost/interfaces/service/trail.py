@@ -1,12 +1,12 @@
-"""The trail: who did what, when; each line has a digest of all lines before it, and no confidential value.
+"""Write and check the trail: who did what, when. A line has a digest of all lines before it, and no confidential value.
 
-A line is sealed and authenticated by the service's key, as every record. In addition, line k holds
+A line is encrypted and has a MAC by the service's key, as every record. In addition, line k holds
 
     chain(k) = SHA-256(chain(k - 1), name, line without chain),
 
 in hexadecimal digits, over the JSON of the three. Without the key, somebody who has the database can make or change no
-line, and can delete lines only at the end. A copy of the lines, or of the last chain alone, reveals a missing end, and
-can be checked without any key.
+line, and can delete lines only at the end. A copy of the lines, or only of the last chain, reveals a missing end. A
+copy of the lines can be checked without any key.
 """
 
 import json
@@ -23,7 +23,7 @@ A_PAGE = 1000
 
 
 def note(store: RecordTransaction, token: Token, now: float, done: str, **about: Any) -> None:
-    """Add a line to the trail, after all other writes: who did what, without confidential values."""
+    """Add a line to the trail, after all other writes of a transaction: who did what, without confidential values."""
     last = store.last(_KIND)
     name = max(f"{int(now * 1e6):020d}", f"{int(last or 0) + 1:020d}")
     before = (store.get(_KIND, last) or {}).get("chain", "") if last else ""
@@ -49,7 +49,7 @@ def is_noted(store: RecordTransaction, token: Token, now: float, done: str, **ab
 
 
 def chained(before: str, name: str, line: Mapping[str, Any]) -> str:
-    """Return the chain of a line after the chain of the line before it."""
+    """Return the chain of a line: a digest of its name, its fields and the chain of the line before it."""
     facts = {word: fact for word, fact in line.items() if word not in ("name", "chain")}
     return sha256(json.dumps([before, name, facts], sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""Random bits, releases, ledgers and responses that a seed repeats, for tests."""
+"""Make random bits, releases, ledgers and responses that a seed repeats, for tests."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -85,7 +85,7 @@ def seeded_gradual_release(
     half_step: bool = False,
     method: DrawMethod | None = None,
 ) -> GradualRelease:
-    """A `GradualRelease` with bits from a seed. Not private: the seed reveals the noise.
+    """Return a `GradualRelease` with bits from a seed. Not private: the seed reveals the noise.
 
     >>> one, other = (seeded_gradual_release([10, 20], 1, seed=7) for _ in range(2))
     >>> one.at(epsilon=1).tolist() == other.at(epsilon=1).tolist()
@@ -100,7 +100,7 @@ def seeded_gradual_release(
 def seeded_planar_release(
     points: Any, seed: int | str | bytes, *, per: Number = 1, grid: Number | None = None
 ) -> PlanarRelease:
-    """A `PlanarRelease` with bits from a seed. Not private: the seed reveals the noise.
+    """Return a `PlanarRelease` with bits from a seed. Not private: the seed reveals the noise.
 
     >>> one, other = (seeded_planar_release([[1, 2]], seed=7) for _ in range(2))
     >>> one.at(epsilon=1).tolist() == other.at(epsilon=1).tolist()
@@ -114,7 +114,8 @@ def seeded_planar_release(
 def seeded_workload_release(
     table: Any, plan: Plan, seed: int | str | bytes, *, epsilon: Number = 1, confidence: Number = DEFAULT_CONFIDENCE
 ) -> NoisySums:
-    """Noisy sums by a plan, as by `utmost.release`, with bits from a seed. Not private: the seed reveals the noise.
+    """Return noisy sums by a plan, as `utmost.release` does, with bits from a seed. Not private: the seed reveals the
+    noise.
 
     >>> from utmost.workloads import Domain
 
@@ -141,7 +142,7 @@ def seeded_ledger(
     derived: bool = False,
     timeout: float = 60.0,
 ) -> Ledger:
-    """A `Ledger` with bits from a seed, and a public key for encryption. Not private.
+    """Return a `Ledger` with bits from a seed, and a public key for encryption. Not private.
 
     Args:
         place, create, key, witness, sealed, derived, timeout: Arguments of `Ledger.open`.
@@ -162,7 +163,7 @@ def seeded_ledger(
 
 
 def seeded_responses(bits: Any, seed: int | str | bytes) -> PermanentResponses:
-    """`PermanentResponses` with bits from a seed. Not private: the seed reveals the noise.
+    """Return `PermanentResponses` with bits from a seed. Not private: the seed reveals the noise.
 
     >>> one, other = (seeded_responses([0, 1, 1, 0], seed=7) for _ in range(2))
     >>> one.at("1/2").tolist() == other.at("1/2").tolist()

@@ -30,7 +30,7 @@ levels = alphas.map(lambda alpha: level(alpha=alpha)) | st.sampled_from(["1/1000
 
 @st.composite
 def priors(draw: st.DrawFn, n: int, full_support: bool = False) -> Array:
-    """Exact priors on n secrets; zeros are likely unless full support is asked for."""
+    """Exact priors on n secrets; zeros are likely unless `full_support` is true."""
     weights = draw(st.lists(st.integers(int(full_support), 9), min_size=n, max_size=n).filter(any))
     return prior_distributions.from_counts(weights)
 
@@ -63,7 +63,7 @@ def channels(draw: st.DrawFn, n: int, m: int) -> Channel:
 
 @st.composite
 def refined_pairs(draw: st.DrawFn, n: int, m: int, k: int) -> tuple[Channel, Channel]:
-    """Two channels of which the second refines the first: (B, B @ P) with a random P."""
+    """Pairs of channels (B, B @ P) with a random channel P: the second refines the first."""
     coarse, after = draw(channels(n, m)), draw(channels(m, k))
     return coarse, coarse @ after
 

@@ -1,4 +1,4 @@
-"""`utmost bounds`: the noise and the loss of each bound on a person's contributions."""
+"""`utmost bounds`: compare the noise and the loss of bounds on one person's contributions."""
 
 from typing import Annotated, Any
 

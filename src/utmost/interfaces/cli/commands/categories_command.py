@@ -1,4 +1,4 @@
-"""`utmost categories`: the best private report of one of k categories: drawing, counting and relaxing reports."""
+"""`utmost categories`: find the best private report of one of k categories; draw and count such reports."""
 
 from contextlib import suppress
 from fractions import Fraction
@@ -202,7 +202,7 @@ def _number(name: str, value: Fraction | float) -> dict[str, Any]:
 def _draw(
     table: Path, column: str | None, names: list[str], how: CategoryReport, out: Path | None, form: str | None
 ) -> None:
-    """Draw a report for each row, in the order of the rows."""
+    """Draw a report for the category in each row, and write or print the reports in the order of the rows."""
     if column is None:
         raise OutOfRange(
             "--file needs --column", came="none", remedy="Add --column transport: it holds the categories."
@@ -231,7 +231,7 @@ def _draw(
 
 
 def _option(level: Level) -> str:
-    """Return a level as --epsilon takes it: 1/2, or 1/2ln3, which a text file may hold."""
+    """Return a level in the form that --epsilon accepts and a text file can hold: 1/2, or 1/2ln3."""
     if level.base is None:
         return str(level.power)
     return f"{'' if level.power == 1 else level.power}ln{1 / level.base}"
@@ -261,7 +261,7 @@ def _cells(table: Path, column: str) -> list[tuple[int, str]]:
 
 
 def _count(reports: Path, names: list[str], how: CategoryReport, *, as_json: bool) -> None:
-    """Count the clients in each category, with margins."""
+    """Estimate from reports how many clients are in each category, and print the estimates with their errors."""
     numbers, read = {name: k for k, name in enumerate(names)}, list[Any]()
     own = _option(how.level)
     for line, cell in _cells(reports, "epsilon") if "epsilon" in files.columns(files.read(reports)) else ():

@@ -1,4 +1,4 @@
-"""`utmost clean`: nonnegative whole numbers whose sums all agree, from a release by a plan."""
+"""`utmost clean`: round a release by a plan to nonnegative whole numbers whose sums all agree."""
 
 from collections.abc import Callable
 from functools import partial
@@ -102,10 +102,10 @@ def clean(
             remedy='Write --want "region age", say.',
         )
     chosen = domain.marginal(words)
-    whole = released.clean(None if given is None else _facts(given), hold=hold)
-    columns = beside_estimates(released, whole, chosen)
+    cleaned = released.clean(None if given is None else _facts(given), hold=hold)
+    columns = beside_estimates(released, cleaned, chosen)
     table = {name: np.array(column, dtype=object) for name, column in columns.items()}
-    _give(table, partial(whole.statement_with, marginal=chosen), out, form, as_json=as_json)
+    _give(table, partial(cleaned.statement_with, marginal=chosen), out, form, as_json=as_json)
 
 
 def _give(
@@ -138,7 +138,7 @@ def _give(
 
 
 def _facts(texts: list[str]) -> dict[str, Any]:
-    """Read public facts by the names of sums: numbers, bounds, and tables from files."""
+    """Return public facts by the name of their sum; a fact is a number, bounds, or a table from a file."""
     public: dict[str, Any] = {}
     for text in texts:
         name, colon, value = (part.strip() for part in text.rpartition(":"))

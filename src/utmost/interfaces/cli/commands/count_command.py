@@ -1,4 +1,4 @@
-"""`utmost count`: events of people into the true table of a declared domain, with a proved privacy unit."""
+"""`utmost count`: count events of people into the true table of a declared domain, with a proved privacy unit."""
 
 import re
 from collections.abc import Mapping
@@ -142,10 +142,10 @@ def count(
         only_parts = None if people.several is not None else part
         return _write_several(counted, only_parts, out, as_json=as_json, dry_run=dry_run)
     if dry_run:
-        return _tell(counted, None, people, as_json=as_json, headline=_DRY)
+        return _print_summary(counted, None, people, as_json=as_json, headline=_DRY)
     if out is not None:
         write_together({out: lambda file: _write(counted, file, out)}, owner_only=True)
-        _tell(counted, out, people, as_json=as_json, headline="Counted." if people.are_events else "Read.")
+        _print_summary(counted, out, people, as_json=as_json, headline="Counted." if people.are_events else "Read.")
     elif as_json:
         print_json(COUNTED_FORM.document(counted))
     else:
@@ -156,7 +156,7 @@ def count(
 def _write_several(
     counted: Mapping[Any, Any], part: str | None, out: Path | None, *, as_json: bool, dry_run: bool
 ) -> None:
-    """Write a file for each part or each measure, for each pair if there are both; all files or none."""
+    """Write a file for each part, each measure, or each pair of part and measure; write all files or none."""
     tables: dict[Any, CountedTable] = {}
     for name, table in counted.items():
         tables |= {f"{name}-{of}": each for of, each in table.items()} if isinstance(table, dict) else {name: table}
@@ -219,10 +219,10 @@ def _columns(counted: CountedTable) -> dict[str, Any]:
     return columns
 
 
-def _tell(
+def _print_summary(
     counted: CountedTable, out: Path | None, people: people_options.CountingOptions, *, as_json: bool, headline: str
 ) -> None:
-    """Show cells, unit and next command of a counted table; no counts, because a log would keep them."""
+    """Print the cells, the unit and the next command of a counted table; print no counts, which a log would store."""
     unit = counted.unit
     if as_json:
         columns = list(counted.domain.columns)

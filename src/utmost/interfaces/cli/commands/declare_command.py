@@ -1,4 +1,4 @@
-"""`utmost declare`: margins for a noisy table of another tool, and a statement by which other commands read it."""
+"""`utmost declare`: add margins to a noisy table of another tool, and a statement that other commands read."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""`utmost demo`: count, release, read, relax, view and verify a public table, by commands that are really run."""
+"""`utmost demo`: run the commands that count, release, read, relax, view and verify a public table."""
 
 import csv
 import json
@@ -51,7 +51,7 @@ STEPS = (
         "statement sharper.csv --title 'Admissions to Berkeley, 1973' --html statement.html",
     ),
 )
-"""The steps with their commands; a test runs each line as a user would type it."""
+"""Headings and commands; a test runs each command as a user would type it."""
 
 
 def demo(*, keep: Annotated[Path | None, option("DIR", "New folder for the files.")] = None) -> None:

@@ -1,4 +1,4 @@
-"""`utmost design`: the best mechanism for a prior and a loss, with the proof."""
+"""`utmost design`: find the best mechanism for a prior and a loss, and prove how near to the best it is."""
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -54,7 +54,7 @@ def show_design(report: dict[str, Any], secrets: int, out: Path | None) -> None:
         shown["gap"] = f"at most {above(100 - 100 * Fraction(least) / Fraction(loss), 3)} % of the expected loss"
     console = screen()
     console.print(facts(shown))
-    # How well an attacker with the prior guesses the secret, from the optimum and from usual mechanisms.
+    # A table shows how well an attacker who knows the prior guesses the secret from an answer of each mechanism.
     if (attacks := report["attack"]) is not None:
         first = attacks[0]
         console.print(ScreenText("\nWhat an attacker with this prior learns", style="bold"))
@@ -222,7 +222,7 @@ def design(
     if path is not None:
         writers[path] = design_writer(optimum, path, name)
     if plot is not None:
-        writers[plot] = _places(optimum, plot)
+        writers[plot] = _map_writer(optimum, plot)
     if writers:
         write_together(writers)
     report = design_report(optimum, spelled.replace(":", " ", 1), prior, loss)
@@ -236,8 +236,8 @@ def design(
             screen().print(ScreenText(title, style="bold"), grid(["answer", "chance"], rows))
 
 
-def _places(optimum: Optimum, path: Path) -> Writer:
-    """Return a writer of the prior on a grid or map, and the answers for its likeliest place."""
+def _map_writer(optimum: Optimum, path: Path) -> Writer:
+    """Return a writer of a picture: the prior on a grid or map, and the answers for the likeliest place."""
     from utmost.interfaces.figures.canvas import check_format, places_figure, write
 
     certificate = optimum.certificate

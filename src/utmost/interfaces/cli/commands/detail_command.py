@@ -1,4 +1,4 @@
-"""`utmost detail`: noisy sums of groups choose in how much detail each group is counted."""
+"""`utmost detail`: release large groups in more detail than small ones, as noisy sums of the groups decide."""
 
 from typing import Annotated
 

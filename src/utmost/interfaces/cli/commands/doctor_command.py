@@ -1,4 +1,4 @@
-"""`utmost doctor`: versions, SQLite, randomness, optional packages and key files of this installation."""
+"""`utmost doctor`: check versions, SQLite, randomness, optional packages and key files of this installation."""
 
 import os
 import platform
@@ -62,9 +62,9 @@ def doctor(
 
     by_extra = {}
     for name, packages in EXTRAS.items():
-        there = {package: _version(package) for package in packages}
-        missing = [package for package, version in there.items() if version is None]
-        by_extra[name] = {"packages": there, "get": f'pip install "utmost[{name}]"' if missing else None}
+        versions_there = {package: _version(package) for package in packages}
+        missing = [package for package, version in versions_there.items() if version is None]
+        by_extra[name] = {"packages": versions_there, "get": f'pip install "utmost[{name}]"' if missing else None}
 
     report: dict[str, Any] = {
         "versions": versions,
@@ -122,7 +122,7 @@ def _version(name: str) -> str | None:
 
 
 def has_wal_reset_bug(version: tuple[int, int, int]) -> bool:
-    """Check for a bug of SQLite that may damage a database in WAL mode with two connections."""
+    """Check whether an SQLite version has the bug that may damage a WAL-mode database with two connections."""
     # Versions 3.7.0 to 3.51.2 have it, except the corrected 3.50.7 and 3.44.6 and their successors
     # (sqlite.org/wal.html).
     mended = version >= (3, 51, 3) or (3, 50, 7) <= version < (3, 51, 0) or (3, 44, 6) <= version < (3, 45, 0)
@@ -130,7 +130,7 @@ def has_wal_reset_bug(version: tuple[int, int, int]) -> bool:
 
 
 def _randomness() -> dict[str, Any]:
-    """Check that the operating system's source answers and does not repeat itself; no check shows that it is secret."""
+    """Check that the system's random bits are balanced and do not repeat; no check shows that they are secret."""
     from utmost.core.sampling.random_bits import SystemRandomness, entropy
 
     begun = monotonic()
@@ -147,7 +147,7 @@ def _randomness() -> dict[str, Any]:
 
 
 def _files(ledger: str | None, key_file: Path | None, witness: Path | None) -> list[dict[str, Any]]:
-    """Return the files that others must not read, with their modes; their contents are not read."""
+    """Return the files that only their owner must be able to read, with their modes; do not read their contents."""
     key = key_file or (Path(os.environ["UTMOST_LEDGER_KEY_FILE"]) if "UTMOST_LEDGER_KEY_FILE" in os.environ else None)
     named: dict[str, Path] = {}
     if ledger is not None:

@@ -81,19 +81,19 @@ def check(
             counted = count_table(table, Domain(axes), counting, spelling=spelling.cells, outside="leave out")
         assert counted.report is not None, "events were counted"
         whole = counted.report
-        # Rows that the label for other values includes, among them missing values without a label.
+        # `taken` counts rows under the label for other values, and with them missing values that have no label.
         taken: dict[str, int] = {}
         missing = {name: whole.missing.get(name, 0) for name in axes}
         without_rows: dict[str, list[Any]] = {name: [] for name in axes}
         totals = [len(axis.levels) for axis in axes.values()]
-        for place, (name, axis) in enumerate(axes.items()):
-            along = (*totals[:place], 0, *totals[place + 1 :])
+        for position, (name, axis) in enumerate(axes.items()):
+            along = (*totals[:position], 0, *totals[position + 1 :])
             if axis.other is None and axis.missing is None and counted.domain.sums(counted.cells, along).all():
                 continue
-            # Alone: a row that is outside on another column has a value on this one.
-            alone = Domain({name: axis})
-            column = count_table(table, alone, counting, spelling=spelling.cells, outside="leave out")
-            sums, labels = alone.sums(column.cells, alone.finest), [*axis.labels[0]]
+            # Count this column by itself: a row that is outside on another column has a value on this one.
+            one_axis = Domain({name: axis})
+            column = count_table(table, one_axis, counting, spelling=spelling.cells, outside="leave out")
+            sums, labels = one_axis.sums(column.cells, one_axis.finest), [*axis.labels[0]]
             if axis.other is not None:
                 taken[name] = int(sums[labels.index(axis.other)])
             if axis.missing is not None:
@@ -178,14 +178,14 @@ def _few_values(values: list[Any]) -> dict[str, Any]:
 
 
 class _Unreadable(NamedTuple):
-    """The rows of one column with a cell that its axis cannot read, and the problem of the first, in words."""
+    """Numbers of the rows with a cell that an axis cannot read, and the problem of the first such cell in words."""
 
     rows: list[int]
     problem: str
 
 
 def _unreadable(table: Any, axis: Axis, spelling: table_options.NumberSpelling) -> _Unreadable | None:
-    """Return the rows with a cell that the axis cannot read; None if it reads all."""
+    """Return the rows with a cell that an axis cannot read; None if it can read every cell."""
     from utmost.interfaces.cli.main import in_words
 
     reader = reader_of(axis, spelling.cells)
@@ -213,9 +213,9 @@ def _unreadable(table: Any, axis: Axis, spelling: table_options.NumberSpelling) 
         known.update(new)
         bad.update(refused(list(new.items())))
         if bad:
-            places = [place for place, text in enumerate(texts) if text in bad]
+            places = [position for position, text in enumerate(texts) if text in bad]
             first = cells[places[0]] if places and not rows else first
-            rows += [before + place + 1 for place in places]
+            rows += [before + position + 1 for position in places]
         before += len(cells)
     found = problem([first]) if rows else None
     return None if found is None else _Unreadable(rows, in_words(found))
@@ -224,7 +224,7 @@ def _unreadable(table: Any, axis: Axis, spelling: table_options.NumberSpelling) 
 def _readable(
     table: Any, axes: dict[str, Axis], rows: set[int], spelling: table_options.NumberSpelling
 ) -> dict[str, list[Any]]:
-    """Return the columns of the axes without some rows."""
+    """Return the columns of the axes without the rows of these numbers."""
     names = list(dict.fromkeys(name for axis in axes.values() for name in axis.columns))
     columns: dict[str, list[Any]] = {name: [] for name in names}
     before = 0
@@ -257,7 +257,7 @@ def _similar(table: Any, axis: Axis, spelling: table_options.NumberSpelling) -> 
 
 
 def _share(count: int | None, rows: int) -> str:
-    """Return a number of rows with its share, which is rounded up so that no loss shows as 0 %."""
+    """Return a number of rows and its percentage as text, rounded up so that no loss shows as 0 %."""
     if count is None:
         return ""
     return f"{count} ({percent_lost(count, rows)})" if count else "0"

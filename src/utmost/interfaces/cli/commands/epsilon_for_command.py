@@ -1,4 +1,4 @@
-"""`utmost epsilon-for`: the least epsilon for a margin of error."""
+"""`utmost epsilon-for`: find the least epsilon for a margin of error."""
 
 from typing import Annotated, Any
 
@@ -23,7 +23,7 @@ from utmost.publish.promises.table_statements import assumed_line, promise_line
 
 
 def show_noise(noise: CellNoiseAtLevel, *, wanted: str) -> None:
-    """Print the level of a noise beside the wanted margin."""
+    """Print the least epsilon, its noise and margin, and the requested margin."""
     shown = {
         "epsilon": number(noise.level.epsilon),
         "margin": f"± {number(noise.margin)} at {percent(noise.confidence)} confidence (wanted: ± {wanted})",

@@ -1,4 +1,4 @@
-"""`utmost export`: a design as files, by which a phone or a page draws its own exact answers."""
+"""`utmost export`: write a design as code with which a phone or a page draws its own exact answers."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -105,7 +105,7 @@ def _write(contents: Mapping[str, bytes], folder: Path) -> list[str]:
     try:
         write_together({folder / name: methodcaller("write", content) for name, content in contents.items()})
     except BaseException:
-        # Also after Ctrl-C, so that no empty new folder is left behind.
+        # No error, nor Ctrl-C, leaves an empty new folder behind.
         if is_new:
             with suppress(OSError):
                 folder.rmdir()

@@ -1,4 +1,4 @@
-"""`utmost init`: write a recipe, with everything about a release except the data."""
+"""`utmost init`: write a recipe file, with everything about a release except the data."""
 
 import os
 import shlex
@@ -60,7 +60,7 @@ _FILES = {"plan", "promise", "key-file", "witness", "sign", "ledger"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecipeOutput:
-    """The options for the files that each run writes."""
+    """Options for the files that each run of a recipe writes."""
 
     title: ClassVar[str] = "Output"
 
@@ -71,7 +71,7 @@ class RecipeOutput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """Everything that a recipe holds."""
+    """All options that a recipe may hold."""
 
     everyday: EverydayPromiseOptions
     level: options.LevelOptions
@@ -140,7 +140,7 @@ def init(
 
 
 def _new_secret_file(given: dict[str, Any], file: Path | None, folder: Path) -> Path | None:
-    """The secret file to write for a new ledger without a named key."""
+    """Return the path of the secret file to write for a new ledger; None if no such file is needed."""
     place = given.get("ledger")
     if place is None:
         return None
@@ -198,19 +198,19 @@ def _checked(choices: Choices, given: dict[str, Any], folder: Path) -> tuple[dic
     if domain is not None and people.by is not None:
         for name in split_names(people.by):
             domain.level_named(name)
-    taken = {spelled.removeprefix("--"): value for spelled, value in given.items()}
-    taken.pop("domain", None)
-    for name, value in taken.items():
+    recipe_options = {spelled.removeprefix("--"): value for spelled, value in given.items()}
+    recipe_options.pop("domain", None)
+    for name, value in recipe_options.items():
         if name in _FILES and not is_server(str(value)):
-            taken[name] = os.path.relpath(str(value).removeprefix("sqlite:///"), folder)
+            recipe_options[name] = os.path.relpath(str(value).removeprefix("sqlite:///"), folder)
         elif name == "mean":
             means = [text.rpartition("=") for text in value]
             if people.people.several is None:  # refuses a misspelt mean
                 _ = people.people.measure
-            taken[name] = {column: [_number(end) for end in ends.split(",")] for column, _, ends in means}
+            recipe_options[name] = {column: [_number(end) for end in ends.split(",")] for column, _, ends in means}
         elif isinstance(value, list):
-            taken[name] = split_names(value)
-    return taken, None if domain is None else dict(domain.facts())
+            recipe_options[name] = split_names(value)
+    return recipe_options, None if domain is None else dict(domain.facts())
 
 
 def _number(text: str) -> int | str:

@@ -1,4 +1,4 @@
-"""`utmost ledger`: status, history, budgets, verification, backups."""
+"""`utmost ledger`: create, inspect, verify, charge, back up and restore a ledger."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -279,7 +279,8 @@ def resume(
         text = "Nothing was charged as lost."
         if levels:
             lost = "; ".join(f"{name}: {' and '.join(map(level_name, each))}" for name, each in levels.items())
-            # `charged` was typed; names from the witness are not in it, and are spelled right.
+            # `charged` has the names that were typed, so only these may be misspelt; `levels` also has names of the
+            # witness.
             new = ", ".join(repr(name) for name in charged if name not in known)
             text = f"Charged as lost: {lost}."
             if new:
@@ -313,7 +314,7 @@ ELSEWHERE = {
     "spent": "budget",
     "limit": "budget",
 }
-"""Subcommands under other words that people use."""
+"""Words that people may type, and the subcommands that they then look for."""
 
 PARTS = (create, status, verify, history, budget, charge, backup, restore, resume, receipt)
 """The subcommands of `utmost ledger`, in the order of the help."""

@@ -1,4 +1,4 @@
-"""`utmost noise`: the least noise for one cell, why it is the least, and its margins drawn to scale."""
+"""`utmost noise`: find the least noise for one cell; print why it is the least, and its margins."""
 
 from fractions import Fraction
 from typing import Any
@@ -27,7 +27,7 @@ def show_noise(report: dict[str, Any]) -> None:
     for name, times in report["gain"].items():
         shown[f"gain over {name}"] = f"{name} noise costs {times:.4g} times as much ({report['cost']})"
     screen().print(ScreenText(report["text"], style="bold"), facts(shown), ScreenText("\nmargins", style="dim"))
-    # The margin of each confidence, drawn around the true value.
+    # Each row draws the margin at one confidence as a bar around the true value.
     longest = max(float(margin) for margin in report["margin"].values()) or 1.0
     rows = []
     for confidence, margin in report["margin"].items():

@@ -1,4 +1,4 @@
-"""`utmost plan`: which sums to measure with which budget shares, their errors, and the distance from the best."""
+"""`utmost plan`: choose sums to measure and their budget shares; show errors and the distance from the best."""
 
 from contextlib import suppress
 from math import ceil, isfinite, prod, sqrt
@@ -120,7 +120,7 @@ def plan(
     """
     bounds = {"--at-most": at_most, "--per-cell": per_cell, "--in-total": in_total, "--values": values, "--step": step}
     promised = {"nonnegative": nonnegative or exactly, "exactly": exactly}
-    domain, unit, along = _asked(source, bounds, neighbours, together, promised)
+    domain, unit, along = _domain_and_unit(source, bounds, neighbours, together, promised)
     amounts = AmountPair.of(domain, unit)
     own = None if amounts is None else amounts.amount.name
     workload = read_wanted(domain, want or [], per_answer=per_answer, without=own)
@@ -156,10 +156,10 @@ def plan(
         _show(report, answer.file)
 
 
-def _asked(
+def _domain_and_unit(
     source: Path, bounds: dict[str, Any], neighbours: str | None, together: str | None, promised: dict[str, bool]
 ) -> tuple[Domain, Unit, str | None]:
-    """Return the domain, the unit and the axis of whole rows: from a counted file, or from the options."""
+    """Return the domain, the privacy unit, and the axis along which a person changes whole rows (None without one)."""
     if source.suffix.lower() != ".json":
         remedy = "Count first: utmost count TABLE --person ... --domain ... --at-most ... --out counted.json."
         raise OutOfRange("utmost plan reads a counted table or a domain, a .json file", came=source.name, remedy=remedy)
@@ -190,8 +190,8 @@ def _asked(
     amount = None if values is None else Amount(values, step or 1)
     wide = most if amount is None else amount.steps(most, "per_cell")
     relation = neighbours or "add-remove"
-    whole = in_total if in_total is None or amount is None else amount.steps(in_total, "in_total")
-    unit = Unit(wide, min(at_most, domain.size), relation, amount, in_total=whole, **promised)
+    steps_in_total = in_total if in_total is None or amount is None else amount.steps(in_total, "in_total")
+    unit = Unit(wide, min(at_most, domain.size), relation, amount, in_total=steps_in_total, **promised)
     if together is not None and in_total is None:
         WholeRows.of(domain, together).check_whole(unit.cells, "at_most")
     return domain, unit, together
@@ -205,8 +205,8 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
     counts = {} if chosen.amount_pair is None else chosen.count_variances_at(bounds.level)
     by_itself = margins_by_themselves(chosen, bounds.level, sure)
 
-    # A proved factor by which the error may exceed the least error over all shares of useful marginals, by branch and
-    # bound: for at most four marginals, and not if the groups of a level differ in size.
+    # `certified` is a proved factor by which the error may exceed the least error over all budget shares of useful
+    # marginals. Branch and bound finds it for at most four marginals, and not if the groups of a level differ in size.
     certified: float | None = None
     are_plain = chosen.together is None and not unit.exactly and not any(map(chosen.measurement.kind, chosen.shares))
     if are_plain and not wants_marginals(workload):
@@ -357,7 +357,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         for name, deviations in report.get("weightings", {}).items()
     ]
 
-    # The factor by which this variance may exceed the least variance of each class of mechanisms.
+    # A pair in `within` is a class of mechanisms, and a factor by which this variance may exceed the class's least one.
     within = [(bound["times"], bound["holds_for"]) for bound in report["within"].values()]
     further = {
         "rows_bound_times": "the same, if one person changes whole rows",

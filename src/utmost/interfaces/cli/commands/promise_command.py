@@ -1,4 +1,4 @@
-"""`utmost promise`: the promise about a table, written down before anybody looks at the data."""
+"""`utmost promise`: write down the promise about a table, before anybody looks at the data."""
 
 from typing import Annotated, Any
 
@@ -56,13 +56,17 @@ def promise(
     if not answer.give(report, PROMISE_FORM.document(stated)):
         return
     noise = stated.lasting_noise
-    said = noise.facts() | {name: fact for name, fact in stated.facts().items() if name not in ("columns", "noise")}
-    shown = said.keys() - json_forms(Unit) - {"kind", "plan", "signed_sums"}
+    stated_facts = noise.facts() | {
+        name: fact for name, fact in stated.facts().items() if name not in ("columns", "noise")
+    }
+    shown = stated_facts.keys() - json_forms(Unit) - {"kind", "plan", "signed_sums"}
     texts = {name: form.title for name, form in json_forms(Promise).items() if form.hint}
     rows = {
         "released": f"{', '.join(stated.columns)}: {noise.subject}",
         "protects": f"{noise.whom} ({noise.relation})",
-        **{texts.get(name, name.replace("_", " ")): _text(fact) for name, fact in said.items() if name in shown},
+        **{
+            texts.get(name, name.replace("_", " ")): _text(fact) for name, fact in stated_facts.items() if name in shown
+        },
         "digest": stated.digest,
     }
     if "guarantee" in report:
@@ -75,7 +79,7 @@ def promise(
 
 
 def _text(fact: Any) -> str:
-    """Return a fact of a promise in one line; empty without content."""
+    """Return a fact of a promise as one line of text; empty for False and for an empty list."""
     if isinstance(fact, bool):
         return "yes" if fact else ""
     if isinstance(fact, dict):

@@ -1,4 +1,4 @@
-"""`utmost read`: figures of a release with margins, or the best answer for a prior and a loss."""
+"""`utmost read`: print figures of a release with margins, or find the best answer for a prior and a loss."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -187,7 +187,7 @@ def read(
 
 @dataclass(frozen=True)
 class _ResponseReader:
-    """The prior, loss, noise and confidence for reading every response."""
+    """Makes consumers for reading responses, from the prior, the loss, the noise and the confidence of the options."""
 
     prior: str
     loss: str
@@ -196,7 +196,7 @@ class _ResponseReader:
 
     @property
     def level(self) -> Level:
-        """The level of one cell, or for geometric noise the level of one unit."""
+        """The level of the noise: of one unit of the count for geometric noise, else of one cell."""
         return self.noise if isinstance(self.noise, Level) else self.noise.level
 
     def consumer(self, n: int) -> Consumer:
@@ -204,7 +204,7 @@ class _ResponseReader:
 
 
 def _largest(n: str | None, prior: str) -> int | str:
-    """Return the largest count, from --n or from the prior's file; or the column that holds it."""
+    """Return the largest count from --n or the prior's file, or the name of the column that has it."""
     if n is None:
         if not is_file(prior):
             raise OutOfRange(

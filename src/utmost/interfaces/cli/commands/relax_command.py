@@ -1,4 +1,4 @@
-"""`utmost relax`: another answer of a release in a ledger, at a larger level, from the table that was published."""
+"""`utmost relax`: answer a release of a ledger again at a larger level, from the table that was published."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -82,24 +82,24 @@ def relax(
                         "options. Only changed data are a new version (--data-version), which adds its epsilon."
                     )
                     raise
-        kept = question.release_in(opened)
+        stored = question.release_in(opened)
         amounts = releases_of_means(opened.releases, question.name, question.version)
-        if kept is None and amounts:
+        if stored is None and amounts:
             listed = ", ".join(f"--mean {name}" for name in amounts)
             remedy = "Repeat the counting options of the release, with every --mean, or give its --recipe."
             raise OutOfRange(
                 f"this release must be counted again with {listed}", came="no counting options", remedy=remedy
             )
-        question.check_kind(None if kept is None else kept.noise)
+        question.check_kind(None if stored is None else stored.noise)
         with progress_bar(f"Checking {table.name}"):
-            values = _table_to_relax(table, kept, people, spelling, ledger)
-            if kept is not None:
-                table_options.check_fits(question.answer, table_before_draw(values, kept.promise))
-        with _named_counting(kept, people):
+            values = _table_to_relax(table, stored, people, spelling, ledger)
+            if stored is not None:
+                table_options.check_fits(question.answer, table_before_draw(values, stored.promise))
+        with _named_counting(stored, people):
             repeated = question.is_answered(opened, at)
             if dry_run:
                 after = opened.rehearse(question.name, epsilon=at, version=question.version, table=values)
-                return show_spending(question, after, None if kept is None else kept.noise, None, repeated=repeated)
+                return show_spending(question, after, None if stored is None else stored.noise, None, repeated=repeated)
             with options.refusing_weak_levels(yes):
                 relaxed = opened.relax(question.name, values, epsilon=at, version=question.version)
         headline = question.headline(opened, repeated=repeated)
@@ -108,34 +108,34 @@ def relax(
 
 def _table_to_relax(
     table: Path,
-    kept: Published | None,
+    stored: Published | None,
     people: PersonOptions,
     spelling: table_options.NumberSpelling,
     ledger: LedgerPlaceOptions,
 ) -> Any:
     """Return the table to relax; count events again, by default over the domain of the plan."""
-    noise, column = (None, None) if kept is None else (kept.noise, kept.columns[0])
+    noise, column = (None, None) if stored is None else (stored.noise, stored.columns[0])
     key = None if people.person is None else ledger.counting_key()
-    if kept is not None and isinstance(noise, SumNoise) and people.domain is None:
+    if stored is not None and isinstance(noise, SumNoise) and people.domain is None:
         options.refuse("needs --domain", PersonOptions(by=people.by, mean=people.mean))
         if not people.are_events and table.suffix.lower() != ".json":
             raise _counted_otherwise(
-                _published_options(kept, at_most=noise.unit.cells > 1), "neither --person nor --each-row"
+                _published_options(stored, at_most=noise.unit.cells > 1), "neither --person nor --each-row"
             )
         counted = planned_table(table, people.people, spelling.cells, noise.plan, key)
-        _check_counted_alike(kept, counted)
+        _check_counted_alike(stored, counted)
         return counted
-    neighbours = people.neighbours or ("add-remove" if kept is None else kept.promise.unit.neighbours)
+    neighbours = people.neighbours or ("add-remove" if stored is None else stored.promise.unit.neighbours)
     if people.are_events:
         if isinstance(noise, SumNoise) and people.mean is None:
             published = _options(noise.plan.domain, noise.unit)
-            # Checked first: `counted_table` would refuse options for means, such as --leave-out amounts.
+            # Check this first, because `counted_table` would refuse options for means, such as --leave-out amounts.
             if published.mean:
                 words = options.typed_again(PersonOptions(by=people.by))
                 raise _counted_otherwise(published, f"{words} and no --mean" if words else "no --mean")
         of_people = counted_table(table, people, neighbours, spelling.cells, key)
         assert isinstance(of_people, CountedTable), "events are counted, with one mean at most"
-        _check_counted_alike(kept, of_people)
+        _check_counted_alike(stored, of_people)
         return of_people if isinstance(noise, SumNoise) else of_people.in_steps(column)
     options.refuse("needs --person or --each-row", people)
     if table.is_dir():
@@ -148,21 +148,21 @@ def _table_to_relax(
     except BadTable as error:
         remedy = "Name the file of the table that was published."
         raise BadTable(error.required, came=error.came, where=error.where, remedy=remedy) from None
-    if kept is not None and kept.promise.public and column not in adapter_of(read).names(read):
+    if stored is not None and stored.promise.public and column not in adapter_of(read).names(read):
         came = f"a file without the column {column!r}, and neither --person nor --each-row"
-        raise _counted_otherwise(_published_options(kept, at_most=kept.promise.unit.cells > 1), came)
+        raise _counted_otherwise(_published_options(stored, at_most=stored.promise.unit.cells > 1), came)
     return read
 
 
 @contextmanager
-def _named_counting(kept: Published | None, people: PersonOptions) -> Iterator[None]:
-    """If the counted events give another table, add the release's counting options to the error."""
+def _named_counting(stored: Published | None, people: PersonOptions) -> Iterator[None]:
+    """If counting the events again gives another table, add the release's counting options to the error."""
     try:
         yield
     except DataChanged as error:
-        if kept is None or not people.are_events:
+        if stored is None or not people.are_events:
             raise
-        words = options.typed_again(_published_options(kept, at_most=people.person is not None))
+        words = options.typed_again(_published_options(stored, at_most=people.person is not None))
         error.remedy = (
             f"The data or the counting options differ. The release was counted with {words}: repeat all of these, or "
             "give the file of `utmost count`. Only changed data are a new version (--data-version), which adds its "
@@ -171,32 +171,32 @@ def _named_counting(kept: Published | None, people: PersonOptions) -> Iterator[N
         raise
 
 
-def _published_options(kept: Published, *, at_most: bool = False) -> PersonOptions:
+def _published_options(stored: Published, *, at_most: bool = False) -> PersonOptions:
     """Return the counting options of a release; with `at_most`, also the bound on cells."""
-    unit = kept.promise.unit
-    if isinstance(kept.noise, SumNoise):
-        unit = kept.noise.unit
-        published = _options(kept.noise.plan.domain, unit)
+    unit = stored.promise.unit
+    if isinstance(stored.noise, SumNoise):
+        unit = stored.noise.unit
+        published = _options(stored.noise.plan.domain, unit)
     else:
-        published = PersonOptions(by=[",".join(kept.promise.public)])
+        published = PersonOptions(by=[",".join(stored.promise.public)])
     if not at_most:
         return published
     is_of_events = unit.amount is None and unit.in_total is None and unit.sensitivity > 1
     return replace(published, at_most=unit.cells, per_cell=unit.text(unit.sensitivity) if is_of_events else None)
 
 
-def _check_counted_alike(kept: Published | None, counted: CountedTable) -> None:
-    """Check columns and clips against the release, because the ledger's refusal could not name the wrong option."""
-    if kept is None:
+def _check_counted_alike(stored: Published | None, counted: CountedTable) -> None:
+    """Check columns and a mean's bounds against the release: the ledger's refusal could not name the wrong option."""
+    if stored is None:
         return
     came = _options(counted.domain, counted.unit)
-    published = _published_options(kept)
+    published = _published_options(stored)
     if came != published:
         raise _counted_otherwise(published, options.typed_again(came))
 
 
 def _options(domain: Domain, unit: Unit) -> PersonOptions:
-    """Return the counting options that a domain and a unit imply: columns, and clips of a mean."""
+    """Return the counting options that a domain and a unit imply: columns, and the bounds of a mean."""
     amount, names = unit.amount, list(domain.columns)
     if amount is None or amount.between is None:
         return PersonOptions(by=[",".join(names)])

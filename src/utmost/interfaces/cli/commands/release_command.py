@@ -1,4 +1,4 @@
-"""`utmost release`: publish a file, in the way that its options name."""
+"""`utmost release`: publish a table with noise, by the method that the options choose."""
 
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options

@@ -1,4 +1,4 @@
-"""`utmost respond`: answers drawn from a saved mechanism, for one secret or for each row of a table."""
+"""`utmost respond`: draw answers from a saved mechanism, for one secret or for each row of a table."""
 
 import sys
 from collections.abc import Mapping
@@ -81,31 +81,31 @@ def respond(
         raise OutOfRange("only one of --kept and --ledger may be given", came="both", remedy="Leave out --kept.")
 
     saved = saved_mechanism(design, None if space is None else space_named(space))
-    book = ledger.kept(saved, design)
+    in_ledger = ledger.kept(saved, design)
     if table is None:
         typed = None if secret is None else _typed(secret)
-        if book is None:
+        if in_ledger is None:
             (answer,) = saved.draw([str(typed)])
             if as_json:
                 return print_json({"answer": answer, "statement": saved.statement()})
             screen().print(facts({"answer": answer}))
-            return _say(saved, {})
-        answers, repeated = book.answers({_typed(str(id_column)): typed})
-        (answer,), about = answers.values(), book.facts()
+            return _print_guarantee(saved, {})
+        answers, repeated = in_ledger.answers({_typed(str(id_column)): typed})
+        (answer,), about = answers.values(), in_ledger.facts()
         if as_json:
             statement = saved.statement(by_ledger=True, repeated=repeated, **about)
             return print_json({"answer": answer, "statement": statement})
         how = "repeated from the ledger" if repeated else "drawn now, and kept"
         screen().print(facts({"answer": answer, "which is": how}))
-        return _say(saved, _told(about), by_ledger=True)
+        return _print_guarantee(saved, _ledger_rows(about), by_ledger=True)
 
     if column is None:
         raise OutOfRange("--file needs --column", came="none", remedy="Add --column answer: it holds the secrets.")
     request = AnswerRequest(column, split_names(public or []), split_names(drop or []), id_column, kept)
     source, out = spelling.of(table), table_options.output(out, form)
     check_free(source, out)
-    answered = answered_table(saved, source, request, None if book is None else book.answers)
-    about = {} if book is None else book.facts()
+    answered = answered_table(saved, source, request, None if in_ledger is None else in_ledger.answers)
+    about = {} if in_ledger is None else in_ledger.facts()
     answered = replace(answered, facts=answered.facts | about)
     statement = answered.facts if out is None else publish(answered.table, answered.statement_with, out)
     if as_json:
@@ -114,25 +114,27 @@ def respond(
         table_options.give_table(answered.table, form)
     rows = f"{statement['rows']} rows ({statement['repeated']} repeated), in the column {statement['column']}"
     done = {"answered": rows, **({} if out is None else {"written": f"{out} and {sidecar_path(out)}"})}
-    promised = {} if book is None else _told(about)
-    _say(saved, done | promised, by_ledger=book is not None, stderr=out is None)
+    promised = {} if in_ledger is None else _ledger_rows(about)
+    _print_guarantee(saved, done | promised, by_ledger=in_ledger is not None, stderr=out is None)
 
 
 def _typed(text: str) -> str:
-    """Return a secret or a person; "-" reads standard input, which other users and the shell's history cannot see."""
+    """Return the name of a secret or person; for "-" read it from standard input, which no shell history has."""
     return sys.stdin.readline().strip() if text == PIPE else text
 
 
-def _told(about: Mapping[str, Any]) -> dict[str, str]:
-    """Return in words where the ledger keeps the answers."""
+def _ledger_rows(about: Mapping[str, Any]) -> dict[str, str]:
+    """Return, for the screen, the name and version of the mechanism in a ledger, and the level of all its answers."""
     return {
         "kept as": f"{about['name']}, version {about['data_version']}",
         "together": f"epsilon = {about['together']}, of all versions",
     }
 
 
-def _say(saved: SavedMechanism, more: dict[str, Any], *, by_ledger: bool = False, stderr: bool = False) -> None:
-    """Show how much the answers reveal, and the cost of further answers."""
+def _print_guarantee(
+    saved: SavedMechanism, more: dict[str, Any], *, by_ledger: bool = False, stderr: bool = False
+) -> None:
+    """Print how much the answers reveal, and what further answers cost."""
     apart = " ".join(["1", *([] if saved.space.unit is None else [saved.space.unit])])
     level = f"epsilon = {saved.facts['epsilon']} for secrets at distance {apart}"
     shown = {**more, "level": level, "checked": saved.checked}

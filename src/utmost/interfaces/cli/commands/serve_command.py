@@ -1,4 +1,4 @@
-"""`utmost serve`: the release service over a ledger."""
+"""`utmost serve`: serve a ledger over HTTP; check settings, back up and restore."""
 
 import atexit
 import os
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _SOON = 14
 
-# Exit codes of older and newer uvicorn if it cannot start.
+# Exit codes of older and newer versions of uvicorn if the server cannot start.
 _NOT_STARTED = (1, 3)
 
 RARE = (
@@ -155,7 +155,7 @@ def serve(
         screen(stderr=True).print(ScreenGroup(ScreenText("These settings can be served.", style="bold"), facts(shown)))
         return
     if put_back is not None:
-        _say_restored(
+        _print_restored(
             "Restored, and in quarantine until it is resumed.",
             backups.put_back(put_back, place.ledger, key=place.key, witness=place.witness_path),
         )
@@ -166,7 +166,7 @@ def serve(
             key = f"{place.path}.key"
         with place.opened() as opened:
             restored = backups.back_up(Service(opened), back_up, key=key)
-        _say_restored(f"Backed up in {back_up}, and restored once as a test.", restored)
+        _print_restored(f"Backed up in {back_up}, and restored once as a test.", restored)
         return
 
     is_new = not place.is_there
@@ -184,16 +184,16 @@ def serve(
         }
         screen(stderr=True).print(ScreenGroup(ScreenText("Serving.", style="bold"), facts(rows)))
         if tokens:
-            _say("These tokens are shown once. Keep them as you keep passwords; each is valid for 90 days.")
+            _print_line("These tokens are shown once. Keep them as you keep passwords; each is valid for 90 days.")
         for role, presented in tokens.items():
-            _say(f"  {role}: {presented}")
+            _print_line(f"  {role}: {presented}")
         until = service.bearers.last_admin_until()
         left = -1 if until is None else (until - time()) / 86_400
-        if left < _SOON:  # then nobody can make tokens, now or soon
+        if left < _SOON:  # nobody can make tokens now, or soon nobody can
             when = (
                 "no admin's token is valid" if until is None else f"the last admin's token expires in {left:.0f} days"
             )
-            _say(f"utmost: warning: {when}; start with --new-admin-token to make one")
+            _print_line(f"utmost: warning: {when}; start with --new-admin-token to make one")
 
     # Workers are separate processes, which get the settings from the environment.
     os.environ.update(settings.environment())
@@ -226,7 +226,7 @@ def serve(
         ) from None
 
 
-def _say_restored(what: str, restored: "Restored") -> None:
+def _print_restored(what: str, restored: "Restored") -> None:
     shown = {name: str(number) for name, number in asdict(restored).items()}
     screen(stderr=True).print(ScreenGroup(ScreenText(what, style="bold"), facts(shown)))
 
@@ -239,6 +239,6 @@ def _path(text: str) -> Path | None:
     return Path(text) if text else None
 
 
-def _say(line: str) -> None:
-    """Print a line without wrapping, because a token must not be broken in two."""
+def _print_line(line: str) -> None:
+    """Print a line without wrapping, so that a token can be copied."""
     click.echo(line, err=True)

@@ -1,4 +1,4 @@
-"""`utmost share`: one level divided among several measures, each with its plan, by weights."""
+"""`utmost share`: divide one level among several measures, each with its plan, by weights."""
 
 import os
 from math import ceil, sqrt
@@ -108,7 +108,7 @@ def share(
             show(report, files)
         return
 
-    # The counted table of each plan, with the names of `utmost count --measures FILE --out counted.json`.
+    # Files of counted tables by plan, named as `utmost count --measures FILE --out counted.json` names them.
     counted_files = {name: file_options.readable(str(file_options.named_file(counted, name))) for name in shared.plans}
     tables = {name: COUNTED_FORM.read(path) for name, path in counted_files.items()}
     for name, table in tables.items():
@@ -129,19 +129,19 @@ def share(
         # call exist already; they are compared with the stored answers.
         sure, file, in_ledger = read_confidence(confidence), file_options.file_of(out), memory.ledger is not None
         paths = {} if file is None else {name: file_options.named_file(file, name) for name in tables}
-        there = [path for path in paths.values() if any(map(os.path.isfile, (path, signature_path(path))))]
+        existing = [path for path in paths.values() if any(map(os.path.isfile, (path, signature_path(path))))]
         for path in paths.values():
-            if not in_ledger or path not in there:
+            if not in_ledger or path not in existing:
                 check_document(path, sign)
         signer = None if sign is None else signer_of(sign)
         releases: dict[str, NoisySums]
-        if in_ledger and there:
+        if in_ledger and existing:
             with memory.place.opened() as ledger:
                 answered = {(release.name, each) for release in ledger.releases for each in release.levels}
             if not answered >= set(shared.levels(shared.level).items()):
-                check_document(there[0], sign)  # refuse a file that is no repeated answer
+                check_document(existing[0], sign)  # refuse a file that is no repeated answer
         if dry_run:
-            for name, own in shared.levels(shared.level).items():  # all checks of a release
+            for name, own in shared.levels(shared.level).items():  # make all checks of a release
                 CheckedSums.of(*counted_for(tables[name], shared.plans[name]), own)
             report = {"dry_run": True, **report}
             return print_json(report) if as_json else show(report, files)
@@ -191,7 +191,7 @@ def report_of(shared: SharedLevel) -> dict[str, Any]:
 
 
 def show(report: dict[str, Any], files: dict[str, Path]) -> None:
-    """Show the shares, and for each measure the next command, or the written file."""
+    """Print the shares, and for each measure the next command or the written file."""
     rows, commands = [], {}
     for name, measure in report["measures"].items():
         deviations = measure["standard_deviations"].items()

@@ -1,4 +1,4 @@
-"""`utmost statement`: a statement in words, a page to print, an entry for the deployments registry, a data package."""
+"""`utmost statement`: print a statement in words; write a page, an entry for the registry, or a data package."""
 
 import json
 import sys
@@ -42,7 +42,7 @@ RARE = (
 
 
 def _print_schema(context: click.Context, kind: str) -> None:
-    """Print the JSON Schema of a kind, and end the command."""
+    """Print the JSON Schema of a kind of file, and end the command."""
     from utmost.interfaces.documents.schemas import DocumentKind, schema
 
     for known in get_args(DocumentKind):
@@ -152,7 +152,7 @@ def statement(
             raise OutOfRange(required, came=str(package), remedy=remedy)
         check_absent(package)
 
-    # The statement is in the file, or beside it.
+    # FILE has the statement, or a file beside it has it.
     path, is_piped = release, isinstance(release, file_options.StandardInput)
     if not is_piped and (release.suffix.lower() != ".json" or sidecars.sidecar_path(release).is_file()):
         path = sidecars.statement_beside(release)
@@ -160,7 +160,7 @@ def statement(
     else:
         document = whole_document(release)
         stated_facts = read_statement(release) if document is None else dict(document)
-    # If the table is in a file beside the statement, its digest must be the digest in the statement.
+    # If a file beside the statement has the table, the digest of this file must be the digest in the statement.
     beside, digest = (
         path.with_name(path.name.removesuffix(".json")) if path == release else release,
         stated_facts.get("table"),
@@ -244,7 +244,7 @@ _OPTIONS = {"curators": "curator", "intended_use": "use", "authors": "author"}
 
 
 def _package_writers(package: Path, release: Path, deployment: Deployment, license: str) -> dict[Path, Writer]:
-    """The files of a data package: its descriptor, and the metadata of CSV on the web beside the table."""
+    """Return writers for a data package's descriptor, and for CSV-on-the-web metadata beside the table."""
     described = data_package(release, deployment, license=license)
     beside = release.with_name(f"{release.name}-metadata.json")
     check_absent(beside)
@@ -255,7 +255,7 @@ def _package_writers(package: Path, release: Path, deployment: Deployment, licen
 
 
 def _shown_tables(table: Path | None, release: Path) -> dict[str, Mapping[str, Sequence[Any]]]:
-    """Return the tables that a page shows: the released one, or the smaller ones of a release by a plan."""
+    """Return the tables for a page: the released table, or the smaller tables of a release by a plan."""
     if table is not None:
         return {"": files.columns(files.read(table))}
     if whole_document(release) is None:
@@ -266,8 +266,8 @@ def _shown_tables(table: Path | None, release: Path) -> dict[str, Mapping[str, S
     most = MOST_ROWS if read.table.unit.is_shared else _MOST_COMPUTED  # each mean takes a tenth of a second
     listed = enumerate(tables_by_size(read.table, most))
     return {
-        name or TOTAL: {} if columns is None or place >= _MOST_TABLES else files.columns(columns)
-        for place, (name, _, columns) in listed
+        name or TOTAL: {} if columns is None or position >= _MOST_TABLES else files.columns(columns)
+        for position, (name, _, columns) in listed
     }
 
 

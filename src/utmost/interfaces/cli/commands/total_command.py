@@ -1,4 +1,4 @@
-"""`utmost total`: a sum, a ratio, a mean or a quantile from a release, with a certified margin."""
+"""`utmost total`: compute a sum, a ratio, a mean or a quantile from a release, with a certified margin."""
 
 from datetime import datetime, time
 from decimal import Decimal
@@ -38,7 +38,7 @@ from utmost.tables.files import files
 from utmost.tables.files.signatures import signer_of
 
 _MOST_NAMED = 12
-"""Most names of unwritten tables that are shown."""
+"""Largest number of names of unwritten tables on the screen."""
 
 ELSEWHERE = {
     "--minus": "Write utmost read RELEASE --where sex=women --minus sex=men.",
@@ -135,7 +135,7 @@ def total(
         raise Unsupported("--since needs releases of utmost", came="a table of declared noise", remedy=remedy)
     if since is not None:
         beside: dict[str, Any] = {name: value for name, value in other.items() if name != "--sum"}
-        _check_sum_alone({"--ratio": ratio or None, "--over": over, **beside})
+        _check_only_sum({"--ratio": ratio or None, "--over": over, **beside})
         paths = [*since, release]
         names = (
             [path.name for path in paths] if len({path.name for path in paths}) == len(paths) else [*map(str, paths)]
@@ -159,12 +159,12 @@ def total(
 
     if isinstance(published, DetailedSums):
         beside = {"--ratio": ratio or None, "--over": over, **other}
-        _check_sum_alone(beside, "a release in two stages")
+        _check_only_sum(beside, "a release in two stages")
         wanted = counted_selection(published.first, where)
         report = _answered(published.total(wanted, confidence=confidence), _question(where))
         return _give(answer, report, published)
 
-    # A release by a plan; a table of several amounts is one for each amount.
+    # From here on, a release by a plan is read; a table of several amounts has one for each amount.
     people: MeasuresTable | None = None
     if isinstance(published, MeasuresTable):
         named = amount if amount is not None else mean if mean in published.releases else None
@@ -204,7 +204,7 @@ def total(
         read.check_amount(amount)
 
     question, counted = _question(where), quantity(read, amount)
-    points: Any = "midpoints"  # numbers of the labels, or of some: other bins have their midpoints
+    points: Any = "midpoints"  # or numbers for all labels, or for some: other bins then have their midpoints
     if values is not None:
         pairs = [wanted.rpartition("=") for wanted in values.split(",")]
         if all(equals for _, equals, _ in pairs):
@@ -367,7 +367,7 @@ def _write_tables(
         screen().print(facts(rows))
 
 
-def _check_sum_alone(other: dict[str, Any], what: str = "--since") -> None:
+def _check_only_sum(other: dict[str, Any], what: str = "--since") -> None:
     for name, value in other.items():
         if value is not None:
             raise OutOfRange(f"{what} can only be used with a sum", came=name, remedy=f"Leave out {name}.")
@@ -444,7 +444,7 @@ def _answered(answer: Estimate, question: str) -> dict[str, Any]:
 
 
 def _interval(value: float, margin: float) -> list[int | float]:
-    """The ends of an interval, computed from the decimals that value and margin print."""
+    """Return value - margin and value + margin, computed exactly from the decimals that the two print."""
     if isinstance(value, int) and isinstance(margin, int):
         return [value - margin, value + margin]
     middle, off = Decimal(repr(value)), Decimal(repr(margin))
@@ -465,14 +465,14 @@ def _bar(bar: RatioBar, question: str, kind: str) -> dict[str, Any]:
 
 
 def _numbers(read: NoisySums, name: str, where: Where, points: Any) -> str | None:
-    """The numbers whose mean an interval holds; None if each label stands for one value."""
+    """Return in words which numbers stand for bins in a mean; None if each label stands for one value."""
     if not stand_for_bins(read.domain, name, where):
         return None
     return "middles of the bins" if isinstance(points, str) else "numbers that stand for the bins"
 
 
 def _interval_of_values(read: NoisySums, name: str, where: Where, confidence: str) -> list[float] | None:
-    """The interval of the mean of the values within bins; None if a bin of the selection has no end."""
+    """Return an interval for the mean of the values within bins; None if a selected bin has no end."""
     try:
         bar = read.mean(name, where=where, values="ends", confidence=confidence)
     except OutOfRange:
@@ -481,9 +481,9 @@ def _interval_of_values(read: NoisySums, name: str, where: Where, confidence: st
 
 
 def _without(domain: Domain, name: str) -> str:
-    """Return the values of an axis that have no place in its order, in words; empty if there are none."""
-    place, _ = domain.level_named(name)
-    return f" without {' and '.join(map(str, extras))}" if (extras := domain.axes[place].extras) else ""
+    """Return in words the labels of an axis that have no position in its order; empty if there are none."""
+    position, _ = domain.level_named(name)
+    return f" without {' and '.join(map(str, extras))}" if (extras := domain.axes[position].extras) else ""
 
 
 def _question(where: list[str] | None) -> str:

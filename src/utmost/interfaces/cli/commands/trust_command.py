@@ -1,4 +1,4 @@
-"""`utmost trust`: a level for each member of a network, what coalitions learn, and a value shared with each."""
+"""`utmost trust`: give each member of a network a level, check what coalitions learn, and share a value."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -139,7 +139,7 @@ def trust(
 
 
 def _levels(at: list[str] | None, level: options.LevelOptions) -> Callable[[int], Level]:
-    """Return the level of a distance d: of the largest listed distance <= d, or without a list epsilon / d."""
+    """Return a function from distance d to level: of the largest listed distance <= d; without a list, epsilon / d."""
     if not at:
         nearest = level.read()
         return lambda d: nearest.scaled(Fraction(1, d))

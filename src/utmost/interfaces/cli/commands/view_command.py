@@ -1,4 +1,4 @@
-"""`utmost view`: a noisier copy of a release in a ledger for a recipient, without the data."""
+"""`utmost view`: make a noisier copy of a release in a ledger for a recipient, without the data."""
 
 from utmost.interfaces.cli.ledger_answers import Question
 from utmost.interfaces.cli.ledger_place import LedgerPlaceOptions
@@ -16,12 +16,12 @@ def view(*, ledger: LedgerPlaceOptions, question: Question) -> None:
     """
     signer = question.checked(None)
     with ledger.opened() as opened:
-        kept = question.release_in(opened)
+        stored = question.release_in(opened)
         at = question.level_in(opened)
         question.check_repeats(opened, None, at)
         question.check_view_fits(opened, at)
         if question.means_in(opened):
             return give_means(question, opened.view_means(question.name, epsilon=at, version=question.version), signer)
-        question.check_kind(None if kept is None else kept.noise)
+        question.check_kind(None if stored is None else stored.noise)
         seen = opened.view(question.name, epsilon=at, version=question.version)
         return question.give(seen, signer)

@@ -1,4 +1,4 @@
-"""`utmost withhold`: cells of a release left out, or marked, by a public rule on their noisy values."""
+"""`utmost withhold`: leave out or mark cells of a release, by a public rule on their noisy values."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -62,12 +62,12 @@ def withhold(
         raise OutOfRange("only one of --out and --tables may be given", came="both", remedy=remedy)
     check_free(Path("table.csv"), out, None if tables is not None else sign)
 
-    whole = read_release(release, statement, separator=spelling.separator, encoding=spelling.encoding)
+    published = read_release(release, statement, separator=spelling.separator, encoding=spelling.encoding)
     withheld: dict[str, WithheldTable[Any]]  # by the names of marginals; a released table has no name
-    if isinstance(whole, Answer) and whole.is_by_plan:
-        words = [read_marginal(whole.table.domain, name) for name in want or ()]
-        withheld = dict(whole.table.withheld(rule, words or wanted_marginals(whole.table.plan)))
-    elif not isinstance(whole, Answer | NoisyTable):
+    if isinstance(published, Answer) and published.is_by_plan:
+        words = [read_marginal(published.table.domain, name) for name in want or ()]
+        withheld = dict(published.table.withheld(rule, words or wanted_marginals(published.table.plan)))
+    elif not isinstance(published, Answer | NoisyTable):
         remedy = "Give a released table, or a release by a plan; utmost detail itself leaves out cells of small groups."
         raise Unsupported(
             "utmost withhold reads a released table or a release by a plan", came="another file", remedy=remedy
@@ -75,26 +75,24 @@ def withhold(
     elif want:
         raise OutOfRange("--want needs a release by a plan", came="a released table", remedy="Leave out --want.")
     else:
-        withheld = {"": whole.withheld(rule)}
+        withheld = {"": published.withheld(rule)}
 
-    places: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     if tables is not None:
         tables.mkdir(parents=True, exist_ok=True)
-        places = dict(zip(withheld, file_names(tables, withheld), strict=True))
+        paths = dict(zip(withheld, file_names(tables, withheld), strict=True))
     elif len(withheld) > 1:
         remedy = "Name a folder: --tables DIR; or one table: --want."
         raise OutOfRange("a file can hold one table", came=f"{len(withheld)} tables", where="--out", remedy=remedy)
     elif out is not None:
-        places = dict.fromkeys(withheld, out)
+        paths = dict.fromkeys(withheld, out)
 
     signer = None if sign is None else signer_of(sign)
     writers: dict[Path, Writer] = {}
     statements: dict[str, dict[str, Any]] = {name: table.statement_with(None) for name, table in withheld.items()}
-    for name, place in places.items():
-        check_free(Path("table.csv"), place, sign)
-        mine, statements[name] = table_writers(
-            withheld[name].table, withheld[name].statement_with, place, signer=signer
-        )
+    for name, path in paths.items():
+        check_free(Path("table.csv"), path, sign)
+        mine, statements[name] = table_writers(withheld[name].table, withheld[name].statement_with, path, signer=signer)
         writers |= mine
     if writers:
         write_together(writers)
@@ -103,7 +101,7 @@ def withhold(
         return print_json(
             [statements[name] | {"table": files.columns(table.table)} for name, table in withheld.items()]
         )
-    if not places:
+    if not paths:
         for table in withheld.values():
             table_options.give_table(table.table, form)
 
@@ -119,7 +117,7 @@ def withhold(
                 f"is shown in {percent(fact['chance_shown'])} of releases, with a mean error of "
                 f"{number(fact['bias'], 3)}"
             )
-    if places:
-        rows["written"] = ", ".join(f"{place} and {sidecar_path(place)}" for place in places.values())
+    if paths:
+        rows["written"] = ", ".join(f"{path} and {sidecar_path(path)}" for path in paths.values())
     headline = ScreenText("Withheld by a public rule; nothing was spent.", style="bold")
-    screen(stderr=not places).print(ScreenGroup(headline, ScreenText(f"{first_table.rule_words}\n"), facts(rows)))
+    screen(stderr=not paths).print(ScreenGroup(headline, ScreenText(f"{first_table.rule_words}\n"), facts(rows)))

@@ -1,4 +1,4 @@
-"""Options that name files: tables, domains, statements, and the pipe in place of any file."""
+"""Options that name files (tables, domains, statements); "-" stands for standard input."""
 
 import atexit
 import os
@@ -27,7 +27,7 @@ class StandardInput(MemoryFile):
     """Standard input as a file that can be read again: its bytes stay in memory, and are written nowhere."""
 
     @property
-    def content(self) -> bytes:  # type: ignore[override]  # read when it is first asked for
+    def content(self) -> bytes:  # type: ignore[override]  # read on first use
         """Content of the pipe, read on first use."""
         return _read(sys.stdin)
 
@@ -77,7 +77,7 @@ def file_argument(metavar: str, help: str) -> Any:
 
 
 def published(text: str) -> Path:
-    """Return the published file of this name; download an address, with the statement beside it."""
+    """Return the published file of this name; if it is a web address, download the file and its statement."""
     if text.lower().startswith(("http://", "https://")):
         from utmost.interfaces.documents.published_files import fetched
 
@@ -87,7 +87,7 @@ def published(text: str) -> Path:
 
 @cache
 def _folder() -> Path:
-    """Return a temporary folder for downloads, until this process ends."""
+    """Return a temporary folder for downloads, which is deleted when this process ends."""
     folder = TemporaryDirectory(prefix="utmost-")
     atexit.register(folder.cleanup)
     return Path(folder.name)
@@ -105,14 +105,14 @@ DomainFile = Annotated[
 
 
 def named_file(path: Path, name: str) -> Path:
-    """Return the name of one of several files: counted-visits.json for counted.json and visits."""
+    """Return a path with a name added to the stem: counted-visits.json for counted.json and "visits"."""
     if not path.name:
         raise OutOfRange("several files need a name in --out", came=str(path), where="--out")
     return path.with_name(f"{path.stem}-{name}{path.suffix}")
 
 
 def file_of(out: Path | None) -> Path | None:
-    """Return the file to write; None if ``--out`` is missing or the pipe."""
+    """Return the file to write; None if ``--out`` is missing or "-"."""
     return None if out is None or str(out) == PIPE else out
 
 

@@ -1,4 +1,4 @@
-"""The three kinds of words on a command line, as declared and as click reads them: options, flags, arguments."""
+"""Declare options, flags and arguments in annotations, and make the parameters of click from them."""
 
 import inspect
 from collections.abc import Callable
@@ -18,7 +18,7 @@ SHARED = "Options of many commands"
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A word of the command line as it is declared in ``Annotated``."""
+    """An option, a flag or an argument as a function declares it in ``Annotated``."""
 
     # `names` are spellings that differ from the parameter's name; "--demo/--no-demo" has an opposite. `parser` reads
     # the text; `exists`, `file_okay` and `dir_okay` check a path; `min` and `max` bound a number. `show_default` is the
@@ -41,11 +41,11 @@ class Declared:
     first: Callable[[click.Context, Any], None] | None = None
 
     def spelled(self, name: str) -> str:
-        """Return the word as it is typed: its first name, or the name of its parameter with hyphens."""
+        """Return an option as it is typed: its first name, or the name of its parameter with hyphens."""
         return self.names[0] if self.names else f"--{name.replace('_', '-')}"
 
     def parameter(self, name: str, annotation: Any, default: Any, title: str | None) -> click.Parameter:
-        """Return the word as click reads it; the help shows it under `title`."""
+        """Return the parameter of click for this declaration; the help shows it under `title`."""
         # A parameter without a default has `inspect.Parameter.empty`.
         kind = annotation
         if get_origin(kind) in (UnionType, Union):  # a union with a Literal is a typing.Union
@@ -89,7 +89,7 @@ class Declared:
 
 
 class _Read(click.ParamType[Any]):
-    """A value that a function reads from text; the error of the function is not changed."""
+    """A type of click: a function reads the value from text, and its errors are not changed."""
 
     name = "file"
 
@@ -101,7 +101,7 @@ class _Read(click.ParamType[Any]):
 
 
 class _Number(click.FloatRange):
-    """An integer or a number within bounds; refuses "1_0" and digits of other scripts, as other entrances do."""
+    """A type of click: an integer or float within bounds; refuses "1_0" and digits other than 0 to 9."""
 
     def __init__(self, kind: type[int] | type[float], least: Any, most: Any) -> None:
         super().__init__(least, most)
@@ -125,10 +125,10 @@ def _listed(several: bool, value: Any) -> Any:
 
 
 class _Option(click.Option):
-    """An option, or a key of a recipe; several values are a list, or None without any."""
+    """An option of click, or a key of a recipe; several values are a list, and no values None."""
 
     def get_error_hint(self, ctx: Any) -> str:
-        """Name the place of a wrong value: the option, or the key of a recipe."""
+        """Return where a wrong value stands: the option, or the key of a recipe."""
         is_key = ctx is not None and self not in ctx.command.params
         return f"{self.opts[-1].lstrip('-')!r} in the recipe" if is_key else super().get_error_hint(ctx)
 
@@ -137,7 +137,7 @@ class _Option(click.Option):
 
 
 class _Argument(click.Argument):
-    """An argument; several values are a list. The usage shows an optional one in brackets."""
+    """An argument of click; several values are a list. The usage shows an optional argument in brackets."""
 
     def get_usage_pieces(self, ctx: Any) -> list[str]:
         return [self.human_readable_name if self.required else f"[{self.human_readable_name}]"]
@@ -147,12 +147,12 @@ class _Argument(click.Argument):
 
 
 def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:
-    """Declare an option with a value; its name is that of its parameter unless names are given."""
+    """Declare an option with a value; it has the name of its parameter unless `names` has others."""
     return Declared(metavar, help, names, **more)
 
 
 def flag(help: str, *names: str) -> Any:
-    """Declare an option without a value; it has no opposite unless a name declares one."""
+    """Declare an option without a value; it has no opposite unless a name such as "--demo/--no-demo" declares one."""
     return Declared(None, help, names)
 
 

@@ -35,7 +35,7 @@ LeftOut = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class PersonOptions:
-    """Who is one person, over which domain events are counted, and how many cells one person may change."""
+    """Options: who is one person, over which domain events are counted, how many cells one person may change."""
 
     title: ClassVar[str] = "Counting people"
 
@@ -78,9 +78,9 @@ class PersonOptions:
 
     @property
     def people(self) -> "CountingOptions":
-        """Return these options with events that count as 1."""
-        whose = self.person, self.each_row, self.domain, self.by, self.at_most, self.in_total
-        return CountingOptions(*whose, self.mean, self.leave_out, self.neighbours, self.per_cell)
+        """Return these options as `CountingOptions` in which each event counts as 1."""
+        shared_fields = self.person, self.each_row, self.domain, self.by, self.at_most, self.in_total
+        return CountingOptions(*shared_fields, self.mean, self.leave_out, self.neighbours, self.per_cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +131,9 @@ class CountingOptions(PersonOptions):
         together: str | None = None,
         key: bytes | None = None,
     ) -> Any:
-        """Count the events of a file over a domain; return a table, or tables by label of a part."""
+        """Count the events of a file over a domain; return a table, or tables by measure or by label of a part."""
         # `together` is an axis of two to five values along which a person's cells are kept by rows, see `count_table`.
-        # `key` is the counting key of a ledger; None for that of --count-key, if any.
+        # `key` is the counting key of a ledger; if it is None, the key of --count-key is used, if there is one.
         from utmost.publish.counting.counted_events import count_measures, count_table
         from utmost.publish.counting.counting import Counting
 
@@ -158,7 +158,7 @@ class CountingOptions(PersonOptions):
             warnings.catch_warnings(record=self.is_strict) as lost,
         ):
             if not self.is_strict:
-                warnings.filterwarnings("ignore", category=FewEventsKept)  # `show_report` says it
+                warnings.filterwarnings("ignore", category=FewEventsKept)  # `show_report` says so
             if self.outside is None:
                 # A table without events is a day on which nothing happened: it is published, with the warning.
                 warnings.filterwarnings("error", "Every event lies outside", NothingCounted)
@@ -194,7 +194,7 @@ class CountingOptions(PersonOptions):
             amount_bound = "--each" if not columns else f"--mean {name if name in columns else columns[0]}"
             show_report(counted, name, amount_bound, sum_bound)
         if self.each_row:
-            self._tell_of_repeats(events, domain)
+            self._warn_of_repeats(events, domain)
         losses = (FewEventsKept, NothingCounted, RowsLeftOut)
         for warning in lost or ():
             if not issubclass(warning.category, losses):
@@ -219,11 +219,11 @@ class CountingOptions(PersonOptions):
             raise OutOfRange(
                 "--contributions must name one bound", came=repr(bounds), where="--contributions", remedy=remedy
             )
-        taken = CountingOptions(
+        allowed = CountingOptions(
             self.person, self.each_row, domain=self.domain, by=self.by, values=self.values, step=self.step
         )
-        taken = replace(taken, each=self.each, leave_out=self.leave_out, neighbours=self.neighbours)
-        if not self.are_events or self != taken:
+        allowed = replace(allowed, each=self.each, leave_out=self.leave_out, neighbours=self.neighbours)
+        if not self.are_events or self != allowed:
             remedy = "Pass --person or --each-row, and for sums --values, --step and --each; the bounds are in "
             remedy += "--contributions."
             raise OutOfRange("contributions need persons with events", came="other options", remedy=remedy)
@@ -242,7 +242,7 @@ class CountingOptions(PersonOptions):
         show_report(table, "", "--each", None)  # contributions are measured without any bound
         return table
 
-    def _tell_of_repeats(self, events: Path, domain: "Domain") -> None:
+    def _warn_of_repeats(self, events: Path, domain: "Domain") -> None:
         """Warn on a terminal if a column looks like an identifier of persons, and some persons have several rows."""
         from utmost.interfaces.cli.screens.screen import screen
         from utmost.interfaces.cli.screens.terminal import ScreenText
@@ -267,7 +267,7 @@ class CountingOptions(PersonOptions):
                 terminal.print(ScreenText(harmless(warning), style="bold"))
 
     def _sum_bound(self, measures: "dict[str, MeasureSpec] | None") -> str | None:
-        """Return the options that bound a person in a cell; None if all that a person has there counts as one."""
+        """Return the options that bound a person's sum in a cell; None if a person counts once in a cell."""
         from utmost.publish.counting.counted_measures import MeasureSpec
 
         if all(measure == MeasureSpec() for measure in (measures or {"": self.measure}).values()):
@@ -282,7 +282,7 @@ class CountingOptions(PersonOptions):
 
     @property
     def outside(self) -> str | None:
-        """The rule for events outside the domain, if there is one."""
+        """ "leave out" if events outside the domain are left out; None if they are refused."""
         return "leave out" if "outside" in self._left_out else None
 
     @property
@@ -386,7 +386,7 @@ class CountingOptions(PersonOptions):
         return {name: MeasureSpec(**words) for name, words in facts.items()}
 
     def _averaged(self, text: str) -> "tuple[str, MeasureSpec]":
-        """Return the column and the measure of a `--mean`: counts, sums and means of a column, by one noise."""
+        """Return the column and the measure of a `--mean`: counts, sums and means of a column, with one noise."""
         from utmost.interfaces.cli.options.shared_options import named_value, refuse
         from utmost.publish.counting.counted_measures import mean
 
@@ -455,16 +455,16 @@ class CountingOptions(PersonOptions):
 
 
 _READ_AGAIN = 50_000_000  # bytes of the largest file that is read again to look for repeated persons
-_FEWEST = 20  # least rows for such a search
+_FEWEST = 20  # smallest number of rows for such a search
 
 
 def _ends(text: str | None) -> Any:
-    """Return the bound, or both ends."""
+    """Split "LOW,HIGH" into a list of both ends; return a single bound, or None, unchanged."""
     return text if text is None or "," not in text else text.split(",")
 
 
 def show_report(counted: "CountedTable", measure: str, amount_bound: str, sum_bound: str | None) -> None:
-    """Show the counting report to the curator on standard error: complete on a terminal, without numbers elsewhere."""
+    """Print the counting report on standard error: complete on a terminal, without numbers elsewhere."""
     from utmost.interfaces.cli.screens.screen import facts, screen
     from utmost.interfaces.cli.screens.terminal import ScreenText, write_note
 

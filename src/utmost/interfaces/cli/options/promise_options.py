@@ -1,4 +1,4 @@
-"""Options of a promise in groups, or a file with a complete promise."""
+"""Options from which a command makes a promise, in groups, or a file with a complete promise."""
 
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -34,7 +34,7 @@ PromiseFile = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ReleasedColumnOptions:
-    """The role of each column."""
+    """Options for the role of each column: released, public or left out."""
 
     title: ClassVar[str] = "A table that was counted elsewhere"
 
@@ -51,7 +51,7 @@ class ReleasedColumnOptions:
 
 @dataclass(frozen=True, slots=True)
 class ColumnOptions(ReleasedColumnOptions):
-    """The role of each column, and the rows of the table."""
+    """Options for the role of each column, and for the rows of the table."""
 
     title: ClassVar[str] = "Columns and rows"
 
@@ -64,7 +64,7 @@ class ColumnOptions(ReleasedColumnOptions):
 
 @dataclass(frozen=True, slots=True)
 class ChangeOptions:
-    """The largest change of the released cells by one individual."""
+    """Options for the largest change of the released cells by one individual."""
 
     title: ClassVar[str] = "A table that was counted elsewhere"
 
@@ -74,7 +74,7 @@ class ChangeOptions:
 
 @dataclass(frozen=True, slots=True)
 class UnitOptions(ChangeOptions):
-    """Whom the promise protects: the largest change by one individual, and the neighbouring relation."""
+    """Options for the largest change by one individual, and for the neighbouring relation."""
 
     title: ClassVar[str] = "Privacy unit"
 
@@ -86,7 +86,7 @@ class UnitOptions(ChangeOptions):
 
 @dataclass(frozen=True, slots=True)
 class PromiseTexts:
-    """The fields of a promise that are words for people."""
+    """Options for the fields of a promise that are words for people."""
 
     title: ClassVar[str] = "Privacy unit"
 
@@ -94,17 +94,17 @@ class PromiseTexts:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The given texts, by the names of their fields."""
+        """The texts that were given, by the names of the promise's fields."""
         return {each.name: words for each in fields(self) if (words := getattr(self, each.name)) is not None}
 
 
 TEXT_OPTIONS = tuple(f"--{each.name.replace('_', '-')}" for each in fields(PromiseTexts))
-"""Options for words for people: a release takes them from its recipe or its promise."""
+"""Options for words for people; a release takes these words from its recipe or its promise."""
 
 
 @dataclass(frozen=True, slots=True)
 class EverydayNoiseOptions:
-    """Which noise is drawn: on integers, on reals, or on the sums of a plan."""
+    """Options for the noise of a release: on integers, on reals, or on the sums of a plan."""
 
     title: ClassVar[str] = "Plans and promises"
 
@@ -117,7 +117,7 @@ class EverydayNoiseOptions:
 
 @dataclass(frozen=True, slots=True)
 class NoiseOptions(EverydayNoiseOptions):
-    """Which noise is promised: on integers, on a grid of reals, or on the sums of a plan."""
+    """Options for the promised noise: on integers, on a grid of reals, or on the sums of a plan."""
 
     title: ClassVar[str] = "Noise"
 
@@ -129,7 +129,7 @@ class NoiseOptions(EverydayNoiseOptions):
 
 @dataclass(frozen=True, slots=True)
 class LedgerNoiseOptions:
-    """Noise that a ledger repeats; meaningless for noise that is drawn once."""
+    """Options for noise that a ledger repeats; they mean nothing for noise that is drawn once."""
 
     title: ClassVar[str] = "Noise in a ledger"
 
@@ -147,7 +147,7 @@ class LedgerNoiseOptions:
 
 @dataclass(frozen=True, slots=True)
 class StopOptions:
-    """The rule by which a release stops below its epsilon, as soon as it is accurate."""
+    """The option for a rule by which a release stops below its epsilon, as soon as it is accurate."""
 
     title: ClassVar[str] = "Accuracy first"
 
@@ -158,7 +158,7 @@ class StopOptions:
 
     @property
     def rule(self) -> "Until | None":
-        """Return the rule; None for a release at --epsilon."""
+        """The rule for stopping; None for a release at --epsilon."""
         from utmost.publish.promises.until import within
 
         if self.until is None:
@@ -178,9 +178,9 @@ class StopOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromiseOptions:
-    """A complete promise: the options of all groups, or a file in their place."""
+    """Options for a complete promise in all groups, or a file in place of these options."""
 
-    # `stated` is the promise in the file.
+    # `stated` is the promise in the file; None without a file.
 
     title: ClassVar[str] = "Columns and rows"
 
@@ -226,7 +226,7 @@ class PromiseOptions:
             options.refuse("cannot be chosen with --plan", self.columns, protected, noise, half_step)
 
     def check_columns(self, *names: str) -> None:
-        """Refuse columns without the options that describe their promise."""
+        """Refuse a promise of columns if one of these options is missing."""
         one = self.protected
         found = {"columns": self.columns.columns, "sensitivity": one.sensitivity, "cells": one.cells}
         missing = [f"--{name}" for name in names if found[name] is None]
@@ -240,7 +240,7 @@ class PromiseOptions:
 
     @property
     def is_of_cells(self) -> bool:
-        """Whether each cell of columns has its own noise."""
+        """Whether the promise is about cells of columns, each with separate noise."""
         return not (self.is_planned or self.is_of_points or self.lasting.together is not None)
 
     @property
@@ -281,7 +281,7 @@ class PromiseOptions:
         return PLAN_FORM.read(self.noise.plan)
 
     def of(self, counted: "CountedTable | None" = None, noise: "PlannedNoise | Plan | None" = None) -> "Promise":
-        """Return the promise; a counted table adds its unit to the options, and who was counted to a file."""
+        """Return the promise; a counted table adds its unit to options, or who was counted to the promise of a file."""
         # Every promise of a command is made here. `noise` replaces the noise of the options.
         from utmost.publish.promises.declared_columns import rows_origin
         from utmost.publish.promises.promise import Promise, promise_for
@@ -347,8 +347,8 @@ class PromiseOptions:
         return CellNoise(unit, numbers, grid=self.noise.grid, largest=largest, half_step=half_step)
 
     def unit_of_row(self, columns: list[str], together: "Changes | None" = None) -> "Unit":
-        """Return the unit of privacy if one individual changes the cells of one row."""
+        """Return the privacy unit if one individual changes only cells of one row."""
         from utmost.core.privacy.unit import Unit
 
-        is_raised = "counts" in (together, self.lasting.together)
-        return Unit(self.protected.sensitivity or 1, len(columns), self.neighbours, nonnegative=is_raised)
+        only_upwards = "counts" in (together, self.lasting.together)
+        return Unit(self.protected.sensitivity or 1, len(columns), self.neighbours, nonnegative=only_upwards)

@@ -1,4 +1,4 @@
-"""Recipes: files with everything about a release except the data and the options of a single run.
+"""Read and write recipes: files with everything about a release except its data and the options of a single run.
 
 A key is the name of an option. `utmost init` has an option for every key, `utmost release` for the everyday ones.
 """
@@ -27,7 +27,7 @@ _HEAD = """\
 
 
 def take_recipe(context: click.Context, path: Path) -> None:
-    """Use the options of a recipe; an option on the command line replaces that of the recipe."""
+    """Use the options of a recipe; an option on the command line replaces the recipe's."""
     # Commands other than `utmost release` use the options that they have, and need the level on the command line.
     from utmost.tables.files.toml_files import read_toml, toml_key
 
@@ -41,7 +41,7 @@ def take_recipe(context: click.Context, path: Path) -> None:
         release = context.parent.command.get_command(context.parent, "release")  # type: ignore[attr-defined]
         known = _options_of(release)
         own = {name: word for name, word in own.items() if name != "epsilon"}
-    taken: dict[str, Any] = {}
+    defaults: dict[str, Any] = {}
     for key, value in read_toml(path, "a recipe must").items():
         where = f"{path.name}, {toml_key(key)}"
         if key not in known:
@@ -54,8 +54,8 @@ def take_recipe(context: click.Context, path: Path) -> None:
             )
         read = _value(known[key], key, value, path, where)
         if key in own:
-            taken[str(own[key].name)] = read
-    context.default_map = taken
+            defaults[str(own[key].name)] = read
+    context.default_map = defaults
 
 
 def _options_of(command: click.Command) -> dict[str, click.Option]:
@@ -75,18 +75,18 @@ def key_remedy(key: click.Option, words: Sequence[str]) -> str:
     from utmost.tables.files.toml_files import toml_value
 
     option = key.opts[-1]
-    at = next(place for place, word in enumerate(words) if word.partition("=")[0] == option)
+    at = next(k for k, word in enumerate(words) if word.partition("=")[0] == option)
     _, _, text = words[at].partition("=")
     if not text and at + 1 < len(words) and not key.is_flag:
         text = words[at + 1]
     value: Any = True if key.is_flag else split_names([text]) if key.multiple else text
     is_named = any(word.partition("=")[0] == "--recipe" for word in words)
-    place = "the recipe" if is_named else "a file release.toml, and add --recipe release.toml"
-    return f"Write {key_of(key)} = {toml_value(value)} in {place}."
+    file = "the recipe" if is_named else "a file release.toml, and add --recipe release.toml"
+    return f"Write {key_of(key)} = {toml_value(value)} in {file}."
 
 
 def _value(word: click.Option, key: str, value: Any, path: Path, where: str) -> Any:
-    """Return a TOML value as click takes it."""
+    """Return a TOML value in the form in which click accepts it from a command line."""
     if key == "domain" and isinstance(value, dict):
         return str(path)
     if key == "mean" and isinstance(value, dict):
@@ -117,7 +117,7 @@ def _refused(required: str, value: Any, where: str) -> BadTable:
 
 
 def _named(name: str) -> str:
-    """Return a name for `split_names`: in quotes if it has a comma, a quote, or blanks at its ends."""
+    """Return a name as `split_names` reads it: in quotes if it has a comma, a quote, or blanks at its ends."""
     is_plain = "," not in name and not name.startswith('"') and name == name.strip() and name
     return name if is_plain else '"' + name.replace('"', '""') + '"'
 
@@ -133,14 +133,14 @@ def recipe_text(name: str, given: Mapping[str, Any], domain: Mapping[str, Any] |
 
 
 def named_by_date(given: Mapping[str, Any]) -> str:
-    """Return the option that names each release of a recipe without a name, by its dataset and date."""
+    """Return a --name option of dataset and date for the shell, if a recipe with a ledger names no release; else ""."""
     if "ledger" not in given or "name" in given:
         return ""
     dataset = str(given.get("dataset", ""))
     return f' --name "{dataset if _SHELL_NAME.fullmatch(dataset) else "NAME"}-$(date +%F)"'
 
 
-_SHELL_NAME = re.compile(r"[\w.-]+", re.ASCII)  # as it is between double quotes of a shell
+_SHELL_NAME = re.compile(r"[\w.-]+", re.ASCII)  # a shell changes nothing of such text between double quotes
 
 
 def recipe_schema(release: click.Command) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The options of `utmost release` beside the table, in groups."""
+"""The options of `utmost release`, in groups."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,7 +27,7 @@ from utmost.interfaces.cli.options.table_options import NumberSpelling, TableAns
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EverydayPromiseOptions:
-    """The promise: a file of `utmost promise`, or the everyday options."""
+    """Options for the promise: a file of `utmost promise`, or the options that most releases use."""
 
     title: ClassVar[str] = "Plans and promises"
 
@@ -44,7 +44,7 @@ class EverydayPromiseOptions:
 
     @property
     def complete(self) -> PromiseOptions:
-        """Return the promise with all options that a promise can have."""
+        """The same promise, as the group of all options that a promise can have."""
         return PromiseOptions(
             columns=options.widened(ColumnOptions, self.columns),
             protected=options.widened(UnitOptions, self.changed),
@@ -64,7 +64,7 @@ only upwards); "row" or "row-counts" if an individual changes one row; all one-w
 
 @dataclass(frozen=True, slots=True)
 class OnceOptions:
-    """The options of noise that is drawn once, without a ledger."""
+    """Options for noise that is drawn once, without a ledger."""
 
     title: ClassVar[str] = "Without a ledger"
 
@@ -86,14 +86,14 @@ class OnceOptions:
 
 @dataclass(frozen=True, slots=True)
 class RepeatedReleaseOptions(LedgerOptions):
-    """The ledger that keeps the releases of a job."""
+    """Options for the ledger that stores the releases of a repeated job."""
 
     new_values: Annotated[bool, flag("Refuse values that another release has.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseLedgerOptions(RepeatedReleaseOptions):
-    """The ledger that keeps a release, and a name for the run."""
+    """Options for the ledger that stores a release, and for a name of the run."""
 
     request: Annotated[
         str | None,
@@ -136,7 +136,7 @@ class ReleaseOptions:
         object.__setattr__(self, "promised", self.everyday.complete)
 
     def check_free(self, table: Path, *, draws: bool) -> None:
-        """Check, before any draw, that the answer can be written; events to count may have any format."""
+        """Check, before any draw, that the answer can be written; a counted file may have any format."""
         self.answer.check_free(None if self.people.are_events else table, draws=draws)
 
     @property
@@ -145,12 +145,12 @@ class ReleaseOptions:
         return self.people.neighbours or self.promised.neighbours
 
     def counting_key(self) -> bytes | None:
-        """Return the key by which persons are counted for a ledger, so that a re-run keeps the same rows."""
+        """Return the key for counting persons for a ledger, so that a re-run keeps the same rows; None without one."""
         if self.memory.ledger is None or self.people.person is None:
             return None
         return self.memory.place.counting_key()
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether the output file may exist, as the answer of a repeated call."""
+        """Whether the output file may exist already: a ledger repeats its answers."""
         return self.memory.ledger is not None

@@ -23,13 +23,13 @@ ByOrbit = Annotated[bool, flag("One of each orbit under symmetries, with its siz
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivacyTypeOptions:
-    """The options of a privacy type: the secrets, and the level of one unit of their distance."""
+    """Options for a privacy type: the secrets, and the level for one unit of distance between them."""
 
     space: SpaceText = None
     level: LevelOptions
 
     def read(self, *, needed: bool = True) -> "tuple[str, PrivacyType]":
-        """Return the space as text, and the privacy type; without `needed` the level may be missing."""
+        """Return the space as text, and the privacy type; a missing level is alpha = 1/2 unless it is `needed`."""
         from utmost.core.exact.levels import level as level_of
         from utmost.design.privacy_types.privacy_type import PrivacyType
 
@@ -41,7 +41,7 @@ class PrivacyTypeOptions:
 
 @dataclass(frozen=True, slots=True)
 class MeasureOptions:
-    """Three options for a measure of leakage: at most one may be given; by default it is Bayes vulnerability."""
+    """Options for a measure of leakage: at most one may be given; by default it is Bayes vulnerability."""
 
     measure: Annotated[
         str | None,
@@ -64,7 +64,7 @@ class MeasureOptions:
 
 
 def check_unused(given: "Mapping[str, bool]", where: str) -> None:
-    """Refuse an option that was given and has no effect there."""
+    """Refuse an option that was given but has no effect; `where` completes the sentence "--option has no effect"."""
     from utmost.errors import OutOfRange
 
     for name, is_given in given.items():

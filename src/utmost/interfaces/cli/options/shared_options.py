@@ -1,4 +1,4 @@
-"""Options that several commands share: single ones, and groups (dataclasses) that are read together."""
+"""Options that several commands share: single options, and groups of options, which are dataclasses."""
 
 import inspect
 import re
@@ -108,14 +108,14 @@ EXPLAINED_ONCE: dict[str, Any] = {
 
 
 def explained_once() -> Iterator[click.Parameter]:
-    """Return the options that `utmost --help` explains, as click shows them."""
+    """Yield the options that `utmost --help` explains, as parameters of click."""
     for name, kind in EXPLAINED_ONCE.items():
         yield kind.__metadata__[0].parameter(name, kind.__origin__, False if kind is AsJson else None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class LevelOptions:
-    """The option of the level, which has no default."""
+    """The option for the privacy level; it has no default."""
 
     epsilon: Epsilon = None
 
@@ -137,7 +137,7 @@ class LevelOptions:
 
 
 def written_level(text: str) -> "Level":
-    """Return the level of a text: a number, a logarithm such as ln2, or alpha."""
+    """Read a level from text: a number, a logarithm such as ln2, or alpha."""
     if re.search(r"\bper\b", text):
         raise NotALevel("epsilon must be a level without a distance", came=text, remedy="Write --epsilon 1, say.")
     if re.fullmatch(r"[0-9./]+", text):  # so that an everyday release imports no module of designs
@@ -148,7 +148,7 @@ def written_level(text: str) -> "Level":
 
 
 def level_of_distance(text: str, unit: str | None) -> "Level":
-    """Return the level of one unit of distance, from a text that may name another distance."""
+    """Read the level for one unit of distance from text, which may name another distance: "1 per 200m"."""
     from utmost.design.spaces.distance_units import level_per
 
     name, equals, alpha = text.partition("=")
@@ -160,7 +160,7 @@ def level_of_distance(text: str, unit: str | None) -> "Level":
 
 @dataclass(frozen=True, slots=True)
 class PlanarOptions:
-    """The options of points: columns are coordinates, released together."""
+    """Options for points: the columns are coordinates and are released together."""
 
     title: ClassVar[str] = "Points"
 
@@ -170,7 +170,7 @@ class PlanarOptions:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The destination of a result: a screen, a program or a .json file, which must not exist."""
+    """Options for the destination of a result: a screen, a program or a .json file, which must not exist."""
 
     out: ResultFile = None
     as_json: AsJson = False
@@ -192,7 +192,7 @@ class Output:
 
     def give(self, report: Any, document: Any = None) -> bool:
         """Write the result as JSON if --out is given; print it as JSON, or return True if it is for people to read."""
-        # A file that another command can read has a `document` in place of the report.
+        # `document` is written in place of the report if another command can read the file.
         from utmost.interfaces.documents.reports import print_json
         from utmost.tables.files.atomic import write_together
         from utmost.tables.files.json_files import write_json
@@ -208,8 +208,8 @@ class Output:
 
 def with_groups(command: Callable[..., None], needed: Collection[str]) -> tuple[Callable[..., None], list[Any]]:
     """Return a command that takes every option by name, and its options for click."""
-    # A parameter whose type is a group of options (possibly of groups) is replaced by these. The help shows them under
-    # the `title` of the group, and the `needed` ones first.
+    # A parameter whose type is a group (of options, or of other groups) is replaced by the options of the group. The
+    # help shows these options under the `title` of the group, but those in `needed` first.
     parameters = inspect.signature(command).parameters.values()
 
     def call(**values: Any) -> None:
@@ -226,7 +226,7 @@ def with_groups(command: Callable[..., None], needed: Collection[str]) -> tuple[
 def _options(
     parameters: Iterable[inspect.Parameter], needed: Collection[str], title: str | None = None
 ) -> Iterator[Any]:
-    """Return the options of parameters, and those in groups."""
+    """Yield the options of parameters, and the options in their groups."""
     for parameter in parameters:
         kind: Any = parameter.annotation
         if isinstance(kind, type) and is_dataclass(kind):
@@ -234,9 +234,9 @@ def _options(
             yield from _options(members, needed, getattr(kind, "title", None))
         else:
             word: Declared = kind.__metadata__[0]
-            above = SHARED if kind in EXPLAINED_ONCE.values() else title
-            above = NEEDED if word.spelled(parameter.name) in needed else above
-            yield word.parameter(parameter.name, kind.__origin__, parameter.default, above)
+            group_title = SHARED if kind in EXPLAINED_ONCE.values() else title
+            group_title = NEEDED if word.spelled(parameter.name) in needed else group_title
+            yield word.parameter(parameter.name, kind.__origin__, parameter.default, group_title)
 
 
 def _group(group: Any, values: dict[str, Any]) -> Any:
@@ -253,12 +253,12 @@ def _group(group: Any, values: dict[str, Any]) -> Any:
 
 
 def typed_options(group: Any) -> Iterator[str]:
-    """Return the given options of a group, as they are spelled."""
+    """Yield the given options of a group, as they are spelled."""
     return (name for name, _ in given_options(group))
 
 
 def given_options(group: Any) -> Iterator[tuple[str, Any]]:
-    """Return the given options of a group, as they are spelled, with their values."""
+    """Yield the given options of a group, as they are spelled, each with its value."""
     for field in fields(group):
         value = getattr(group, field.name)
         if is_dataclass(value) and field.init:
@@ -269,27 +269,27 @@ def given_options(group: Any) -> Iterator[tuple[str, Any]]:
 
 
 def typed_again(*groups: Any, beside_recipe: bool = False) -> str:
-    """Return the given options as they can be pasted into a shell; keys of a recipe as its lines."""
+    """Return the given options as text for a shell; an option that only a recipe has, as a line of the recipe."""
     from utmost.tables.files.toml_files import toml_value
 
     context = click.get_current_context(silent=True)
     keys = {key.opts[-1] for key in getattr(context.command, "recipe_keys", ())} if context is not None else set()
-    said = {} if context is None or not beside_recipe else context.default_map or {}
+    recipe_values = {} if context is None or not beside_recipe else context.default_map or {}
     words: list[str] = []
     lines: list[str] = []
     for name, value in chain.from_iterable(map(given_options, groups)):
         values = value if isinstance(value, list) else [value]
         if name in keys:
-            lines += [] if said else [f"{name.removeprefix('--')} = {toml_value(value)} in the recipe"]
-        elif name.removeprefix("--").replace("-", "_") not in said:
+            lines += [] if recipe_values else [f"{name.removeprefix('--')} = {toml_value(value)} in the recipe"]
+        elif name.removeprefix("--").replace("-", "_") not in recipe_values:
             words += [name] if value is True else [word for one in values for word in (name, str(one))]
-    if said and context is not None:
+    if recipe_values and context is not None:
         words = ["--recipe", str(context.params["recipe"]), *words]
     return " and ".join([*([shlex.join(words)] if words else []), *lines])
 
 
 def widened(kind: type[T], narrow: Any) -> T:
-    """Return a larger group of options, with the values of a group that has some of its fields."""
+    """Return a larger group of options that has the values of a smaller group."""
     return kind(**{each.name: getattr(narrow, each.name) for each in fields(narrow)})
 
 

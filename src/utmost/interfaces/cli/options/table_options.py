@@ -29,7 +29,7 @@ def check_output(out: Path | None, source: Path | None = None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TextFileOptions:
-    """The options of a text file whose name and header do not give its format."""
+    """Options for a text file: the separator of cells, and the encoding."""
 
     title: ClassVar[str] = "Text files"
 
@@ -49,7 +49,7 @@ class TextFileOptions:
         return []
 
     def of(self, table: Path, *, is_counted: bool = False) -> Path:
-        """Return the file with its text options."""
+        """Return the file, as a `TextFile` with these options if any is given."""
         # `is_counted`: the rows are counted as events, whose text is read in the same way in every format.
         from utmost.tables.cells.spelling import PLAIN
         from utmost.tables.files import files
@@ -71,7 +71,7 @@ class TextFileOptions:
 
 @dataclass(frozen=True, slots=True)
 class DecimalSpelling(TextFileOptions):
-    """The options of a text file with public numbers."""
+    """Options for a text file of public numbers."""
 
     decimal: options.Decimal = None
 
@@ -85,7 +85,7 @@ class DecimalSpelling(TextFileOptions):
 
 @dataclass(frozen=True, slots=True)
 class MarkedSpelling(DecimalSpelling):
-    """The options of a text file with numbers to release."""
+    """Options for a text file of numbers to release."""
 
     thousands: options.Thousands = None
 
@@ -99,7 +99,7 @@ class MarkedSpelling(DecimalSpelling):
 
 @dataclass(frozen=True, slots=True)
 class NumberSpelling(MarkedSpelling):
-    """The options of a text file with events or cells to count."""
+    """Options for a text file of events or cells to count."""
 
     missing_marks: options.MissingMarks = None
     currency: options.Currency = None
@@ -124,7 +124,7 @@ class NumberSpelling(MarkedSpelling):
 
 @dataclass(frozen=True, slots=True)
 class TableAnswer:
-    """The destination of a released table, its margins, and its signer."""
+    """Options for the output of a released table: file, format, signature, and confidence of the margins."""
 
     title: ClassVar[str] = "Output"
 
@@ -136,7 +136,7 @@ class TableAnswer:
 
     @property
     def file(self) -> Path | None:
-        """The file to write, in its format; None for the pipe."""
+        """The file to write, with its format; None for standard output."""
         return output(self.out, self.form)
 
     @property
@@ -146,14 +146,14 @@ class TableAnswer:
         return None if self.sign is None else signer_of(self.sign)
 
     def check_free(self, source: Path | None, *, draws: bool = False) -> None:
-        """Check, before any draw, that a release of this file, or of counts, can be written."""
+        """Check, before any draw, that a release of `source`, or of counts if it is None, can be written."""
         from utmost.tables.files.sidecars import check_free
 
         check_free(source or Path("counts.csv"), self.file, self.sign, draws=draws)
 
 
 def check_fits(answer: TableAnswer, table: Any) -> None:
-    """Check, before any draw, that the output can hold a table of `tables_before_draw`; a .json file holds any."""
+    """Check, before any draw, that the output can hold a table of `table_before_draw`; a .json file holds any."""
     from utmost.tables.files import files
 
     file = answer.file
@@ -163,7 +163,7 @@ def check_fits(answer: TableAnswer, table: Any) -> None:
 
 
 def output(out: Path | None, form: str | None) -> Path | None:
-    """Return the file to write, in a format; for the pipe check the format, and return None."""
+    """Return the file to write, with its format; for standard output, check the format and return None."""
     file = file_options.file_of(out)
     ending = _ending(form)
     if file is None:
@@ -203,14 +203,14 @@ def give_rows(names: list[str], rows: Iterable[list[str]], out: Path, document: 
         def write(file: BinaryIO) -> None:
             text = TextIOWrapper(file, encoding="utf-8", newline="\n")
             document(text)
-            text.detach()  # otherwise the wrapper would close the file, which `write_together` does
+            text.detach()  # otherwise the wrapper would close the file, but `write_together` closes it
 
         return write_together({out: write})
     write_together({out: lambda file: files.write_rows(names, rows, file, out)})
 
 
 def _piped(form: str | None) -> Path:
-    """Return a file name with the ending of the format of standard output."""
+    """Return the name of a file whose format is the format for standard output."""
     named = Path(f"table{_ending(form) or '.csv'}")
     if form is not None:
         from utmost.tables.files import files

@@ -1,4 +1,4 @@
-"""Text of others on the user's terminal: control characters are replaced by a visible mark."""
+"""Replace control characters in text of others, before a terminal gets it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""`utmost design --curve`: the least loss at many levels, on the screen, as JSON and as a picture."""
+"""`utmost design --curve`: compute the least loss at many levels; print, write and plot it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ from utmost.tables.files.atomic import write_together
 
 
 def curve_levels(text: str, unit: str | None) -> tuple[Level, ...]:
-    """Return the levels of FROM:TO:STEPS, for one unit of distance, or for another one after " per "."""
+    """Read levels from "FROM:TO:STEPS", for one unit of distance, or for the distance after " per "."""
     span, _, per = text.partition(" per ")
     parts = [part.strip() for part in span.split(":")]
     if len(parts) != 3:
@@ -32,7 +32,7 @@ def show_loss_curve(
     answer: options.Output,
     plot: Path | None,
 ) -> None:
-    """Compute the curve, and draw, write and show it; `named` has space, prior and loss as the user gave them."""
+    """Compute, plot, write and print the curve; `named` has space, prior and loss as the user typed them."""
     from utmost.interfaces.figures.canvas import check_format
 
     if plot is not None:

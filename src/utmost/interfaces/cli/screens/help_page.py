@@ -1,4 +1,4 @@
-"""A page of help that fits the width of the screen, also of narrow ones."""
+"""Fit the help pages of click to the width of the screen, also to a narrow one."""
 
 import re
 from typing import Any
@@ -12,13 +12,13 @@ _JOINED = "\N{NON-BREAKING HYPHEN}"  # click ends no line at it, so that words s
 
 
 class HelpPage(click.HelpFormatter):
-    """Click's help page, but narrower than its minimum of 50 characters."""
+    """A help page of click, which may be narrower than click's minimum of 50 characters."""
 
     def __init__(self, *ignored: Any, **also: Any) -> None:
         super().__init__(width=max(min(Screen().width, _WIDEST), _NARROWEST) - 2)
 
     def write_dl(self, rows: Any, col_max: int = 30, col_spacing: int = 2) -> None:
-        """Write names and their texts, which get at least half of the page; a longer name has its own line."""
+        """Write names beside their texts, which get at least half of the page; a long name gets a line of its own."""
         rows = [(name, text.replace("-", _JOINED)) for name, text in rows]
         super().write_dl(rows, min(col_max, self.width // 2 - col_spacing), col_spacing)
 
@@ -32,6 +32,6 @@ class HelpPage(click.HelpFormatter):
 
 
 class HelpContext(click.Context):
-    """The context of a command with such a help page."""
+    """A context of click that writes help as a `HelpPage`."""
 
     formatter_class = HelpPage

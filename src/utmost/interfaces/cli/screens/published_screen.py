@@ -1,4 +1,4 @@
-"""The screen of `utmost read` for publications without sums: points, keys, clean and withheld tables."""
+"""Print what `utmost read` shows of publications without sums: points, keys, clean and withheld tables."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The screen and the files of `utmost release` for a table: the promise in words, and cells with margins."""
+"""Write the files of `utmost release` for a single table; print the promise in words, and cells with margins."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -33,7 +33,7 @@ _BAR = 24
 
 
 def _rows(names: Sequence[str], rows: Sequence[Sequence[str]], facts: ReleaseFacts, width: int) -> ScreenTable:
-    """Show rows with bars of this width; numbers to the right, margins beside their numbers."""
+    """Return rows as a screen table: numbers beside their margins, and bars of this width (0 for none)."""
     columns: list[ScreenColumn] = []
     cells: list[list[Any]] = []
     promise = facts.statement["promise"]
@@ -56,7 +56,7 @@ def _rows(names: Sequence[str], rows: Sequence[Sequence[str]], facts: ReleaseFac
 
 
 def _bars(column: Sequence[str], margin: int | float, width: int) -> list[ScreenText]:
-    """Draw each number as a bar from zero, whose end is between the ends of its margin."""
+    """Return each number as a bar that begins at zero, with a dot at the number, between the ends of its margin."""
     values = [float(cell) for cell in column]
     top = max((abs(value) for value in values), default=0.0) + float(margin)
     scale = width / top if top else 0.0
@@ -89,7 +89,7 @@ def give_promise(statement: dict[str, Any], answer: TableAnswer, ladder: Sequenc
 
 
 def ladder_grid(ladder: Sequence[LadderStep]) -> ScreenTable:
-    """Show the levels at which a rule may stop a release."""
+    """Return a screen table of the levels at which a rule may stop a release, with their margins."""
     first, then = "it stops at epsilon", ["margin", "if every chosen cell is at least"]
     if any(one.table is not None for one in ladder):
         rows = [
@@ -117,11 +117,11 @@ def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> No
     if out is not None:
         written = publish(table, release.statement_with, out, signer)
     if answer.as_json:
-        whole = written or release.statement
-        return print_json(whole if out else {"statement": whole, "table": files.columns(table)})
+        document = written or release.statement
+        return print_json(document if out else {"statement": document, "table": files.columns(table)})
     facts = _in_words(release.statement_with(None))
     if out is not None:
-        # The first rows, with bars if the terminal is wide enough; not at all if it is too narrow for them.
+        # Print the first rows, with bars if the terminal is wide enough; print no rows if it is too narrow for them.
         (names, rows), console = files.head(table, _SHOWN), screen()
         widths = _BAR // len(facts.statement["promise"]["columns"]), 0
         pictures = (_rows(names, rows, facts, width) for width in widths)
@@ -132,15 +132,16 @@ def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> No
 
 
 def _next(facts: ReleaseFacts) -> str:
-    """Return advice about ledgers for the next release; a ledger keeps only noise that has an answer at every level."""
-    # Noise of cells at one level has it in a ledger, where it is promised as `CellNoise`.
+    """Return advice for the next release: to use a ledger, if the noise is one that a ledger can keep."""
+    # A ledger keeps only noise that has an answer at every level. `OnceCells` has an answer at one level, but in a
+    # ledger the same cells are promised as `CellNoise`.
     if facts.promise is None or not isinstance(facts.promise.noise, Noise | OnceCells):
         return ADDS_UP
     return NOT_REMEMBERED
 
 
 def _in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
-    """Return the statement in words; for a plain table import no other kind, which halves the start time."""
+    """Return a statement in words; for a plain table, import no other kind, which halves the start time."""
     if statement["kind"] == STATEMENT_KIND:
         return table_in_words(statement)
     from utmost.interfaces.documents.statement_readers import stated_release

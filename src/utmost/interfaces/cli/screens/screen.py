@@ -1,4 +1,4 @@
-"""Parts of screens: facts in aligned rows, tables, numbers for people, progress of long work."""
+"""Parts of what commands print: facts in aligned rows, tables, numbers for people, progress of long work."""
 
 import signal
 import sys
@@ -32,12 +32,12 @@ _LONG_FRACTION, _LONG_NUMBER = 20, 7  # characters
 
 
 def screen(*, stderr: bool = False) -> Screen:
-    """Return the present terminal or pipe."""
+    """Return the screen on standard output, or on standard error."""
     return Screen(stderr=stderr)
 
 
 def promised(headline: str, promise: str, rows: Mapping[str, str]) -> ScreenGroup:
-    """Show a headline, a promise in words, and facts."""
+    """Return a headline, a promise in words and facts for a screen."""
     return ScreenGroup(ScreenText(headline, style="bold"), ScreenText(f"{promise}\n"), facts(rows))
 
 
@@ -51,7 +51,7 @@ def shown_facts(
     written: str = "",
     then: str = "",
 ) -> ScreenGroup:
-    """Show a release: a headline, the promise, and the most important facts."""
+    """Return a release for a screen: a headline, the promise, and the most important facts."""
     # `out` is the written file, with its statement beside it; `written` names other files. With `is_whole` the complete
     # promise is shown, else one line. `more` are further facts; `then` is the next step of the publisher.
     files = written if out is None else f"{out} and {out}.json"
@@ -61,18 +61,18 @@ def shown_facts(
 
 
 def facts(rows: Mapping[str, str]) -> ScreenTable:
-    """Show names with their texts, one in a row."""
+    """Return a screen table with a name and its text in each row."""
     return ScreenTable([ScreenColumn(style="dim", wraps=False), ScreenColumn()], list(rows.items()))
 
 
 def grid(titles: Sequence[str], rows: Iterable[Sequence[str | ScreenText]], *, left: int = 1) -> ScreenTable:
-    """Show a table: the first `left` columns aligned left and wrapped, numbers aligned right."""
+    """Return a screen table: the first `left` columns aligned left and wrapped, numbers aligned right."""
     columns = [ScreenColumn(title, right=at >= left, wraps=at < left) for at, title in enumerate(titles)]
     return ScreenTable(columns, list(rows), has_titles=True)
 
 
 def others(count: int, what: str) -> list[ScreenText]:
-    """Return a line with the number of rows that are not shown, if any."""
+    """Return a line that says how many rows are not shown; nothing if all are."""
     return [ScreenText(f"and {count:,} {what}", style="dim")] if count > 0 else []
 
 
@@ -90,7 +90,7 @@ def with_exact(value: Any, exactly: str | None, digits: int = 12, longest: int =
 
 
 def matrix_grid(names: Sequence[str], matrix: Any) -> ScreenTable:
-    """Show a channel: a row for each secret, a column for each outcome."""
+    """Return a channel as a screen table: a row for each secret, a column for each outcome."""
     rows = [[name, *map(entry_text, row)] for name, row in zip(names, matrix.tolist(), strict=True)]
     return grid(["", *(f"y{y}" for y in range(matrix.shape[1]))], rows)
 
@@ -124,7 +124,7 @@ _SILENT = 10.0  # seconds between two lines in a pipe or a log
 
 @contextmanager
 def logged_progress(what: str) -> Iterator[Report]:
-    """Show a progress bar; in a pipe, a line on standard error if code is compiled (ten seconds)."""
+    """Show a progress bar; without one, print a line on standard error if code must be compiled (ten seconds)."""
     line = ScreenText("Compiling this search, once on this machine: some ten seconds", style="dim")
     console = screen(stderr=True)
     with (
@@ -136,7 +136,7 @@ def logged_progress(what: str) -> Iterator[Report]:
 
 @contextmanager
 def narrowed(what: str, *, ends_at_once: bool) -> Iterator[Callable[[int, float], None]]:
-    """Give a function ``progress(rounds, gap)`` that logs a line every ten seconds, and nothing on a terminal."""
+    """Yield a function ``progress(rounds, gap)``; it prints a line every ten seconds unless there is a progress bar."""
     # With `ends_at_once`, Ctrl-C ends the command and reports the gap so far, because proving a bound may take minutes;
     # otherwise Ctrl-C interrupts the work, which may have an answer.
     last, console, is_seen, reached = [monotonic()], screen(stderr=True), shows_progress(), list[float]()
@@ -161,7 +161,7 @@ def narrowed(what: str, *, ends_at_once: bool) -> Iterator[Callable[[int, float]
 
 
 def tallied(items: Iterable[Item], what: str) -> Iterator[Item]:
-    """Yield the items unchanged, and show their number so far; the total is unknown."""
+    """Yield the items unchanged, and show how many there were so far; the total is unknown."""
     with logged_progress(what) as report:
         for count, item in enumerate(items, start=1):
             report(note=f"{count:,}")

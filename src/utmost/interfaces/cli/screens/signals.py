@@ -1,4 +1,4 @@
-"""Signals during a command. This module imports nothing heavy: a command's first lines need it."""
+"""Handle signals during a command. This module imports nothing heavy: a command's first lines need it."""
 
 import signal
 import threading
@@ -9,7 +9,7 @@ from typing import NoReturn
 
 @contextmanager
 def on_signal(number: signal.Signals, call: Callable[..., NoReturn]) -> Iterator[None]:
-    """Call a function at a signal; threads other than the main thread get no signals."""
+    """Call a function if a signal arrives while the block runs; outside the main thread, just run the block."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""Text on a terminal, in a pipe or a log: sentences, tables and charts that fit the width, without control characters.
+"""Print text, tables and charts on a terminal, or into a pipe or log, within its width, without control characters.
 
 The screens need only four features of terminal libraries: wrapped words, columns that share a width, a few styles, and
 protection from control sequences in printed text. This module has these four, and imports nothing heavy.
@@ -20,12 +20,12 @@ from utmost.interfaces.cli.screens.control_characters import harmless
 _WIDTH = 80  # characters of a line by default
 _FACES = {"bold": "1", "dim": "2"}
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "magenta": "35", "cyan": "36"}
-_PART = 20  # least characters of a word on a line of a column; otherwise rows are shown as facts
+_PART = 20  # if a column has room for fewer characters of a word, each cell is printed on a line of its own
 _BETWEEN = 3  # characters between columns of a table with titles; other tables have two
 
 
 class ScreenText:
-    """Words with styles, which wrap at the end of a line."""
+    """Text with a style for each character; it wraps at the end of a line."""
 
     __slots__ = ("characters", "styles")
 
@@ -42,7 +42,7 @@ class ScreenText:
         return self
 
     def part(self, start: int, end: int) -> "ScreenText":
-        """Return the characters from one position to another."""
+        """Return the characters from position `start` up to position `end`, without the last."""
         part = ScreenText()
         part.characters, part.styles = self.characters[start:end], self.styles[start:end]
         return part
@@ -63,12 +63,12 @@ class ScreenText:
 
     @property
     def width(self) -> int:
-        """Length of the longest line."""
+        """Number of terminal characters of the longest line."""
         return max(map(cells, self.characters.split("\n")))
 
     @property
     def word(self) -> int:
-        """Length of the longest word."""
+        """Number of terminal characters of the longest word."""
         return max(map(cells, self.characters.split()), default=0)
 
 
@@ -95,7 +95,7 @@ def _fitting(text: str, width: int) -> int:
 
 
 def _wrapped(line: str, width: int) -> Iterator[tuple[int, int]]:
-    """Return the beginnings and ends of lines: between words, or within words longer than a line."""
+    """Yield the start and end of each line; a line ends between words, or within a word longer than a line."""
     start = 0
     # Look only at the text that a line can hold, so that the time is linear in the length.
     while (end := start + _fitting(line[start : start + 4 * width], width)) < len(line):
@@ -121,8 +121,8 @@ def _narrowed(widths: list[int], room: int, may_give: list[bool]) -> list[int]:
     while level > 1 and sum(at(level)) > room:
         level -= 1
     narrow = at(level)
-    for place, width in enumerate(widths):
-        narrow[place] += narrow[place] < width and sum(narrow) < room
+    for k, width in enumerate(widths):
+        narrow[k] += narrow[k] < width and sum(narrow) < room
     return narrow
 
 
@@ -141,8 +141,8 @@ class ScreenColumn:
 class ScreenTable:
     """Rows of texts in columns that share the width of the screen."""
 
-    # With titles, there is a line below the titles; without, the rows are closer together. If a number would be cut, or
-    # words broken into small pieces, each cell gets its own line, after its title.
+    # A table with titles has a line below them; in a table without titles, columns are closer together. If a number
+    # would be cut, or words broken into small pieces, each cell gets a line of its own, after the title of its column.
 
     columns: list[ScreenColumn]
     rows: Sequence[Sequence[str | ScreenText]]
@@ -170,12 +170,12 @@ class ScreenTable:
 
     @property
     def least_width(self) -> int:
-        """The least width that cuts no word and no number."""
+        """The least width of a screen on which no word is broken and no number is cut."""
         needed = self._needed(self._texts())
         return sum(map(max, needed, (column.least for column in self.columns))) + self._around()
 
     def _needed(self, texts: list[list[ScreenText]]) -> list[int]:
-        """Return the width of each column that cuts no word, or nothing if the column does not wrap."""
+        """Return the least width of each column that breaks no word, or, if the column does not wrap, cuts no text."""
         return [
             max((text.word if column.wraps else text.width for text in column_texts), default=0)
             for column, column_texts in zip(self.columns, zip(*texts, strict=True), strict=True)
@@ -187,13 +187,14 @@ class ScreenTable:
         own = [max((text.width for text in column), default=0) for column in zip(*texts, strict=True)]
         widths = [max(each, column.least) for each, column in zip(own, self.columns, strict=True)]
         needed = [max(each, column.least) for each, column in zip(self._needed(texts), self.columns, strict=True)]
-        # No word has to be broken. Columns get their full width first where this takes the fewest characters.
+        # No word has to be broken. Columns get their full width one by one, those that need the fewest characters
+        # first.
         if sum(needed) <= room < sum(widths):
             left, order = room - sum(needed), sorted(range(len(widths)), key=lambda at: widths[at] - needed[at])
             for at in order:
                 widths[at] = min(widths[at], needed[at] + left)
                 left -= widths[at] - needed[at]
-        # On a narrower screen first the widest wrapping columns shrink, then all.
+        # On a narrower screen, the widest of the wrapping columns shrink first, then the widest of all columns.
         widths = _narrowed(widths, room, [column.wraps for column in self.columns])
         widths = _narrowed(widths, room, [True] * len(widths))
         if self.has_titles:
@@ -268,7 +269,7 @@ class ScreenGroup:
 
 
 class Screen:
-    """The present terminal or pipe."""
+    """Prints to standard output or standard error, which may be a terminal, a pipe or a file."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         self.file: TextIO = sys.stderr if stderr else sys.stdout

@@ -1,4 +1,4 @@
-"""Releases by a plan in commands: the document and its signature, tables beside it, and screens."""
+"""Write and print releases by a plan: the document with its signature, its tables, and screens."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -56,29 +56,29 @@ from utmost.tables.files.sidecars import missing_document, publish, publish_agai
 from utmost.tables.files.signatures import Signer, signature_path
 
 _SHOWN = 40
-"""Rows of tables on a screen."""
+"""Largest number of rows of tables on a screen."""
 
 _MOST_MARGINALS = 256
-"""Most tables for which a command checks whether they follow from the noisy sums."""
+"""Largest number of tables for which a command checks whether they follow from the noisy sums."""
 
 _MOST_COMPARED = 16
-"""Most tables whose margins are compared with noise on each table alone."""
+"""Largest number of tables whose margins are compared with those of separate noise on each table."""
 
 _MOST_GAINS = 8
-"""Most tables in one sentence of comparison."""
+"""Largest number of tables in the sentence of comparison."""
 
 _MOST_BARS = 48
-"""Most tables whose margins are computed before a release: each takes some hundredths of a second."""
+"""Largest number of tables whose margins are computed before a release, each in some hundredths of a second."""
 
 
 def promised_bars(plan: Plan, confidence: Fraction) -> dict[str, int | float]:
     """Return the margins of the first 48 wanted tables, before any draw."""
-    # Ranges, prefixes and single sums are no tables, and have none.
+    # Ranges, prefixes and single sums are no tables, and have no margin here.
     return _wanted_bars(NoisySums.without_data(Promise(noise=plan), plan.level or level_of(1), confidence))
 
 
 def promised_column_bars(plan: Plan, confidence: Fraction) -> dict[str, dict[str, int | float]]:
-    """Return the margins of counts, sums and means by column, if one noise makes them; else nothing."""
+    """Return the margins of counts, sums and means by column, if one noise serves all three; else nothing."""
     return _column_bars(NoisySums.without_data(Promise(noise=plan), plan.level or level_of(1), confidence))
 
 
@@ -93,13 +93,13 @@ def _column_bars(release: NoisySums) -> dict[str, dict[str, int | float]]:
 
 
 def _with_bars(plan: Plan) -> Iterable[tuple[str, list[str]]]:
-    """Return the tables whose margins are shown, each with its levels, without selections of labels."""
+    """Yield the name of each table whose margins are shown, and its axis levels, without selected labels."""
     for name, words in islice(wanted_tables(plan).items(), _MOST_BARS):
         yield name, [word if isinstance(word, str) else word[0] for word in words]
 
 
 def wanted_tables(plan: Plan) -> dict[str, tuple[Any, ...]]:
-    """Return the wanted tables by name, with the words that select them; without a workload, the measured ones."""
+    """Return the wanted tables by name, as words that select them; without a workload, the measured tables."""
     if plan.workload is None and plan.rows is not None:
         return {}
     if plan.workload is None:
@@ -117,7 +117,7 @@ def wanted_tables(plan: Plan) -> dict[str, tuple[Any, ...]]:
 
 
 def margins_by_themselves(plan: Plan, at: Level, confidence: Fraction) -> dict[str, dict[str, int | float]]:
-    """Return the margins of each wanted table with its own noise: with all of the level, and with its share."""
+    """Return margins of each wanted table if its noise were separate: at the complete level, at its budget share."""
     margins: dict[str, dict[str, int | float]] = {}
     # A single table has the complete level.
     if plan.workload is None or plan.together is not None or len(plan.workload.parts) < 2:
@@ -137,7 +137,7 @@ def margins_by_themselves(plan: Plan, at: Level, confidence: Fraction) -> dict[s
 
 
 def own_budget(plan: Plan) -> str:
-    """Return in words the part of epsilon that each wanted table would have with its own noise."""
+    """Return in words which part of epsilon each wanted table would have if its noise were separate."""
     assert plan.workload is not None, "something is wanted"
     parts = set(budget_shares(plan.workload).values())
     if len(parts) > 1:
@@ -149,7 +149,7 @@ def own_budget(plan: Plan) -> str:
 def planning_gain(
     planned: Mapping[str, int | float | None], by_themselves: Mapping[str, Mapping[str, int | float]], part: str
 ) -> str:
-    """Return the gain of planning in words: margins of the plan, and of noise on each table alone."""
+    """Return the gain of planning in words: margins by the plan, and by separate noise on each table."""
     bars = {name: bar for name in by_themselves if (bar := planned[name]) is not None}
     names = list(bars)[:_MOST_GAINS]
     more = ", ..." * (len(bars) > len(names))
@@ -249,7 +249,7 @@ def release_by_plan(
     release = CheckedSums.of(counted, promise, at, confidence).without_data
     plan, ladder = release.plan, planned_ladder(release.promise, release.level, release.confidence)
     if not as_json:
-        return screen().print(*([ladder_grid(ladder)] if ladder else []), _said(release, DRY))
+        return screen().print(*([ladder_grid(ladder)] if ladder else []), _screen_of(release, DRY))
     report = {
         "dry_run": True,
         "epsilon": level_text(release.level),
@@ -299,7 +299,7 @@ def give_workload(
         # Without a file this output is the document, which has no field of a call.
         print_json(with_repeated(release.facts(), repeated if out is not None else None))
     if not as_json:
-        shown = _said(release, headline, ", ".join(map(str, writers)) or str(out or ""))
+        shown = _screen_of(release, headline, ", ".join(map(str, writers)) or str(out or ""))
         tables = _fitting(shown_tables(release)) if out is not None else []
         screen(stderr=out is None).print(*tables, shown)
 
@@ -322,7 +322,7 @@ def give_cells(
     statement_with = SumsTable(release, marginal, amounts is not None).statement
     out = answer.file
     more = undetermined_means(table)
-    facts = _said(release, headline, "" if out is None else f"{out} and {out}.json", more)
+    facts = _screen_of(release, headline, "" if out is None else f"{out} and {out}.json", more)
     _give(table, statement_with, facts, answer, signer, again=again, repeated=repeated)
 
 
@@ -351,7 +351,7 @@ def _give(
 
 
 def _fitting(shown: Iterable[ScreenText | ScreenTable]) -> list[ScreenText | ScreenTable]:
-    """Return the tables whose columns fit the screen; all others are in the file."""
+    """Return the tables that fit the width of the screen, and a line about the others, which the file has."""
     width, parts = screen().width, list(shown)
     fitting = [part for part in parts if isinstance(part, ScreenText) or part.least_width <= width]
     if wide := len(parts) - len(fitting):
@@ -399,7 +399,7 @@ def measures_margins(measures: MeasuresTable, confidence: str) -> str:
 
 
 def shown_columns(table: Any) -> ScreenTable:
-    """Show the first rows of a table of sums: numbers with margins, and means with intervals."""
+    """Return the first rows of a table of sums for a screen: numbers with margins, and means with intervals."""
     every = files.columns(table)
     columns = {name: list(column)[:_SHOWN] for name, column in every.items()}
     means = [name for name in columns if {f"{name}_lower", f"{name}_upper"} <= columns.keys()]
@@ -437,7 +437,7 @@ def shown_columns(table: Any) -> ScreenTable:
 def document_writers(
     release: NoisySums, out: Path | None, signer: Signer | None, *, again: bool = False
 ) -> dict[Path, Writer]:
-    """Return the writers of a document and its signature; with `again`, of those that do not exist yet."""
+    """Return writers for a document and its signature; with `again`, only for files that do not exist yet."""
     if out is None:
         return {}
     if again:
@@ -464,8 +464,10 @@ def undetermined_means(table: Any) -> dict[str, str]:
     return {"not determined": f"{some} empty: {why}. A larger epsilon, or fewer columns in --by, determine more"}
 
 
-def _said(release: NoisySums, headline: str, written: str = "", more: Mapping[str, str] | None = None) -> ScreenGroup:
-    """Show a release by a plan, with the margins of the wanted tables."""
+def _screen_of(
+    release: NoisySums, headline: str, written: str = "", more: Mapping[str, str] | None = None
+) -> ScreenGroup:
+    """Return a release by a plan for a screen, with the margins of the wanted tables."""
     rows = {"margins": _margins(release), **(more or {})}
     if headline == DRY and (cells := release.plan.clean_needs) is not None:
         rows["clean"] = no_clean_table(cells)
@@ -480,7 +482,7 @@ def _said(release: NoisySums, headline: str, written: str = "", more: Mapping[st
 
 
 def no_clean_table(cells: str) -> str:
-    """Return the reason why `utmost clean` cannot round a release, and the option that mends it."""
+    """Return the reason why `utmost clean` cannot round a release, and the option to add."""
     return (
         f"utmost clean cannot round a release of this plan, because {cells!r} has no budget share; add "
         f'--want "{cells}=1/100" for a small share'
@@ -524,7 +526,7 @@ def planned_ladder(promise: Promise, at: Level, confidence: Fraction) -> list[La
 
 
 def _read_margins(release: NoisySums, until: Until) -> dict[str, int | float]:
-    """Return the margins that a rule reads, by table and, if there are several, by column."""
+    """Return the margins that a stopping rule reads, by table and, if there are several columns, by column."""
     tables = release.plan.tables
     read = {name for name, columns in tables.items() if until.reads(columns)}
     if not release.unit.is_shared:
@@ -550,7 +552,7 @@ def planned_gain(plan: Plan, at: Level, confidence: Fraction) -> dict[str, str]:
 
 
 def shown_tables(release: NoisySums) -> Iterable[ScreenText | ScreenTable]:
-    """Show the wanted tables, smaller ones first, up to the rows of a screen."""
+    """Yield the wanted tables for a screen, smaller ones first, until the rows of a screen are used up."""
     hidden = 0
     for name, rows, columns in tables_by_size(release, _SHOWN):
         if columns is not None:
@@ -562,7 +564,7 @@ def shown_tables(release: NoisySums) -> Iterable[ScreenText | ScreenTable]:
 
 
 def tables_by_size(release: NoisySums, most: int) -> Iterable[tuple[str, int, Any]]:
-    """The name, number of rows and columns of each wanted table, smaller ones first; None beyond ``most`` rows."""
+    """Yield each wanted table, smaller ones first: name, number of rows, and columns (None beyond ``most`` rows)."""
     domain, tables = release.domain, wanted_tables(release.plan)
     sizes = {}  # numbers of rows, before any table is made
     for name, words in tables.items():

@@ -15,8 +15,8 @@ from utmost.interfaces.service.access.tokens import (
     check_subject,
     checked_token,
     claim_of,
-    claims_say,
     fresh_secret,
+    is_in_group,
     read_bearer,
 )
 from utmost.interfaces.service.records import RecordTransaction
@@ -32,7 +32,7 @@ EXPIRES = "expires"
 
 
 class Bearers:
-    """The tokens of a service."""
+    """Makes, checks, lists and revokes the tokens of a service."""
 
     __slots__ = ("_context",)
 
@@ -40,18 +40,18 @@ class Bearers:
         self._context = context
 
     def authenticated(self, presented: object) -> Token:
-        """Return the token that a bearer presents; unknown, expired and revoked tokens get the same refusal."""
+        """Return the valid token of a bearer's text; refuse unknown, expired and revoked tokens with one message."""
         name, digest = read_bearer(presented)
         record = self._context.records.read(lambda store: store.get("token", name))
         return checked_token(None if record is None else Token.of_kept(name, record), digest, self._context.clock())
 
     def of_claims(self, issuer: str, claims: Mapping[str, Any]) -> Token:
         """Return the newest valid token for the person whom an OpenID provider identifies by signed claims."""
-        # Tokens made for this person alone take precedence, so that revoking them keeps the person out. A token shared
-        # by a group becomes a token of the person, under the provider's name, so that two persons stay two persons.
-        now, person, there = self._context.clock(), f"{issuer} {claims['sub']}", self._tokens()
-        own = [token for token in there if token.subject == person]
-        shared = [token for token in there if token.is_shared and claims_say(token.subject or "", issuer, claims)]
+        # Tokens for one person take precedence over tokens for a group, so that revoking them keeps the person out. A
+        # group's token is returned with the provider's name of the person as owner: two members are two persons.
+        now, person, all_tokens = self._context.clock(), f"{issuer} {claims['sub']}", self._tokens()
+        own = [token for token in all_tokens if token.subject == person]
+        shared = [token for token in all_tokens if token.is_shared and is_in_group(token.subject or "", issuer, claims)]
         # A person whose own tokens were revoked stays out, even as a member of a group.
         valid = [token for token in own or shared if token.is_valid(now)]
         if not valid:
@@ -69,7 +69,7 @@ class Bearers:
             raise NotAuthenticated("a subject must have a name of at most 200 characters that can be printed") from None
 
     def needed_claims(self) -> frozenset[str]:
-        """Return the names of all claims that some token needs."""
+        """Return the names of the OpenID claims by which some token selects the members of a group."""
         return frozenset(claim_of(token.subject or "")[0] for token in self._tokens() if token.is_shared)
 
     def make(
@@ -83,9 +83,9 @@ class Bearers:
         days: Number = 90,
         subject: str | None = None,
     ) -> tuple[Token, str | None]:
-        """Make a token, and return it with the secret that its bearer presents; None in a repeated request."""
-        # `token` is the maker's; it is None for the first token of a service. `subject` is a person or a group of an
-        # OpenID provider, who needs no secret.
+        """Make a token; return it with its bearer's text, None for an OpenID subject and for a repeated request."""
+        # `token` belongs to the person who makes the new token; it is None for the service's operator. `key` identifies
+        # the request. `subject` is a person or a group of an OpenID provider, who needs no secret.
         if token is not None:
             token.check("tokens")
         check_name(owner, "owner")
@@ -125,7 +125,7 @@ class Bearers:
         return sorted(self._tokens(), key=lambda bearer: (bearer.made, bearer.name))
 
     def first_spelling(self, owner: str) -> str:
-        """Return the first spelling of an owner's name among all tokens, or the name itself."""
+        """Return an owner's name as the first token with a lookalike name spells it, or unchanged if there is none."""
         return self._context.records.read(lambda store: _twin(store, owner)) or owner
 
     def any(self) -> bool:
@@ -133,7 +133,7 @@ class Bearers:
         return bool(self._context.records.read(lambda store: store.all("token", most=1)))
 
     def revoke(self, token: Token, name: str) -> Token:
-        """Revoke a token at once; the holder of a token that nobody else holds may revoke it, too."""
+        """Revoke a token by name; anybody may revoke their own token, unless a group shares it."""
         if name != token.name or token.is_shared:
             token.check("tokens")
 
@@ -143,15 +143,15 @@ class Bearers:
                 raise UnknownRecord("the name must be that of a token", came=name, remedy="See the list of tokens.")
             revoked = Token.of_kept(name, record).revoked_at(self._context.clock())
             if revoked.kept() != record:
-                # A token which can make tokens must remain, if there is one now. A token for an OpenID person counts
-                # only if it sends this request: perhaps nobody can sign in for another such token.
-                now, there = self._context.clock(), tokens_of(store)
-                comes = {
+                # One token that can make tokens must remain valid. A token for an OpenID person counts only if it sends
+                # this request: the person of another such token can perhaps no longer sign in.
+                now, all_tokens = self._context.clock(), tokens_of(store)
+                usable_admins = {
                     admin.name
-                    for admin in there
+                    for admin in all_tokens
                     if admin.may("tokens") and admin.is_valid(now) and (admin.digest or admin.name == token.name)
                 }
-                if comes and comes <= {revoked.name}:
+                if usable_admins and usable_admins <= {revoked.name}:
                     remedy = "Make another admin's token for all releases first, or let another admin revoke this one."
                     raise NotAllowed(
                         "the last valid token of an admin must not be revoked", came="that one", remedy=remedy
@@ -175,8 +175,8 @@ class Bearers:
         self._context.records.write(work)
 
     def last_admin_until(self) -> int | None:
-        """Return the expiry, in seconds since 1970, of the last token that can make tokens; None if there is none."""
-        # Tokens for an OpenID person count only if no other is there: perhaps nobody can present them.
+        """Return when the last token that can make tokens expires, in seconds since 1970; None without such a token."""
+        # Tokens for an OpenID person count only if no token has a secret: the person can perhaps no longer sign in.
         now = self._context.clock()
         admins = [token for token in self._tokens() if token.may("tokens") and token.is_valid(now)]
         own = [token for token in admins if token.digest is not None]
@@ -187,8 +187,8 @@ class Bearers:
 
 
 def _check_owner(store: RecordTransaction, new: Token) -> None:
-    """Check that a new owner's name differs visibly from all others, and that a subject has one owner."""
-    # Otherwise two persons would count as one, permanently.
+    """Check that no other owner has a lookalike of the new token's owner, and that an OpenID subject has one owner."""
+    # Two owners with lookalike names would count as one person, permanently.
     owner, subject = new.owner, new.subject
     others = [token for token in tokens_of(store) if subject is not None and token.subject == subject]
     if not new.is_shared and any(token.owner != owner for token in others):

@@ -1,4 +1,4 @@
-"""The first start of a service: a demo release for a new ledger, and the first tokens, shown once."""
+"""At the first start of a service: publish a demo release in a new ledger, and make the first tokens, shown once."""
 
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.random_bits import entropy
@@ -23,7 +23,7 @@ _EVERY = (Grant(EVERY),)
 
 
 def new_admin(service: Service) -> str:
-    """Make another admin's token for ninety days, for the holder of the ledger's key; return its secret."""
+    """Make an admin's token, valid for ninety days, for the service's operator; return its bearer's text."""
     owner = service.bearers.first_spelling("admin")
     presented = service.bearers.make(None, f"admin {entropy(16).hex()}", owner, "admin", _EVERY)[1]
     assert presented is not None
@@ -31,7 +31,7 @@ def new_admin(service: Service) -> str:
 
 
 def first_tokens(service: Service) -> dict[str, str]:
-    """Make tokens of an admin and a curator for ninety days; return their secrets by role, empty if tokens exist."""
+    """Make tokens of an admin and a curator for ninety days; return bearers' texts by role, none if tokens exist."""
     if service.bearers.any():
         return {}
     tokens = {role: service.bearers.make(None, f"first {role}", role, role, _EVERY)[1] for role in ("admin", "curator")}

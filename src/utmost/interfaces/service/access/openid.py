@@ -1,8 +1,8 @@
-"""The claims of an OpenID provider about a bearer, read with PyJWT and httpx.
+"""Check tokens that an OpenID provider signed, and read their claims, with PyJWT and httpx.
 
 The discovery document of the provider names its issuer and the address of its keys (OpenID Connect Discovery 1.0,
-Section 4). The keys are kept, and fetched again at most once a minute, when a token names an unknown key. After a
-failed request the provider is left alone for five seconds; meanwhile, all sign-ins are refused at once.
+Section 4). The keys stay in memory, and are fetched again, at most once a minute, when a token names an unknown
+key. For five seconds after a failed request, the provider is not asked again, and all sign-ins are refused.
 """
 
 import threading
@@ -16,18 +16,18 @@ from utmost.interfaces.service.settings import THIS_MACHINE
 
 ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA")
 _DISCOVERY = "/.well-known/openid-configuration"
-_PATIENCE, _APART, _PAUSE = 10.0, 60.0, 5.0
+_PATIENCE, _MINUTE, _PAUSE = 10.0, 60.0, 5.0
 _LONGEST = 16_384
 
 Fetch = Callable[[str], Any]
 
 
 class OpenId:
-    """An OpenID provider, whose keys are fetched on first use, and kept."""
+    """Checks the signed tokens of one OpenID provider; fetches the provider's keys on first use."""
 
     # `audience` is the provider's name for this service; it is empty if bearers cannot present tokens of the provider.
 
-    __slots__ = ("_about", "_again", "_audience", "_clock", "_fetch", "_is_out", "_keys", "_turn", "issuer")
+    __slots__ = ("_audience", "_clock", "_discovery", "_fetch", "_is_out", "_keys", "_lock", "_next_fetch", "issuer")
 
     def __init__(
         self, issuer: str, audience: str, fetch: Fetch | None = None, clock: Callable[[], float] = time.monotonic
@@ -39,11 +39,11 @@ class OpenId:
             remedy = 'Run: pip install "utmost[server]"'
             raise Unsupported("OpenID tokens need PyJWT and httpx", came=error.name, remedy=remedy) from None
         check_provider_address(issuer)
-        self.issuer, self._audience, self._fetch, self._clock = issuer, audience, fetch or _fetched, clock
+        self.issuer, self._audience, self._fetch, self._clock = issuer, audience, fetch or _fetch_json, clock
         self._keys: dict[str | None, Any] = {}
-        self._about: Mapping[str, Any] = {}
-        self._is_out, self._again = False, -inf
-        self._turn = threading.Lock()
+        self._discovery: Mapping[str, Any] = {}
+        self._is_out, self._next_fetch = False, -inf
+        self._lock = threading.Lock()
 
     def signed_claims(self, presented: str) -> dict[str, Any]:
         """Return the signed claims in a token that a bearer presents; check signature, audience and time."""
@@ -53,7 +53,7 @@ class OpenId:
 
     def claims(self, presented: str, audience: str, *, also: tuple[str, ...] = (), leeway: float = 0) -> dict[str, Any]:
         """Return the signed claims in a token for an audience; check signature, issuer and time."""
-        # `also` names claims that must be there; `leeway` is how many seconds the provider's clock may differ.
+        # `also` names more claims that must be present; `leeway` is how many seconds the provider's clock may differ.
         import jwt
 
         required: Any = {"require": ["exp", "iss", "aud", "sub", *also]}
@@ -61,12 +61,12 @@ class OpenId:
         try:
             if len(presented) > _LONGEST:
                 raise ValueError
-            # The provider's key by name; for a token without a key name, the provider's only key.
+            # The token names a key of the provider; a token without a key name uses the provider's only key.
             named = jwt.get_unverified_header(presented).get("kid")
-            key = self._kept(named)
+            key = self._key_named(named)
             if key is None:
-                self._ask()
-                key = self._kept(named)
+                self._fetch_keys()
+                key = self._key_named(named)
             if key is None:
                 raise KeyError
             claims = dict(jwt.decode(presented, key, algorithms=ALGORITHMS, **about))
@@ -76,11 +76,11 @@ class OpenId:
         except (jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise _not_signed() from None
 
-    def place(self, name: str) -> str:
-        """Return an address from the discovery document by its name, such as "token_endpoint"."""
-        if not self._about:
-            self._ask()
-        address = self._about.get(name)
+    def endpoint(self, name: str) -> str:
+        """Return the address that the discovery document has under a name, such as "token_endpoint"."""
+        if not self._discovery:
+            self._fetch_keys()
+        address = self._discovery.get(name)
         try:
             if not isinstance(address, str):
                 raise TypeError
@@ -89,26 +89,26 @@ class OpenId:
             raise LedgerUnavailable(f"the OpenID provider must state its {name}", came="none", where="issuer") from None
         return address
 
-    def says(self, name: str) -> Any:
+    def discovered(self, name: str) -> Any:
         """Return an entry of the discovery document; None if there is none."""
-        if not self._about:
-            self._ask()
-        return self._about.get(name)
+        if not self._discovery:
+            self._fetch_keys()
+        return self._discovery.get(name)
 
-    def _kept(self, named: object) -> Any:
+    def _key_named(self, named: object) -> Any:
         if named is None and len(self._keys) == 1:
             return next(iter(self._keys.values()))
         return self._keys.get(named) if isinstance(named, str) else None
 
-    def _ask(self) -> None:
+    def _fetch_keys(self) -> None:
         """Fetch the provider's keys, at most once a minute, so that forged tokens cause no flood of requests."""
         import httpx
         import jwt
 
-        with self._turn:
-            if self._clock() < self._again:
+        with self._lock:
+            if self._clock() < self._next_fetch:
                 if self._is_out:
-                    raise _silent("no answer a moment ago")
+                    raise _unavailable("no answer a moment ago")
                 return
             self._is_out = True
             try:
@@ -118,7 +118,7 @@ class OpenId:
                 check_provider_address(about["jwks_uri"])
                 known = jwt.PyJWKSet.from_dict(self._fetch(about["jwks_uri"])).keys
                 self._keys = {key.key_id: key for key in known if key.public_key_use in (None, "sig")}
-                self._about, self._is_out = about, False
+                self._discovery, self._is_out = about, False
             except (
                 httpx.HTTPError,
                 jwt.PyJWTError,
@@ -128,12 +128,12 @@ class OpenId:
                 KeyError,
                 AttributeError,
             ) as error:
-                raise _silent(type(error).__name__) from None
+                raise _unavailable(type(error).__name__) from None
             finally:
-                self._again = self._clock() + (_PAUSE if self._is_out else _APART)
+                self._next_fetch = self._clock() + (_PAUSE if self._is_out else _MINUTE)
 
 
-def _silent(came: str) -> LedgerUnavailable:
+def _unavailable(came: str) -> LedgerUnavailable:
     return LedgerUnavailable("the OpenID provider must send its keys", came=came)
 
 
@@ -141,7 +141,7 @@ def _not_signed() -> NotAuthenticated:
     return NotAuthenticated("a token must be one that the OpenID provider signed for this service")
 
 
-def _fetched(address: str) -> Any:
+def _fetch_json(address: str) -> Any:
     """Return the JSON at an address, without following redirects."""
     import httpx
 
@@ -151,7 +151,7 @@ def _fetched(address: str) -> Any:
 
 
 def check_provider_address(address: str) -> None:
-    """Check that an address is https, or http on this machine."""
+    """Check that an address begins with https, or with http and the name of this machine."""
     import httpx
 
     try:

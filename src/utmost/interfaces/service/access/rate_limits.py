@@ -1,4 +1,4 @@
-"""Checks of every request: its identifier, size and rate, its log line, and the headers of its answer."""
+"""Limit the size and rate of requests, log each request, and add security headers to each answer."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ LOG = logging.getLogger("utmost.interfaces.service")
 
 
 class JsonLogFormatter(logging.Formatter):
-    """Log lines as JSON: the service's own unchanged, others with time, level, logger and message."""
+    """Writes log lines as JSON: the service's own are JSON already; others get time, level, logger and message."""
 
     def format(self, record: logging.LogRecord) -> str:
         if record.name == LOG.name:
@@ -62,16 +62,16 @@ _MOST_CALLERS = 10_000
 _MANY = 10
 _LONGEST_ADDRESS = 1 << 16
 _HELD = 2
-"""Memory for all bodies at once, in bodies of the largest size."""
+"""All bodies in memory may together be this many times as large as the largest allowed body."""
 
 
 def _count_nothing(route: str, method: str, status: int, seconds: float) -> None: ...
 
 
 class Guards:
-    """An application behind checks of every request."""
+    """Wraps an ASGI application; checks and logs each request."""
 
-    # Each request gets an identifier, in the log and in the answer. A body is refused before its end if it is too long,
+    # The log and the answer have an identifier of the request. A body is refused before its end if it is too long,
     # too slow, or if too many bodies are in memory. Only after `Body.allow` may a body be longer than `few_bytes`. A
     # caller with too many requests learns when to try again. The log has the route, the token and the status: no path,
     # query, body or header.
@@ -150,10 +150,10 @@ class Guards:
 
 
 class Body:
-    """The body of a request, which is cut off beyond a length or a time."""
+    """Receives the body of a request, and cuts it off if it is too long or too slow."""
 
-    # `until` is in seconds of the monotonic clock; `longer` is the longest body after `allow`. `refusal` is the status,
-    # name and words for a body that was cut off, else None.
+    # `until` is in seconds of the monotonic clock; `longer` is the largest size after `allow`, in bytes. `refusal`
+    # is the status, name and words for a body that was cut off, else None.
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class Body:
         self.refusal: Refusal | None = None
 
     def allow(self) -> None:
-        """Allow a longer body if the caller may send a table and the route takes tables."""
+        """Allow the larger size, for a caller who may send a table to a route that takes tables."""
         self._most = self._longer
 
     def forget(self) -> None:
@@ -178,7 +178,7 @@ class Body:
         self._came = 0
 
     async def receive(self) -> Message:
-        """Return the next message; after too much data, or too long a wait, report that the client has gone."""
+        """Return the next message; for a body that is too long or too slow, a message that the client disconnected."""
         if self._is_whole:  # the application now waits for the client to disconnect
             return await self._receive()
         try:
@@ -202,17 +202,17 @@ class Body:
 
 @dataclass(slots=True)
 class BytesInMemory:
-    """The number of bytes of bodies in memory, and its maximum."""
+    """The number of bytes of all request bodies in memory, and the largest number allowed."""
 
     most: float = math.inf
     now: int = 0
 
 
 class RateLimits:
-    """The rate limits of callers: by address, and, once a token is verified, by token."""
+    """Limits the requests of each address, and those of each token once the token is verified."""
 
     # People behind one proxy share an address, so an address gets ten times the rate of a token. Requests with an
-    # invalid token count by address, at the rate of a token.
+    # invalid token are limited by address, to the rate of a token.
 
     __slots__ = ("_addresses", "_strangers", "_tokens")
 
@@ -229,18 +229,18 @@ class RateLimits:
         _count_or_refuse(self._tokens, who)
 
     def count_stranger(self, scope: Scope) -> None:
-        """Count a request with an invalid token, by address; refuse it above the rate."""
+        """Count a request with an invalid token for its address; refuse it above the rate."""
         _count_or_refuse(self._strangers, address_of(scope))
 
 
-def _count_or_refuse(turns: "RequestBuckets", caller: str) -> None:
-    wait = turns.wait(caller)
+def _count_or_refuse(buckets: "RequestBuckets", caller: str) -> None:
+    wait = buckets.wait(caller)
     if wait > 0:
         raise too_often(wait)
 
 
 class RequestBuckets:
-    """The rate limit of each caller: a bucket of `burst` requests that refills at `rate` a second."""
+    """Limits each caller by a bucket of `burst` requests, which refills by `rate` requests a second."""
 
     def __init__(self, rate: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._burst, self._clock = rate, burst, clock
@@ -253,12 +253,12 @@ class RequestBuckets:
             now = self._clock()
             left, then = self._left.pop(caller, (float(self._burst), now))
             left = min(self._burst, left + (now - then) * self._rate)
-            has_turn = left >= 1
-            self._left[caller] = (left - 1 if has_turn else left, now)
+            is_allowed = left >= 1
+            self._left[caller] = (left - 1 if is_allowed else left, now)
             # Forget the caller with the oldest request, whose bucket is full again.
             while len(self._left) > _MOST_CALLERS:
                 self._left.popitem(last=False)
-        return 0.0 if has_turn else (1 - left) / self._rate
+        return 0.0 if is_allowed else (1 - left) / self._rate
 
 
 def address_of(scope: Scope) -> str:

@@ -1,7 +1,7 @@
-"""Sessions of people who sign in through an OpenID provider: a secret in a cookie, and a record of the service.
+"""Sessions of people who signed in through an OpenID provider: the browser's cookie has a secret, the service a record.
 
-A session records the provider's claims and an expiry. The rights are looked up for each request, so that making or
-revoking a token takes effect at once.
+The record has the provider's claims and an expiry. The rights are looked up for each request, so that making or
+revoking a token takes effect with the next request.
 """
 
 from base64 import urlsafe_b64encode
@@ -17,23 +17,23 @@ from utmost.interfaces.service.records import RecordTransaction
 from utmost.interfaces.service.service_context import ServiceContext
 
 SESSION = "session."
-"""The prefix of session secrets; no token has it."""
+"""Prefix of session secrets; the text of a token never begins with it."""
 
 _SECRET_BYTES = 32
-_OLD_WAYS = 3600
+_SIGN_IN_SECONDS = 3600
 
 
 class Sessions:
-    """The sessions of a service."""
+    """Begins and ends the sessions of a service, and finds the token of a session."""
 
     __slots__ = ("_bearers", "_context")
 
     def __init__(self, context: ServiceContext, bearers: Bearers) -> None:
         self._context, self._bearers = context, bearers
 
-    def begin(self, issuer: str, claims: Mapping[str, Any], way: str, seconds: float) -> str:
-        """Begin a session, and return its secret; record nothing for a person without a token."""
-        # Only claims that some token needs are stored. `way` identifies the sign-in, which makes one session only.
+    def begin(self, issuer: str, claims: Mapping[str, Any], sign_in: str, seconds: float) -> str:
+        """Begin a session of at most `seconds`, and return its secret; refuse a person without a valid token."""
+        # Only claims that some token needs are stored. `sign_in` identifies the sign-in, which can begin one session.
         needed = self._bearers.needed_claims() | {"sub"}
         claims_held = {name: claims[name] for name in sorted(needed) if name in claims}
         token, now = self._bearers.of_claims(issuer, claims_held), self._context.clock()
@@ -44,9 +44,9 @@ class Sessions:
                 for name, session in store.all(kind):
                     if session["expires"] <= now:
                         store.drop(kind, name)
-            if store.get("sign-in", _digest(way)) is not None:
+            if store.get("sign-in", _digest(sign_in)) is not None:
                 raise NotAuthenticated("a sign-in can be used only once")
-            store.put("sign-in", _digest(way), {"expires": int(now) + _OLD_WAYS})
+            store.put("sign-in", _digest(sign_in), {"expires": int(now) + _SIGN_IN_SECONDS})
             about = {"issuer": issuer, "claims": claims_held, "expires": int(now + seconds)}
             store.put("session", _digest(secret), about)
             self._context.trail(store, token, "sign in")
@@ -55,14 +55,14 @@ class Sessions:
         return secret
 
     def bearer(self, presented: str, issuer: str) -> Token:
-        """Return the token of the person who presents the secret of a session; refuse expired and unknown sessions."""
+        """Return the token of the person whose session has this secret; refuse expired and unknown sessions."""
         session = self._context.records.read(lambda store: store.get("session", _digest(presented)))
         if session is None or session["issuer"] != issuer or not self._context.clock() < session["expires"]:
             raise NotAuthenticated("the session has ended, or never began")
         return self._bearers.of_claims(issuer, session["claims"])
 
     def end(self, presented: str) -> None:
-        """End a session, in all workers at once."""
+        """End a session in all worker processes."""
 
         def work(store: RecordTransaction) -> None:
             store.drop("session", _digest(presented))

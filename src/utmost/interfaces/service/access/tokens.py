@@ -1,4 +1,4 @@
-"""Tokens: who may do which actions, for which releases, up to which level, until when.
+"""Tokens state who may do which actions, for which releases, up to which level, and until when.
 
 A bearer presents ``utmost_<name>_<secret>``. The service stores only the SHA-256 of the secret; a secret has 256 random
 bits, so no slow hash is needed. A token can instead name a subject of an OpenID provider: the provider's signed claims
@@ -70,7 +70,7 @@ _CLAIM = "claim "
 
 @dataclass(frozen=True, slots=True)
 class Grant(JsonRecord):
-    """A release that a token is for.
+    """A release that a token gives access to.
 
     Attributes:
         release: Name of the release; "*" for every release.
@@ -87,7 +87,7 @@ class Grant(JsonRecord):
         optional(self.up_to, lambda value, name: instance(value, Level, name), "up_to")
 
     def covers(self, release: str | None, level: Level | None) -> bool:
-        """Check whether the grant includes a release, or for None all releases; and a level, if given."""
+        """Check whether the grant covers a release (None for all releases) and, unless `level` is None, that level."""
         if self.release not in (EVERY, release):
             return False
         return level is None or self.up_to is None or not level > self.up_to
@@ -102,14 +102,15 @@ class Token(JsonRecord):
     }
     UNKEPT: ClassVar = frozenset({"name", "also"})
 
-    name: Record  # public part of what the bearer presents
+    name: Record  # public part of the text that the bearer presents
     # Person or program. Two tokens whose owners' names read the same (case, Unicode forms) belong to one person.
     owner: Person
     role: Annotated[str, one_of(ROLES)]
     grants: tuple[Grant, ...]  # none: no rights
     made: Seconds
     expires: Seconds
-    digest: Annotated[str | None, HIDDEN] = field(default=None, repr=False)  # of the secret; None for an OpenID subject
+    # SHA-256 of the secret; None for an OpenID subject.
+    digest: Annotated[str | None, HIDDEN] = field(default=None, repr=False)
     # OpenID subject: "ISSUER NAME" for one person, "claim GROUP=VALUE ISSUER" for a group; else None.
     subject: str | None = None
     revoked: Seconds | None = None  # time of revocation
@@ -133,7 +134,7 @@ class Token(JsonRecord):
 
     @property
     def person(self) -> tuple[str, ...]:
-        """The owner's names in comparable form, the owner first; tokens with a common name belong to one person."""
+        """The owner's names as people read them, the owner first; tokens with a common name belong to one person."""
         return tuple(map(name_as_read, self.names))
 
     def is_of(self, names: Iterable[str]) -> bool:
@@ -176,13 +177,13 @@ class Token(JsonRecord):
             self.check(allowed[0])
 
     def _of_another_role(self, *verbs: str) -> NotAllowed:
-        """Return the refusal of actions that belong to other roles."""
+        """Return the refusal that names the roles which may do one of these actions."""
         needed = " or ".join(f"{_a(role)}'s" for role in ROLES if ALLOWED[role].intersection(verbs))
         actions = " or ".join(_ACTIONS[verb] for verb in verbs).capitalize()
         return NotAllowed(f"{actions} needs {needed} token; you are signed in as {_a(self.role)}")
 
     def revoked_at(self, now: float) -> "Token":
-        """Return the token as revoked; an earlier revocation stays."""
+        """Return the token with this time of revocation, or unchanged if it was revoked earlier."""
         return self if self.revoked is not None else replace(self, revoked=int(now))
 
 
@@ -191,8 +192,8 @@ def _a(role: str) -> str:
 
 
 def claim_of(subject: str) -> tuple[str, str, str]:
-    """Split the subject of a group, ``claim NAME=VALUE ISSUER``, into name, value and issuer."""
-    # No name of a single person is read as a group: such a name begins with the issuer's address.
+    """Split the subject of a group, ``claim NAME=VALUE ISSUER``, into the claim's name, its value, and the issuer."""
+    # The subject of one person begins with the issuer's address, and so is never read as a group.
     about, _, issuer = subject.removeprefix(_CLAIM).rpartition(" ")
     name, sign, value = about.partition("=")
     if not subject.startswith(_CLAIM) or not (name and sign and value and issuer):
@@ -201,8 +202,8 @@ def claim_of(subject: str) -> tuple[str, str, str]:
     return name, value, issuer
 
 
-def claims_say(subject: str, issuer: str, claims: Mapping[str, Any]) -> bool:
-    """Check whether signed claims have the value that a subject needs, alone or in a list."""
+def is_in_group(subject: str, issuer: str, claims: Mapping[str, Any]) -> bool:
+    """Check whether claims are of a subject's issuer, and its claim equals the value, or is a list that has it."""
     name, value, wanted_issuer = claim_of(subject)
     claimed = claims.get(name)
     return wanted_issuer == issuer and (
@@ -211,7 +212,7 @@ def claims_say(subject: str, issuer: str, claims: Mapping[str, Any]) -> bool:
 
 
 def fresh_secret() -> tuple[str, str]:
-    """Return a new secret and its digest."""
+    """Return a new secret and its SHA-256 in hexadecimal."""
     secret = urlsafe_b64encode(entropy(_SECRET_BYTES)).rstrip(b"=").decode()
     return secret, _digest(secret)
 
@@ -222,7 +223,7 @@ def bearer(name: str, secret: str) -> str:
 
 
 def read_bearer(presented: object) -> tuple[str, str]:
-    """Split the text that a bearer presents into the token's name and the digest of its secret."""
+    """Split the text that a bearer presents into the token's name and the SHA-256 of its secret."""
     matched = _BEARER.fullmatch(presented) if isinstance(presented, str) else None
     if matched is None:
         raise NotAuthenticated("a request must carry a token", remedy=_REMEDY)
@@ -230,7 +231,7 @@ def read_bearer(presented: object) -> tuple[str, str]:
 
 
 def checked_token(token: Token | None, digest: str, now: float) -> Token:
-    """Return the token if it exists, has this secret, and is valid; otherwise refuse, always in the same words."""
+    """Return the token if it exists, has this secret, and is valid; otherwise refuse with one and the same message."""
     # Compare digests also for an unknown token, so that the time reveals no names.
     stored = token.digest if token is not None and token.digest is not None else "0" * len(digest)
     same = hmac.compare_digest(stored.encode(), digest.encode())
@@ -253,7 +254,6 @@ def check_subject(subject: str) -> None:
 
 
 def check_role(role: object) -> str:
-    """Check a role and return it."""
     if not isinstance(role, str) or role not in ROLES:
         raise OutOfRange(
             f"role must be one of {', '.join(ROLES)}",

@@ -1,4 +1,4 @@
-"""The description of the API, as OpenAPI: requests and answers with examples, errors by media type."""
+"""Write the OpenAPI description of the API, with examples of requests and answers, and the media type of errors."""
 
 import json
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ _TITLES = {
 
 
 def describe(app: FastAPI) -> None:
-    """Replace the OpenAPI description of an application."""
+    """Give an application an OpenAPI description with examples."""
 
     def description() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -51,7 +51,7 @@ def describe(app: FastAPI) -> None:
 
 
 def _add_example(content: dict[str, Any], status: int, schemas: dict[str, Any]) -> None:
-    """Add an example to the content of an answer; errors have their own media type."""
+    """Add an example to the described answer of a status; give errors their media type."""
     ((kind, answer),) = list(content.items())
     if status >= 400:
         title, detail = _TITLES[status]
@@ -65,7 +65,7 @@ def _add_example(content: dict[str, Any], status: int, schemas: dict[str, Any]) 
 
 def example_of(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Any:
     """Return the example of a schema, or compose one from its parts."""
-    # An object gets its required members, and the optional members that have an example.
+    # The example of an object has all required members, and the optional members that have an example.
     if "$ref" in schema:
         return example_of(schemas[schema["$ref"].rsplit("/", 1)[1]], schemas)
     own = [*schema.get("examples", ()), *(schema[word] for word in ("default", "const") if word in schema)]

@@ -1,4 +1,4 @@
-"""Errors as problem details (RFC 9457): a status, a name, and a sentence without confidential values."""
+"""Turn errors into problem details (RFC 9457): a status, a name, and a sentence without confidential values."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -36,14 +36,14 @@ MEDIA_TYPE = "application/problem+json"
 LINES_TYPE = "application/x-ndjson"
 BROKEN = "The service cannot answer. Its operator finds the reason in the log."
 _MOST_FAULTS, _MOST_LISTED = 1000, 20
-_PLACES = frozenset({
+_PATH_WORDS = frozenset({
     "body", "query", "path", "header", "Idempotency-Key", "epsilon", "version", "confidence", "dataset", "after",
     "most", "name", "str", "int", "float", "list",
 })  # fmt: skip
 
 
 class Refused(HTTPException):
-    """A refusal of a request that may come again after some seconds."""
+    """Refuses a request that the caller may send again after some seconds."""
 
     def __init__(self, status: int, title: str, detail: str, again: float) -> None:
         super().__init__(status, detail, {"Retry-After": str(math.ceil(again))})
@@ -51,17 +51,17 @@ class Refused(HTTPException):
 
 
 def too_often(again: float) -> Refused:
-    """Refuse a caller with too many requests."""
+    """Return the refusal (429) of a caller who sent too many requests."""
     return Refused(429, "TooOften", TOO_OFTEN, again)
 
 
 def busy(again: float) -> Refused:
-    """Refuse a request while other requests use the service."""
+    """Return the refusal (503) of a request while the service answers others."""
     return Refused(503, "Busy", BUSY, again)
 
 
 def status_of(error: errors.UtmostError) -> int:
-    """Return the HTTP status of an error, by its nearest base class; else 422."""
+    """Return the HTTP status of an error's nearest base class in the table; 422 without one."""
     return next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 422)
 
 
@@ -76,7 +76,7 @@ def problem(status: int, title: str, detail: str, **more: Any) -> dict[str, Any]
 
 
 def problem_of(error: errors.UtmostError) -> dict[str, Any]:
-    """Return the problem details of an error; details of a broken service go only to the operator's log."""
+    """Return the problem details of an error; those of status 500 give no details, which the operator's log has."""
     status = status_of(error)
     if status == 500:
         return problem(status, "ServiceBroken", BROKEN)
@@ -85,16 +85,16 @@ def problem_of(error: errors.UtmostError) -> dict[str, Any]:
 
 def public_words(error: errors.UtmostError) -> str:
     """Return the words of an error for people other than the operator."""
-    if isinstance(error, errors.NotPublished):  # its remedy lists all releases, also those that the caller may not know
+    if isinstance(error, errors.NotPublished):  # its remedy lists all releases, also those hidden from the caller
         error = type(error)(error.required, came=error.came, where=error.where)
     return printable(str(error))
 
 
 def problem_of_shape(faults: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the problem details of a request of the wrong shape: where it is wrong, and the expected type."""
-    # A place is shown only by numbers, by words of the API description, and by short names of query parameters. Every
-    # other part of it came from the caller, and may be a confidential value: it is shown as "?".
-    wrong, known = set[str](), _words_of_places()
+    """Return problem details of a request that failed validation: each wrong field, and what is required there."""
+    # The path of a wrong field shows only indices, words of the API description, and short names of query parameters.
+    # Other parts of the path came from the caller and may be confidential: they are shown as "?".
+    wrong, known = set[str](), _known_path_words()
     for fault in faults[:_MOST_FAULTS]:
         kind, place = fault["type"], list[str]()
         for part in fault["loc"]:
@@ -135,11 +135,11 @@ _LIMITS = {
 
 
 @cache
-def _words_of_places() -> frozenset[str]:
-    """Return the words that may describe a place: fields and headers of the API, and names of simple types."""
+def _known_path_words() -> frozenset[str]:
+    """Return the words that a field's path may show: fields and headers of the API, and names of simple types."""
     from utmost.interfaces.service.api import request_models as shapes
 
     models = (
         kind for kind in vars(shapes).values() if isinstance(kind, type) and issubclass(kind, shapes.RequestModel)
     )
-    return _PLACES | frozenset(field for kind in models for field in kind.model_fields)
+    return _PATH_WORDS | frozenset(field for kind in models for field in kind.model_fields)

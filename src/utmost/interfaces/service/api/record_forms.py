@@ -1,8 +1,8 @@
-"""Records of a service: each field is declared once, for storage, answers and the API description.
+"""Base class of the records of a service: a field is declared once, for storage, answers and the API description.
 
 A record is a frozen dataclass. It is stored as JSON of its fields without its name, which is the key. It is sent as the
 same JSON with its name, without the fields that are `HIDDEN`. Exact numbers and levels are text, so that no JSON reader
-rounds them. Each kind of field has an example; examples of answers are composed of these.
+rounds them. Each kind of field has an example; the example of an answer is composed of those of its fields.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -22,12 +22,12 @@ HIDDEN = Field(exclude=True)
 
 
 def one_of(words: Iterable[str]) -> Any:
-    """Return the mark for the type of a field with these values."""
+    """Return the annotation of a field that has one of these values."""
     return Field(json_schema_extra={"enum": [*words]})
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON; levels, exact numbers and all other values become text."""
+    """Return a value as JSON; exact numbers, levels, and all types that JSON does not have become text."""
     if isinstance(value, Mapping):
         return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
@@ -73,7 +73,7 @@ class JsonRecord:
     """A record that is stored and sent as JSON of its fields."""
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid", json_schema_serialization_defaults_required=True)
-    # Readers of fields whose values differ from their JSON.
+    # Functions by field name: each reads a field's value from JSON. Other fields have the same value in JSON.
     READ: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
     # Fields that are not stored.
     UNKEPT: ClassVar[frozenset[str]] = frozenset({"name"})
@@ -85,6 +85,6 @@ class JsonRecord:
 
     @classmethod
     def of_kept(cls, name: str, record: Mapping[str, Any]) -> Self:
-        """Return the record of stored JSON under a name."""
+        """Return the record with this name from its stored JSON."""
         read = {part: cls.READ[part](value) if part in cls.READ else value for part, value in record.items()}
         return cls(name, **read)  # type: ignore[call-arg]  # the record's class checks its fields

@@ -1,4 +1,4 @@
-"""Requests of the API for FastAPI, with the examples of the API description.
+"""Pydantic models of the API's requests, with the examples of the API description.
 
 Levels and exact numbers are text ("1/4"), so that no JSON reader rounds them.
 """
@@ -120,13 +120,13 @@ TableBody = Annotated[
 
 
 class RequestModel(BaseModel):
-    """A request without unknown fields."""
+    """Base class of requests; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class GrantShape(RequestModel):
-    """A release that a token is for; "*" for every release. Without a level: any level."""
+    """A release that a token gives access to, up to a level; "*" for every release, no level for any level."""
 
     release: Name
     up_to: Annotated[Exact | None, Field(examples=["1/4"])] = None
@@ -155,11 +155,11 @@ _PROMISE_TYPES: dict[str, dict[str, Any]] = {
     "part": {"anyOf": [_NAMES | {"minItems": 2, "maxItems": 2}, {"type": "null"}]},
     "until": {"type": ["object", "null"]},
 }
-"""JSON types of the fields of a promise but its texts, for generated clients; the promise itself checks them."""
+"""JSON types of a promise's fields that are not texts, for generated clients; `Promise` checks the values."""
 
 
 def _promise_schema() -> dict[str, Any]:
-    """Return the JSON schema of a promise: its fields, and those of its noise by kind."""
+    """Return the JSON schema of a promise, with the fields of each kind of noise."""
     kinds = [
         {
             "type": "object",
@@ -206,10 +206,10 @@ def _needed(record: type) -> list[str]:
 
 
 class _RequestShape(BaseModel):
-    """The fields of a request, which the request itself checks."""
+    """Accepts the fields of a request dataclass by name; the dataclass checks their values."""
 
     model_config = ConfigDict(extra="allow")
-    # Class of the request.
+    # The request dataclass.
     RECORD: ClassVar[type]
     # Field that is in the address or in a header, and so not in the body.
     ELSEWHERE: ClassVar = "request"
@@ -217,7 +217,7 @@ class _RequestShape(BaseModel):
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         schema = handler.resolve_ref_schema(handler(core_schema))
-        # The JSON schema of each field of a request, except the field in the address or a header.
+        # Each field of the dataclass has a JSON schema, except the field that is in the address or a header.
         titles = {name: {"description": form.title} for name, form in json_forms(cls.RECORD).items()}
         mine = {
             each.name: titles[each.name]
@@ -237,7 +237,7 @@ class _RequestShape(BaseModel):
 
     @model_validator(mode="after")
     def _check_fields(self) -> Self:
-        """Check that all required fields are there, and that a page can show each field completely."""
+        """Check that no required field is missing, no field is unknown, and a page can show each field completely."""
         known = json_forms(self.RECORD).keys() - {self.ELSEWHERE}
         missing = [name for name in _needed(self.RECORD) if name in known and self.facts.get(name) is None]
         # Callers see the type of the fault: it names the missing field, and repeats nothing of the request.
@@ -306,7 +306,6 @@ class Proposed(RequestModel):
         return self
 
     def read(self) -> PublishRequest | AnswerRequest:
-        """Return the proposed request."""
         proposed = self.relaxation if self.publication is None else self.publication
         assert proposed is not None, "one of the two"
         return proposed.read()
@@ -338,7 +337,6 @@ class RelaxBody(_RequestShape):
     proposal: Annotated[Record | None, Field(examples=[RECORD_EXAMPLE])] = None
 
     def read(self, name: str) -> AnswerRequest:
-        """Return the request for the release of this name."""
         return read_answer_request({**self.facts, "name": name})
 
 
@@ -363,7 +361,7 @@ class Relaxations(RequestModel):
 
 
 class NewLimit(RequestModel):
-    """The limit of a dataset."""
+    """The limit of a dataset's budget, as an epsilon."""
 
     epsilon: Exact
 
@@ -377,7 +375,7 @@ class NewCharge(RequestModel):
 
 
 class Receipt(RequestModel):
-    """A line of text about a ledger."""
+    """A receipt of a ledger, as text."""
 
     receipt: Annotated[str, Field(max_length=4000, examples=["utmost-receipt:886e85a0:9:a908f7f8:4ab9f5eb"])]
 

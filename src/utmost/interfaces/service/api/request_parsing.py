@@ -1,7 +1,7 @@
-"""Parsing of requests: callers are identified before the body is read, and JSON is read strictly.
+"""Parse requests: identify the caller before reading the body, and read JSON strictly.
 
 Python's JSON accepts NaN and infinities, repeated names (the last one wins), integers of any length, and nesting until
-the stack ends. This parser refuses all of them, as it refuses text that is no JSON.
+the stack ends. This parser refuses all four.
 """
 
 import json
@@ -38,7 +38,6 @@ class AuthenticatedRoute(APIRoute):
     # ``app.state.check_before_body``, a function of the request, refuses the caller or returns.
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the route's own handler, after a check of the caller."""
         handle = super().get_route_handler()
 
         async def handler(request: Request) -> Response:
@@ -51,7 +50,7 @@ class AuthenticatedRoute(APIRoute):
 
 
 def _parse_with_tables(body: bytes) -> Any:
-    """Return the parsed body, with its table checked; runs in a worker thread, because both take long."""
+    """Parse a body and check its tables; call this in a worker thread, because it takes long."""
     parsed = strict_json(body)
     if isinstance(parsed, dict):
         measures = parsed.get("measures")
@@ -74,14 +73,14 @@ def strict_json(body: bytes) -> Any:
 
 
 async def check_query(request: Request) -> None:
-    """Refuse an address that gives a parameter twice: a reader would take one of the values in silence."""
+    """Refuse an address that gives a parameter twice, because only one of the two values would count."""
     times = Counter(name for name, _ in request.query_params.multi_items())
     if twice := [name for name, number in times.items() if number > 1]:
         raise RequestValidationError([{"loc": ("query", name), "type": "given_twice"} for name in twice])
 
 
 async def check_known_query(request: Request) -> None:
-    """Refuse an address with a parameter that the path does not take: it would be ignored in silence."""
+    """Refuse an address with a parameter that the path does not take, because it would be ignored."""
     known = [field.alias for field in request.scope["route"].dependant.query_params]
     if unknown := [name for name in request.query_params if name not in known]:
         words = f"unknown: the parameters of this path are {', '.join(known)}" if known else "this path takes none"
@@ -89,7 +88,7 @@ async def check_known_query(request: Request) -> None:
 
 
 def routed(scope: MutableMapping[str, Any]) -> None:
-    """Keep a name with an encoded slash (``a%2Fb``) in one part of the path."""
+    """Rewrite the path of a request so that a name with an encoded slash (``a%2Fb``) stays one part of it."""
     raw = scope.get("raw_path") or b""
     if b"%2f" in raw.lower():
         parts = raw.split(b"?", 1)[0].decode("latin-1").split("/")
@@ -97,7 +96,7 @@ def routed(scope: MutableMapping[str, Any]) -> None:
 
 
 def name_of_part(part: str) -> str:
-    """Return the name in a part of the path that `routed` made."""
+    """Return the name that is one part of a path rewritten by `routed`."""
     return part.replace(_SLASH, "/")
 
 

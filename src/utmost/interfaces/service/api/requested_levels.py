@@ -1,8 +1,8 @@
-"""Levels in requests: exact text, short enough that an answer is drawn at once.
+"""Read levels in requests as exact numbers, and refuse levels of so many digits that an answer would take hours.
 
-A draw at a level between two others needs as many binary digits as tell the three levels apart, and its time grows with
-the cube of that number. With a level of thousands of digits, anybody who may view could block all writers for hours;
-200 digits take a fraction of a second.
+A draw at a level between two others needs enough binary digits to distinguish the three levels, and its time grows
+with the cube of the number of digits. By a level of thousands of digits, anybody who may view could block all writers
+for hours; a level of 200 digits takes a fraction of a second.
 """
 
 import re

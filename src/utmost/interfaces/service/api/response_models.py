@@ -1,4 +1,4 @@
-"""Answers of the API that are no records of the service: parts of the ledger, and pages of lists."""
+"""Response models of the API: answers from the ledger, and pages of lists."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -131,7 +131,7 @@ MarginField = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class PlanViewed(_Version):
-    """The sums of a plan at a level: an answer with `release`; a table has `statement` in its place."""
+    """The sums of a plan at one level: `release` has the sums with their statement."""
 
     epsilon: LevelText
     margin: MarginField
@@ -146,7 +146,7 @@ class PlanViewed(_Version):
 
 @dataclass(frozen=True, slots=True)
 class TableViewed(_Version):
-    """A released table at a level: an answer with `statement`; the sums of a plan have `release` in its place."""
+    """A released table at one level: `columns` has the cells, and `statement` the statement."""
 
     columns: CellsByColumn  # type: ignore[assignment]  # the cells, under the names that the list has
     epsilon: LevelText
@@ -162,7 +162,7 @@ class TableViewed(_Version):
 
 @dataclass(frozen=True, slots=True)
 class MeasuresResponse(JsonRecord):
-    """Answers by the names of their releases."""
+    """Released tables, by the names of the releases."""
 
     measures: dict[str, TableViewed | PlanViewed]
 
@@ -205,7 +205,7 @@ class ProposalResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class WaitingResponse(JsonRecord):
-    """Proposals and tables that wait for the bearer, longest first."""
+    """Proposals and tables that wait for the caller, the longest waiting first."""
 
     waiting: list[Waiting]
     next: Next
@@ -213,7 +213,7 @@ class WaitingResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class BudgetResponse(JsonRecord):
-    """A budget; numbers that are not exact are rounded to the safe side."""
+    """The budget of a dataset; an irrational `spent` is rounded up, an irrational `remaining` down."""
 
     dataset: ReleaseName
     limit: Annotated[LevelText | None, Field(examples=["2"])]
@@ -258,7 +258,7 @@ class EventsResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class SeparateDatasetsResponse(JsonRecord):
-    """A release whose individuals were declared to be in no other dataset, without a comparison."""
+    """A release whose individuals were declared to be in no other dataset; nobody compared the datasets."""
 
     release: ReleaseName
     version: Count
@@ -280,7 +280,7 @@ class StatusResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class VerificationResponse(JsonRecord):
-    """The parts that were checked without a fault."""
+    """The numbers of parts of the ledger that were checked; no part has a fault."""
 
     events: Count
     responses: Count
@@ -356,7 +356,7 @@ def _version(release: Published, rows: int | None) -> dict[str, Any]:
 
 def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the statement of a viewed table, which `utmost verify` checks."""
-    # It names only levels up to this one, so that a token does not reveal whether a larger level exists.
+    # The statement names only levels up to this one: a viewer must not learn whether a larger level exists.
     release, there = view.release, adapter_of(view.table).names(view.table)
     public = tuple(name for name in release.public if name in there)
     promise = release.promise.as_read(release.columns, public)
@@ -370,7 +370,7 @@ def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=512)
 def _promised(promise: Promise, level: Level, rows: int, stopped: LedgerFacts | None) -> dict[str, Any]:
-    """Return the part of the statement that all viewers share; `stopped` has the facts of a rule that stopped here."""
+    """Return the part of a statement that all viewers share; `stopped` has the facts of a stopping rule."""
     stop = None if stopped is None else stopped.stop
     statement = Statement(promise, promise.at_stop(level, stop), rows, None, stopped).facts()
     return {str(name): plain(fact) for name, fact in statement.items()}

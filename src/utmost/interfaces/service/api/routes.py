@@ -1,4 +1,4 @@
-"""The API: one path for each action of the service; each route reads the request and writes the answer."""
+"""Routes of the HTTP API: each reads a request, calls the service, and writes the answer."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -105,7 +105,7 @@ def service_of(request: Request) -> Service:
 
 
 def identify(request: Request) -> Token:
-    """Return the token of a request; look it up once."""
+    """Return the token of a request; a second call for the request does not look it up again."""
     known = getattr(request.state, "bearer", None)
     if isinstance(known, Token):
         return known
@@ -132,7 +132,7 @@ def token_presented(request: Request, presented: str) -> Token:
 
 
 def count_request(request: Request, verified: Callable[[], Token]) -> Token:
-    """Return the token of a request and count the request: for the token, or, if invalid, for the address."""
+    """Return the token that `verified` finds, and count the request for it; without one, for the caller's address."""
     limits = request.app.state.limits
     try:
         token = verified()
@@ -154,7 +154,7 @@ def check_before_body(request: Request) -> None:
 
 
 def token_of(request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]) -> Token:
-    """Return the token of a request."""
+    """Return the token of a request; the second argument puts the security scheme into the API description."""
     return identify(request)
 
 
@@ -194,13 +194,13 @@ Made = Annotated[str, Path(pattern=RECORD_NAME, examples=[RECORD_EXAMPLE])]
 
 @router.get("/me", summary="The rights of the token")
 def me(who: Who) -> Token:
-    """The token of this request, without its secret: role, releases, levels and expiry."""
+    """Return the token of this request without its secret: role, releases, levels and expiry."""
     return who
 
 
 @router.get("/releases", summary="The releases that the token may see")
 def releases(service: Served, who: Who, after: NextPage = "", most: Most = MOST) -> answers.ReleasesResponse:
-    """Every version, in the order of publication."""
+    """Return every version of each release, in the order of publication."""
     page, following = answers.paged(service.releases.all(who), after, most, version_name)
     return answers.ReleasesResponse([_release(service, who, published) for published in page], following)
 
@@ -225,7 +225,7 @@ def publish(service: Served, who: Who, key: IdempotencyKey, body: PublishBody) -
 
 @router.get("/releases/{name}", summary="A release: its promise and its levels")
 def release(service: Served, who: Who, name: PathPart, version: Version = None) -> answers.ReleaseResponse:
-    """One version of a release; the newest by default."""
+    """Return one version of a release, by default the newest."""
     return _release(service, who, service.releases.release(who, name, version))
 
 
@@ -236,7 +236,7 @@ def release(service: Served, who: Who, name: PathPart, version: Version = None) 
     openapi_extra={"security": [{_bearer.scheme_name: []}]},
 )
 def view(request: Request, name: PathPart, epsilon: At, version: Version = None) -> Response:
-    """The released values with margin and statement; what is stored, or follows from it: the call spends nothing."""
+    """Return the released values with margin and statement, stored or derived from stored values; spend nothing."""
     # One thread does it all: FastAPI would use another thread to identify the caller, and one to validate the answer.
     seen = service_of(request).releases.view(identify(request), name, read_level(epsilon), version)
     answer = answers.view_found(seen)
@@ -252,7 +252,7 @@ def margin(
     confidence: ConfidenceQuery = DEFAULT_CONFIDENCE,
     version: Version = None,
 ) -> answers.MarginResponse:
-    """The margin of error at a level; it depends on the promise alone, and draws nothing."""
+    """Return the margin of error at a level; it depends only on the promise, and the call draws nothing."""
     at = read_level(epsilon)
     bar = service.releases.margin(who, name, at, confidence=confidence, version=version)
     return answers.MarginResponse(epsilon, confidence, bar)
@@ -286,7 +286,7 @@ def relax_measures(service: Served, who: Who, key: IdempotencyKey, body: Relaxat
 def rehearse(
     service: Served, who: Who, name: PathPart, epsilon: At, dataset: DatasetQuery = None
 ) -> answers.BudgetResponse:
-    """The budget after a release at this level; the call draws, writes and spends nothing."""
+    """Return the budget that a release at this level would leave; the call draws, writes and spends nothing."""
     return answers.BudgetResponse.of(service.releases.rehearse(who, name, read_level(epsilon), dataset))
 
 
@@ -294,25 +294,25 @@ def rehearse(
 def release_history(
     service: Served, who: Who, name: PathPart, after: NextPage = "", most: Most = MOST
 ) -> answers.EventsResponse:
-    """Oldest first."""
+    """Return the events of a release, oldest first."""
     return _events(service.audit.history(who, name), after, most)
 
 
 @router.get("/proposals", summary="Open and decided proposals")
 def proposals(service: Served, who: Who, after: NextPage = "", most: Most = MOST) -> answers.ProposalsResponse:
-    """Oldest first, without their requests."""
+    """Return proposals without their requests, oldest first."""
     return answers.ProposalsResponse(*service.proposals.page(who, after, most))
 
 
 @router.post("/proposals", summary="Propose to publish or to relax")
 def propose(service: Served, who: Who, key: IdempotencyKey, body: Proposed) -> Proposal:
-    """Propose with public facts alone; the table is sent after the approval."""
+    """Propose with public facts only; the table is sent after the approval."""
     return service.proposals.propose(who, key, body.read(), reason=body.reason, anyone=body.anyone)
 
 
 @router.get("/proposals/{name}", summary="A proposal with its complete request")
 def proposal(service: Served, who: Who, name: Made) -> answers.ProposalResponse:
-    """The complete request, and the promise in words: guarantee, protected individuals, columns and labels."""
+    """Return the complete request, and the promise in words: guarantee, protected individuals, columns and labels."""
     found, request = service.proposals.one(who, name)
     shown, answered = service.proposals.shown(found, request), service.proposals.answered(found)
     return answers.ProposalResponse(found, request, shown, answered)
@@ -320,7 +320,7 @@ def proposal(service: Served, who: Who, name: Made) -> answers.ProposalResponse:
 
 @router.post("/proposals/{name}/decision", summary="Approve or refuse a proposal")
 def decide(service: Served, who: Who, name: Made, body: Decided) -> Proposal:
-    """Approve or refuse as another person than the proposer; a refusal needs a reason. A repetition changes nothing."""
+    """Approve or refuse a proposal of another person; a refusal needs a reason. A repetition changes nothing."""
     return service.proposals.decide(who, name, body.state, body.reason)
 
 
@@ -332,13 +332,13 @@ def withdraw(service: Served, who: Who, name: Made) -> Proposal:
 
 @router.get("/waiting", summary="Proposals and tables that wait for the bearer")
 def waiting(service: Served, who: Who, after: NextPage = "", most: Most = MOST) -> answers.WaitingResponse:
-    """Proposals to decide, and tables to send; longest waiting first."""
+    """Return proposals to decide, and tables to send; the longest waiting first."""
     return answers.WaitingResponse(*answers.paged(service.waiting.all(who), after, most))
 
 
 @router.get("/tokens", summary="All tokens")
 def tokens(service: Served, who: Who, after: NextPage = "", most: Most = MOST) -> answers.TokensResponse:
-    """Without their secrets, which are stored nowhere."""
+    """Return all tokens, oldest first, without their secrets, which are stored nowhere."""
     return answers.TokensResponse(*answers.paged(service.bearers.all(who), after, most))
 
 
@@ -359,13 +359,13 @@ def make_token(service: Served, who: Who, key: IdempotencyKey, body: NewToken) -
 
 @router.post("/tokens/{name}/revocation", summary="Revoke a token")
 def revoke(service: Served, who: Who, name: Made) -> Token:
-    """Revoke a token at once. The holder of a token may revoke that token."""
+    """Revoke a token from the next request on. The holder of a token may revoke it, unless a group shares it."""
     return service.bearers.revoke(who, name)
 
 
 @router.get("/datasets/{dataset}/budget", summary="The budget of a dataset")
 def budget(service: Served, who: Who, dataset: PathPart) -> answers.BudgetResponse:
-    """The level that is spent, and the level that is left."""
+    """Return the level that is spent, and the level that is left."""
     return answers.BudgetResponse.of(service.audit.budget(who, dataset))
 
 
@@ -385,7 +385,7 @@ def charge(service: Served, who: Who, dataset: PathPart, body: NewCharge) -> ans
 
 @router.get("/history", summary="The events of the ledger")
 def history(service: Served, who: Who, after: NextPage = "", most: Most = MOST) -> answers.EventsResponse:
-    """Oldest first."""
+    """Return the events of the ledger, oldest first."""
     return _events(service.audit.history(who), after, most)
 
 
@@ -397,7 +397,7 @@ def _events(events: tuple[Event, ...], after: str, most: int) -> answers.EventsR
 
 @router.get("/status", summary="Budgets, and whether new answers are possible")
 def status(service: Served, who: Who) -> answers.StatusResponse:
-    """The budget of each dataset, and releases whose individuals were declared to be in no other dataset."""
+    """Return the budget of each dataset, and the releases whose individuals were declared to be in no other dataset."""
     found, separate = service.audit.status(who), service.audit.separate_datasets(who)
     budgets = [answers.BudgetResponse.of(budget) for budget in found.datasets]
     declared = [answers.SeparateDatasetsResponse(**release) for release in separate]
@@ -414,7 +414,7 @@ def verify(service: Served, who: Who) -> answers.VerificationResponse:
 
 @router.get("/receipt", summary="A receipt to keep elsewhere")
 def receipt(service: Served, who: Who) -> answers.ReceiptResponse:
-    """A receipt, which proves later that the ledger still has all its present events."""
+    """Return a receipt, which proves later that the ledger still has all its present events."""
     return answers.ReceiptResponse(service.audit.receipt(who))
 
 
@@ -427,14 +427,14 @@ def check_receipt(service: Served, who: Who, body: Receipt) -> answers.ReceiptHo
 
 @router.get("/trail", summary="Who did what")
 def trail(service: Served, who: Who, after: After = "", most: Most = MOST) -> answers.TrailResponse:
-    """The actions through this service, oldest first; no confidential values."""
+    """Return the actions through this service, oldest first, without confidential values."""
     entries: list[Any] = [{"name": name, **entry} for name, entry in service.audit.trail(who, after, most + 1)]
     return answers.TrailResponse(entries[:most], entries[most - 1]["name"] if len(entries) > most else None)
 
 
 @router.get("/trail/lines", summary="The whole trail, as JSON lines", response_class=JsonLinesResponse)
 def trail_lines(service: Served, who: Who) -> JsonLinesResponse:
-    """Oldest first. Each line has a digest of all lines before it, so a copy can be checked without the service."""
+    """Send the trail, oldest first. A line has a digest of all lines before it: a copy can be checked by itself."""
     lines = service.audit.lines(who)
     return JsonLinesResponse(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 

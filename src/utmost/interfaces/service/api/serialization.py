@@ -1,4 +1,4 @@
-"""Requests and answers of a service, as its client writes and reads them."""
+"""Write the requests of a service's client, and read the service's answers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from utmost.tables.frames.any_table import adapter_of
 
 
 def facts_in(answer: Any) -> dict[str, Any]:
-    """Return the JSON object in an answer."""
+    """Return the JSON object in an HTTP answer; raise the error that the object describes, if it describes one."""
     try:
         facts: Any = answer.json()
     except ValueError:
@@ -40,7 +40,7 @@ def table_as_json(table: Any) -> dict[str, Any]:
 
 
 def table_in(answer: Mapping[str, Any], sent: Any) -> Any:
-    """Return the table of an answer in the type of the sent table; a dict of columns for a counted one or none."""
+    """Return the table of an answer, in the type of the sent table or as a dict of columns; `NoisySums` for a plan."""
     if "release" in answer:
         return NoisySums.of_facts(answer["release"])
     cells: dict[str, Any] = answer["columns"]

@@ -1,4 +1,4 @@
-"""Pages for releases by a plan: reading plans and counted tables, and showing sums."""
+"""Read uploaded plans and counted tables, and show the sums of a release by a plan."""
 
 import json
 from typing import Any
@@ -23,19 +23,19 @@ _MOST_CELLS, _MOST_MARGINALS, _MOST_BARS, _MOST_LISTED = 20_000, 4, 24, 500
 
 
 def read_counted_file(content: bytes) -> CountedTable:
-    """Read the counted table in a file of `utmost count`; messages repeat nothing of a file that is none."""
+    """Read the counted table in a file of `utmost count`; error messages repeat nothing of another file."""
     return COUNTED_FORM.of(read_json_file(content, "utmost count"), "file")
 
 
 def read_plan_file(content: bytes) -> tuple[Promise, Level]:
-    """Return the promise and the level in a file of `utmost plan`, which has public facts alone."""
+    """Return the promise and the level in a file of `utmost plan`; the file holds only public facts."""
     plan = PLAN_FORM.of(read_json_file(content, "utmost plan"), "file")
     assert plan.level is not None, "a plan says its level"
     return Promise(noise=plan), plan.level
 
 
 def read_json_file(content: bytes, command: str) -> Any:
-    """Return the JSON in a file of a command, after a check that its axes are not too long."""
+    """Return the JSON in a file that a command wrote; refuse axes that are too long."""
     try:
         document = strict_json(content)
         check_listed(document)
@@ -46,7 +46,7 @@ def read_json_file(content: bytes, command: str) -> Any:
 
 
 def read_part(text: str) -> tuple[str, str]:
-    """Split "partition = part"."""
+    """Split text such as "town = Bern" into a partition and its part."""
     partition, _, part = map(str.strip, text.partition("="))
     if not partition or not part or "=" in part:
         raise OutOfRange("a part must be written as partition = part", where="part", remedy="Write town = Bern.")
@@ -54,15 +54,15 @@ def read_part(text: str) -> tuple[str, str]:
 
 
 def read_rule(below: str) -> WithholdingRule | None:
-    """Return the rule for small cells of a page; None without one."""
+    """Return the rule that withholds values below a number; None for empty text."""
     return WithholdingRule.of(below=below) if below.strip() else None
 
 
 def shown_sums(
     release: NoisySums, level: Level, rule: WithholdingRule | None = None, ordered: str = ""
 ) -> dict[str, Any]:
-    """Return the measured marginals of a release, as charts and tables; a large domain is only in the file."""
-    # `ordered` is the level of an axis of bins or dates whose quartiles are shown; empty for none.
+    """Return the measured marginals of a release as charts and tables; none for a domain of too many cells."""
+    # `ordered` names a level, such as "year", of an axis of bins or dates: its quartiles are shown. "" shows none.
     plan, domain = release.plan, release.domain
     is_small = domain.size <= _MOST_CELLS
     names = [release.table_name(marginal) for marginal in plan.shares] if is_small else []
@@ -79,7 +79,7 @@ def shown_sums(
 
 
 def _marginal_tables(release: NoisySums, name: str, rule: WithholdingRule | None) -> list[dict[str, Any]]:
-    """Return the table of a marginal for each released column; withheld cells are missing in all of them."""
+    """Return a marginal's tables, one for each released column; they withhold the cells that the first one does."""
     table, columns = release[name], release.value_columns
     numbers = len(columns) * 2
     axes, (first, first_margin) = adapter_of(table).names(table)[:-numbers], columns[0]
@@ -128,7 +128,7 @@ def _means_table(release: NoisySums, name: str, labels: list[str], is_shown: lis
 def _column_table(
     name: str, of: str, labels: list[str], values: NDArray[Any], margins: NDArray[Any], is_shown: list[bool]
 ) -> dict[str, Any]:
-    """Return one column of a marginal's table, as a chart and as rows."""
+    """Return one column of a marginal's table as a chart and as rows, by the name that the column has on the page."""
     values, margins = values.tolist(), margins.tolist()
     margin = max(map(float, margins))
     drawn = [(label, float(value)) for label, value, show in zip(labels, values, is_shown, strict=True) if show]

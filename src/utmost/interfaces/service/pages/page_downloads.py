@@ -1,7 +1,7 @@
-"""Files of a page: released values as CSV, Parquet or Excel, and the statement of exactly that file.
+"""Download released values as CSV, Parquet or Excel, and the statement of exactly that file.
 
-A file is made once for each release, level and format, by a process without the key, and kept while there is room, so
-that repeated and simultaneous requests get the same bytes.
+A file is made once for each release, level and format, by a process without the key, and stays in memory while there is
+room, so that repeated and simultaneous requests get the same bytes.
 """
 
 import json
@@ -47,10 +47,10 @@ _KINDS = {
 _WORDS = {"csv": ("CSV", None), "parquet": ("Parquet", "pyarrow"), "xlsx": ("Excel", "xlsxwriter")}
 
 MOST_CELLS = {"csv": 2_000_000, "parquet": 500_000, "xlsx": 300_000}
-"""Largest number of cells of a file, which a process writes in a few seconds."""
+"""Largest number of cells of a file, by format; a process writes such a file in a few seconds."""
 
 MOST_TEXT = {"csv": 32 << 20, "parquet": 4 << 20, "xlsx": 4 << 20}
-"""Largest number of characters of these cells, as JSON."""
+"""Largest number of characters of the cells of a file as JSON, by format."""
 
 _TOGETHER, _LONGEST = 100_000, 2 << 20  # cells and characters of one piece of a CSV file
 _KEPT, _MOST_WAITING, _PATIENCE = 64 << 20, 8, 60.0
@@ -62,10 +62,11 @@ def endings() -> tuple[tuple[str, str], ...]:
     return tuple((ending, word) for ending, (word, needs) in _WORDS.items() if needs is None or find_spec(needs))
 
 
-class KeptFiles:
-    """The files that were requested last; each is made once, also for simultaneous requests."""
+class FileCache:
+    """Stores the files that were requested last; makes each file once, also for simultaneous requests."""
 
-    # `most` is in bytes; `waiting` is how many requests may wait for a file that another request makes.
+    # `most` is the size of all stored files in bytes; `waiting` is how many requests may wait for files that other
+    # requests make.
 
     def __init__(self, most: int = _KEPT, waiting: int = _MOST_WAITING) -> None:
         self._most, self._waiting = most, waiting
@@ -74,7 +75,7 @@ class KeptFiles:
         self._begun: dict[Any, Future[bytes]] = {}
 
     def file(self, key: Any, make: Callable[[], bytes]) -> bytes:
-        """Return the file of a key, and make it if it is not there; refuse if too many requests wait for it."""
+        """Return the file of a key, and make it if it is not stored; refuse if too many requests wait for files."""
         with self._lock:
             if key in self._files:
                 self._files.move_to_end(key)
@@ -115,7 +116,7 @@ class KeptFiles:
 
 
 class StoredLevel:
-    """A stored level of a release that a token may see; viewing a page never makes a new level."""
+    """One stored level of a release, if the viewer's token includes it; viewing a page never makes a new level."""
 
     def __init__(
         self, request: Request, service: Served, viewer: Viewer, name: NameQuery, at: NameQuery, version: Version = None
@@ -140,15 +141,15 @@ class StoredLevel:
 
     def content(self, ending: str, marginal: str) -> bytes:
         """Return the released values in a format, always the same bytes, because the statement has their digest."""
-        # A workbook lists the levels up to its own: later levels make another file.
-        there = tuple(level_text(at) for at in self.release.levels if not at > self.level)
+        # A workbook lists the stored levels up to its own: after a level between them is stored, another file is made.
+        lower_levels = tuple(level_text(at) for at in self.release.levels if not at > self.level)
         of = marginal if self.is_sums else ""  # a table has no marginals, and is one file
-        key = self.release.name, self.release.version, level_text(self.level), there, of, ending
+        key = self.release.name, self.release.version, level_text(self.level), lower_levels, of, ending
         made: bytes = self._kept.file(key, lambda: self._made(ending, marginal))
         return made
 
     def first_file(self, marginal: str) -> tuple[Ending, bytes]:
-        """Return the first format that can hold the released values, and the file; a ledger may have any labels."""
+        """Return "csv" and the CSV file of the released values; if CSV cannot hold them, "parquet" and that file."""
         try:
             return "csv", self.content("csv", marginal)
         except BadTable:
@@ -169,15 +170,15 @@ class StoredLevel:
             cells = columns(self.view.table)
         rows = len(next(iter(cells.values()), ()))
         check_size(ending, self.release, rows * len(cells))
-        said = self.statement(marginal, {}) if ending == "xlsx" else {}
-        said = {fact: words for fact, words in said.items() if fact not in ("table", "release")}
+        facts = self.statement(marginal, {}) if ending == "xlsx" else {}
+        facts = {fact: words for fact, words in facts.items() if fact not in ("table", "release")}
         content, left = bytearray(), MOST_TEXT[ending]
         for number, piece in enumerate(_pieces(cells) if ending == "csv" else [json.dumps(cells)]):
             left -= len(piece)
             if left < 0:
                 raise _too_large(ending, f"more than {MOST_TEXT[ending]} characters")
-            fields = {"ending": ending, "columns": piece, "statement": json.dumps(said), "piece": str(number)}
-            # The output of a worker process, which has no key.
+            fields = {"ending": ending, "columns": piece, "statement": json.dumps(facts), "piece": str(number)}
+            # A worker process, which does not have the ledger's key, writes the piece.
             try:
                 result = WORKERS.ask(f"{self._viewer.name} {self._viewer.owner}", "download", fields, is_kept=False)
             except Unsupported:
@@ -189,7 +190,7 @@ class StoredLevel:
 
 
 def check_size(ending: str, release: Published, cells: int) -> None:
-    """Refuse a release that is too large for a file of a page, before the values are read if possible."""
+    """Refuse a release whose file would have too many cells; `cells` is 0 before the values are read."""
     if not release.noise.is_by_plan:
         cells = max(cells, release.rows * (len(release.columns) + len(release.public)))
     if cells > MOST_CELLS[ending]:
@@ -240,12 +241,12 @@ def release_file(seen: Stored) -> Response:
 def statement_file(seen: Stored, of: Annotated[Ending | None, Query()] = None, marginal: NameQuery = "") -> Response:
     """Send the statement of the released values, as a file that anyone can check; by default of the CSV file."""
     of, content = seen.first_file(marginal) if of is None else (of, seen.content(of, marginal))
-    said = seen.statement(marginal, {"of": "file", "sha256": sha256(content).hexdigest()})
-    return _download(json.dumps(said, indent=1, ensure_ascii=False).encode(), "json", f"released.{of}.json")
+    facts = seen.statement(marginal, {"of": "file", "sha256": sha256(content).hexdigest()})
+    return _download(json.dumps(facts, indent=1, ensure_ascii=False).encode(), "json", f"released.{of}.json")
 
 
 def _marginal(release: NoisySums, marginal: str) -> str:
-    """Return the name of a marginal; by default that of the cells."""
+    """Return the name of a marginal; empty text stands for the finest marginal, the cells."""
     return release.table_name(release.domain.finest) if marginal == "" else marginal
 
 

@@ -1,4 +1,4 @@
-"""Forms of the pages: actions of the API, each carried out once for the key of its form."""
+"""Handle the forms of pages: each form performs an action of the API, once for the key in the form."""
 
 from base64 import b64encode
 from dataclasses import replace
@@ -28,7 +28,7 @@ forms.include_router(publishing)
 forms.include_router(measures)
 
 _LONGEST, _GRANTS = 4000, 3
-_BESIDE = ("statement", "release")
+_OPTIONAL_FILES = ("statement", "release")
 
 
 def _key(sent: FilledForm) -> str:
@@ -58,52 +58,52 @@ def withdraw(request: Request, service: Served, viewer: Viewer, sent: Sent) -> R
 def upload_table(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Publish or relax with the table of an approved proposal."""
     proposal, facts = service.proposals.one(viewer, sent.text("proposal"))
-    asked = proposal.request(facts)
-    if isinstance(asked, PublishRequest):
-        return _publish(request, service, viewer, sent, asked, proposal.name)
-    return _relax(request, service, viewer, sent, asked, proposal.name)
+    wanted = proposal.request(facts)
+    if isinstance(wanted, PublishRequest):
+        return _publish(request, service, viewer, sent, wanted, proposal.name)
+    return _relax(request, service, viewer, sent, wanted, proposal.name)
 
 
 @forms.post("/publish")
 def publish(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Publish a table at once, if no second person's approval is needed."""
+    """Publish a table without a proposal, if no second person's approval is needed."""
     return _publish(request, service, viewer, sent, read_publication_form(sent), None)
 
 
 def _publish(
-    request: Request, service: Service, viewer: Token, sent: FilledForm, asked: PublishRequest, proposal: str | None
+    request: Request, service: Service, viewer: Token, sent: FilledForm, wanted: PublishRequest, proposal: str | None
 ) -> Response:
     viewer.check_role("publish")
-    content, promise, name = sent.file("table"), asked.promise, asked.name
+    content, promise, name = sent.file("table"), wanted.promise, wanted.name
     table = read_counted_file(content) if promise.lasting_noise.is_by_plan else read_csv_file(content, promise.columns)
     if proposal is None and isinstance(table, CountedTable):
         # Without an approval, the promise takes its part and its individual from the counted table.
-        asked = replace(asked, promise=promise.of_table(table))
-    published = service.releases.publish_measures(viewer, _key(sent), [asked], {name: table}, {name: proposal})
+        wanted = replace(wanted, promise=promise.of_table(table))
+    published = service.releases.publish_measures(viewer, _key(sent), [wanted], {name: table}, {name: proposal})
     return redirect(request, "/release", name=name, version=published[name].release.version, done="published")
 
 
 @forms.post("/relax")
 def relax(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Relax a release at once, if no second person's approval is needed."""
-    asked = AnswerRequest(sent.text("release"), read_level(sent.text("epsilon")), sent.number("version"))
-    return _relax(request, service, viewer, sent, asked, None)
+    """Relax a release without a proposal, if no second person's approval is needed."""
+    wanted = AnswerRequest(sent.text("release"), read_level(sent.text("epsilon")), sent.number("version"))
+    return _relax(request, service, viewer, sent, wanted, None)
 
 
 def _relax(
-    request: Request, service: Service, viewer: Token, sent: FilledForm, asked: AnswerRequest, proposal: str | None
+    request: Request, service: Service, viewer: Token, sent: FilledForm, wanted: AnswerRequest, proposal: str | None
 ) -> Response:
-    name, found = asked.name, service.releases.release(viewer, asked.name, asked.version)
+    name, found = wanted.name, service.releases.release(viewer, wanted.name, wanted.version)
     viewer.check_role("relax")
     content, is_planned = sent.file("table"), found.noise.is_by_plan
     table = read_counted_file(content) if is_planned else read_csv_file(content, found.columns)
-    service.releases.relax_measures(viewer, _key(sent), [asked], {name: table}, {name: proposal})
-    return redirect(request, "/release", name=name, version=asked.version, done="relaxed")
+    service.releases.relax_measures(viewer, _key(sent), [wanted], {name: table}, {name: proposal})
+    return redirect(request, "/release", name=name, version=wanted.version, done="relaxed")
 
 
 @forms.post("/view")
 def view(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Make a noisier copy; it spends nothing."""
+    """Make a noisier copy of a release, at a smaller epsilon; this spends nothing."""
     name, at, version = sent.text("release"), read_level(sent.text("epsilon")), sent.number("version")
     service.releases.view(viewer, name, at, version)
     return redirect(request, "/release", name=name, version=version, at=sent.text("epsilon"))
@@ -158,8 +158,8 @@ def check_receipt(request: Request, service: Served, viewer: Viewer, sent: Sent)
 
 @forms.post("/verify/table")
 def verify_table(request: Request, viewer: Viewer, sent: Sent) -> Response:
-    """Verify published files in a process without the key; nothing of them is kept."""
-    brought = {"table": sent.file("table")} | {name: sent.files[name] for name in _BESIDE if name in sent.files}
-    fields = {name: b64encode(content).decode() for name, content in brought.items()}
+    """Verify uploaded files in a process without the ledger's key; the files are not stored."""
+    uploads = {"table": sent.file("table")} | {name: sent.files[name] for name in _OPTIONAL_FILES if name in sent.files}
+    fields = {name: b64encode(content).decode() for name, content in uploads.items()}
     result = WORKERS.ask(f"{viewer.name} {viewer.owner}", "verify", fields, is_kept=False)
     return render(request, "statement_holds.html", viewer, **result)

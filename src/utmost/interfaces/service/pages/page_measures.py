@@ -26,22 +26,22 @@ T = TypeVar("T")
 measures = APIRouter(include_in_schema=False)
 
 MOST_ROWS = 4
-"""Rows of the form; the API accepts more releases."""
+"""Number of rows of a form, each for one release; the API accepts more releases."""
 
 TEXT_FIELDS = tuple(json_forms(PublishRequest).keys() - {"promise", "level", "independent", "request"})
-"""Text fields of a request in a form. The level has its own field, and the key of the form replaces the request's
-name."""
+"""Fields of a request to publish that are texts in a form. The level has its own field, and the key of the form
+replaces the request's name."""
 
 
 def request_facts(sent: FilledForm, *, name: str, level: str) -> dict[str, Any]:
-    """Return the fields of a request to publish from a form, without its promise."""
+    """Return the fields of a request to publish from a form, except the promise."""
     texts = {field: sent.optional(field) for field in TEXT_FIELDS}
     return texts | {"name": name, "level": level, "independent": sent.ticked("independent")}
 
 
 @measures.post("/publish/measures")
 def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Publish several releases at once, if no approval is needed: a counted table in each row, perhaps with a plan."""
+    """Publish a counted table in each row, perhaps by a plan, in one transaction, if no approval is needed."""
     viewer.check_role("publish")
     requests, tables = list[PublishRequest](), dict[str, Any]()
     for row in range(1, MOST_ROWS + 1):
@@ -52,8 +52,8 @@ def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Se
                 promise, level = by_plan.of_table(counted), level or level_text(level_of_plan)
             else:
                 promise = Promise.of_counted(counted)
-            asked = request_facts(sent, name=name, level=level)
-            requests.append(read_request({**asked, "promise": promise.facts()}))
+            wanted = request_facts(sent, name=name, level=level)
+            requests.append(read_request({**wanted, "promise": promise.facts()}))
             _add(tables, name, counted)
     service.releases.publish_measures(viewer, sent.text("key"), _some(requests, "release-1"), tables, {})
     return redirect(request, "/releases", done="published")
@@ -61,7 +61,7 @@ def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Se
 
 @measures.post("/publish/means")
 def publish_means(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Publish several means as one table, if no approval is needed: a name, a level, and the counted tables."""
+    """Publish the means of several counted tables as one table at one level, if no approval is needed."""
     viewer.check_role("publish")
     name, tables = check_name(sent.text("name"), "name"), dict[str, CountedTable]()
     if any(release.name == name for release in service.releases.all(viewer)):
@@ -75,9 +75,9 @@ def publish_means(request: Request, service: Served, viewer: Viewer, sent: Sent)
             remedy = "Choose the files that utmost count --mean wrote; other measures go together below."
             raise OutOfRange("each counted table must be that of a mean", came="another", where="table", remedy=remedy)
         _add(tables, amount.name, counted)
-    asked = means_requests(name, tables, read_level(sent.text("epsilon")), dataset=sent.optional("dataset"))
+    wanted = means_requests(name, tables, read_level(sent.text("epsilon")), dataset=sent.optional("dataset"))
     requests = list[PublishRequest]()
-    for one in asked:
+    for one in wanted:
         facts = request_facts(sent, name=one.name, level=level_text(one.level))
         requests.append(read_request({**facts, "dataset": one.dataset, "promise": one.promise.facts()}))
     of_releases = {one.name: table for one, table in zip(requests, tables.values(), strict=True)}
@@ -87,7 +87,7 @@ def publish_means(request: Request, service: Served, viewer: Viewer, sent: Sent)
 
 @measures.post("/relax/measures")
 def relax_measures(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Relax several releases at once, if no approval is needed: a level and the same table in each row."""
+    """Relax the release in each row to a level in one transaction, with the same table, if no approval is needed."""
     viewer.check_role("relax")
     requests, tables = list[AnswerRequest](), dict[str, Any]()
     for row in range(1, MOST_ROWS + 1):
@@ -106,15 +106,15 @@ def upload_tables(request: Request, service: Served, viewer: Viewer, sent: Sent)
     tables, proposals = dict[str, Any](), dict[str, str | None]()
     for name, content in sent.files.items():
         proposal, facts = service.proposals.one(viewer, name.removeprefix("table-"))
-        asked = proposal.request(facts)
-        if isinstance(asked, PublishRequest):
-            publications.append(asked)
-            table = _table_for(asked.promise, content)
+        wanted = proposal.request(facts)
+        if isinstance(wanted, PublishRequest):
+            publications.append(wanted)
+            table = _table_for(wanted.promise, content)
         else:
-            relaxations.append(asked)
-            table = _table_for(service.releases.release(viewer, asked.name, asked.version), content)
-        _add(tables, asked.name, table)
-        proposals[asked.name] = proposal.name
+            relaxations.append(wanted)
+            table = _table_for(service.releases.release(viewer, wanted.name, wanted.version), content)
+        _add(tables, wanted.name, table)
+        proposals[wanted.name] = proposal.name
     if publications and relaxations:
         raise OutOfRange(
             "all proposals must publish, or all must relax",
@@ -131,7 +131,7 @@ def upload_tables(request: Request, service: Served, viewer: Viewer, sent: Sent)
 
 
 def _table_for(promised: Promise | Published, content: bytes) -> CountedTable | dict[str, list[object]]:
-    """Return the table for a promise or a release: a counted table, or the columns of a CSV file."""
+    """Read an uploaded file as a counted table, or as columns of a CSV file, as a promise or release requires."""
     return read_counted_file(content) if promised.noise.is_by_plan else read_csv_file(content, promised.columns)
 
 

@@ -1,4 +1,4 @@
-"""Publishing by page: the form of a promise, and a preview of its outcome before anything is drawn."""
+"""Publish by a page: a form with the promise, and a preview of margins and budget before anything is drawn."""
 
 from dataclasses import replace
 from typing import Any
@@ -46,13 +46,13 @@ def publish_page(request: Request, service: Served, viewer: Viewer) -> Response:
 
 
 def known_datasets(service: Service, viewer: Token) -> list[str]:
-    """Return the datasets of the releases that a token may see, to choose from."""
+    """Return the datasets of the releases that a token may see; a form suggests them."""
     return sorted({release.dataset for release in service.releases.all(viewer)})
 
 
 @publishing.post("/publish/preview")
 def preview_page(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Show the outcome and cost of a publication at its level and around it; nothing is drawn or written."""
+    """Show margins and budget of a publication at its level and at four levels around it; draw and write nothing."""
     viewer.check_role("publish")
     publication = proposable(read_publication_form(sent))
 
@@ -60,9 +60,9 @@ def preview_page(request: Request, service: Served, viewer: Viewer, sent: Sent) 
         return service.releases.may_know(viewer, "publish", dataset, publication.name)
 
     steps = ladder(service.ledger, publication, may_know, sees_all=viewer.may("publish"))
-    looks, at = dict(steps), publication.level
-    bars = [(of, [dict(look.bars).get(of) for look in looks.values()]) for of, _ in looks[at].bars]
-    shown: dict[str, Any] = {"chosen": at, "look": looks[at], "steps": steps, "bars": bars}
+    previews, at = dict(steps), publication.level
+    bars = [(of, [dict(preview_at.bars).get(of) for preview_at in previews.values()]) for of, _ in previews[at].bars]
+    shown: dict[str, Any] = {"chosen": at, "look": previews[at], "steps": steps, "bars": bars}
     shown["dataset"] = publication.dataset
     return render(request, "preview.html", viewer, whole=not is_part(request), **shown)
 
@@ -76,7 +76,7 @@ def read_request_form(sent: FilledForm) -> PublishRequest | AnswerRequest:
 
 def read_publication_form(sent: FilledForm) -> PublishRequest:
     """Return the request to publish in a form."""
-    # A file in the form replaces the promise; a plan also gives the level if the form has none.
+    # An uploaded file replaces the fields of the promise; a plan also gives the level if the form has none.
     about = request_facts(sent, name=check_name(sent.text("name"), "name"), level=sent.text("epsilon"))
     if sent.text("kind") != "plan":
         noise: dict[str, Any] = {name: sent.optional(name) for name in _CELLS}

@@ -1,4 +1,4 @@
-"""Pages: templates that escape all values, and static files whose address changes with their content."""
+"""Render pages from templates that escape all values, and serve static files, forms' messages and error pages."""
 
 import re
 from collections.abc import Mapping
@@ -84,7 +84,7 @@ FIELDS = {
     "half_step": "noise in half steps",
     "independent": "none of these people is in another dataset of this ledger",
 }
-"""Labels of the fields of a publication, by the arguments of the library."""
+"""Labels of the fields of forms, by the library's names of the arguments."""
 
 _ARGUMENT = re.compile(rf"(?:\b([Pp])ass )?\b({'|'.join(FIELDS)})=(\[[^\]]*\]|\"[^\"]*\"|'[^']*'|[\w/.-]*\w)?")
 _SUBJECT = re.compile(rf"^({'|'.join(FIELDS)})(?=: | must )")
@@ -92,7 +92,7 @@ _FILES = {
     re.compile(r"--release( release\.json)?"): "Whole release, as JSON",
     re.compile("--statement"): "Statement, as JSON",
 }
-"""Labels of the fields of the page that verifies files, by the options of `utmost verify`."""
+"""Labels of the file fields of the page that verifies files; each replaces an option of `utmost verify`."""
 
 DONE = {
     "proposed": "The proposal waits for a second person.",
@@ -106,7 +106,7 @@ DONE = {
     "waits": "The limit is set. No release uses this dataset yet: check the spelling of its name.",
     "holds": "The ledger still has all events of the receipt.",
 }
-"""Messages after a form, by a word in the address: no other text of an address is ever shown."""
+"""Messages after a form, by the word `done` in the address; the word itself is never shown."""
 
 
 @cache
@@ -132,7 +132,7 @@ def link(path: str, **query: Any) -> str:
 
 
 def in_fields(text: str) -> str:
-    """Name the fields of a page where a sentence of the library names arguments."""
+    """Replace the arguments named in an error message by the labels of a page's fields."""
 
     def field(match: re.Match[str]) -> str:
         begin, value = match[1], (match[3] or "").strip("[]\"'")
@@ -149,7 +149,7 @@ def in_fields(text: str) -> str:
 
 
 def moment(seconds: int | float | str | None) -> str:
-    """Return a time in UTC, to the minute."""
+    """Return a time in UTC to the minute, from seconds since 1970 or ISO 8601 text; "" for None."""
     if seconds is None:
         return ""
     if isinstance(seconds, str):
@@ -211,20 +211,20 @@ def render(request: Request, template: str, viewer: Token | None, /, status: int
 
 def redirect(request: Request, path: str, **query: Any) -> Response:
     """Redirect the browser to a page, after a form."""
-    there = RedirectResponse(link(path, **query), 303)
+    redirection = RedirectResponse(link(path, **query), 303)
     # A redirected script would insert the page into the page, so a header names the address.
     if is_part(request):
-        return Response(status_code=204, headers={"HX-Redirect": there.headers["location"]})
-    return there
+        return Response(status_code=204, headers={"HX-Redirect": redirection.headers["location"]})
+    return redirection
 
 
 def is_part(request: Request) -> bool:
-    """Check whether the script of our pages sent the request, and will put the answer into a page."""
+    """Check whether a page's script sent the request, to put the answer into the page."""
     return request.headers.get("hx-request") == "true"
 
 
 def wants_page(request: Request) -> bool:
-    """Check whether a browser wants a page, rather than a program JSON."""
+    """Check whether the answer must be a page for a browser; otherwise it is JSON for a program."""
     path = request.url.path
     accepts = "text/html" in request.headers.get("accept", "") or is_part(request)
     return accepts and not path.startswith(_JSON_ROADS)
@@ -234,9 +234,9 @@ def problem_page(request: Request, problem: Mapping[str, Any], headers: Mapping[
     """Show an error: as a line in the form that was sent, as a page, or, without a valid token, as the sign-in."""
     forwarded = {name: value for name, value in headers.items() if name.lower() != "www-authenticate"}
     if problem["status"] == 401 and request.url.path != "/login":
-        wanted = request.url.path if request.method == "GET" and request.url.path != "/" else None
+        next_path = request.url.path if request.method == "GET" and request.url.path != "/" else None
         query = f"?{request.url.query}" if request.url.query else ""
-        response = redirect(request, "/login", next=None if wanted is None else wanted + query)
+        response = redirect(request, "/login", next=None if next_path is None else next_path + query)
         if session(request):
             end_session(request, response)
         return response

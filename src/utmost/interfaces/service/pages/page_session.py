@@ -1,4 +1,4 @@
-"""The viewer of a page: a token in a cookie that no script can read, and forms that only our own pages can send.
+"""Identify the viewer of a page by a cookie that no script can read, and accept forms of this service's pages only.
 
 The cookie holds a token, or the secret of a session of an OpenID sign-in. It is sent to this site only
 (SameSite=Strict), hidden from scripts (HttpOnly), and over TLS never sent unencrypted (Secure, with a name that a
@@ -31,7 +31,8 @@ _GUEST = "guest."
 _MOST_FIELDS, _MOST_TEXT, _MOST_FILES = 60, 1 << 20, 8
 _STRANGERS_FIELDS, _STRANGERS_TEXT = 8, 1 << 15
 _FILE_IN_MEMORY = 1 << 40
-"""Files stay in memory, however long: they may have true values. The size of the body is limited elsewhere."""
+"""Largest uploaded file that stays in memory, in bytes: a file may have true values, and must not go to a disk.
+`Guards` limits the size of a body."""
 
 # Forms with a table, and the action that the sender's role must allow.
 _FORMS_WITH_TABLE = {
@@ -55,18 +56,18 @@ def cookie_name(request: Request, name: str = _COOKIE) -> str:
 
 
 def session(request: Request) -> str:
-    """Return the content of the cookie; empty without one."""
+    """Return the content of the viewer's cookie: a token, a session's secret or a random number; empty without one."""
     return request.cookies.get(cookie_name(request), "")
 
 
 def put_session(request: Request, response: Response, held: str) -> None:
-    """Set the cookie, until the browser is closed."""
+    """Set the viewer's cookie, until the browser is closed."""
     secure = request.url.scheme == "https"
     response.set_cookie(cookie_name(request), held, httponly=True, samesite="strict", secure=secure, path="/")
 
 
 def end_session(request: Request, response: Response) -> None:
-    """Delete the cookie."""
+    """Delete the viewer's cookie."""
     secure = request.url.scheme == "https"
     response.delete_cookie(cookie_name(request), httponly=True, samesite="strict", secure=secure, path="/")
 
@@ -90,7 +91,7 @@ def end_sign_in_state(request: Request, response: Response) -> None:
 
 
 def fresh_guest() -> str:
-    """Return the content of a cookie before the sign-in."""
+    """Return a random content for the cookie of a viewer who is not signed in."""
     return _GUEST + entropy(16).hex()
 
 
@@ -114,7 +115,7 @@ Viewer = Annotated[Token, Depends(viewer_of)]
 
 
 def form_proof(request: Request, held: str | None = None) -> str:
-    """Return the proof in every form: a MAC of the cookie, by a key of the service."""
+    """Return the hidden field of every form: a MAC of the cookie's content by a key of the service."""
     held = session(request) if held is None else held
     _, key = service_of(request).ledger.beside("service pages")
     return hmac.digest(key, held.encode(), sha256).hex()
@@ -122,7 +123,7 @@ def form_proof(request: Request, held: str | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FilledForm:
-    """A form that came from one of our pages; empty file fields are missing in `files`."""
+    """A form from a page of this service; empty file fields are missing in `files`."""
 
     fields: Mapping[str, str]
     files: Mapping[str, bytes]
@@ -160,7 +161,7 @@ class FilledForm:
 
 
 async def filled_form(request: Request) -> FilledForm:
-    """Return the form in a request, after a check that one of our own pages sent it."""
+    """Return the form in a request, after a check that a page of this service sent it."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise NotAllowed(
             "a form must be sent from a page of this service", came="one of another site", remedy="Open the page here."

@@ -1,4 +1,4 @@
-"""Signing in and out on pages, by a token or through an OpenID provider."""
+"""Sign people in and out on pages, by a token or through an OpenID provider."""
 
 from typing import Annotated, Any
 
@@ -7,7 +7,7 @@ from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 
 from utmost.errors import UtmostError
-from utmost.interfaces.service.access.openid_sign_in import WAY_BACK, SignIn
+from utmost.interfaces.service.access.openid_sign_in import REDIRECT_PATH, SignIn
 from utmost.interfaces.service.access.sessions import SESSION
 from utmost.interfaces.service.api.problems import status_of
 from utmost.interfaces.service.api.routes import Served, token_presented
@@ -35,7 +35,7 @@ _NOT_SIGNED_IN = (
 
 @sign_in.get("/login")
 def login_page(request: Request, next: Following = "") -> Response:
-    """Show the page to paste a token, or to choose the provider."""
+    """Show the page where people paste a token, or go to the OpenID provider."""
     return _login_page(request, _own_path(next))
 
 
@@ -56,40 +56,40 @@ def login(request: Request, sent: Sent) -> Response:
 
 @sign_in.get("/login/openid")
 def begin_sign_in(request: Request, next: Following = "") -> Response:
-    """Redirect the browser to the provider."""
-    place, held = _provider(request).start(_own_path(next))
-    response = RedirectResponse(place, 303)
-    put_sign_in_state(request, response, held)
+    """Redirect the browser to the OpenID provider."""
+    address, content = _provider(request).start(_own_path(next))
+    response = RedirectResponse(address, 303)
+    put_sign_in_state(request, response, content)
     return response
 
 
-@sign_in.get(WAY_BACK)
+@sign_in.get(REDIRECT_PATH)
 def finish_sign_in(request: Request, service: Served) -> Response:
-    """Begin a session for a person whom the provider identifies."""
+    """Begin a session for the person whom the OpenID provider identifies."""
     # The answer is a page that continues by itself, not a redirect: a redirect would count as sent by the provider's
     # site, and the browser would not send the session's cookie.
     provider = _provider(request)
     try:
         claims, state, following = provider.finish(dict(request.query_params), sign_in_state(request))
         hours = request.app.state.session_hours
-        held = service.sessions.begin(provider.openid.issuer, claims, state, 3600 * hours)
+        content = service.sessions.begin(provider.openid.issuer, claims, state, 3600 * hours)
     except UtmostError as error:
         if status_of(error) != 401:
             raise
         response = _login_page(request, "", _NOT_SIGNED_IN)
     else:
         response = render(request, "signed_in.html", None, following=_own_path(following) or "/releases")
-        put_session(request, response, held)
+        put_session(request, response, content)
     end_sign_in_state(request, response)
     return response
 
 
 @sign_in.post("/logout")
 def logout(request: Request, service: Served, sent: Sent) -> Response:
-    """Delete the token in this browser (it stays valid elsewhere), or end the session."""
-    held = session(request)
-    if held.startswith(SESSION):
-        service.sessions.end(held)
+    """Delete the token in this browser (the token stays valid elsewhere), or end the session."""
+    content = session(request)
+    if content.startswith(SESSION):
+        service.sessions.end(content)
     response = redirect(request, "/login")
     put_session(request, response, fresh_guest())  # replaces the token or session
     response.headers["Clear-Site-Data"] = '"cache"'

@@ -1,4 +1,4 @@
-"""Tables that people send to a page, as CSV; they stay in memory."""
+"""Read CSV tables that people upload to a page; the tables stay in memory."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ UploadedColumns = dict[str, list[Any]]
 
 
 def csv_columns(content: bytes) -> UploadedColumns:
-    """Read a CSV file, all cells as text; messages repeat no cell."""
+    """Read a CSV file, all cells as text; error messages repeat no cell."""
     # Where the decimal mark is a comma, Excel separates by semicolons.
     try:
         text = content.decode("utf-8-sig")
@@ -39,7 +39,7 @@ def csv_columns(content: bytes) -> UploadedColumns:
 
 
 def read_csv_file(content: bytes, released: Sequence[str]) -> UploadedColumns:
-    """Read a CSV file, released columns as numbers; messages repeat no cell."""
+    """Read a CSV file with the released columns as numbers, others as text; error messages repeat no cell."""
     cells = csv_columns(content)
     for name in released:
         if name not in cells:

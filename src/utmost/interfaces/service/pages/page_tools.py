@@ -55,17 +55,17 @@ Guadagni Lamberteschi"""
 
 
 def _tool(request: Request, viewer: Any, work: str, fields: Mapping[str, str]) -> Response:
-    """Show a page with a form and its result; a refusal stands in place of the result."""
+    """Show a tool's page with its form and the result that a worker process computed, or the error in its place."""
     try:
         result = WORKERS.ask(f"{viewer.name} {viewer.owner}", work, fields)
     except UtmostError as error:
         result = {"found": {}, "status": status_of(error), "problem": str(error)}
-    worked_out = result["found"]
-    if worked_out:
-        worked_out = worked_out | {"picture": Svg(worked_out["picture"])}
+    facts = result["found"]
+    if facts:
+        facts = facts | {"picture": Svg(facts["picture"])}
     shown = {
         "asked": fields,
-        "found": worked_out,
+        "found": facts,
         "problem": result["problem"],
         "priors": PRIORS,
         "losses": READER_LOSSES,
@@ -141,6 +141,6 @@ def small_maps(
 def trust(
     request: Request, viewer: Viewer, edges: Long = FLORENCE, owner: TextQuery = "Medici", nearest: TextQuery = "1"
 ) -> Response:
-    """Show levels by distance in a network."""
+    """Show the privacy levels of people in a network, by their distance from an owner of data."""
     fields = {"edges": edges, "owner": owner, "nearest": nearest}
     return _tool(request, viewer, "trust", fields)

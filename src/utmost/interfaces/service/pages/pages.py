@@ -1,4 +1,4 @@
-"""Pages of a service: what the API gives to each role, for people."""
+"""Show the pages of a service: what the API gives to each role."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,7 @@ pages.include_router(downloads)
 
 _MOST_ROWS, _MOST_BARS, _MOST_CHARTS, _STEPS = 500, 24, 4, 25
 _A_PAGE = 200
-_NO_DIGEST = {"of": "file", "sha256": "0" * 64}  # shown nowhere; the file of the statement has the digest of the values
+_NO_DIGEST = {"of": "file", "sha256": "0" * 64}  # not shown; the statement's own file has the true digest of the values
 
 
 _WAITS_FOR = {DECISION: "A proposal to decide", TABLE: "A table to upload"}
@@ -119,25 +119,25 @@ def release_page(
 
 
 def _program_lines(request: Request, release: Published, at: Level) -> tuple[tuple[str, str], ...]:
-    """Return lines of programs that get these values from this service, to copy."""
+    """Return a curl command and a Python program that get these values from this service."""
     address = (request.app.state.address or str(request.base_url)).rstrip("/")
     query = urlencode({"epsilon": level_text(at), "version": release.version}, quote_via=quote)
     path = f"{address}/v1/releases/{quote(release.name, safe='')}/view?{query}"
-    whose = 'os.environ["UTMOST_TOKEN"]'
-    wanted = f'"{at.power}"' if at.base is None else f'ut.level(alpha="{at.base}").scaled("{at.power}")'
+    token_text = 'os.environ["UTMOST_TOKEN"]'
+    epsilon_text = f'"{at.power}"' if at.base is None else f'ut.level(alpha="{at.base}").scaled("{at.power}")'
     return (
         ("curl", f'curl --header "Authorization: Bearer $UTMOST_TOKEN" {shlex.quote(path)}'),
         (
             "Python",
-            f"import os, utmost as ut\n\nledger = ut.connect({address!a}, {whose})\n"
-            f"ledger.view({release.name!a}, epsilon={wanted}, version={release.version})",
+            f"import os, utmost as ut\n\nledger = ut.connect({address!a}, {token_text})\n"
+            f"ledger.view({release.name!a}, epsilon={epsilon_text}, version={release.version})",
         ),
     )
 
 
 @pages.get(WAITING)
 def waiting_page(request: Request, service: Served, viewer: Viewer) -> Response:
-    """Show the proposals and tables that wait for the viewer, longest first."""
+    """Show the proposals and tables that wait for the viewer, the longest waiting first."""
     waiting = service.waiting.all(viewer)
     shown: dict[str, Any] = {
         "waiting": waiting[:_A_PAGE],
@@ -149,19 +149,19 @@ def waiting_page(request: Request, service: Served, viewer: Viewer) -> Response:
 
 @pages.get("/proposals")
 def proposals_page(request: Request, service: Served, viewer: Viewer, after: NextPage = "") -> Response:
-    """Show open proposals, on the first page, and decided proposals, newest first."""
+    """Show open proposals (on the first page) and decided proposals, newest first."""
     listed, following = service.proposals.page(viewer, after, _A_PAGE, newest_first=True)
     waiting = [] if after else service.proposals.waiting(viewer, _A_PAGE)
     own = _own_names(service, viewer, [*listed, *waiting])
-    brought = [one for one in listed if one.state == APPROVED and (one.anyone or one.name in own)]
+    ready = [one for one in listed if one.state == APPROVED and (one.anyone or one.name in own)]
     shown: dict[str, Any] = {
         "waiting": waiting,
         "decided": [proposal for proposal in listed if proposal.state != PROPOSED],
         "needs_second": service.proposals.required,
         "visible": visible,
         "own": own,
-        "together": brought[:MOST_ROWS] if viewer.may_ever("publish") else [],
-        "planned": _needing_counted_tables(service, viewer, brought[:MOST_ROWS]),
+        "together": ready[:MOST_ROWS] if viewer.may_ever("publish") else [],
+        "planned": _needing_counted_tables(service, viewer, ready[:MOST_ROWS]),
         "after": after,
         "following": following,
     }
@@ -170,7 +170,7 @@ def proposals_page(request: Request, service: Served, viewer: Viewer, after: Nex
 
 @pages.get("/proposal")
 def proposal_page(request: Request, service: Served, viewer: Viewer, name: NameQuery) -> Response:
-    """Show a proposal: its complete request, its outcome, and the forms for deciding."""
+    """Show a proposal: its complete request, its margins and budget, and the forms for deciding."""
     proposal, facts = service.proposals.one(viewer, name)
     promise = service.proposals.shown(proposal, facts) if facts else None
     decides = proposal.state == PROPOSED and viewer.may_ever("decide proposals")
@@ -215,20 +215,20 @@ def _preview(service: Service, viewer: Token, proposal: Proposal, facts: Mapping
 
 
 def _own_names(service: Service, viewer: Token, listed: Sequence[Proposal]) -> set[str]:
-    """Return the names of proposals that the viewer made."""
+    """Return the names of those proposals that the viewer made."""
     person = service.context.records.read(lambda store: service.context.person(store, viewer))
     return {item.name for item in listed if item.is_of(person)}
 
 
 def _needing_counted_tables(service: Service, viewer: Token, proposals: Sequence[Proposal]) -> set[str]:
-    """Return the names of proposals that need a counted table: those of plans, and of releases by a plan."""
+    """Return the names of proposals whose table must be counted, because their promise or release is by a plan."""
     there = {(one.name, one.version): one.noise for one in service.releases.all(viewer)} if proposals else {}
     measured = set()
     for proposal in proposals:
         if proposal.verb == "publish":
             promise = service.proposals.one(viewer, proposal.name)[1].get("promise")
-            drawn = promise.get("noise") if isinstance(promise, Mapping) else None
-            is_counted = isinstance(drawn, Mapping) and drawn.get("kind") == "sums"
+            promised_noise = promise.get("noise") if isinstance(promise, Mapping) else None
+            is_counted = isinstance(promised_noise, Mapping) and promised_noise.get("kind") == "sums"
         else:
             noise = there.get((proposal.release, proposal.version))
             is_counted = noise is not None and noise.is_by_plan
@@ -239,7 +239,7 @@ def _needing_counted_tables(service: Service, viewer: Token, proposals: Sequence
 
 @pages.get("/verify")
 def verify_page(request: Request, service: Served, viewer: Viewer) -> Response:
-    """Check a released table; and, for auditors, the complete ledger and its receipts."""
+    """Show a form to check released tables; for auditors, also forms to check the ledger and its receipts."""
     status = service.audit.status(viewer) if viewer.may("verify") else None
     receipt = service.audit.receipt(viewer) if viewer.may("verify") or viewer.may("history") else None
     separate = service.audit.separate_datasets(viewer) if viewer.may("verify") else []
@@ -304,7 +304,7 @@ def trail_page(request: Request, service: Served, viewer: Viewer, after: After =
 
 
 def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
-    """Return a release in a line: each level with its margin, drawn to one scale."""
+    """Return a release's levels, each with its margin and the quotient of this margin by the largest."""
     margins = [release.margin(at, DEFAULT_CONFIDENCE) for at in levels]
     longest = max(map(float, margins), default=1.0) or 1.0
     return {
@@ -331,11 +331,13 @@ def _shown_values(seen: View, rule: WithholdingRule | None, ordered: str) -> dic
     count = len(found[released[0]]) if released else 0
     others = [found[name] for name in seen.release.public if name in found]
     labels = [" ".join(str(column[k]) for column in others) or f"row {k + 1}" for k in range(count)]
-    drawn = released[:_MOST_CHARTS] if count and seen.release.noise.has_margin_per_column else []
+    promised_noise = released[:_MOST_CHARTS] if count and seen.release.noise.has_margin_per_column else []
     if rule is not None:
         found |= {name: [cell if rule.passes(cell, seen.margin) else None for cell in found[name]] for name in released}
-    pairs = {name: zip(labels, found[name], strict=True) for name in drawn}
-    bars = {name: list(islice((pair for pair in pairs[name] if pair[1] is not None), _MOST_BARS)) for name in drawn}
+    pairs = {name: zip(labels, found[name], strict=True) for name in promised_noise}
+    bars = {
+        name: list(islice((pair for pair in pairs[name] if pair[1] is not None), _MOST_BARS)) for name in promised_noise
+    }
     pictures = [
         (
             name,
@@ -345,7 +347,7 @@ def _shown_values(seen: View, rule: WithholdingRule | None, ordered: str) -> dic
                 seen.margin,
             ),
         )
-        for name in drawn
+        for name in promised_noise
     ]
     named = [name for name in seen.release.public if name in found]
     shown = [*named, *released]
@@ -369,12 +371,12 @@ def _shown_values(seen: View, rule: WithholdingRule | None, ordered: str) -> dic
 
 
 def _larger_levels(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] | None:
-    """Return the margin at each level around the answered levels: what relaxing would give."""
+    """Return a chart of the margin by level, and margins at 1 to 8 times the largest level; None without relaxing."""
     if not levels or not release.noise.is_relaxed:
         return None
     low, high = min(levels).epsilon_float / 2, max(levels).epsilon_float * 8
     steps = [round(low * (high / low) ** (k / (_STEPS - 1)), 12) for k in range(_STEPS)]
-    # The exact fraction of a float has fifty bits, and its powers would take long.
+    # A float as an exact fraction has fifty bits; computing with its powers would take long.
     line = [
         (
             step,

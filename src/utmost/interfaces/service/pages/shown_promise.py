@@ -1,6 +1,6 @@
-"""A promise as its approver sees it: complete, in words, with nothing cut.
+"""Show a promise to the person who approves it: complete, in words, with nothing cut.
 
-An approval is for an object, the request as JSON. Parts that have words are shown in words, the most important first;
+An approval is for one object, the request as JSON. Parts that have words are shown in words, the most important first;
 all other parts are shown under their names, so that a part which is added later is shown, too. The object follows
 unchanged, with its digest.
 """
@@ -37,7 +37,7 @@ _UNREADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeEr
 
 @dataclass(frozen=True, slots=True)
 class Listed(JsonRecord):
-    """A list in a promise, such as its public columns, complete."""
+    """A complete list in a promise, such as the list of its public columns."""
 
     of: Annotated[str, Field(examples=["columns published as they are, without noise"])]
     names: Annotated[tuple[str, ...], Field(examples=[["department"]])]
@@ -53,9 +53,9 @@ class Line(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class ShownPromise(JsonRecord):
-    """A promise at a level."""
+    """A promise at a level, in words."""
 
-    # In one sentence; or a sentence that the request cannot be read.
+    # The guarantee in one sentence, or a sentence that the request cannot be read.
     guarantee: Annotated[str, Field(examples=["Adding or removing any one individual changes ..."])]
     # Who is protected, under which assumptions, and which budget is spent.
     first: tuple[Line, ...]
@@ -68,7 +68,7 @@ class ShownPromise(JsonRecord):
 
 
 def of_request(facts: Mapping[str, Any], proposer: str) -> ShownPromise:
-    """Show a proposed request to publish; if it is unreadable, as much as can be read."""
+    """Show a proposed request to publish; show as much of an unreadable request as can be read."""
     try:
         request = read_request(facts)
         guarantee = _guarantee(request.promise, request.level)
@@ -83,10 +83,15 @@ def of_request(facts: Mapping[str, Any], proposer: str) -> ShownPromise:
 
 
 def of_release(release: Published, level: Level) -> ShownPromise:
-    """Show the promise of a release that is to be relaxed to a level."""
-    whole, promise = relaxed_facts(release, level), release.promise
+    """Show the promise of a release at the level to which it is to be relaxed."""
+    facts, promise = relaxed_facts(release, level), release.promise
     guarantee = _guarantee(promise, level)
-    return _shown_promise(guarantee, promise.facts(), {name: whole[name] for name in whole if name != "promise"}, whole)
+    return _shown_promise(
+        guarantee,
+        promise.facts(),
+        {name: facts[name] for name in facts if name != "promise"},
+        facts,
+    )
 
 
 def _guarantee(promise: Promise, level: Level) -> str:
@@ -104,7 +109,7 @@ _OF_THE_FIRST_ANSWER = {"promise", "level", "request", "independent"}
 
 
 def _shown_promise(
-    guarantee: str, promise: Mapping[str, Any], request: Mapping[str, Any], whole: Mapping[str, Any]
+    guarantee: str, promise: Mapping[str, Any], request: Mapping[str, Any], complete_facts: Mapping[str, Any]
 ) -> ShownPromise:
     left = _with_plan(promise)
     noise = dict(left.pop("noise")) if isinstance(left.get("noise"), Mapping) else {}
@@ -140,11 +145,11 @@ def _shown_promise(
     lines = tuple(row for row in rows if isinstance(row, Line))
     lists = tuple(row for row in rows if isinstance(row, Listed))
     experts = tuple(row for row in of_noise if isinstance(row, Line))
-    return ShownPromise(guarantee, lines, experts, lists, request_digest(whole))
+    return ShownPromise(guarantee, lines, experts, lists, request_digest(complete_facts))
 
 
 def _with_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts with the text of the plan replaced by its JSON."""
+    """Return a promise as JSON, its plan as JSON instead of the text that contains it."""
     noise = facts.get("noise")
     if not isinstance(noise, Mapping):
         return dict(facts)
@@ -152,12 +157,11 @@ def _with_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pop_facts(facts: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Remove the facts of these names, and return them."""
     return {name: facts.pop(name) for name in names if name in facts}
 
 
 def _rows(kind: type, facts: Mapping[str, Any]) -> Iterator[Line | Listed]:
-    """Return a line for each field with a single value, and a list for every other field."""
+    """Yield a line for each field with a single value, and a list for each other field."""
     for title, fact in rows_of(kind, facts):
         if isinstance(fact, list | Mapping):
             yield Listed(visible(title), tuple(_leaves(fact)))
@@ -166,10 +170,10 @@ def _rows(kind: type, facts: Mapping[str, Any]) -> Iterator[Line | Listed]:
 
 
 def exact_text(facts: Mapping[str, Any]) -> str:
-    """Return a request unchanged, a line for each part; the text of a plan is shown as JSON."""
+    """Return a request as indented JSON without any change, except that the text of a plan becomes JSON."""
     promise = facts.get("promise")
-    whole = {**facts, "promise": _with_plan(promise)} if isinstance(promise, Mapping) else dict(facts)
-    return "\n".join(map(visible_line, json.dumps(whole, indent=1, ensure_ascii=False).split("\n")))
+    complete_facts = {**facts, "promise": _with_plan(promise)} if isinstance(promise, Mapping) else dict(facts)
+    return "\n".join(map(visible_line, json.dumps(complete_facts, indent=1, ensure_ascii=False).split("\n")))
 
 
 def visible(text: object) -> str:
@@ -200,7 +204,7 @@ def _part_lines(left: dict[str, Any]) -> Iterator[Line]:
 
 
 def _until_lines(left: dict[str, Any], level: Any) -> Iterator[Line | Listed]:
-    """Return the rule by which a release stops, and its levels; leave a rule that cannot be read."""
+    """Yield lines about the stopping rule and its levels, and remove the rule from `left` if it can be read."""
     if left.get("until") is None:
         return
     try:
@@ -235,7 +239,7 @@ def _measured_lists(of_plan: dict[str, Any]) -> Iterator[Listed]:
 
 
 def _with_open_ends(facts: Any) -> Any:
-    """Return the facts of an axis with words for open ends of bins."""
+    """Return the facts of an axis with the words "no end" for open ends of bins."""
     if isinstance(facts, Mapping):
         return {name: _with_open_ends(fact) for name, fact in facts.items()}
     if isinstance(facts, list):
@@ -244,7 +248,6 @@ def _with_open_ends(facts: Any) -> Any:
 
 
 def _in_one_line(fact: Any) -> str:
-    """Return a fact of any type in one line."""
     if isinstance(fact, bool):
         return _YES[fact]
     if isinstance(fact, Mapping):
@@ -255,7 +258,7 @@ def _in_one_line(fact: Any) -> str:
 
 
 def _leaves(fact: Any, before: str = "") -> Iterator[str]:
-    """Return each single value in a fact, with the names that lead to it; a list has a value for each of its parts."""
+    """Yield each single value in a fact after the names that lead to it; a part of a list is one value."""
     if isinstance(fact, Mapping):
         for name, part in fact.items():
             yield from _leaves(part, f"{before}{visible(name)}: ")

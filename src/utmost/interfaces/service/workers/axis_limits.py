@@ -1,6 +1,4 @@
-"""Limits on axes and listed rows in requests: a few words can describe millions of bins, and the cost of estimates from
-listed rows grows with the square of their number.
-"""
+"""Refuse requests with so many bins, periods, names or listed rows that estimates would take long."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,15 +15,15 @@ MOST_AXES = 64
 """Most axes of a domain in a request: the limit of an array."""
 
 MOST_PRODUCTS = 1 << 23
-"""Most products of max(values of an axis, rows) and rows squared: least squares takes one and a half seconds for them.
-Plans of `ut.choose_plan` have at most two thirds of it."""
+"""Largest product of max(values of an axis, rows) and rows squared, for one axis: least squares takes one and a half
+seconds. Plans of `ut.choose_plan` reach at most two thirds of this product."""
 
 MOST_NAMES = 1 << 15
 """Most names of axes in all measured marginals together; reading them takes half a second."""
 
 
 def check_axes(domain: Any) -> None:
-    """Check that the axes of a domain, as JSON, have few enough values in total; a reader refuses other errors.
+    """Check that the axes of a domain, as JSON, have few enough values in total; leave other errors to its reader.
 
     >>> check_axes({"age": {"bins": [0, 100], "width": 5}})
     >>> check_axes({"age": {"bins": [0, "1e8"]}})
@@ -78,7 +76,7 @@ def check_listed(plan: Any) -> None:
 
 
 def _axis_length(axis: Mapping[str, Any]) -> int:
-    """Return the number of bins or periods of an axis; 0 for a text that describes none."""
+    """Return the number of bins or periods of an axis; 0 if its facts describe none."""
     try:
         axis = spelled_periods(axis)
         if "bins" in axis:

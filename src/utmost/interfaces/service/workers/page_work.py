@@ -1,6 +1,6 @@
-"""Computations of pages without the ledger: readings, noise, channels, maps, levels of trust, verification, files.
+"""Compute what pages show without the ledger: readings, noise, channels, maps, trust, verification, files.
 
-Each computation takes short texts and returns plain facts: it runs in a process without the key, and travels as JSON.
+Each computation takes short texts and returns plain facts, both sent as JSON: it runs in a process without the key.
 """
 
 import io
@@ -87,7 +87,7 @@ def _read_count(fields: Mapping[str, str]) -> dict[str, Any]:
     answer = read(at, Consumer(believed, loss_named(fields["loss"])), heard)
     before, after = believed.astype(float), answer.posterior.astype(float)
     top = max(before.max(), after.max())
-    # Counts with negligible probability are not drawn.
+    # The chart leaves out counts of negligible probability.
     seen = np.flatnonzero((before > _FAINT * top) | (after > _FAINT * top))
     low, high = max(0, int(seen[0]) - 1), min(size - 1, int(seen[-1]) + 1)
     marks = [(answer.action, f"best answer {answer.action}")]
@@ -174,7 +174,7 @@ def _channel_of_counts(fields: Mapping[str, str]) -> dict[str, Any]:
 
 
 def shape(kind: str, size: str) -> Space:
-    """Return the secrets of a small map: a kind of `SHAPES`, with the size "4x4" for a lattice, else a number."""
+    """Return the space of a small map: `kind` is one of `SHAPES`; `size` is "4x4" for a lattice, else a number."""
     numbers = [int(part) for part in size.lower().split("x") if part.isdecimal() and part.isascii() and len(part) < 4]
     is_lattice = kind in ("grid", "manhattan")
     if kind not in SHAPES or len(numbers) != 1 + is_lattice or len(size.lower().split("x")) != len(numbers):
@@ -196,7 +196,7 @@ def shape(kind: str, size: str) -> Space:
 
 
 def map_found(kind: str, size: str, at: Level, cost: str) -> dict[str, Any]:
-    """Return capacities and the best mechanism of a small map, with a uniform prior."""
+    """Return capacities and the best mechanism of a small map, for a reader with a uniform prior."""
     space = shape(kind, size)
     if cost not in MAP_LOSSES:
         raise OutOfRange(f"a loss must be one of {', '.join(MAP_LOSSES)}", where="loss")
@@ -247,15 +247,17 @@ def _trust_levels(fields: Mapping[str, str]) -> dict[str, Any]:
 
     levels = levels_by_distance(edges, owner, level_at)
     reached = [name for name in members if name in levels]
-    far = {owner: 0} | {name: distances[levels[name]] for name in reached}
-    rows = [(name, far[name], level_words(levels[name]), Geometric(levels[name]).margin("0.95")) for name in reached]
+    distance_of = {owner: 0} | {name: distances[levels[name]] for name in reached}
+    rows = [
+        (name, distance_of[name], level_words(levels[name]), Geometric(levels[name]).margin("0.95")) for name in reached
+    ]
     rows.sort(key=lambda row: (row[1], row[0]))
     titles = {name: f"{name}: epsilon {level_words(levels[name])}" if name in levels else name for name in members}
-    kinds = {name: far.get(name, -1) for name in members}
+    kinds = {name: distance_of.get(name, -1) for name in members}
     title = f"The network around {owner}: the nearer, the more exact"
     together = max(levels.values(), default=None)
     return {
-        "picture": charts.rings(title, _seats(edges, owner, far, members), edges, kinds, titles),
+        "picture": charts.rings(title, _seats(edges, owner, distance_of, members), edges, kinds, titles),
         "rows": rows,
         "together": None if together is None else level_words(together),
         "independent": sum(level.epsilon_float for level in levels.values()),
@@ -264,41 +266,43 @@ def _trust_levels(fields: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _seats(
-    edges: list[tuple[str, str]], owner: str, far: Mapping[str, int], members: list[str]
+    edges: list[tuple[str, str]], owner: str, distance_of: Mapping[str, int], members: list[str]
 ) -> dict[str, tuple[float, float]]:
-    """Place the owner in the middle and each distance on a ring, members near those through whom they are reached."""
+    """Place the owner in the middle and others on a ring for each distance, near their neighbours further in."""
     near = dict[str, list[str]]()
     for member, other in edges:
         near.setdefault(member, []).append(other)
         near.setdefault(other, []).append(member)
-    rings = max(far.values(), default=0) + (1 if len(far) < len(members) else 0)
-    turns: dict[str, float] = {owner: 0.0}
+    rings = max(distance_of.values(), default=0) + (1 if len(distance_of) < len(members) else 0)
+    angles: dict[str, float] = {owner: 0.0}
     seats = {owner: (0.0, 0.0)}
     for ring in range(1, rings + 1):
-        names = [name for name in members if far.get(name, rings) == ring]
-        wished = {
-            name: _mean_turn([turns[neighbour] for neighbour in near[name] if far.get(neighbour, ring) < ring])
+        names = [name for name in members if distance_of.get(name, rings) == ring]
+        wanted_angles = {
+            name: _mean_angle(
+                [angles[neighbour] for neighbour in near[name] if distance_of.get(neighbour, ring) < ring]
+            )
             for name in names
         }
-        names.sort(key=lambda name: (wished[name], name))
-        start = _mean_turn([wished[names[0]]]) if names and ring > 1 else 0.0
+        names.sort(key=lambda name: (wanted_angles[name], name))
+        start = _mean_angle([wanted_angles[names[0]]]) if names and ring > 1 else 0.0
         for k, name in enumerate(names):
-            even = start + 2 * pi * k / len(names)
-            turns[name] = even
-            seats[name] = (ring / rings * sin(even), -ring / rings * cos(even))
+            angle = start + 2 * pi * k / len(names)
+            angles[name] = angle
+            seats[name] = (ring / rings * sin(angle), -ring / rings * cos(angle))
     return seats
 
 
-def _mean_turn(turns: list[float]) -> float:
-    if not turns:
+def _mean_angle(angles: list[float]) -> float:
+    if not angles:
         return 0.0
-    return atan2(sum(map(sin, turns)), sum(map(cos, turns))) % (2 * pi)
+    return atan2(sum(map(sin, angles)), sum(map(cos, angles))) % (2 * pi)
 
 
 def _verify_files(fields: Mapping[str, str]) -> dict[str, Any]:
-    """Verify files that somebody sent, each as base64; they stay in memory."""
-    brought = {name: MemoryFile.of(name, b64decode(content)) for name, content in fields.items()}
-    report = verified(brought["table"], brought.get("statement"), whole=brought.get("release"))
+    """Verify uploaded files, each sent as base64; they stay in memory."""
+    uploads = {name: MemoryFile.of(name, b64decode(content)) for name, content in fields.items()}
+    report = verified(uploads["table"], uploads.get("statement"), whole=uploads.get("release"))
     rows = {of: words for of, words in verified_in_words(report).items() if of not in ("signature", "on trust")}
     return {"rows": rows, **{name: report[name] for name in ("promise", "guarantee", "on_trust")}}
 
@@ -327,7 +331,7 @@ WORKS: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
 
 
 def answered(work: str, fields: Mapping[str, str]) -> dict[str, Any]:
-    """Return the result for a page: facts, or the words of a refusal and its status."""
+    """Return the result for a page: facts with status 200, or the message of an error and its status."""
     try:
         return {"found": WORKS[work](fields), "status": 200, "problem": ""}
     except UtmostError as error:

@@ -1,4 +1,4 @@
-"""Processes for the work of pages: limited in number and time, with a queue that refuses when it is full.
+"""Run the computations of pages in worker processes, limited in number and time, with a queue of limited length.
 
 A worker is a program, not a copy of the server. It starts on first use, has neither the key in its memory nor anything
 in its environment that leads to the ledger, and serves one request after another. It is ended after a time limit, so
@@ -67,8 +67,8 @@ class Worker:
         self._answer(_TO_BEGIN, 0)  # the worker reports that it is ready
 
     def answer(self, work: str, fields: Mapping[str, str], seconds: float) -> dict[str, Any] | None:
-        """Return the result of a computation; after the time limit end the process, and return None."""
-        number = secrets.randbits(53)  # which no earlier output can have
+        """Return the result of a computation; if the process ends or takes too long, end it and return None."""
+        number = secrets.randbits(53)  # no earlier output can have this number
         return self._answer(seconds, number, json.dumps([number, work, dict(fields)]).encode())
 
     def _answer(self, seconds: float, number: int, request: bytes | None = None) -> dict[str, Any] | None:
@@ -97,7 +97,7 @@ class Worker:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process lives, and has sent nothing unrequested."""
+        """Whether the process lives, and has sent nothing without a request."""
         return self.process.poll() is None and not self._channel.poll()
 
     def end(self) -> None:
@@ -107,29 +107,30 @@ class Worker:
 
 
 class Workers:
-    """The processes for the work of pages."""
+    """Shares a few worker processes among the requests of all callers."""
 
-    # `most` work at once, `waiting` requests may wait, `of_one` of one caller; `seconds` limits both work and waiting.
+    # At most `most` processes work, `waiting` more requests may wait, and `of_one` requests may be of one caller.
+    # `seconds` limits the time of waiting, and that of working.
 
     def __init__(
         self, most: int = _MOST, waiting: int = _WAITING, of_one: int = _OF_ONE, seconds: float = SECONDS
     ) -> None:
         self._most, self._waiting, self._of_one, self._seconds = most, waiting, of_one, seconds
-        self._turn, self._callers, self._at_work = threading.Condition(), Counter[str](), 0
+        self._condition, self._callers, self._at_work = threading.Condition(), Counter[str](), 0
         self._idle: list[Worker] = []
         self._all: set[Worker] = set()
         self._answers: OrderedDict[str, dict[str, Any]] = OrderedDict()
         weakref.finalize(self, _end, self._all)
 
     def ask(self, caller: str, work: str, fields: Mapping[str, str], *, is_kept: bool = True) -> dict[str, Any]:
-        """Return the result of `page_work.answered`, from the cache if known; refuse at once if the queue is full."""
-        # `is_kept` allows to cache request and answer.
+        """Return the result of `page_work.answered`, from the cache if it is there; refuse if the queue is full."""
+        # With `is_kept` the request and its answer stay in the cache.
         request = json.dumps([work, dict(fields)])
-        with self._turn:
+        with self._condition:
             known = self._answers.get(request)
         if known is not None:
             return known
-        with self._place(caller), self._worker() as worker:
+        with self._queued(caller), self._worker() as worker:
             began = time.monotonic()
             result = worker.answer(work, fields, self._seconds)
             is_late = time.monotonic() - began >= self._seconds
@@ -139,7 +140,7 @@ class Workers:
             raise Unsupported(required, came="more" if is_late else "too little", remedy=remedy)
         if not is_kept:
             return result
-        with self._turn:
+        with self._condition:
             self._answers[request] = result
             while len(self._answers) > _KEPT:
                 self._answers.popitem(last=False)
@@ -147,16 +148,16 @@ class Workers:
 
     def close(self) -> None:
         """End all processes; the next request starts new ones."""
-        with self._turn:
+        with self._condition:
             self._idle.clear()
             there = list(self._all)
             self._all.clear()
         _end(there)
 
     @contextmanager
-    def _place(self, caller: str) -> Iterator[None]:
-        """Hold a place in the queue while the request is answered."""
-        with self._turn:
+    def _queued(self, caller: str) -> Iterator[None]:
+        """Count a request of a caller while it is answered; refuse if the caller or the queue has too many."""
+        with self._condition:
             if self._callers[caller] >= self._of_one:
                 raise too_often(1.0)
             if self._callers.total() >= self._most + self._waiting:
@@ -165,14 +166,14 @@ class Workers:
         try:
             yield
         finally:
-            with self._turn:
+            with self._condition:
                 self._callers -= Counter([caller])  # removes callers without requests
 
     @contextmanager
     def _worker(self) -> Iterator[Worker]:
-        """Hold a process that serves no other request."""
-        with self._turn:
-            if not self._turn.wait_for(lambda: self._at_work < self._most, self._seconds):
+        """Reserve a process for one request."""
+        with self._condition:
+            if not self._condition.wait_for(lambda: self._at_work < self._most, self._seconds):
                 raise busy(ceil(self._seconds / 4))
             self._at_work += 1
             worker = self._idle.pop() if self._idle else None
@@ -180,21 +181,21 @@ class Workers:
             if worker is None or not worker.is_alive:
                 self._forget(worker)
                 worker = Worker()
-                with self._turn:
+                with self._condition:
                     self._all.add(worker)
             yield worker
         finally:
-            with self._turn:
+            with self._condition:
                 self._at_work -= 1
                 if worker is not None and worker in self._all and worker.is_alive:
                     self._idle.append(worker)
                     worker = None
-                self._turn.notify()
+                self._condition.notify()
             self._forget(worker)
 
     def _forget(self, worker: Worker | None) -> None:
         if worker is not None:
-            with self._turn:
+            with self._condition:
                 self._all.discard(worker)
             worker.end()
 
@@ -205,11 +206,11 @@ def _end(workers: "set[Worker] | list[Worker]") -> None:
 
 
 WORKERS = Workers()
-"""Processes for all services in this process: they start on first use, and end with it."""
+"""Worker processes for all services in this process: they start on first use, and end with this process."""
 
 
 def _work() -> None:
-    """Run as a worker: with limited memory, and ended by the system if the server is gone."""
+    """Run as a worker: with limited memory, and ended by the operating system if the server is gone."""
     from utmost.interfaces.service.workers.page_work import serve
 
     begun, ended = _no_alarm, _no_alarm

@@ -1,4 +1,4 @@
-"""`utmost research capacity`: each capacity, a mechanism that attains it, and the check of the proof."""
+"""`utmost research capacity`: find the capacities of a privacy type, with mechanisms that attain them and proofs."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`utmost research compare`: the costs of distributions of noise, as curves and as a table."""
+"""`utmost research compare`: plot and list how much more Laplace noise costs than the optimal noise."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -20,7 +20,7 @@ _LISTED = 10
 
 
 def show_curves(epsilons: Sequence[float], curves: canvas.Curves, numbers: str) -> None:
-    """Print the gains over Laplace noise as a picture, and ten of them as numbers."""
+    """Print the gains over Laplace noise as curves, and ten points of each curve as numbers."""
     colours = [_COLOURS[at % len(_COLOURS)] for at in range(len(curves))]
     title = ScreenText("Laplace cost / optimal cost", style="bold")
     title.append(f" on the {numbers}, by epsilon")

@@ -1,4 +1,4 @@
-"""`utmost research databases`: whether the database tells more than the count, by Ghosh et al., 6.2 and 6.3."""
+"""`utmost research databases`: does seeing a database help more than seeing its count? (Ghosh et al., 6.2, 6.3)"""
 
 from typing import Annotated, Any
 
@@ -29,7 +29,7 @@ RARE = ("--tilt", "--satisfying")
 
 
 def show_databases(report: dict[str, Any]) -> None:
-    """Print the report about Proposition 6.2."""
+    """Print the report about Proposition 6.2 of Ghosh et al."""
     agree = report["oblivious_loss_exact"] == report["any_loss_exact"]
     shown = {
         "databases": f"{report['databases']:,}: {report['rows']} rows of {report['values']} values",
@@ -45,7 +45,7 @@ def show_databases(report: dict[str, Any]) -> None:
 
 
 def show_conflict(report: dict[str, Any]) -> None:
-    """Print the report about Theorem 6.3."""
+    """Print the report about Theorem 6.3 of Ghosh et al."""
     shown = {
         "consumers": f"two, with mirrored priors over the 8 databases; tilt {report['tilt']}",
         "level": f"epsilon = {report['epsilon']}",

@@ -1,4 +1,4 @@
-"""`utmost research kernels`: the number of kernels of each size, and the kernels if they are few and small."""
+"""`utmost research kernels`: list, count or estimate the kernels of a privacy type."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -41,7 +41,7 @@ from utmost.tables.files.json_files import write_list
 
 _SHOWN = 24
 
-# Largest number, and largest number of rows, of matrices that are shown.
+# Kernels are printed as matrices if there are at most `_FEW` kernels, of at most `_SMALL` rows.
 _FEW, _SMALL = 5, 6
 
 
@@ -68,7 +68,7 @@ def show_kernels(
 
 
 def show_orbits(spelled: str, ptype: PrivacyType, count: int, rows: Sequence[dict[str, Any]]) -> None:
-    """Print the size of each orbit of kernels, and one kernel of it as numbers of vertices."""
+    """Print the number of kernels in each orbit, and one of these kernels by the numbers of its vertices."""
     console = screen()
     level = str(ptype.level)
     console.print(facts({"secrets": spelled, "level": level, "kernels": f"{count:,}", "orbits": f"{len(rows):,}"}))
@@ -112,10 +112,10 @@ def kernels(
     More: docs/theory/designs.md
     """
     spelled, ptype = asked.read()
-    ways = {"--count": count, "--by-size": by_size, "--orbits": orbits, "--estimate": estimate is not None}
-    if sum(ways.values()) > 1:
-        came, remedy = " and ".join(name for name, wanted in ways.items() if wanted), "Leave the others out."
-        raise OutOfRange(f"only one of {', '.join(ways)} may be given", came=came, remedy=remedy)
+    modes = {"--count": count, "--by-size": by_size, "--orbits": orbits, "--estimate": estimate is not None}
+    if sum(modes.values()) > 1:
+        came, remedy = " and ".join(name for name, wanted in modes.items() if wanted), "Leave the others out."
+        raise OutOfRange(f"only one of {', '.join(modes)} may be given", came=came, remedy=remedy)
     if estimate is None:
         given = {"--size": size is not None, "--seed": seed is not None}
         given |= {"--confidence": confidence != DEFAULT_CONFIDENCE}

@@ -1,4 +1,4 @@
-"""`utmost research leakage`: the leakage of a channel, by any measure."""
+"""`utmost research leakage`: compute the leakage of channels by a measure, and compare channels by it."""
 
 from decimal import ROUND_CEILING, Context
 from pathlib import Path
@@ -16,7 +16,7 @@ from utmost.interfaces.documents.space_names import space_named
 from utmost.tables.files.atomic import write_together
 
 _SHOWN, _LONGEST = 24, 23
-# An epsilon is rounded up.
+# Context for rounding an epsilon up.
 _UPWARD = Context(prec=12, rounding=ROUND_CEILING)
 _ROWS = (
     ("prior", "before"),
@@ -59,7 +59,7 @@ def show_leakage(reports: dict[str, dict[str, Any]], measure: Measure, prior: st
 
         leaks = {title: report["additive_leakage"]["value"] for title, report in reports.items()}
         least = min(leaks.values())
-        # Floats that differ only by rounding count as equal.
+        # Two leaks that may differ only by rounding of floats count as equal.
         who = [title for title, leak in leaks.items() if leak <= least * (1 + 1e-12)]
         verdict = "All leak the same by this measure and prior."
         if len(who) < len(leaks):
@@ -103,7 +103,7 @@ def _row_text(report: dict[str, Any], key: str) -> str:
 
 
 def value_text(value: dict[str, Any]) -> str:
-    """Format a number to six digits with its exact value if short, else to twelve digits."""
+    """Format a number to six digits, beside its exact value if that is short; otherwise to twelve digits."""
     if value["value"] is None:
         return str(value["exact"])
     exactly = value["exact"]

@@ -1,4 +1,4 @@
-"""`utmost research lossless`: whether noise at one level can be relaxed to another without loss, with proof."""
+"""`utmost research lossless`: decide, with proof, whether noise can be relaxed to another level without loss."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -117,7 +117,7 @@ def lossless(
         raise OutOfRange("LOWER must not be above HIGHER", came=f"{lower} and {higher}", remedy=remedy)
 
     verdict = losslessness(*distributions)
-    probabilities: list[dict[str, str]] | None = None  # probabilities of W near 0; for Laplace noise only at 0
+    probabilities: list[dict[str, str]] | None = None  # of W at points near 0; for Laplace noise only at 0
     if isinstance(difference := verdict.difference, verdicts.Difference):
         step, offset = difference.unit * difference.stride, difference.unit * difference.offset
         masses = {place: difference.pmf(place) for place in (offset + step * k for k in range(-_NEAR, _NEAR + 1))}

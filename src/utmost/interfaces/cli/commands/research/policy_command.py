@@ -1,4 +1,4 @@
-"""`utmost research policy`: the best mechanism if secrets are hidden from some others only, and its leakage."""
+"""`utmost research policy`: find the best mechanism where a secret is hidden from some others only; its leakage."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +17,7 @@ from utmost.interfaces.documents.policy_files import policy_consumer, policy_fil
 from utmost.interfaces.documents.reports import exact_text
 from utmost.publish.promises.codec import plain
 
-# Wider matrices are cut on the screen; the file has them completely.
+# A matrix with more than `_WIDEST` columns is not printed; the file has it.
 _WIDEST, _LISTED = 8, 6
 
 

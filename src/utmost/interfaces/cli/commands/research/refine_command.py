@@ -1,4 +1,4 @@
-"""`utmost research refine`: which of two channels is above the other, with proofs in both directions."""
+"""`utmost research refine`: decide which of two channels is better, with proofs in both directions."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -127,8 +127,8 @@ def refine(
         )
     comparison = {"first": str(first), "second": str(second), **channel_files.comparison(*channels, order)}
     path = file_options.file_of(out)
-    alone = path is not None and path.suffix.lower() != ".json"
-    if path is not None and alone:
+    is_remap_file = path is not None and path.suffix.lower() != ".json"
+    if path is not None and is_remap_file:
         if path.suffix.lower() not in (".csv", ".tsv"):
             raise OutOfRange(
                 "--out must end in .json for all that was found, or in .csv for the remap",
@@ -147,5 +147,5 @@ def refine(
             )
         remap = channel_files.channel_of(remaps[0])
         write_together({path: lambda file: channel_files.write(remap, file, path)})
-    if options.Output(None if alone else out, as_json).give(comparison):
+    if options.Output(None if is_remap_file else out, as_json).give(comparison):
         show_comparison(comparison, path)

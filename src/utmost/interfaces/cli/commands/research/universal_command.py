@@ -1,4 +1,4 @@
-"""`utmost research universal`: whether one mechanism is optimal for every prior, with proof."""
+"""`utmost research universal`: decide, with proof, whether one mechanism is optimal for every prior."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -21,7 +21,7 @@ from utmost.interfaces.documents.consumer_files import loss_of
 from utmost.interfaces.documents.space_names import secret_names
 from utmost.interfaces.documents.verdicts import ANY, StatedVerdict
 
-# Wider matrices are cut on the screen; the file has them completely.
+# A matrix with more than `_WIDEST` columns is not printed; the file has it.
 _WIDEST = 8
 
 
@@ -47,20 +47,20 @@ def show_verdict(verdict: StatedVerdict, spelled: str, loss: str, out: Path | No
                 verdict.conflict.priors, verdict.conflict.mechanisms, verdict.conflict.weights, strict=True
             )
         ]
-        console.print(grid([*names, "least loss", "weight"], _told_apart(rows), left=0))
+        console.print(grid([*names, "least loss", "weight"], _distinct_rows(rows), left=0))
     if verdict.better is not None:
         prior, better = verdict.better
         console.print(ScreenText("\nA prior for which another mechanism is better", style="bold"))
         losses = [[exact_expected_loss(c.matrix, verdict.loss, prior)] for c in (verdict.channel, better)]
-        (mine,), (theirs,) = _told_apart(losses)
+        (mine,), (theirs,) = _distinct_rows(losses)
         console.print(grid([*names, "this one loses", "the other"], [[*map(str, prior), mine, theirs]], left=0))
         return _show_matrix(console, "The other mechanism", better.matrix, names)
     title = "The mechanism" if verdict.holds else "A mechanism with that regret"
     _show_matrix(console, title, verdict.channel.matrix, names)
 
 
-def _told_apart(rows: list[list[Any]]) -> list[list[str]]:
-    """Return the numbers of rows as text: fractions, or six or more digits, until no two rows look the same."""
+def _distinct_rows(rows: list[list[Any]]) -> list[list[str]]:
+    """Return numbers as text: fractions, or floats with enough digits that no two rows look the same."""
     shown: list[list[str]] = []
     for digits in (6, 9, 12, 15, 17):
         shown = [[str(x) if isinstance(x, int | Fraction) else number(x, digits) for x in row] for row in rows]

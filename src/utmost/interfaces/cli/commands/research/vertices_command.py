@@ -1,4 +1,4 @@
-"""`utmost research vertices`: the extreme posteriors of a type, and their orbits."""
+"""`utmost research vertices`: list or count the extreme posteriors of a privacy type, and their orbits."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ from utmost.tables.files.json_files import write_list
 
 SHOWN = 24
 
-# Wider rows are cut on the screen; files and JSON have them completely.
+# Posteriors of more than `_WIDEST` secrets are printed as heights only; files and JSON have the posteriors.
 _WIDEST = 8
 
 
@@ -43,7 +43,7 @@ def show_vertices(
     more: bool,
     plot: Path | None,
 ) -> None:
-    """Print the first vertices: heights h, and the posteriors alpha^h / sum unless they are empty."""
+    """Print the first vertices: heights h, and, unless they are empty, the posteriors alpha^h / sum of alpha^h."""
     shown = {
         "secrets": f"{ptype.space.size}: {spelled}",
         **({} if level is None else {"level": str(level)}),
@@ -65,7 +65,7 @@ def show_vertices(
 
 
 def show_orbits(spelled: str, count: int, rows: Sequence[dict[str, Any]]) -> None:
-    """Print the size of each orbit of vertices, and one vertex of it."""
+    """Print the number of vertices in each orbit, and the heights of one of them."""
     console = screen()
     console.print(facts({"secrets": spelled, "vertices": str(count), "orbits": str(len(rows))}))
     shown = [[heights_text(row["heights"]), str(row["size"])] for row in rows[:SHOWN]]
@@ -81,7 +81,7 @@ def heights_text(heights: Sequence[str]) -> str:
     return (", " if any("sqrt" in h for h in heights) else " ").join(heights)
 
 
-# At most this many vertices are listed for the screen; --count counts more.
+# The screen says "more than" this number if there are more vertices; --count has their number.
 _MOST_SHOWN = 5_000
 
 
@@ -159,7 +159,7 @@ def _rows(ptype: PrivacyType, *, heights: bool) -> Iterator[list[str]]:
 
 
 def draw_type(spelled: str, ptype: PrivacyType, plot: Path) -> None:
-    """Draw a type on three or four secrets into a file."""
+    """Plot a privacy type on three or four secrets into a file."""
     from utmost.interfaces.figures.simplex_pictures import check_drawable, type_figure
 
     check_drawable(ptype, plot)

@@ -1,4 +1,4 @@
-"""`utmost research words`: RAPPOR by the level of a word, its error, and the gain of a fixed list of words."""
+"""`utmost research words`: choose RAPPOR's parameter for a level of a word; compare its error with a fixed list's."""
 
 from typing import Annotated, Any
 
