@@ -258,7 +258,7 @@ class Question:
         return any(map(os.path.isfile, (out, beside, signature_path(out), signature_path(beside))))
 
     def check_kind(self, noise: Noise | None) -> None:
-        """Check that the format of the output file fits: a table for a single table, .json for the sums of a plan."""
+        """Check that the output file has a table's format for a single table, or .json for the sums of a plan."""
         out = self.answer.file
         if out is None:
             return
@@ -272,7 +272,7 @@ class Question:
             check_ending(out)
 
     def check_view_fits(self, ledger: Ledger, at: Level) -> None:
-        """Check that the output can hold the table of a release, as the ledger has it, before a view is drawn."""
+        """Check, before a view is drawn, that the output can hold its table."""
         known = self.release_in(ledger)
         if known is None:
             promises = [one.promise for one in self.means_in(ledger)]

@@ -314,7 +314,7 @@ class _Command(click.Command):
 
 @cache
 def command_named(*path: str) -> click.Command:
-    """Return the command of these words, such as "release", or "research" and "capacity", from its file."""
+    """Import and return a command by its words, such as "release", or "research" and "capacity"."""
     # The file has one function with the command's name, or ``PARTS`` with a function for each subcommand.
     name = path[-1]
     if path == ("research",):
@@ -628,7 +628,7 @@ def in_words(error: UtmostError, keys: Collection[str] = ()) -> str:
 
 
 def _spoken_error(error: UtmostError, keys: Collection[str]) -> tuple[str, str | None]:
-    """Return an error's requirement with what came, and its remedy if any, in the words of the command line."""
+    """Return an error's message, and its remedy or None, in the words of the command line."""
     required = _BEGINS.sub(_option, _spoken(_LEVEL.sub(r"\1 = ", error.required), keys))
     # In an error about a table, `where` names a column, which may be spelled like an option: it is not replaced.
     where = error.where if isinstance(error, BadTable) else _OPTIONS.get(error.where or "", error.where)

@@ -361,7 +361,6 @@ def _ratio(bar: RatioBar, question: str) -> dict[str, Any]:
 
 
 def _question(cells: CellSelection, column: str) -> str:
-    """Return the question in words."""
     words = f"{column}, {_of(cells.where)}"
     if cells.mean:
         words = f"mean of {words}"

@@ -139,7 +139,7 @@ def check_statements() -> None:
 
 
 def check_ledger() -> None:
-    """Check that a ledger publishes, relaxes, views, verifies and repeats answers, and costs the largest level."""
+    """Check a ledger's publishing, relaxing, viewing, repeating and verifying, and the cost of its answers."""
     table = {"sex": ADMISSIONS["sex"], "admitted": ADMISSIONS["admitted"]}
     with TemporaryDirectory(prefix="utmost-check-") as folder:
         path = Path(folder) / "releases.db"

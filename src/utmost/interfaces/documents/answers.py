@@ -59,7 +59,7 @@ class SavedMechanism:
         return [self.answers[y] for y in numbers.tolist()]
 
     def rows(self, secrets: Sequence[str]) -> list[int]:
-        """Return the row number of each secret, written as its name, or as its number where no name is a number."""
+        """Return the row of each secret, which is given by its name, or by its number if no name is a number."""
         names = secret_names(self.space)
         plain = list(map(_plain, names))
         row_of = {text: at for at, text in enumerate(plain) if plain.count(text) == 1}
@@ -100,7 +100,7 @@ class SavedMechanism:
         return {person: str(answer) for person, answer in answers.items()}, len(before)
 
     def statement(self, *, by_ledger: bool = False, **metadata: Any) -> dict[str, Any]:
-        """Return the statement of answers, with fields that name their table or their persons."""
+        """Return the statement of answers, with `metadata` about their table or their persons."""
         mechanism = {"sha256": self.digest, "checked": self.checked}
         return ANSWERS_FORM.statement(StatedAnswers(self.facts, self.space, by_ledger, mechanism, metadata), None)
 

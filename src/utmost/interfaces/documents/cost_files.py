@@ -15,7 +15,7 @@ def is_file(text: str) -> bool:
 
 
 def cost_of(text: str) -> Cost:
-    """Return a cost by name, or from a file with two columns: each size from 0 on, and its cost."""
+    """Return a cost by name, or from a file with two columns: the sizes of errors, from 0, and their costs."""
     if not is_file(text):
         return cost_named(text)
     rows = number_rows(Path(text))

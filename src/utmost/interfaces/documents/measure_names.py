@@ -135,7 +135,7 @@ def _capacity(C: Channel, measure: Measure, kind: CapacityKind) -> dict[str, Any
 
 
 def _strategy(C: Channel, prior: Array, measure: Measure) -> list[dict[str, Any]] | None:
-    """Return the best action for each possible outcome, in order; None for a measure without a best strategy."""
+    """Return the best action for each possible outcome, in the order of outcomes; None without a best strategy."""
     try:
         chosen = measure.strategy(C, prior)
     except Unsupported:

@@ -37,7 +37,7 @@ def verified(
     public_key: Path | None = None,
     text_file: Path | None = None,
 ) -> dict[str, Any]:
-    """Verify a published file: make every figure and sentence again, compare, and report."""
+    """Verify a published file: compute every figure and sentence again, compare them with the file, and report."""
     # `whole` is the release of a clean or withheld table, `text_file` is `release` with separator and encoding.
     document = whole_document(release)
     if document is not None:

@@ -102,7 +102,7 @@ def register_frames(*libraries: str) -> tuple[str, ...]:
 
 
 def _add(kind: type, registering: Callable[[str], Callable[[type], type]]) -> None:
-    """Register the accessor; refuse a name that is taken, because both libraries would replace what has it."""
+    """Register the accessor; refuse a name that is taken, because both libraries would replace another accessor."""
     there = getattr(kind, _NAME, None)
     if there is FrameMethods:
         return

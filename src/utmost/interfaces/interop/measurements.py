@@ -1,4 +1,4 @@
-"""Make OpenDP measurements from noise: of one response, or of responses at several levels at the cost of one."""
+"""Make OpenDP measurements from noise: of one response, or of responses at several levels for the largest's cost."""
 
 import math
 import sys

@@ -128,7 +128,7 @@ def check_approved(
     request: PublishRequest | AnswerRequest,
     approved: Mapping[str, Any],
 ) -> None:
-    """Check that a proposal allows this request by a token's owner: its proposer, or any curator if it says so."""
+    """Check that a proposal allows this request by a token's owner: the proposer, or any curator if `anyone` is set."""
     # `approved` are the stored facts of the proposal, see `approved_facts`.
     verb = verb_of(request)
     noun = "publication" if verb == "publish" else "relaxation"

@@ -107,7 +107,7 @@ class RemoteLedger:
 
     @property
     def identity(self) -> None:
-        """None: two clients may be connected to one service."""
+        """Always None, because two clients may be connected to one service."""
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """Return the stored levels that the token may see, smallest first."""
@@ -213,7 +213,7 @@ class RemoteLedger:
         return self._get(f"/v1/proposals/{path_part(name)}")
 
     def waiting(self) -> list[dict[str, Any]]:
-        """Return the proposals to decide and the tables to send, for this token; longest waiting first."""
+        """Return the proposals to decide and the tables to send, for this token; the longest waiting first."""
         return self._listed("/v1/waiting")
 
     def decide(self, proposal: str, state: str, reason: str = "") -> dict[str, Any]:

@@ -57,7 +57,7 @@ class ProposalPreview:
 def with_others(
     ledger: Ledger, seen: ProposalPreview, proposal: Proposal, others: Sequence[Proposal]
 ) -> ProposalPreview:
-    """Add the other waiting proposals on the dataset, and a warning if all proposals together exceed its limit."""
+    """Add other waiting proposals on the dataset to a preview, and a warning if all together exceed the limit."""
     # Releases of disjoint parts are added up as if they had the same people.
     if seen.before is None or not others:
         return seen

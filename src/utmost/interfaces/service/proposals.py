@@ -90,7 +90,6 @@ class Proposals:
         reason: str = "",
         anyone: bool = False,
     ) -> Proposal:
-        """Propose to publish or to relax a release."""
         # Refuse if too many or too long proposals of this person wait, or too many were made within a day.
         token.check("propose", request.name, request.level)
         _check_reason(reason)
@@ -147,7 +146,7 @@ class Proposals:
     def page(
         self, token: Token, after: str = "", most: int = 1000, *, newest_first: bool = False
     ) -> tuple[list[Proposal], str | None]:
-        """Return a page of the proposals about releases that a token may see, and the name of the next page."""
+        """Return some proposals about releases that a token may see, and the name after which the next page begins."""
         # Reads only the records of the page, however many other proposals there are.
         self._check_sees(token)
 

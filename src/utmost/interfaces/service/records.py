@@ -39,8 +39,7 @@ class RecordTable(Protocol):
     def ask(self, query: str, values: Any = ()) -> list[Any]:
         """Return all rows of a query."""
 
-    def run(self, statement: str, values: Any = ()) -> None:
-        """Run a statement."""
+    def run(self, statement: str, values: Any = ()) -> None: ...
 
 
 def ignore_notice(about: str) -> None: ...

@@ -75,7 +75,7 @@ class ServiceContext:
         note(store, token, self.clock(), done, **about)
 
     def trail_once_a_day(self, token: Token, done: str, **about: Any) -> None:
-        """Add a line to the trail for a frequent action: once a day for each token and subject."""
+        """Add a line to the trail about a frequent action, at most once a day for each token with the same details."""
         now = self.clock()
         known = (int(now // 86_400), token.name, token.owner, done, *map(str, about.values()))
         if known in self._noted:

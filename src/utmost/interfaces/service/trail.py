@@ -32,7 +32,7 @@ def note(store: RecordTransaction, token: Token, now: float, done: str, **about:
 
 
 def note_once_a_day(store: RecordTransaction, token: Token, now: float, done: str, **about: Any) -> None:
-    """Add a line to the trail for a frequent action: once a day for each token and subject."""
+    """Add a line to the trail about a frequent action, at most once a day for each token with the same details."""
     # Records of earlier days are deleted, so that they do not pile up.
     day = f"{int(now // _DAY):08d}"
     name = f"{day} {store.hidden(_ONCE, token.name, token.owner, done, *map(str, about.values()))}"

@@ -224,7 +224,7 @@ def _unreadable(table: Any, axis: Axis, spelling: table_options.NumberSpelling) 
 def _readable(
     table: Any, axes: dict[str, Axis], rows: set[int], spelling: table_options.NumberSpelling
 ) -> dict[str, list[Any]]:
-    """Return the columns of the axes without the rows of these numbers."""
+    """Return the columns of the axes, without the rows that have these numbers."""
     names = list(dict.fromkeys(name for axis in axes.values() for name in axis.columns))
     columns: dict[str, list[Any]] = {name: [] for name in names}
     before = 0

@@ -119,7 +119,7 @@ def respond(
 
 
 def _typed(text: str) -> str:
-    """Return the name of a secret or person; for "-" read it from standard input, which no shell history has."""
+    """Return the text of a secret or person; "-" stands for standard input, so that no shell history has the text."""
     return sys.stdin.readline().strip() if text == PIPE else text
 
 

@@ -374,7 +374,7 @@ def _check_only_sum(other: dict[str, Any], what: str = "--since") -> None:
 
 
 def _trend(releases: list[Any], names: list[str], where: list[str], column: str | None, sure: str) -> dict[str, Any]:
-    """Report a sum in several releases, oldest first; for two releases, also the change."""
+    """Report a sum in several releases, oldest first, and its changes; for two releases, only the change."""
     question, chosen = _question(where), list[dict[str, Any]]()
     for release in releases:  # the releases may have different columns
         if isinstance(release, Answer) and release.is_by_plan:

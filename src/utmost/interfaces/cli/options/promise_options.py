@@ -255,7 +255,6 @@ class PromiseOptions:
 
     @property
     def _stated_kind(self) -> str | None:
-        """The kind of noise of the promise in the file."""
         return None if self.stated is None else self.stated.noise.json_kind
 
     @property

@@ -66,7 +66,6 @@ def _options_of(command: click.Command) -> dict[str, click.Option]:
 
 
 def key_of(word: click.Parameter) -> str:
-    """Return the key of a recipe for an option."""
     return word.opts[-1].removeprefix("--")
 
 

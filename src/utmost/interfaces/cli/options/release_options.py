@@ -145,7 +145,7 @@ class ReleaseOptions:
         return self.people.neighbours or self.promised.neighbours
 
     def counting_key(self) -> bytes | None:
-        """Return the key for counting persons for a ledger, so that a re-run keeps the same rows; None without one."""
+        """Return the key that decides which cells of a person are counted; None without a ledger or persons."""
         if self.memory.ledger is None or self.people.person is None:
             return None
         return self.memory.place.counting_key()

@@ -191,7 +191,7 @@ class Output:
         return file_of(self.out)
 
     def give(self, report: Any, document: Any = None) -> bool:
-        """Write the result as JSON if --out is given; print it as JSON, or return True if it is for people to read."""
+        """Write the result to --out and print it as JSON, if asked to; return True if it is still to be shown."""
         # `document` is written in place of the report if another command can read the file.
         from utmost.interfaces.documents.reports import print_json
         from utmost.tables.files.atomic import write_together

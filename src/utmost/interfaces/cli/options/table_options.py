@@ -77,7 +77,6 @@ class DecimalSpelling(TextFileOptions):
 
     @property
     def cells(self) -> "Spelling":
-        """The marks of numbers in the cells."""
         from utmost.tables.cells.spelling import Spelling
 
         return Spelling(self.decimal)
@@ -91,7 +90,6 @@ class MarkedSpelling(DecimalSpelling):
 
     @property
     def cells(self) -> "Spelling":
-        """The marks of numbers in the cells."""
         from utmost.tables.cells.spelling import Spelling
 
         return Spelling(self.decimal, self.thousands)
@@ -107,14 +105,12 @@ class NumberSpelling(MarkedSpelling):
 
     @property
     def names(self) -> list[str]:
-        """The declared names of the columns."""
         from utmost.interfaces.cli.options.people_options import split_names
 
         return split_names(self.header or [])
 
     @property
     def cells(self) -> "Spelling":
-        """The marks of numbers in the cells."""
         from utmost.interfaces.cli.options.people_options import split_names
         from utmost.tables.cells.spelling import Spelling
 
@@ -191,7 +187,7 @@ def check_list(out: Path | None, endings: tuple[str, ...] = (".csv", ".tsv", ".t
 
 
 def give_rows(names: list[str], rows: Iterable[list[str]], out: Path, document: Callable[[TextIO], None]) -> None:
-    """Write rows of text one by one as CSV to standard output or a file, or the document to a .json file."""
+    """Write rows of text one by one as CSV to standard output or a file; for a .json file, call `document` instead."""
     from utmost.tables.files import files
     from utmost.tables.files.atomic import write_together
 

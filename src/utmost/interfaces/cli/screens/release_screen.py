@@ -102,7 +102,6 @@ def ladder_grid(ladder: Sequence[LadderStep]) -> ScreenTable:
 
 
 def ladder_report(ladder: Sequence[LadderStep]) -> list[dict[str, Any]]:
-    """Report the levels at which a rule may stop a release."""
     return [
         {**level_facts(one.level), **({} if one.table is None else {"table": one.table})}
         | {"margin": one.margin, "least_cell": one.least}

@@ -42,7 +42,7 @@ class ScreenText:
         return self
 
     def part(self, start: int, end: int) -> "ScreenText":
-        """Return the characters from position `start` up to position `end`, without the last."""
+        """Return the characters from position `start` up to, but not including, position `end`."""
         part = ScreenText()
         part.characters, part.styles = self.characters[start:end], self.styles[start:end]
         return part

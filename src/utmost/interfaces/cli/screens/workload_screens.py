@@ -452,7 +452,7 @@ def with_confidence(release: NoisySums, confidence: Fraction) -> NoisySums:
 
 
 def undetermined_means(table: Any) -> dict[str, str]:
-    """Return a row about empty cells of means; their number only on a terminal, because logs must not have it."""
+    """Return a row that says how many means are empty cells; outside a terminal, it says only that some are."""
     every = files.columns(table)
     means = [name for name in every if {f"{name}_lower", f"{name}_upper"} <= every.keys()]
     cells = [cell for name in means for cell in np.asarray(every[name], dtype=object).tolist()]

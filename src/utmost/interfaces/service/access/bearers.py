@@ -1,4 +1,4 @@
-"""Making, checking, listing and revoking the tokens of a service."""
+"""Make, check, list and revoke the tokens of a service."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -83,7 +83,7 @@ class Bearers:
         days: Number = 90,
         subject: str | None = None,
     ) -> tuple[Token, str | None]:
-        """Make a token; return it with its bearer's text, None for an OpenID subject and for a repeated request."""
+        """Make a token; return it and the text to present (None for an OpenID subject or a repeated request)."""
         # `token` belongs to the person who makes the new token; it is None for the service's operator. `key` identifies
         # the request. `subject` is a person or a group of an OpenID provider, who needs no secret.
         if token is not None:
@@ -187,7 +187,7 @@ class Bearers:
 
 
 def _check_owner(store: RecordTransaction, new: Token) -> None:
-    """Check that no other owner has a lookalike of the new token's owner, and that an OpenID subject has one owner."""
+    """Check that no other owner has a similar-looking name, and that an OpenID subject has one owner."""
     # Two owners with lookalike names would count as one person, permanently.
     owner, subject = new.owner, new.subject
     others = [token for token in tokens_of(store) if subject is not None and token.subject == subject]

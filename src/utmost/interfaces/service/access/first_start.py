@@ -23,7 +23,7 @@ _EVERY = (Grant(EVERY),)
 
 
 def new_admin(service: Service) -> str:
-    """Make an admin's token, valid for ninety days, for the service's operator; return its bearer's text."""
+    """Make a token for the service's operator, an admin for ninety days; return the text to present."""
     owner = service.bearers.first_spelling("admin")
     presented = service.bearers.make(None, f"admin {entropy(16).hex()}", owner, "admin", _EVERY)[1]
     assert presented is not None
@@ -31,7 +31,7 @@ def new_admin(service: Service) -> str:
 
 
 def first_tokens(service: Service) -> dict[str, str]:
-    """Make tokens of an admin and a curator for ninety days; return bearers' texts by role, none if tokens exist."""
+    """If there are no tokens yet, make an admin's and a curator's for ninety days; return bearers' texts by role."""
     if service.bearers.any():
         return {}
     tokens = {role: service.bearers.make(None, f"first {role}", role, role, _EVERY)[1] for role in ("admin", "curator")}

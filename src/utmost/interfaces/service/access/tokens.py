@@ -203,7 +203,7 @@ def claim_of(subject: str) -> tuple[str, str, str]:
 
 
 def is_in_group(subject: str, issuer: str, claims: Mapping[str, Any]) -> bool:
-    """Check whether claims are of a subject's issuer, and its claim equals the value, or is a list that has it."""
+    """Check whether signed claims are those of a group's member: the claim equals the group's value, or lists it."""
     name, value, wanted_issuer = claim_of(subject)
     claimed = claims.get(name)
     return wanted_issuer == issuer and (

@@ -126,7 +126,7 @@ class RequestModel(BaseModel):
 
 
 class GrantShape(RequestModel):
-    """A release that a token gives access to, up to a level; "*" for every release, no level for any level."""
+    """A release that a token gives access to ("*": every release), up to a level (null: any level)."""
 
     release: Name
     up_to: Annotated[Exact | None, Field(examples=["1/4"])] = None

@@ -59,7 +59,7 @@ def _name(item: Any) -> str:
 
 
 def paged(listed: Sequence[T], after: str, most: int, name: Callable[[T], str] = _name) -> tuple[list[T], str | None]:
-    """Return the items after the item named `after`, and the name where the next page begins."""
+    """Return the items after the item named `after`, and the name after which the next page begins (None: no more)."""
     begin = 0
     if after:
         names = [name(item) for item in listed]
@@ -169,7 +169,7 @@ class MeasuresResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class MarginResponse(JsonRecord):
-    """A margin of error."""
+    """A margin of error at a level and a confidence."""
 
     epsilon: Annotated[str, Field(examples=["1"])]
     confidence: Annotated[str, Field(examples=["0.95"])]
@@ -250,7 +250,7 @@ class EventResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class EventsResponse(JsonRecord):
-    """Events, oldest first."""
+    """Events of the ledger, oldest first."""
 
     events: list[EventResponse]
     next: Next
@@ -269,7 +269,7 @@ class SeparateDatasetsResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class StatusResponse(JsonRecord):
-    """Whether new answers are possible, the budgets of datasets, and declarations without a comparison."""
+    """Whether the ledger answers, the budgets of datasets, and declarations of disjoint people."""
 
     identity: Annotated[str, Field(examples=["886e85a0"])]
     events: Count
@@ -330,7 +330,7 @@ Entry = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class TrailResponse(JsonRecord):
-    """Entries, oldest first."""
+    """Entries of the trail, oldest first."""
 
     entries: list[Entry]
     next: Next

@@ -406,7 +406,7 @@ def status(service: Served, who: Who) -> answers.StatusResponse:
 
 @router.post("/verification", summary="Recompute everything in the ledger")
 def verify(service: Served, who: Who) -> answers.VerificationResponse:
-    """Check the database, the chain of events, all digests, seals, levels and budgets, and the chain of the trail."""
+    """Check the database, the chain of events, all digests, MACs, levels and budgets, and the chain of the trail."""
     sound = service.audit.verify(who)
     lines = service.audit.check_trail(who)
     return answers.VerificationResponse(sound.events, sound.responses, sound.cells, sound.answers, lines)

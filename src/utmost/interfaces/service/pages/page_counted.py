@@ -79,7 +79,7 @@ def shown_sums(
 
 
 def _marginal_tables(release: NoisySums, name: str, rule: WithholdingRule | None) -> list[dict[str, Any]]:
-    """Return a marginal's tables, one for each released column; they withhold the cells that the first one does."""
+    """Return a table for each released column of a marginal; a cell withheld in the first one is withheld in all."""
     table, columns = release[name], release.value_columns
     numbers = len(columns) * 2
     axes, (first, first_margin) = adapter_of(table).names(table)[:-numbers], columns[0]
@@ -128,7 +128,7 @@ def _means_table(release: NoisySums, name: str, labels: list[str], is_shown: lis
 def _column_table(
     name: str, of: str, labels: list[str], values: NDArray[Any], margins: NDArray[Any], is_shown: list[bool]
 ) -> dict[str, Any]:
-    """Return one column of a marginal's table as a chart and as rows, by the name that the column has on the page."""
+    """Return one column of a marginal's table as a chart and as rows; `of` is the column's name on the page."""
     values, margins = values.tolist(), margins.tolist()
     margin = max(map(float, margins))
     drawn = [(label, float(value)) for label, value, show in zip(labels, values, is_shown, strict=True) if show]

@@ -41,7 +41,7 @@ def request_facts(sent: FilledForm, *, name: str, level: str) -> dict[str, Any]:
 
 @measures.post("/publish/measures")
 def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Publish a counted table in each row, perhaps by a plan, in one transaction, if no approval is needed."""
+    """Publish the counted tables of all rows of a form together, perhaps by plans, if no approval is needed."""
     viewer.check_role("publish")
     requests, tables = list[PublishRequest](), dict[str, Any]()
     for row in range(1, MOST_ROWS + 1):
@@ -87,7 +87,7 @@ def publish_means(request: Request, service: Served, viewer: Viewer, sent: Sent)
 
 @measures.post("/relax/measures")
 def relax_measures(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Relax the release in each row to a level in one transaction, with the same table, if no approval is needed."""
+    """Relax the releases of all rows of a form together, with their tables, if no approval is needed."""
     viewer.check_role("relax")
     requests, tables = list[AnswerRequest](), dict[str, Any]()
     for row in range(1, MOST_ROWS + 1):

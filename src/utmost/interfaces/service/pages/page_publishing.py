@@ -68,14 +68,12 @@ def preview_page(request: Request, service: Served, viewer: Viewer, sent: Sent) 
 
 
 def read_request_form(sent: FilledForm) -> PublishRequest | AnswerRequest:
-    """Return the request of a form, to publish or to relax."""
     if sent.text("verb") == "relax":
         return AnswerRequest(sent.text("release"), read_level(sent.text("epsilon")), sent.number("version"))
     return read_publication_form(sent)
 
 
 def read_publication_form(sent: FilledForm) -> PublishRequest:
-    """Return the request to publish in a form."""
     # An uploaded file replaces the fields of the promise; a plan also gives the level if the form has none.
     about = request_facts(sent, name=check_name(sent.text("name"), "name"), level=sent.text("epsilon"))
     if sent.text("kind") != "plan":

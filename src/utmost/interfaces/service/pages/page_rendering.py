@@ -126,7 +126,7 @@ def static_address(name: str) -> str:
 
 
 def link(path: str, **query: Any) -> str:
-    """Return an address on this site; parameters that are None or empty are left out."""
+    """Return an address on this site; query parameters that are None or empty are left out."""
     filled = {name: str(value) for name, value in query.items() if value not in (None, "")}
     return f"{path}?{urlencode(filled)}" if filled else path
 
@@ -178,7 +178,7 @@ def may_any(token: Token, verbs: str) -> bool:
 
 
 def render(request: Request, template: str, viewer: Token | None, /, status: int = 200, **shown: Any) -> HTMLResponse:
-    """Return a page from a template; `shown` are its values, all of them escaped except charts."""
+    """Return a page made from a template with the values `shown`, which are escaped unless they are charts."""
     # Forms need a cookie also before the sign-in; a browser without one gets a random one.
     guest = "" if session(request) else fresh_guest()
     places = [

@@ -67,7 +67,6 @@ def put_session(request: Request, response: Response, held: str) -> None:
 
 
 def end_session(request: Request, response: Response) -> None:
-    """Delete the viewer's cookie."""
     secure = request.url.scheme == "https"
     response.delete_cookie(cookie_name(request), httponly=True, samesite="strict", secure=secure, path="/")
 
@@ -85,7 +84,6 @@ def put_sign_in_state(request: Request, response: Response, held: str) -> None:
 
 
 def end_sign_in_state(request: Request, response: Response) -> None:
-    """Delete the cookie of an OpenID sign-in."""
     secure = request.url.scheme == "https"
     response.delete_cookie(cookie_name(request, _SIGN_IN_STATE), httponly=True, samesite="lax", secure=secure, path="/")
 
@@ -137,11 +135,9 @@ class FilledForm:
         return self.text(name) or None
 
     def number(self, name: str) -> int | None:
-        """Return a field as an integer; None if not filled."""
         return read_whole_number(self.text(name), name)
 
     def ticked(self, name: str) -> bool:
-        """Check whether a box was ticked."""
         return name in self.fields
 
     def names(self, name: str) -> tuple[str, ...]:

@@ -304,7 +304,7 @@ def trail_page(request: Request, service: Served, viewer: Viewer, after: After =
 
 
 def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
-    """Return a release's levels, each with its margin and the quotient of this margin by the largest."""
+    """Return a release's levels, each with its margin, and its margin divided by the largest margin."""
     margins = [release.margin(at, DEFAULT_CONFIDENCE) for at in levels]
     longest = max(map(float, margins), default=1.0) or 1.0
     return {
@@ -371,7 +371,7 @@ def _shown_values(seen: View, rule: WithholdingRule | None, ordered: str) -> dic
 
 
 def _larger_levels(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] | None:
-    """Return a chart of the margin by level, and margins at 1 to 8 times the largest level; None without relaxing."""
+    """Return a chart of the margin by level, and margins at larger levels; None if there is nothing to relax."""
     if not levels or not release.noise.is_relaxed:
         return None
     low, high = min(levels).epsilon_float / 2, max(levels).epsilon_float * 8

@@ -149,7 +149,7 @@ def _shown_promise(
 
 
 def _with_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a promise as JSON, its plan as JSON instead of the text that contains it."""
+    """Return the JSON of a promise, with the plan as JSON where the promise has it as text."""
     noise = facts.get("noise")
     if not isinstance(noise, Mapping):
         return dict(facts)

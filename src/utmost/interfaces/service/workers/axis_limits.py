@@ -23,7 +23,7 @@ MOST_NAMES = 1 << 15
 
 
 def check_axes(domain: Any) -> None:
-    """Check that the axes of a domain, as JSON, have few enough values in total; leave other errors to its reader.
+    """Check that the axes of a domain, as JSON, have few enough values in total; ignore other errors.
 
     >>> check_axes({"age": {"bins": [0, 100], "width": 5}})
     >>> check_axes({"age": {"bins": [0, "1e8"]}})
