@@ -20,7 +20,7 @@ _COMPACT = 1 << 22  # stored pairs beyond which equal pairs are added up
 _FITTING = 62  # bits of a key of person and cell, and of a sum in int64
 _FITS = 1 << _FITTING
 _PERSONS = 1 << 16  # persons that are hashed at a time
-_DENSE = 4  # with at most so many cells for each pair, an array of all cells is faster than sorting
+_DENSE = 4  # with at most this many cells for each pair, an array of all cells is faster than sorting
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,7 +166,7 @@ def least_in_runs(
 
 
 def identified(names: Sequence[str], codes: NDArray[np.int64]) -> Identifiers:
-    """The persons' texts as identifiers."""
+    """Convert the texts of persons with these codes to identifiers."""
     if isinstance(names, TextsInArrow):
         return names.identifiers(codes)
     # Files may have unpaired surrogates, which strict UTF-8 refuses.

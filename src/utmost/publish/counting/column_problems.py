@@ -15,13 +15,13 @@ from utmost.tables.cells.event_batches import Batch, read_events
 from utmost.tables.cells.odd_cells import named_mark
 from utmost.tables.cells.spelling import Spelling
 
-_MOST = 6  # problems of one column
+_MOST = 6  # the largest number of problems that are named of one column
 
 _Reader = Callable[[Batch, int, Spelling], object]
 
 
 def add_other_problems(error: BadTable, events: Any, rule: CountingRule) -> None:
-    """Add a note to an error for each further problem of a column, read as if the earlier ones were corrected."""
+    """Add a note to an error for each further problem of a column, found as if earlier problems were corrected."""
     listed = [str(error)]
     for problem in _problems(events, rule):
         is_same = (problem.required, problem.came, problem.remedy) == (error.required, error.came, error.remedy)

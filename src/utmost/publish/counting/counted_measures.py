@@ -351,7 +351,7 @@ class CountedMeasure:
     def amounts(
         self, batch: Batch, before: int, spelling: Spelling, known: dict[str, Any] | None = None
     ) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-        """Read amounts in steps, and whether each is missing (and 0 then); None if missing amounts are refused."""
+        """Read amounts in steps, 0 for missing ones, and whether each is missing (None if missing ones are refused)."""
         assert self.column is not None, "amounts are summed"
         column, gone = batch[self.column], None
         if self.leaves_missing:

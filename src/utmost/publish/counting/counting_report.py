@@ -38,7 +38,7 @@ class CountingReport:
     outside_domain: int  # events that have an undeclared value or no value on some axis, or that no measure counts
     # By axis, or by column of distinct values: events with an undeclared value (0 if the axis has `other`).
     outside: Mapping[str, int]
-    missing: Mapping[str, int]  # the same: events without a value (0 if the axis has `missing`)
+    missing: Mapping[str, int]  # by axis or column, too: events without a value (0 if the axis has `missing`)
     persons: int  # persons with an event inside the domain
     clipped_sums: int  # (person, cell) pairs clipped by per_cell or in_total, or with distinct values left out
     removed: int  # (person, cell) pairs removed by at_most, or by the choice of one part
@@ -48,7 +48,7 @@ class CountingReport:
     # The quantity of `counted` and `kept`: "events", "amount of paid", "distinct values of page"; None without bounds.
     kept_of: str | None = None
     counted: int = 0  # events, or sizes of persons' sums, inside the domain
-    kept: int = 0  # the same within the bounds on one person
+    kept: int = 0  # events, or sizes of persons' sums, within the bounds on one person
     without_amount: Mapping[str, int] = field(default_factory=dict)  # by amount: events without it, inside the domain
     # By axis: events whose value begins with a zero that was ignored, such as 01005 where numbers or 1005 are declared.
     leading_zeros: Mapping[str, int] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class CountingReport:
 
     @property
     def keeps_half(self) -> bool:
-        """Whether the bounds keep at least half; if a person counts once in a cell, half of (person, cell) pairs."""
+        """Whether the bounds keep half of what is counted; if a person counts once in a cell, half of these pairs."""
         if self.counts_once:
             return 2 * self.removed <= self.pairs
         return 2 * self.kept >= self.counted

@@ -51,10 +51,10 @@ class CountingRule:
     numbered: NumberedCells | None = field(init=False)  # hashed numbers of cells, in a vast domain
     numbers: int = field(init=False)  # a part's cells have numbers below this; equals `cells` unless `numbered`
     table_size: int = field(init=False)  # the cells of one table, with all parts, have numbers below this
-    size: int = field(init=False)  # the same for all tables of sums; numbers of distinct values follow
+    size: int = field(init=False)  # cells of all tables of sums have numbers below this, distinct values have others
     first_tables: list[int] = field(init=False)  # index of each measure's first table
     columns_of_tables: list[int] = field(init=False)  # for each table of sums, its column in the sums of pairs
-    amounts_in_cells: list[int] = field(init=False)  # see `EventReader`: all sums have the same cells
+    amounts_in_cells: list[int] = field(init=False)  # number of amounts that share the cells, see `EventReader`
     reported: int = field(init=False)  # index of the reported measure: the first that counts events, else 0
     tally: ReportTally = field(init=False)
     seen: ValuesSeen | None = field(init=False)  # distinct values so far
@@ -313,7 +313,7 @@ class CountingRule:
         return self.tally.add_numbers_to(cell_totals(self.chosen(of_persons, texts)))
 
     def cells_of(self, measure: CountedMeasure, first: int, sums: CountedCells) -> CountedCells:
-        """The counted cells of one measure, from the sums of the cells of all measures."""
+        """Select the cells of one measure from ``sums``, the cells of all measures; ``first`` is its first table."""
         if measure.distinct is not None and self.table_size > MOST_LAID:
             remedy = "Count over fewer axes."
             raise Unsupported(f"distinct values need at most {MOST_LAID} cells", came="more cells", remedy=remedy)

@@ -37,7 +37,7 @@ def keep_values(
 
 
 class ValuesSeen:
-    """The (value, cell) pairs with at least one person; memory grows with these, not with all declared values."""
+    """Stores (value, cell) pairs with at least one person; memory grows with these, not with all declared values."""
 
     def __init__(self, first: int) -> None:  # cell numbers from `first` on are of values
         self._first, self._rows, self._limit = first, 0, _COMPACT

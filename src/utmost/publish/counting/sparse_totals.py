@@ -42,7 +42,6 @@ class SparseTotals:
         return SparseTotals(self.cells[first:last] - low, self.sums[first:last])
 
     def as_array(self, size: int) -> NDArray[Any]:
-        """An array of ``size`` cells."""
         whole = np.zeros(size, dtype=self.sums.dtype)
         whole[self.cells] = self.sums
         return whole

@@ -132,7 +132,7 @@ def budget_after(
     version: int | None,
     part: Part | None = None,
 ) -> Budget:
-    """The budget as it would be after an answer to a new or known release at a level."""
+    """The budget as it would be after ``level`` is answered, for a release that exists or is new; draw nothing."""
     versions = state.versions(name)
     wanted = max(versions, default=1) if version is None else exact_integer(version, "version")
     release = state.releases.get((name, wanted))

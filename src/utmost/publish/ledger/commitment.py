@@ -33,7 +33,7 @@ def commitment(key: Key, name: str, version: int, source: Source) -> bytes:
     columns = list[list[bytes]]()
     for column in source.columns.values():
         step = _rows_per_digest(column.size)
-        # Bytes that are a function of the values, not of the array's type
+        # These bytes depend on the values and not on the array's type.
         columns.append([cell_bytes(column[start : start + step]) for start in range(0, column.size, step)])
     if source.identifiers is not None:
         step = _rows_per_digest(source.identifiers.size)
@@ -58,7 +58,7 @@ def noise_secret(key: Key, name: str, version: int, committed: bytes) -> bytes:
 
 
 def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, where: str, remedy: str) -> None:
-    """Check that two commitments to a release agree."""
+    """Check that ``now``, the commitment to the table of ``source``, equals ``committed``, the stored one."""
     # The refusal does not say where the tables differ: a caller who sees where a guess differs finds every value by
     # trying. `difference` names the rows, for the holder of the ledger's key.
     if source.rows != rows:
@@ -92,7 +92,7 @@ def difference(committed: bytes, now: bytes, source: Source, rows: int) -> str |
 
 
 def cell_bytes(column: NDArray[Any]) -> bytes:
-    """Cells as bytes that are a function of the values, not of the array type."""
+    """Encode cells as bytes that depend on the values and not on the type of the array."""
     if column.dtype.kind == "f":
         return column.astype(">f8").tobytes()
     if column.size and isinstance(column[0], Fraction):

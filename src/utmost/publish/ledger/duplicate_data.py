@@ -46,7 +46,7 @@ class TableDigests:
 
     @classmethod
     def of_items(cls, key: Key, commitment: ItemCommitment) -> "TableDigests":
-        """The digests of a table with keyed noise, from its commitment; digests of text columns are those of none."""
+        """The digests of a table with keyed noise, from its commitment; text columns of such a table are left out."""
         return cls(*text_digests(key, {}), digests_of_sums(key, commitment.columns))
 
     def sealed(self, key: Key, name: str, version: int) -> str:
@@ -80,7 +80,7 @@ class KnownDigests:
         self._columns = dict[bytes, list[tuple[ReleaseKey, str, int]]]()
 
     def holders(self, key: Key, releases: dict[ReleaseKey, Published], digest: bytes) -> list[tuple[Published, int]]:
-        """The releases that hold a column with this digest, each with the number of the column."""
+        """The releases that have a column with this digest, each with the index of the column."""
         # ``releases`` are in the order of publication, so that the new ones are the last.
         new = [*takewhile(lambda item: item[1].values not in self._seen, reversed(releases.items()))]
         for item, release in reversed(new):

@@ -56,7 +56,10 @@ def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> tup
 def relax_frame(
     items: ItemLedger, name: str, table: Any, table_at: Level | None, at: Level, version: int | None
 ) -> tuple[int, LabelledTable]:
-    """Return the version and the frame at the level ``at``, from the published frame or responses at ``table_at``."""
+    """Relax a release to the level ``at``; return its version and a lazy frame with the noisy columns.
+
+    ``table`` is the published frame; or, with ``table_at``, a frame of the responses at that level.
+    """
     known = known_by_item(items, name, version)
     frame = _published_frame(known, table)
     frame.check_room(known.noise.by_item(), at)
@@ -76,7 +79,7 @@ def frame_difference(items: ItemLedger, name: str, table: Any, version: int | No
 def view_frame(
     items: ItemLedger, name: str, table: Any, table_at: Level, at: Level, version: int | None
 ) -> tuple[int, LabelledTable]:
-    """Return the version and the frame at the level ``at``, from a frame of the responses at ``table_at``."""
+    """Compute the level ``at`` from a frame of the responses at ``table_at``; return the version and a lazy frame."""
     known = known_by_item(items, name, version)
     frame = checked_responses(items, known, table, table_at)
     frame.check_room(known.noise.by_item(), at)
@@ -85,7 +88,7 @@ def view_frame(
 
 
 def checked_responses(items: ItemLedger, known: Published, table: Any, table_at: Level) -> ReleasableFrame:
-    """The frame, after a check that it holds exactly the responses at a level; costs two passes over the rows."""
+    """Check that a frame holds exactly the responses at a level, by two passes over the rows; return the frame."""
     frame = _published_frame(known, table)
     committed = _committed_again(items, known, frame, table_at)
     items.check_committed(known.name, committed, version=known.version)
@@ -113,7 +116,7 @@ def margin_of(known: Published, at: Level) -> int | float:
 
 
 def known_by_item(items: ItemLedger, name: str, version: int | None) -> Published:
-    """The release of this name; refuse it unless its noise is keyed by identifier."""
+    """Return a release; refuse it if it does not exist, or its noise is not keyed by identifier."""
     known = items.release(name, version)
     if known is None:
         raise NotPublished(
@@ -174,7 +177,7 @@ def _committed(
 
 
 def _read(frame: ReleasableFrame) -> EngineFrame:
-    """The columns of the frame that the commitment covers."""
+    """Select the columns that a commitment covers: identifiers and released columns."""
     return frame.frame.select(list(dict.fromkeys((*frame.identifiers, *frame.columns))))
 
 

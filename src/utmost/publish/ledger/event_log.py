@@ -60,7 +60,7 @@ class Transaction:
 
 
 class EventLog:
-    """The events of a ledger in a store, under a key, guarded by a witness."""
+    """Reads and writes the events of a ledger; a key authenticates them, and a witness detects a rollback."""
 
     # The state that was read and checked is kept in `_seen`; each transaction reads only newer events, and checks that
     # the store still holds the last event of `_seen`. proofs/theory/ledger.md proves that no store can make the log
@@ -116,8 +116,8 @@ class EventLog:
                     self.witness.start_over(rows.events(), transaction.appended, transaction.parts)
                     histories_differ = False
                 elif not histories_differ:
-                    # The witness first: if the store is put back to an older copy after this, the witness knows the
-                    # draw, and its level counts as spent.
+                    # The witness stores the draw first: if the store is put back to an older copy after this, the
+                    # witness knows the draw, and the level counts as spent.
                     self.witness.intend((before.number, before.mac), transaction.appended, transaction.parts)
                 if not histories_differ:
                     # From here on a repeated call finishes this draw; a second draw would be a second answer.
@@ -184,7 +184,7 @@ class EventLog:
         )
 
     def loss(self, transaction: Transaction) -> RollbackLoss | None:
-        """Compare the store with the events of the witness: what has a rollback lost? None without a witness."""
+        """Compute what a rollback lost, by comparing store and witness; None without a witness."""
         if self.witness is None:
             return None
         seen = self.witness.rows()
@@ -236,7 +236,7 @@ class EventLog:
         # The store has fewer events than the witness settled, and a settled event may have been published.
         if transaction.state.number < number:
             return f"its witness has {number} events, and the ledger has {transaction.state.number}"
-        # Another event in the place of a pending one: somebody has written without this witness.
+        # If the store has another event than a pending one, somebody has written without this witness.
         pending = (row for row in record.pending if row[0] <= transaction.state.number)
         if transaction.rows.mac(number) == seen and all(transaction.rows.mac(row[0]) == row[2] for row in pending):
             return None

@@ -291,14 +291,14 @@ def check_unstored(noise: Noise) -> None:
 
 
 def _chosen(promise: Promise) -> tuple[str, ...]:
-    """The columns to release; check that none of them is an identifier."""
+    """Return the columns to release; check that none of them is an identifier."""
     for name in promise.id_column or (None,):
         check_released(promise.columns, (*promise.columns, *promise.id_column), name)
     return promise.columns
 
 
 def _by_item(transaction: Transaction, name: str, version: int | None) -> Published:
-    """The release of this name; refuse it unless its noise is keyed by identifier."""
+    """Return a release; refuse it if its noise is not keyed by identifier."""
     release = transaction.state.release(name, version)
     if release.items is None:
         raise Unsupported(

@@ -29,11 +29,11 @@ class ItemNoise:
     tags: Tags  # Tags of the rows, in their stored order
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
-        """The positions of the rows of a block on the lattice, before noise."""
+        """Each row's position in the block of the `Lattice`, from its identifier; None for blocks of 1."""
         return self.release.place(column, self._rows(block))
 
     def at_highest(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
-        """The noise at the new level; ``below``, the stored noise at the lower level, is checked."""
+        """Compute the noise at the new level; check ``below``, the stored noise at the next lower level."""
         tags = self._rows(block)
         if below is not None:
             assert self.step.lower is not None
@@ -41,7 +41,7 @@ class ItemNoise:
         return self.release.noise(column, self.step.to, tags)
 
     def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """The noise minus that at the higher level; ``apart``, the stored lower minus higher noise, is checked."""
+        """Compute the noise minus that at the higher level; check ``apart``, the stored lower minus higher noise."""
         tags = self._rows(block)
         assert self.step.higher is not None
         if apart is not None:

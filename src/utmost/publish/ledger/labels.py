@@ -44,7 +44,7 @@ TableLabels = tuple[Sequence[str], PublicCells]
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The labels of a release, as its event describes them."""
+    """Facts about the stored labels (public columns) of a release, as its event has them."""
 
     order: tuple[str, ...]  # Names of the public and the released columns, in the order of the table
     digest: str  # Digest of the parts that hold the cells

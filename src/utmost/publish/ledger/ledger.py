@@ -555,12 +555,12 @@ class Ledger(Persons, Accounts, Display):
 
     @property
     def items(self) -> ItemLedger:
-        """The part of this ledger for releases that an engine answers; no answers of theirs are stored."""
+        """The part of this ledger for releases that an engine answers; the ledger does not store these answers."""
         return ItemLedger(self._log)
 
     @property
     def cells_on_demand(self) -> CellLedger:
-        """The part of this ledger for releases whose cells are answered on demand; no answers of theirs are stored."""
+        """The part of this ledger for cells that are answered on demand; the ledger does not store these answers."""
         return CellLedger(self.items)
 
     def backup(self, path: StorePlace) -> None:

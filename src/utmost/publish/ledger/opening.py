@@ -105,7 +105,7 @@ def set_mark(store: Store, key_file: Path | None) -> None:
 
 
 def check_only_ledger(mark: CreationMark | None) -> None:
-    """Check that no other ledger with this key file exists: the key file names one witness for all of them."""
+    """Check that no other ledger uses this key file, since all ledgers of a key file have the same witness."""
     # Otherwise the restored ledger would take over the witness of the running ledger, which would then be in
     # quarantine.
     for other in () if mark is None else mark.other_ledgers():

@@ -111,7 +111,7 @@ class _Found:
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ResponseRequest:
     name: str  # Name of the mechanism
-    dataset: str | None  # None for the dataset of a known mechanism; for a new one, the name
+    dataset: str | None  # None: the dataset of a known mechanism, or one with the name of a new one
     version: int | None  # None for the newest version
     independent: bool  # Whether a dataset without a limit is allowed while a limit is set on an unused dataset
     answering: LocalMechanism
@@ -231,7 +231,7 @@ class ResponseRequest:
 
 
 def check_persons(persons: object) -> dict[str, Any]:
-    """Return {person: secret or None}, from a mapping or a list, with each name in Unicode normal form NFC, once."""
+    """Return {person: secret or None} from a mapping or a list; names become Unicode normal form NFC, none twice."""
     if isinstance(persons, str | bytes) or not isinstance(persons, Iterable) or getattr(persons, "ndim", 1) != 1:
         raise WrongKind("persons must be a mapping or a list", came=type(persons).__name__, where="persons")
     rows: dict[str, Any] = {}
@@ -266,7 +266,7 @@ def check_person(person: object, where: str) -> str:
 
 
 def person_tags(key: Key, mechanism: StoredMechanism, persons: Mapping[str, Any]) -> dict[str, bytes]:
-    """Keyed digests by which the ledger finds persons again; without the key nobody can link them to persons."""
+    """Return a keyed digest of each name, by which the ledger finds a person again, and nobody can without the key."""
     # The key depends on name and version, so that nobody can follow a person from one mechanism to another.
     secret = key.derived("persons", mechanism.name, str(mechanism.version))
     return {person: hmac.digest(secret, person.encode("utf-8", "surrogatepass"), sha256)[:_TAG] for person in persons}
@@ -285,7 +285,7 @@ def checked_answers(key: Key, rows: Rows, state: State) -> int:
 
 
 def _records(rows: Rows, draw: DrawnAnswers, mechanism: StoredMechanism, seal: Seal) -> Iterator[tuple[bytes, int]]:
-    """The tags and answer numbers of an event, after all its parts are verified."""
+    """Verify all parts of an event; return the tag of each person and the number of the person's answer."""
     parts = [
         seal.opened(draw.event, at, content)
         for at, content in enumerate(checked_parts(rows, draw.event, draw.parts, draw.root))

@@ -69,7 +69,7 @@ SELECT c.relname,
    AND c.relname IN ('utmost_schema', 'utmost_events', 'utmost_head', 'utmost_parts')
 """
 
-# Connections of a parent process.
+# Connections of a parent process, which its forked child must neither use nor close.
 _inherited: list[Any] = []
 
 

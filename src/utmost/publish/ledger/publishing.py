@@ -143,7 +143,6 @@ class Draft:
 
     @property
     def key_of_release(self) -> ReleaseKey:
-        """The name and version of the release."""
         assert self.request.version is not None
         return self.request.name, self.request.version
 
@@ -329,7 +328,7 @@ _SUM_OF_BOTH = "If both datasets are of the same people, their loss is the sum o
 def check_dataset(
     state: State, request: PublishRequest, earlier: Sequence[PublishRequest] = (), *, is_independent: bool
 ) -> None:
-    """Check that a dataset may hold a new release beside those that ``earlier`` requests of the call publish."""
+    """Check that a new release may be in its dataset, beside the releases of ``earlier`` requests in the same call."""
     # The releases of a dataset have one neighbouring relation, and at most one of them has a delta.
     if releases_of_means(state.releases.values(), request.name, None):
         came, remedy = "a table of several amounts", "Take another name, and the dataset of that table."

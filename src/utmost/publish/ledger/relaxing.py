@@ -44,7 +44,7 @@ class Answered:
     facts: LedgerFacts
 
     def in_table(self, source: Source) -> Answer[Any]:
-        """The answer in the table of the caller, with released values in place of the true ones."""
+        """Return an answer with the caller's table, in which released values replace the true ones."""
         noise = source.promise.at_stop(self.level, self.facts.stop)
         written = source.promise.lasting_noise.written(self.level, self.response)
         return source.answer(noise, written, self.facts)
@@ -157,7 +157,7 @@ def relax_together(log: EventLog, wanted: Sequence[Relaxation], randomness: Rand
 
 
 def stored_relaxation(transaction: Transaction, relaxation: Relaxation) -> Answered | None:
-    """The stored answer; None if the level was not answered. Check the values first."""
+    """Check the values of the table; return the stored answer, or None if the level was not answered."""
     release, level, source = relaxation.now(transaction), relaxation.request.level, relaxation.source
     release.check_kept()
     check_values(transaction, release, relaxation.commitment, source)

@@ -249,7 +249,7 @@ class ResponseFolder:
         """Write the frame and a manifest into the folder ``aside``, check the files, and force them to the disk."""
         assert release.items is not None
         written = engine_frame(frame)
-        # No columns besides those of an answer, since files go to recipients.
+        # Refuse columns that an answer does not have, since files go to recipients.
         answered = {*release.promise.id_column, *release.columns, *release.public, *_margins(release)}
         other = [name for name in written.schema().names if name not in answered]
         if other:

@@ -67,7 +67,6 @@ class LedgerResponse:
         return self.release.rows * len(self.release.columns)
 
     def derived(self, *purpose: str) -> bytes:
-        """32 bytes for one purpose, derived from the ledger's key."""
         return self.transaction.key.derived(*purpose)
 
     def bits(self, *run: str) -> Randomness:
@@ -188,7 +187,7 @@ def labels_of(rows: Rows, release: Published, seal: Seal) -> TableLabels:
 def answer_without_table(
     release: Published, level: Level, response: Response, labels: TableLabels, remembered: LedgerFacts
 ) -> Answer[Any]:
-    """The answer for a caller who has no table: the response with the labels of its rows, and margins."""
+    """Build the answer for a caller who passes no table: stored labels, released columns and margins."""
     (order, public), at_level = labels, release.promise.at_stop(level, remembered.stop)
     promise = release.promise.as_read(tuple(response), [name for name in order if name in public])
     written = release.noise.written(level, response)

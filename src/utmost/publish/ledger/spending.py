@@ -112,11 +112,11 @@ class Account:
     parts: Mapping[str, Mapping[str, Spending]] = field(default_factory=dict)
 
     def plus(self, level: Level, part: Part | None = None) -> "Account":
-        """The account with one more release, at this largest level."""
+        """Return the account with one more release, whose largest level is ``level``."""
         return self._changed(lambda spent: spent.plus(level), part)
 
     def minus(self, level: Level, part: Part | None = None) -> "Account":
-        """The account without a release that is in it at this largest level."""
+        """Return the account without one of its releases, whose largest level is ``level``."""
         return self._changed(lambda spent: spent.minus(level), part)
 
     @property

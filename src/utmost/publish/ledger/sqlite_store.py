@@ -267,7 +267,7 @@ def _schema_differences(connection: sqlite3.Connection) -> list[str]:
 
 @lru_cache
 def _expected() -> dict[bytes, Any]:
-    # From the statements that create a ledger, so that the schema is defined once.
+    # Read from a new, empty ledger, so that the schema is defined only once, by `TABLES`.
     model = sqlite3.connect(":memory:")
     try:
         for statement in TABLES:

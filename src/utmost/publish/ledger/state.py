@@ -185,7 +185,7 @@ class Published(Display):
         return epsilon if epsilon in self.responses else None
 
     def margin(self, level: Level, confidence: Number) -> int | float:
-        """The margin of error of an answer at a level; with a stopping rule, the margin at which it stopped."""
+        """The margin of error of an answer at a level; it also holds if a stopping rule chose the level."""
         if (stop := self.stop_at(level)) is None:
             return self.noise.margin(level, confidence)
         return self.promise.at_stop(level, replace(stop, confidence=read_confidence(confidence))).margin
@@ -208,7 +208,7 @@ class Published(Display):
         return more
 
     def stopped_at(self, level: Level, promised: Level, *, is_met: bool) -> "Published":
-        """The release after its stopping rule has stopped.
+        """Return the release with the fact that its stopping rule has stopped at ``level``.
 
         Raises:
             LedgerDamaged: if the level was not answered, or is not the rule's last level although the rule is not met.

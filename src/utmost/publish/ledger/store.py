@@ -21,7 +21,7 @@ TABLES = (
 
 
 def check_version(version: int) -> None:
-    """Check that the tables have this version, or version 0, which stands for an empty store."""
+    """Check that a store's tables have the version `VERSION`, or 0, which stands for an empty store."""
     if version not in (0, VERSION):
         raise Unsupported(
             f"the ledger's tables must have version {VERSION}",
@@ -57,7 +57,7 @@ class Store(Protocol):
         """Identity of the database, the same for every form of its address, without any secret."""
 
     def transact(self, work: "Callable[[Rows], T]", *, write: bool) -> T:
-        """Do the work in one transaction: it is durable when this method returns, or has no effect.
+        """Do the work in one transaction, which is durable when this method returns; if it raises, nothing is changed.
 
         Only one writer is active at a time; the work may be called more than once, and takes effect once. Before
         anything is written the tables are compared with those that a ledger makes: see `problems`.

@@ -97,7 +97,7 @@ class Witness:
         return self._read(lambda connection: [row for name in _EVENTS for row in _rows(connection, name)], [])
 
     def parts(self, number: int) -> list[EventPart]:
-        """The parts of the pending events from this number on."""
+        """The parts of all pending events whose number is at least ``number``."""
 
         def work(connection: sqlite3.Connection) -> list[EventPart]:
             query = "SELECT event, part, content FROM utmost_pending_parts WHERE event >= ? ORDER BY event, part"
@@ -106,7 +106,7 @@ class Witness:
         return self._read(work, [])
 
     def intend(self, after: tuple[int, bytes], rows: list[StoredRow], parts: list[EventPart]) -> None:
-        """Store events as pending, before the ledger's store sees them; refuse them unless they follow the last one."""
+        """Store events as pending, before the ledger's store gets them; refuse unless the last event is ``after``."""
         reached = False
 
         def work(connection: sqlite3.Connection) -> None:
@@ -236,7 +236,7 @@ class RollbackLoss:
 
 
 def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:
-    """Compute what a rollback lost; ``common`` is the state at the last event that both other histories have."""
+    """Compute what a rollback lost; ``common`` is the state at the last event that ledger and witness share."""
     missing: dict[str, list[Level]] = {}
     closed: list[ReleaseKey] = []
     for item, seen in witness.releases.items():
@@ -284,7 +284,7 @@ def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:
 
 
 def _difference(large: Level, small: Level) -> Level:
-    """A level whose epsilon is the difference, rounded up if it is irrational."""
+    """Subtract two levels; the epsilon of the result is rounded up if it is irrational."""
     if large.base == small.base:
         return Level(large.base, large.power - small.power)
     bits = 256

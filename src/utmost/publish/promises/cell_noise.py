@@ -33,8 +33,8 @@ from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
 from utmost.publish.promises.table_statements import promise
 from utmost.tables.cells.columns import integer_column, real_column
 
-# Each stored cell takes `word` bytes. A noisy value needs more with a probability below 2^-512, less than the
-# probability of guessing a key.
+# Each stored cell takes `word` bytes. A noisy value needs more bytes with a probability below 2^-512, less than
+# the probability of guessing a key.
 _TAIL = Fraction(356)  # > 513 log 2
 _UNDECLARED = (1 << 126) - 1
 """The largest size of a value, in steps, if none is declared; value and noise then usually fit 16 bytes."""
@@ -51,7 +51,6 @@ class ColumnNoise(PlannedNoise):
         return self.at(level, confidence).margin
 
     def column_bars(self, level: Level, columns: Sequence[str], confidence: Number) -> Mapping[str, tuple[str, Margin]]:
-        """{name of a column of margins: (released column that it belongs to, margin)}"""
         return self.at(level, confidence).bars(columns)
 
     def check_unit(self, counted: Any) -> None:
@@ -93,7 +92,6 @@ class LatticeNoise(Noise):
 
     @property
     def exponent(self) -> int | None:
-        """The k of the grid's width 2^-k; None for integers."""
         return self.lattice.exponent
 
     @property
@@ -113,7 +111,6 @@ class LatticeNoise(Noise):
         return self.bound()[0]
 
     def word(self, level: Level) -> int:
-        """The number of bytes of a stored cell; it depends only on public facts."""
         # A value within `bound` fits, if its noise is within the 1 - 2^-512 quantile. Larger noise makes all cells of
         # its block longer, so that the distribution stays exact; this is all that a length can reveal.
         bits, epsilon = 128, Fraction(0)
@@ -192,7 +189,6 @@ class CellNoise(ColumnNoise, LatticeNoise):
 
     @property
     def subject(self) -> str:
-        """The kind of numbers in the cells: "integers" or "reals"."""
         return self.numbers
 
     def per_step(self, level: Level) -> Level | None:

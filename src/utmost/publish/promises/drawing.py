@@ -50,7 +50,7 @@ class Responder(Protocol):
 
 
 class NewResponse(Protocol):
-    """What a kind of noise learns about a new response of a release, and the sources of randomness that it may use."""
+    """A new response of a release, as a kind of noise sees it: the step to its level, and sources of randomness."""
 
     @property
     def step(self) -> "Step":

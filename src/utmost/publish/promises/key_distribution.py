@@ -174,7 +174,7 @@ def selection_distribution(
 def appearance_chance(
     before: SelectionDistribution | None, after: SelectionDistribution, n: int
 ) -> Callable[[int], list[Interval]]:
-    """Return (pi_2 - pi_1)/(1 - pi_1), a key's probability if it was not selected before, as a function of the bits."""
+    """Return (pi_2 - pi_1)/(1 - pi_1), the probability of a key not selected before, as a function of the precision."""
 
     def cut(bits: int) -> list[Interval]:
         if before is None:

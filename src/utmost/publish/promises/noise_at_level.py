@@ -101,7 +101,7 @@ class NoiseAtLevel(Protocol):
         """The reason why the level protects practically nobody, see `weakness_of`; empty if it protects."""
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
-        """The values of a column in the form that `noised` takes; BadTable for a cell that cannot be released."""
+        """Read a column in the form that `noised` takes; BadTable for a cell that cannot be released."""
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
         """Add noise to cells that `read` returned; return the columns in their published form."""
@@ -157,7 +157,7 @@ class CellNoiseAtLevel(Display):
         object.__setattr__(self, "margin", margin)
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
-        """The values of a column: reals if there is a grid, else integers."""
+        """Read a column: as reals if there is a grid, else as integers."""
         return (integer_column if self.grid is None else real_column)(column, name, place)
 
     def with_confidence(self, confidence: Fraction) -> "CellNoiseAtLevel":
@@ -169,15 +169,12 @@ class CellNoiseAtLevel(Display):
         return replace(self, confidence=confidence)
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
-        """{name of a column of margins: (released column that it belongs to, margin)}"""
         return {f"{name}_margin": (name, self.margin) for name in columns}
 
     def weakness(self) -> str:
-        """The reason why the level protects practically nobody; empty if it protects."""
         return weakness_of(self.level, self.distribution)
 
     def facts(self) -> dict[str, Any]:
-        """The noise as JSON values, for a statement."""
         distribution = self.distribution
         return {
             "drawn": repr(self.drawn),

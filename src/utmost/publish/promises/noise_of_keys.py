@@ -175,7 +175,7 @@ class SelectionNoise(Noise):
     def column_bars(
         self, level: Level, columns: Sequence[str], confidence: Number
     ) -> dict[str, tuple[str, int | float]]:
-        """No columns of margins: a selected key has a large noisy count by selection."""
+        """Return no columns of margins: selection biases the noisy counts upwards, so that margins would mislead."""
         return {}
 
 

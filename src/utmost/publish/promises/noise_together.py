@@ -95,7 +95,6 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         return "columns changed together"
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseTogetherAtLevel:
-        """The noise of an answer at this level; it does not depend on other answers."""
         way = self.way.at(level, self._whom)
         return noise_of_way(self.columns, level, self._whom, way, halves="keep", confidence=confidence, cost=self.cost)
 

@@ -54,7 +54,7 @@ MOST_CELLS = 1000
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OneDrawAtLevel(Display):
-    """The noise of a release in one draw, at a level.
+    """The noise at one level of a release whose cells all get their noise in one draw.
 
     Attributes:
         level: Level of the whole release.
@@ -128,7 +128,7 @@ class OneDrawAtLevel(Display):
 
     @property
     def draw(self) -> DrawDistribution:
-        """The draw of the cells, without the separate noise of the total."""
+        """The joint distribution of the noise of cells, without the separate noise of the total."""
         return self.distribution.draw if isinstance(self.distribution, DrawWithTotal) else self.distribution
 
     @property
@@ -316,7 +316,6 @@ class OneDraw(ColumnNoise):
 
     @property
     def subject(self) -> str:
-        """The kind of numbers in the cells: "integers"."""
         return "integers"
 
     @property
@@ -329,7 +328,6 @@ class OneDraw(ColumnNoise):
         return self.unit.sensitivity > 1
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> OneDrawAtLevel:
-        """The noise at a level."""
         distribution = drawn_distribution(self._draw, level, self.total_share or Fraction(0))
         return OneDrawAtLevel(level, self.unit, distribution, read_confidence(confidence))
 
@@ -364,7 +362,6 @@ class OneDraw(ColumnNoise):
             )
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The guarantee at a level, in plain words."""
         unit = self.unit
         many = f"{unit.cells_text('released cell')},{' each' * (unit.cells > 1)}"
         signs = ", and lowers none" * unit.nonnegative
@@ -473,7 +470,6 @@ class OneWayDraw(ColumnNoise):
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "OneWayDraw":
-        """The noise that `facts` wrote."""
         about = cls.arguments(facts)
         shares = {"total_share": about.get("total_share"), "table_shares": about.get("table_shares")}
         return cls(Domain.of_facts(about["domain"]), about["unit"], **shares)
@@ -498,7 +494,6 @@ class OneWayDraw(ColumnNoise):
         return found
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> OneDrawAtLevel:
-        """The noise at a level."""
         shares = self.table_shares or {}
         distribution = drawn_distribution(
             self._draw, level, self.total_share or Fraction(0), sum(shares.values(), Fraction(0))
@@ -548,7 +543,7 @@ class OneWayDraw(ColumnNoise):
         return table
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:
-        """The total, all one-way tables and the further tables, in one table."""
+        """Compute the total, all one-way tables and the further tables, as one table."""
         counted = instance(rows, CountedTable, "table")
         if not counted.domain.same_as(self.domain):
             remedy = "Pass OneWayDraw.of_counted(table)."
@@ -563,7 +558,6 @@ class OneWayDraw(ColumnNoise):
         return labelled(counted.kind, labels, {COUNT: counts}), None
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The guarantee at a level, in plain words."""
         changes = "at most 1 group of each table, by at most 1"
         whole = ", and that every individual is counted" * self.unit.exactly
         return promise_text(level, self.unit.neighbours, "the released tables", f"{changes}{whole}")

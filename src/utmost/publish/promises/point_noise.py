@@ -80,12 +80,10 @@ class PointNoise(Noise):
 
     @property
     def is_bounded(self) -> bool:
-        """Whether a bound on the size of a coordinate is declared."""
         return self.largest is not None
 
     @property
     def subject(self) -> str:
-        """The released columns, in words: "places"."""
         return "places"
 
     @property
@@ -170,7 +168,6 @@ class PointNoise(Noise):
         return {margin_name(columns): columns[-1]}
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The guarantee at a level, in plain words."""
         return places_guarantee(self.distribution(level), columns)
 
 

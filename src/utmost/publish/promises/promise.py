@@ -441,7 +441,7 @@ class Promise(Display):
     def as_read(
         self, columns: Sequence[str], public: Sequence[str], identifiers: Sequence[str] | None = None
     ) -> "Promise":
-        """The promise with the columns of a table, in their order."""
+        """The promise with released, public and identifying columns as a table has them, in its order."""
         named = self.id_column if identifiers is None else tuple(identifiers)
         return self._with({"columns": tuple(columns), "public": tuple(public), "id_column": named})
 
@@ -487,7 +487,7 @@ class Promise(Display):
         return self.noise.at(level_of(epsilon), confidence)
 
     def as_drawn(self, at_level: NoiseAtLevel) -> "Promise":
-        """The promise with noise as it is drawn at a level: if its noise needs a search, with the result."""
+        """The promise with the noise that a search has found for ``at_level``; unchanged if there was no search."""
         noise = self.noise.as_drawn(at_level)
         return self if noise is self.noise else self._with({"noise": noise})
 

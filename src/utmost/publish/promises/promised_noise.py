@@ -265,7 +265,7 @@ class Noise(PlannedNoise):
 
     @property
     def theorem(self) -> str:
-        """The theorem about the noise."""
+        """The optimality theorem about the noise, or the statement that none is claimed, in words."""
         return "no optimality is claimed, only the promise"
 
     @property

@@ -75,7 +75,6 @@ class FirstResponse:
         return Step(self.level, None, None)
 
     def derived(self, *purpose: str) -> bytes:
-        """32 bytes for one purpose, derived from the secret."""
         return hmac.digest(self.secret, repr(purpose).encode(), sha256)
 
     @property
@@ -101,7 +100,7 @@ class DerivedNoise:
         return self.lattice.place(count, KeyedRandomness(self.derive(column, block, "place")))
 
     def at_highest(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
-        """The noise at a level above all others; ``below``, the stored noise at the lower level, is checked."""
+        """Compute the noise at a level above all others; check ``below``, the stored noise at the next lower level."""
         path = self._path(column, block, count)
         if below is not None:
             assert self.step.lower is not None
@@ -109,7 +108,7 @@ class DerivedNoise:
         return path.at(self.step.to)
 
     def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """The noise minus that at the higher level; ``apart``, the stored lower minus higher noise, is checked."""
+        """Compute the noise minus that at the higher level; check ``apart``, the stored lower minus higher noise."""
         path = self._path(column, block, count)
         assert self.step.higher is not None
         higher = path.at(self.step.higher)

@@ -148,13 +148,13 @@ class Statement:
 
     @classmethod
     def _of_fields(cls, document: Mapping[str, Any]) -> "Statement":
-        """Parse the fields that do not follow from others; refuse a statement that needs a search."""
+        """Read the fields that do not follow from others; refuse a promise whose noise a search must still find."""
         level = level_from_facts(document)
         promise = Promise.of_facts(stated_field(document, "promise", dict))
         if promise.noise.needs_search:
             raise does_not_follow("promise")
         rows = stated_rows(document) if promise.noise.rows is None else promise.noise.rows
-        try:  # before the noise, which may take long to compute for a number of cells that no table has
+        try:  # checked before the noise is computed, which may take long for a number of cells that no table has
             promise.noise.check_size(rows, len(promise.columns))
         except (BadTable, OutOfRange):
             raise does_not_follow("rows") from None

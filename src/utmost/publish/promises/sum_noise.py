@@ -99,7 +99,6 @@ class SumNoise(LatticeNoise):
 
     @property
     def subject(self) -> str:
-        """The released columns, as words on a page."""
         return "many questions at once"
 
     def published_facts(self) -> dict[str, Any]:
@@ -107,7 +106,6 @@ class SumNoise(LatticeNoise):
         return {**self.facts(), "plan": plan_facts(self.plan)}
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> "SumsAtLevel":
-        """The noise of an answer at a level; it does not depend on other answers."""
         return SumsAtLevel(self, level, read_confidence(confidence))
 
     @property
@@ -125,7 +123,6 @@ class SumNoise(LatticeNoise):
 
     @property
     def whom(self) -> str:
-        """The protected individual, in words."""
         return f"one individual, who {assumed_line(self.unit, 'cell')}"
 
     @property
@@ -215,12 +212,10 @@ class SumNoise(LatticeNoise):
         return measured
 
     def drawn(self, level: Level) -> str:
-        """The distribution of the noise at a level, in words."""
         return "geometric noise on each sum that is measured"
 
     @property
     def theorem(self) -> str:
-        """The theorem about the measured sums."""
         return self.plan.measurement.theorem(self.unit, self.plan.shares)
 
     def bars(self, columns: Sequence[str]) -> dict[str, str]:

@@ -90,7 +90,6 @@ class NoiseTogetherAtLevel(Display):
         )
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
-        """{name of a column of margins: (released column that it belongs to, margin)}"""
         return {f"{name}_margin": (name, margin) for name, margin in zip(self.columns, self.margins, strict=True)}
 
     def weakness(self) -> str:
@@ -356,7 +355,7 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
 
 
 def rows_facts(way: CellsTogether) -> list[dict[str, Any]]:
-    """For each group, the coefficients of its signed sums, their budget shares, and the cost of every single change."""
+    """For each group, the coefficients of its signed sums, their budget shares, and the loss by each single change."""
     return [
         {
             "rows": [list(row) for row in distribution.rows],

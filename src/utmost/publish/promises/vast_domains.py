@@ -74,7 +74,6 @@ class Texts:
 
     @property
     def size(self) -> int:
-        """Number of texts."""
         return sum(len(self.alphabet) ** length for length in range(self.least, self.most + 1))
 
     def key(self, place: int) -> str:
@@ -94,7 +93,6 @@ class Texts:
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Texts":
-        """The universe that `facts` wrote."""
         _check_facts(facts, "alphabet", "most", "least")
         return cls(facts["alphabet"], facts["most"], facts["least"])
 
@@ -110,7 +108,7 @@ class Texts:
 
 
 def universe_facts(universe: Universe) -> dict[str, str]:
-    """The facts by which a ledger recognises a universe: its size; if it has facts, also its kind and their digest."""
+    """The facts by which a ledger recognises a universe: its size; if it has ``facts``, its kind and their digest."""
     size = {"size": size_text(universe)}
     facts = getattr(universe, "facts", None)
     if facts is None:
@@ -126,7 +124,7 @@ def size_text(universe: Universe) -> str:
 
 
 def _typed(value: object) -> list[str]:
-    """Write a value without a JSON form as its type and, for a date, number or bytes, its text; without addresses."""
+    """Write a value without a JSON form as its type, and the text of a date, number or bytes; equal in any process."""
     return [
         type(value).__name__,
         *([str(value)] if isinstance(value, date | time | timedelta | numbers.Number | bytes) else []),
@@ -172,7 +170,6 @@ class Tuples:
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Tuples":
-        """The universe that `facts` wrote."""
         _check_facts(facts, "lists")
         try:
             lists = [range(*one["range"]) if isinstance(one, Mapping) else one for one in facts["lists"]]

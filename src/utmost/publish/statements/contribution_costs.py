@@ -67,7 +67,7 @@ class BoundCost(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BoundCosts(Display):
-    """The costs of several bounds. Printed: a table that marks the bound with the least expected error.
+    """The costs of several bounds; the printed table marks the bound with the least expected error.
 
     Attributes:
         name: Name of the bound: "at_most", "per_cell" or "in_total".
