@@ -1,1 +1,1 @@
-"""Finite mechanisms as row-stochastic matrices, and their algebra."""
+"""Build, combine, restrict and draw from finite mechanisms, stored as row-stochastic matrices."""

@@ -1,8 +1,8 @@
-"""Mechanisms from a cost matrix that satisfy a given level: the exponential mechanism and the abstract staircase.
+"""Build mechanisms from a matrix of costs at a given level: the exponential mechanism and the abstract staircase.
 
-Both give outcome y for secret x with a probability proportional to a weight that falls with the cost of y for x. The
-ratios of weights satisfy the level of the weights, but dividing each row by its sum can double epsilon unless all sums
-are equal. So the weights use half the epsilon if row sums may differ, and all of epsilon if row sums are equal.
+Both mechanisms give outcome y for secret x with a probability proportional to a weight, which falls with the cost of y
+for x. The weights satisfy a level, but dividing each row by its sum can double epsilon unless all row sums are equal.
+So the weights use half of the given epsilon if row sums may differ, and all of it if row sums are equal.
 """
 
 from dataclasses import dataclass, replace
@@ -23,27 +23,28 @@ from utmost.design.spaces.space import Space
 from utmost.errors import NotALoss, OutOfRange, Unsupported
 
 Tails = tuple[Number | None, Number | None]
-"""Rise of the cost with each further outcome before the first outcome, and with each further outcome after the last;
-None or 0 for a side without further outcomes.
+"""Pair (left, right): how much the cost rises with each further outcome left of the first, and right of the last.
 
-An outcome in a tail has the same likelihood ratios as the first outcome of the tail, up to the position in a staircase
-period, so merging a tail into one outcome loses little or no information.
+None or 0 stands for a side without further outcomes. An outcome in a tail has the same likelihood ratios as the first
+outcome of the tail, up to its position in a staircase period, so merging a tail into one outcome loses little or no
+information.
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightedOutcomes:
-    """Columns of weights alpha^steps before rows are normalised; a column of a tail stands for infinitely many."""
+    """Unnormalised columns weights * alpha^steps; a column of a tail stands for infinitely many outcomes."""
 
     steps: Array  # (n, w) exponents of alpha
-    weights: Array  # (w,) base weights
-    falls: Array  # (w,): a column of a tail stands for the steps s, s + fall, s + 2 fall, ...; 0 for other columns
+    weights: Array  # (w,) base weights of the columns
+    falls: Array  # (w,): a column of a tail has the steps s, s + fall, s + 2 fall, ...; 0 for other columns
     owner: NDArray[np.intp]  # (w,) the outcome to which each column belongs
     names: tuple[str | int, ...] | None  # names of the outcomes, if there is a tail
 
     def sums_agree(self) -> bool:
-        """Check whether all rows have the same sum for every alpha."""
-        # Multiplied by 1 - X^fall for each tail, a sum is a polynomial in X = alpha: coefficients are compared.
+        """Return whether all rows have the same sum, for every alpha."""
+        # A row sum times 1 - X^fall, for each tail, is a polynomial in X = alpha. Compare the coefficients of these
+        # polynomials.
         tails, sums = set(self.falls.tolist()) - {0}, set()
         for row in self.steps:
             total: dict[Fraction, Fraction] = {}
@@ -59,15 +60,15 @@ class WeightedOutcomes:
         return len(sums) == 1
 
     def folded(self, joint: Array) -> Array:
-        """Return the sums of the columns that belong to one outcome."""
+        """Return the matrix with columns of the same outcome added up."""
         starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
         return np.asarray(np.add.reduceat(joint, starts, axis=1))
 
 
 def with_tails(costs: Array, weights: Array, tails: Tails, unit: Fraction, *, integer_steps: bool) -> WeightedOutcomes:
-    """Return the columns of the costs, with one period of each tail before and after them."""
-    # Costs are in units of the sensitivity, tails in the units of the user. With integer steps, a tail that rises by
-    # p/q of a unit repeats after q outcomes, p steps lower; otherwise after one outcome.
+    """Return the columns of the costs, with the columns of one period of each tail before and after them."""
+    # ``costs`` are in units of the sensitivity, ``tails`` in the units of the user. With integer steps, a tail that
+    # rises by p/q of a unit with each outcome repeats after q outcomes, p steps lower; otherwise after one outcome.
     rises = []
     for tail in tails:
         rise = exact(0 if tail is None else tail, "tails")
@@ -106,11 +107,11 @@ def exponential_mechanism(
     base: object | None = None,
     tails: Tails | None = None,
 ) -> Channel:
-    """C[x, y] proportional to base[y] alpha^(costs[x, y] / D); sqrt(alpha) replaces alpha if row sums may differ.
+    """Return the exponential mechanism of a cost matrix: C[x, y] is proportional to base[y] alpha^(costs[x, y] / D).
 
     D is the sensitivity of the costs, the largest |costs[x, y] - costs[z, y]| / d(x, z), so multiplying all costs by a
-    constant does not change the channel. Row sums cannot differ if every row has the same costs, each with the same
-    base weight, in some order.
+    constant does not change the channel. If row sums of the weights may differ, sqrt(alpha) replaces alpha. They cannot
+    differ if every row has the same costs, each with the same base weight, in some order.
 
     Args:
         costs: (n, m), nonnegative.
@@ -153,10 +154,11 @@ def abstract_staircase(
     base: object | None = None,
     tails: Tails | None = None,
 ) -> Channel:
-    """C[x, y] proportional to base[y] alpha^k, where k is the number of steps between 0 and costs[x, y].
+    """Return the staircase mechanism of a cost matrix: C[x, y] is proportional to base[y] alpha^k(x, y).
 
-    Each interval [j D, (j + 1) D), with D the sensitivity of the costs, has one step, at j D + gamma D. If row sums may
-    differ (see `exponential_mechanism`), alpha is replaced by its square root.
+    k(x, y) is the number of steps between 0 and costs[x, y]. Each interval [j D, (j + 1) D), with D the sensitivity of
+    the costs, has one step, at j D + gamma D. If row sums may differ (see `exponential_mechanism`), sqrt(alpha)
+    replaces alpha.
 
     Args:
         costs: (n, m), nonnegative.
@@ -248,7 +250,7 @@ def _sensitivity(cost: Array, space: Space) -> Fraction:
 
 
 def _normalised(weighted: WeightedOutcomes, at: Level, exactly: bool) -> Channel:
-    """Return rows proportional to weight alpha^step, with half the epsilon unless `sums_agree`."""
+    """Return the channel with rows proportional to weights * alpha^steps, at half the epsilon unless `sums_agree`."""
     used = at if weighted.sums_agree() else at.scaled("1/2")
     steps = weighted.steps - weighted.steps.min(axis=1)[:, None]  # so that no row underflows to 0
     each = {step: used.scaled(step) for step in {*steps.flat, *weighted.falls} if step}

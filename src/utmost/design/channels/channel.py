@@ -1,4 +1,4 @@
-"""Channels, which give the probability of each outcome for each secret, and deterministic remaps of outcomes."""
+"""Represent a finite mechanism by its matrix: the probability of each outcome for each secret; remap its outcomes."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ from utmost.errors import NotAChannel, OutOfRange, quoted
 
 
 def merged_columns(matrix: Array, tolerance: float) -> tuple[Array, list[list[int]]]:
-    """Return the sums of proportional columns, without zero columns, and the lists of the columns in each sum."""
+    """Return a matrix with proportional columns added up and zero columns removed, and the columns in each sum."""
     check_array(matrix, "matrix", 2)
     sums = matrix.sum(axis=0)
     groups: list[list[int]] = []
@@ -42,8 +42,8 @@ def merged_columns(matrix: Array, tolerance: float) -> tuple[Array, list[list[in
             same.setdefault(tuple(matrix[:, y] / sums[y]), []).append(y)
         groups = list(same.values())
     else:
-        # A column is compared with the first column of each group, so groups do not drift. The means of row numbers are
-        # compared first: columns that are close have close means, and few other columns do.
+        # Compare a normalised column with the first column of each group, so that groups do not drift. First compare
+        # the mean row number under each column as a distribution: near columns have near means, and few others do.
         firsts, means = np.empty((matrix.shape[1], matrix.shape[0])), np.empty(matrix.shape[1])
         rows = np.arange(matrix.shape[0])
         for y in np.flatnonzero(sums > 0).tolist():
@@ -67,7 +67,7 @@ ChannelLabels = tuple[Hashable, ...] | None
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class Channel(Display):
-    """A row-stochastic matrix C: C[x, y] is the probability of outcome y when the secret is x.
+    """A mechanism as a row-stochastic matrix C: C[x, y] is the probability of outcome y if the secret is x.
 
     Args:
         matrix: (n, m), nonnegative, float64 or Fraction.
@@ -133,7 +133,7 @@ class Channel(Display):
         return is_exact(self.matrix)
 
     def __matmul__(self, after: "Channel | Remap | object") -> "Channel":
-        """Return C @ R, post-processing: outcome y of C is secret y of R, which is a channel, a `Remap` or a matrix."""
+        """Return C @ R, post-processing by R, a channel, a `Remap` or a matrix: outcome y of C is secret y of R."""
         m = self.shape[1]
         if isinstance(after, Remap):
             return stochastic(after.apply(self.matrix), self.secrets)
@@ -149,7 +149,7 @@ class Channel(Display):
         return stochastic(matrix_product(self.matrix, then.matrix), self.secrets, then.outcomes)
 
     def restrict(self, rows: Sequence[int]) -> "Channel":
-        """Return the rows of some of the secrets, in the given order.
+        """Return the channel on the given secrets only, in the given order.
 
         Source: [fernandes2022], section IV-C.
         """
@@ -167,9 +167,9 @@ class Channel(Display):
         return stochastic(self.matrix[restriction], names, self.outcomes)
 
     def mix(self, other: "Channel", p: Number) -> "Channel":
-        """p C + (1 - p) D: one of two channels with the same outcomes is used at random, and the choice stays hidden.
+        """Return p C + (1 - p) D: use C with probability p, else D, and do not reveal which channel was used.
 
-        It is a refinement of `choose`, in which the choice is visible.
+        Both channels must have the same outcomes. The result is a refinement of `choose`, which reveals the choice.
         """
         instance(other, Channel, "other")
         if self.shape != other.shape:
@@ -182,9 +182,9 @@ class Channel(Display):
         return stochastic(mine + theirs, self.secrets, self.outcomes)
 
     def choose(self, other: "Channel", p: Number) -> "Channel":
-        """[p C | (1 - p) D]: one of two channels is used at random, and the choice is visible (external choice).
+        """Return [p C | (1 - p) D]: use C with probability p, else D, and reveal which channel was used.
 
-        The outcomes of C come first. The outcomes of the result have no names.
+        The outcomes of C come first, and outcomes have no names.
 
         Source: [fernandes2022], section IV-C (the choice M p(+) M').
         """
@@ -193,7 +193,7 @@ class Channel(Display):
         return stochastic(np.concatenate(_weighted(self.matrix, other.matrix, p), axis=1), self.secrets)
 
     def parallel(self, other: "Channel") -> "Channel":
-        """Both channels run independently on one secret: outcome (y, z), numbered y m' + z, has C[x, y] D[x, z]."""
+        """Return the channel that runs both on one secret, independently: outcome y m' + z has C[x, y] D[x, z]."""
         instance(other, Channel, "other")
         _check_same_secrets(self, other)
         mine, theirs = same_numbers(self.matrix, other.matrix)
@@ -206,7 +206,7 @@ class Channel(Display):
     def relabel(
         self, secrets: Sequence[Hashable] | None = None, outcomes: Sequence[Hashable] | None = None
     ) -> "Channel":
-        """Return the same matrix with other names of secrets or outcomes; names that are left out stay the same."""
+        """Return the channel with other names of secrets or outcomes; names that are left out do not change."""
         if secrets is not None:
             sequence_of(secrets, label, "secrets")
         if outcomes is not None:
@@ -218,16 +218,17 @@ class Channel(Display):
         )
 
     def merge_columns(self, tolerance: float = 1e-12) -> "Channel":
-        """Return the reduced channel: proportional columns are added up, and impossible outcomes are removed.
+        """Return the channel with proportional columns added up and impossible outcomes removed (the reduced channel).
 
         Outcomes with proportional columns lead every prior to the same posterior, so they reveal the same.
 
         Args:
-            tolerance: Largest difference of an entry of two normalised float64 columns.
+            tolerance: Largest difference of two entries for which float64 columns, scaled to sum 1, count as
+                proportional.
 
         Returns:
-            The channel of the merged columns, in order of first appearance. If outcomes have names, the name of a
-            merged outcome is the tuple of the names of its outcomes.
+            The reduced channel, with columns in order of first appearance. If outcomes have names, the name of a merged
+            outcome is the tuple of the names of its outcomes.
 
         Source: [fernandes2022], section II-A: channels with equal reductions have equal hypers.
         """
@@ -237,7 +238,7 @@ class Channel(Display):
         return stochastic(matrix, self.secrets, names)
 
     def same_as(self, other: "Channel", tolerance: float = 0.0) -> bool:
-        """Return whether the matrices have equal shapes, and entries equal up to ``tolerance``; names may differ."""
+        """Return whether both matrices have equal shapes, and entries equal up to ``tolerance``; names may differ."""
         instance(other, Channel, "other")
         tolerance = real(tolerance, "tolerance")
         if self.shape != other.shape:
@@ -259,8 +260,8 @@ class Channel(Display):
         The outcome may be published; each further draw for the same secret costs the level of the channel again.
 
         Args:
-            secrets: Secret, or list or array of secrets. A secret is given by number, or by name if secrets have names
-                (if some names are numbers, a number is read as a name). For names, outcomes are names too.
+            secrets: Secret, or list or array of secrets. A secret is an index or, if secrets have names, a name. (If
+                some names are numbers, a number is read as a name.) If secrets are names, outcomes are names too.
             shape: Shape of the independent draws for each secret; () for one draw.
             randomness: Source of random bits, by default the operating system; it must not be predictable.
             method: "constant" does the same work for every secret and outcome: n m comparisons a draw. "table" is
@@ -268,7 +269,7 @@ class Channel(Display):
                 at most 0.1 seconds, else "table".
 
         Returns:
-            One outcome, or an array of the shape ``shape`` followed by that of the secrets.
+            One outcome, or an array of outcomes; its shape is ``shape`` followed by the shape of ``secrets``.
 
         Raises:
             Unsupported: for a channel of floats, which satisfies no level exactly; apply `utmost.optima.repair` first.
@@ -294,7 +295,7 @@ class Channel(Display):
         return drawn_by_rows(self, rows, bits, method)
 
     def to_floats(self) -> "Channel":
-        """Return the channel of the nearest float64 entries, whose privacy level holds only up to rounding."""
+        """Return the channel with the nearest float64 entries; its privacy level holds only up to rounding."""
         return stochastic(to_floats(self.matrix), self.secrets, self.outcomes) if self.is_exact else self
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -392,7 +393,7 @@ class Remap(Display, PickledByFields):
     @classmethod
     @fitting_memory("identity")
     def identity(cls, size: int) -> "Remap":
-        """Return the remap that maps each outcome to the action of the same number."""
+        """Return the remap that maps outcome y to action y."""
         width = natural(size, "size", least=1)
         return cls(np.arange(width), width)
 
@@ -404,7 +405,7 @@ class Remap(Display, PickledByFields):
         return frozen(matrix)
 
     def apply(self, matrix: Array) -> Array:
-        """Return ``matrix @ self.matrix`` by adding up the columns with the same action. Cost: O(n m)."""
+        """Return ``matrix @ self.matrix``: add up the columns with the same action. Cost: O(n m)."""
         matrix = as_array(matrix, "matrix", ndim=2)
         if matrix.shape[1] != len(self.actions):
             raise OutOfRange(f"this remap is for {len(self.actions)} outcomes", came=matrix.shape[1])
@@ -415,7 +416,7 @@ class Remap(Display, PickledByFields):
         return merged
 
     def then(self, after: "Remap") -> "Remap":
-        """Return the composition: this remap, followed by a remap of its actions."""
+        """Return the remap that applies this remap, and then the remap ``after`` to its actions."""
         instance(after, Remap, "after")
         if self.size != len(after.actions):
             raise OutOfRange(

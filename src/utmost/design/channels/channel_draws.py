@@ -1,8 +1,8 @@
-"""Exact draws from a mechanism: an outcome for each secret, with exactly the probabilities in the row of the secret.
+"""Draw an outcome for each secret, with exactly the probabilities in the row of a channel of Fractions.
 
 A row of Fractions p_0, ..., p_(m-1) cuts [0, 1) at T_k = p_0 + ... + p_(k-1), and the outcome is the number of cuts
-below or at a uniform U. All draws first use 64 bits of U. If those bits do not decide on which side of a cut U lies,
-which happens in at most one of 2^40 draws, `Thresholds` reads further bits until they do.
+at or below a uniform number U. A draw first uses 64 bits of U. If those bits do not decide on which side of a cut U
+lies, which happens in at most one of 2^40 draws, `Thresholds` reads further bits until they decide.
 """
 
 from collections.abc import Hashable, Sequence
@@ -30,18 +30,18 @@ from utmost.errors import OutOfRange, Unsupported, WrongKind
 SecretNames = Sequence[Hashable] | None
 
 _LARGEST_WORD = (1 << 64) - 1
-# This many comparisons take about 0.1 seconds; up to this number the constant-time method is the default.
+# The constant-time method is the default for at most this many comparisons, which take about 0.1 seconds.
 _CONSTANT_UP_TO = 50_000_000
-# This many comparisons at once fit into the second-level cache.
+# Number of comparisons of one array operation, which fit into the second-level cache.
 _AT_ONCE = 1 << 17
-# Rows are compared in blocks that leave room for this many draws at once.
+# Rows are compared in blocks so small that one array operation compares at least this many draws.
 _DRAWS_SIDE_BY_SIDE = 256
 _MOST_OUTCOMES = 10**9
 _KEPT_SAMPLERS = 8
 
 
 class OutcomeSampler(Protocol):
-    """A sampler of outcomes for numbered secrets: a channel of Fractions, or the geometric mechanism."""
+    """A mechanism that draws outcomes for indices of secrets: a channel of Fractions, or the geometric mechanism."""
 
     @property
     def _secret_count(self) -> int: ...
@@ -71,43 +71,43 @@ class NamedMechanism:
     """A mechanism to draw from, with names of its secrets and outcomes."""
 
     mechanism: OutcomeSampler
-    # names of the secrets; if some names are numbers, a number is read as a name, otherwise as a position
+    # names of the secrets; if some names are numbers, a number is read as a name, otherwise as an index
     names: SecretNames = None
     answers: SecretNames = None  # names of the outcomes, used if the secrets are given by name
     remap: OutcomeRemap | None = None  # remap that is applied to each outcome
 
     def draw(self, secrets: Any, shape: Shape, randomness: Randomness | None, method: DrawMethod | None) -> Any:
-        """Draw independent outcomes for publication, see `outcomes`; refuse predictable randomness."""
+        """Draw outcomes for publication, like `outcomes`; raise PromiseBroken for predictable randomness."""
         bits = unpredictable(randomness, where="draw", instead="utmost.interfaces.testing.seeded_draw")
         return self.outcomes(secrets, shape, bits, method)
 
     def outcomes(self, secrets: Any, shape: Shape, randomness: Randomness, method: DrawMethod | None) -> Any:
-        """Draw independent outcomes, an array of shape ``shape`` followed by the shape of the secrets."""
-        asked = self._secret_rows(secrets)
+        """Draw independent outcomes; return an array of shape ``shape`` followed by the shape of ``secrets``."""
+        read = self._secret_rows(secrets)
         size = () if shape is None else shape if isinstance(shape, tuple) else (shape,)
         if not all(is_integer(n) and n >= 0 for n in size):
             raise OutOfRange("a shape must consist of integers >= 0", came=shape, where="draw")
         size = tuple(map(int, size))
-        if prod(size) * asked.rows.size > _MOST_OUTCOMES:
+        if prod(size) * read.rows.size > _MOST_OUTCOMES:
             raise OutOfRange(
                 f"at most {_MOST_OUTCOMES} outcomes can be drawn at once",
                 came="more",
                 where="draw",
                 remedy="Draw in parts.",
             )
-        rows = np.broadcast_to(asked.rows, (*size, *asked.rows.shape)).reshape(-1)
+        rows = np.broadcast_to(read.rows, (*size, *read.rows.shape)).reshape(-1)
         drawn = self.numbers(rows, randomness, method)
-        answers = self.answers if asked.is_named else None
-        if not size and asked.is_one:
+        answers = self.answers if read.is_named else None
+        if not size and read.is_one:
             return int(drawn[0]) if answers is None else answers[int(drawn[0])]
-        outcomes = drawn.reshape(*size, *(() if asked.is_one else asked.rows.shape))
+        outcomes = drawn.reshape(*size, *(() if read.is_one else read.rows.shape))
         if answers is None:
             return outcomes
         names = np.array(answers) if all(isinstance(name, str) for name in answers) else objects(answers)
         return names[outcomes]
 
     def rows(self, secrets: Any) -> NDArray[np.intp]:
-        """Return the row of each secret of a list, given by number or by name."""
+        """Return the row index of each secret of a list of indices or names."""
         return self._secret_rows(secrets).rows
 
     def numbers(self, rows: NDArray[np.intp], randomness: Randomness, method: DrawMethod | None) -> NDArray[np.intp]:
@@ -121,18 +121,18 @@ class NamedMechanism:
 
 
 def named_mechanism(mechanism: Any) -> NamedMechanism:
-    """Return a channel or a design as a mechanism to draw from, with the names of its secrets and outcomes."""
+    """Return a channel or a design as a `NamedMechanism`, with the names of its secrets and outcomes."""
     drawing: NamedMechanism = mechanism._drawing()
     return drawing
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SecretRows:
-    """Secrets as row numbers, whether they were passed by name, and whether a single secret was passed."""
+    """The row indices of secrets that a caller passed."""
 
     rows: NDArray[np.intp]
-    is_named: bool
-    is_one: bool
+    is_named: bool  # whether the secrets were passed by name
+    is_one: bool  # whether a single secret was passed, not a list
 
     @classmethod
     def read(cls, secrets: Any, names: SecretNames, size: int) -> "_SecretRows":
@@ -141,7 +141,7 @@ class _SecretRows:
             secrets, is_one = secrets.item(), True
         if isinstance(secrets, range) and (secrets.start < 0 or secrets.stop > size):
             raise OutOfRange(f"secrets must lie in 0..{size - 1}", came="a range with other numbers", where="draw")
-        # Integers become an integer array, and anything else an array of objects.
+        # Make an integer array of integers, and an array of objects of anything else.
         listed = [secrets] if is_one else secrets
         if not isinstance(listed, list | range):
             array = plain_array(listed, "array of secrets")
@@ -155,11 +155,11 @@ class _SecretRows:
         remedy = "Correct that secret; this message never shows it."
         has_numbers = not isinstance(names, range) and any(isinstance(name, AnyNumber) for name in names or ())
         if names is not None and (has_numbers or not are_integers):
-            place = {name: at for at, name in enumerate(names)}
+            index_of = {name: at for at, name in enumerate(names)}
             found = []
             for at, value in enumerate(values.ravel().tolist()):
                 try:
-                    found.append(place[value])
+                    found.append(index_of[value])
                 except Exception:  # an unknown name, or a value whose hash raises any error
                     came = f"another value at position {at} of the list"
                     raise OutOfRange("a secret must be one of the names of secrets", came=came, remedy=remedy) from None
@@ -180,9 +180,9 @@ class _SecretRows:
 def drawn_by_noise(
     at: Level, size: int, rows: NDArray[np.intp], bits: Randomness, method: DrawMethod | None
 ) -> NDArray[np.intp]:
-    """Return counts 0, ..., size - 1 with geometric noise of a level, clamped to 0, ..., size - 1."""
+    """Return the true counts ``rows`` plus geometric noise of a level, clamped to 0, ..., size - 1."""
     noise = joined(draws(Geometric(at), rows.size, randomness=bits, method=method), rows.size)
-    # Noise beyond 2^62 is clamped before it is added, so that the sum stays within int64.
+    # Clamp the noise before it is added, so that the sum stays within int64.
     clamped = np.minimum(np.maximum(noise, -size), size).astype(np.int64)
     return np.asarray(np.clip(rows + clamped, 0, size - 1), np.intp)
 
@@ -190,7 +190,7 @@ def drawn_by_noise(
 def drawn_by_rows(
     channel: ChannelRows, rows: NDArray[np.intp], bits: Randomness, method: DrawMethod | None
 ) -> NDArray[np.intp]:
-    """Draw an outcome for each row of an exact channel; refuse a channel of floats."""
+    """Draw an outcome for each row index of an exact channel; raise Unsupported for a channel of floats."""
     if not channel.is_exact:
         raise Unsupported(
             "a draw needs probabilities that are Fractions, because floats satisfy no level exactly",
@@ -207,9 +207,9 @@ def _sampler(channel: ChannelRows) -> "RowSampler":
 
 
 class RowSampler:
-    """A sampler of outcomes for rows of an (n, m) matrix of Fractions."""
+    """A sampler that draws outcomes with the probabilities in the rows of an (n, m) matrix of Fractions."""
 
-    # Cost: O(n m) once; then 0.1 to 0.3 us a draw by table, or 1 to 2 n m nanoseconds a draw in constant time.
+    # Cost: O(n m) once; then each draw takes 0.1 to 0.3 us by table, or 1 to 2 n m nanoseconds in constant time.
     __slots__ = ("_count_type", "_cut_numerators", "_cut_words", "_denominators", "_keys", "_shape", "_shift")
 
     def __init__(self, matrix: Array) -> None:
@@ -228,17 +228,17 @@ class RowSampler:
             self._denominators.append(total)
             first.append([min((end << 64) // total, _LARGEST_WORD) for end in ends])
         self._cut_words = frozen(np.array(first, np.uint64).reshape(n, m - 1))
-        # A key is the number of a row, followed by the leading bits of a random word.
+        # A key is the index of a row, followed by the leading bits of a 64-bit random integer.
         self._shift = np.uint64(max(1, (n - 1).bit_length()))
         self._keys = frozen(self._key(np.arange(n, dtype=np.uint64)[:, None], self._cut_words).ravel())
 
     def cuts(self, row: int, bits: int) -> list[Interval]:
-        """Return intervals around T_1, ..., T_(m-1) of a row."""
+        """Return intervals, 2^-bits wide, around the cuts T_1, ..., T_(m-1) of a row."""
         ends, total = self._cut_numerators[row], self._denominators[row]
         return [Interval((end << bits) // total, -((-end << bits) // total), bits) for end in ends]
 
     def draw(self, rows: NDArray[np.intp], randomness: Randomness, method: DrawMethod | None) -> NDArray[np.intp]:
-        """Draw an independent outcome for each row."""
+        """Draw an independent outcome for each row index."""
         n, m = self._shape
         outcomes = np.zeros(rows.size, np.intp)
         if m == 1:
@@ -246,29 +246,29 @@ class RowSampler:
         constant = method == "constant" or (method is None and rows.size * n * m <= _CONSTANT_UP_TO)
         for start in range(0, rows.size, CHUNK):
             here = rows[start : start + CHUNK]
-            words: NDArray[np.uint64] = randomness.words(here.size, 64)
-            index, unsure = (self._by_comparison if constant else self._by_search)(here, words)
-            for place in np.flatnonzero(unsure).tolist():
-                exact_cuts = Thresholds(partial(self.cuts, int(here[place])))
-                index[place] = exact_cuts.decide(int(words[place]), 64, randomness.word)
-            outcomes[start : start + CHUNK] = index
+            uniform: NDArray[np.uint64] = randomness.words(here.size, 64)
+            drawn, unsure = (self._by_comparison if constant else self._by_search)(here, uniform)
+            for k in np.flatnonzero(unsure).tolist():
+                exact_cuts = Thresholds(partial(self.cuts, int(here[k])))
+                drawn[k] = exact_cuts.decide(int(uniform[k]), 64, randomness.word)
+            outcomes[start : start + CHUNK] = drawn
         return outcomes
 
-    def _key(self, rows: NDArray[np.uint64], words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        return (rows << (np.uint64(64) - self._shift)) | (words >> self._shift)
+    def _key(self, rows: NDArray[np.uint64], uniform: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        return (rows << (np.uint64(64) - self._shift)) | (uniform >> self._shift)
 
     def _by_search(
-        self, rows: NDArray[np.intp], words: NDArray[np.uint64]
+        self, rows: NDArray[np.intp], uniform: NDArray[np.uint64]
     ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Return the number of truncated cuts at or below each word in its row, and whether one equals the word."""
-        keys, before = self._key(rows.astype(np.uint64), words), rows * (self._shape[1] - 1)
+        """Return how many cuts of each draw's row are at or below ``uniform``, and whether a tie leaves this open."""
+        keys, before = self._key(rows.astype(np.uint64), uniform), rows * (self._shape[1] - 1)
         index = np.searchsorted(self._keys, keys, side="right") - before
         return index, (index > 0) & (self._keys[np.maximum(before + index - 1, 0)] == keys)
 
     def _by_comparison(
-        self, rows: NDArray[np.intp], words: NDArray[np.uint64]
+        self, rows: NDArray[np.intp], uniform: NDArray[np.uint64]
     ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Return the same as `_by_search` in constant time: each word is compared with every cut of every row."""
+        """Return the result of `_by_search` in constant time: compare each draw with every cut of every row."""
         n, m = self._shape
         indices, unsure = np.zeros(rows.size, np.intp), np.zeros(rows.size, np.bool_)
         block = max(1, min(n, _AT_ONCE // (m * min(rows.size, _DRAWS_SIDE_BY_SIDE))))
@@ -278,8 +278,8 @@ class RowSampler:
             for low in range(0, n, block):
                 cuts = self._cut_words[low : low + block, :, None]
                 is_own = rows[here] == np.arange(low, low + len(cuts))[:, None]
-                # All rows are compared, and one result is kept by arithmetic, so no memory address depends on the row.
-                passed = np.add.reduce((words[here] >= cuts).view(np.uint8), axis=1, dtype=self._count_type)
+                # Compare all rows, and select one result by arithmetic, so that no memory address depends on the row.
+                passed = np.add.reduce((uniform[here] >= cuts).view(np.uint8), axis=1, dtype=self._count_type)
                 indices[here] += (passed * is_own).sum(axis=0, dtype=np.intp)
-                unsure[here] |= (np.logical_or.reduce(words[here] == cuts, axis=1) & is_own).any(axis=0)
+                unsure[here] |= (np.logical_or.reduce(uniform[here] == cuts, axis=1) & is_own).any(axis=0)
         return indices, unsure

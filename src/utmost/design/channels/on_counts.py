@@ -1,4 +1,4 @@
-"""Channels on counts: geometric noise (clamped, unbounded or renormalised), Laplace noise, and the fair mechanism."""
+"""Build channels on counts: geometric noise (clamped, unbounded or renormalised), Laplace noise, the fair mechanism."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ from utmost.errors import OutOfRange
 
 @fitting_memory("geometric_channel")
 def geometric_channel(size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
-    """The range-restricted geometric mechanism on {0, ..., n}: exact if alpha is rational, else float64.
+    """Return the geometric mechanism on the counts 0, ..., n: two-sided geometric noise, clamped to the range.
 
-    G[i, j] = c_j alpha^|i-j| with c = 1/(1+alpha) at both ends and (1-alpha)/(1+alpha) inside: two-sided geometric
-    noise, clamped to the range. Float64 entries below the smallest float become 0.
+    G[i, j] = c_j alpha^|i-j| with c = 1/(1+alpha) at both ends and (1-alpha)/(1+alpha) inside. Entries are exact if
+    alpha is rational, else float64; float64 entries below the smallest float become 0.
 
     Args:
         size: Number of counts, n + 1 >= 1.
@@ -47,7 +47,7 @@ def geometric_channel(size: int, epsilon: Number | Level | None = None, *, alpha
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GeometricMatrix(Display):
-    r"""The matrix G of `geometric_channel` without its entries: products with G and with its inverse take O(n m).
+    r"""The matrix G of `geometric_channel`, not stored: products with G and with its inverse take O(n m).
 
     G = E diag(c) with E[i, j] = alpha^|i-j|, and E^{-1} = T / (1 - alpha^2) is tridiagonal: T has -alpha beside the
     diagonal, and on it 1 at both ends and 1 + alpha^2 inside. So G^{-1} = diag(1/c) T / (1 - alpha^2).
@@ -72,7 +72,7 @@ class GeometricMatrix(Display):
         object.__setattr__(self, "size", natural(self.size, "size", least=1))
 
     def scales(self, floats: bool = False) -> Array:
-        """Return c, (n+1,), as Fractions; as float64 if ``floats`` or if alpha is irrational."""
+        """Return the factors c of the columns (n+1,): Fractions, or float64 if ``floats`` or if alpha is irrational."""
         floats = truth(floats, "floats")
         ends, inside = self._scale(floats)
         c = np.full(self.size, inside, dtype=np.float64 if isinstance(inside, float) else object)
@@ -80,7 +80,7 @@ class GeometricMatrix(Display):
         return frozen(c)
 
     def powers(self, floats: bool = False) -> Array:
-        """Return alpha^0, ..., alpha^n as Fractions; as float64 if ``floats`` or if alpha is irrational."""
+        """Return alpha^0, ..., alpha^n: Fractions, or float64 if ``floats`` or if alpha is irrational."""
         floats = truth(floats, "floats")
         if floats or not self.level.is_rational:
             return frozen(np.exp(-self.level.epsilon_float * np.arange(self.size)))
@@ -90,7 +90,7 @@ class GeometricMatrix(Display):
 
     @fitting_memory("matrix")
     def matrix(self, floats: bool = False) -> Array:
-        """G as an (n+1, n+1) array. Cost: O(n^2)."""
+        """Return G as an (n+1, n+1) array. Cost: O(n^2)."""
         floats = truth(floats, "floats")
         powers, (ends, inside) = self.powers(floats), self._scale(floats)
         i = np.arange(self.size)
@@ -100,22 +100,22 @@ class GeometricMatrix(Display):
         return frozen(matrix)
 
     def product(self, columns: Array) -> Array:
-        """G @ columns, for (n+1, m) or (n+1,). Cost: O(n m)."""
+        """Return G @ columns, for columns (n+1, m) or (n+1,). Cost: O(n m)."""
         x = self._checked_columns(columns)
         return frozen(self._sweep(x * _as_column(self._scales_like(x), x)))
 
     def transpose_product(self, columns: Array) -> Array:
-        """G.T @ columns, for (n+1, m) or (n+1,). Cost: O(n m)."""
+        """Return G.T @ columns, for columns (n+1, m) or (n+1,). Cost: O(n m)."""
         x = self._checked_columns(columns)
         return frozen(self._sweep(x) * _as_column(self._scales_like(x), x))
 
     def inverse_product(self, columns: Array) -> Array:
-        """G^{-1} @ columns, for (n+1, m) or (n+1,). Cost: O(n m)."""
+        """Return G^{-1} @ columns, for columns (n+1, m) or (n+1,). Cost: O(n m)."""
         x = self._checked_columns(columns)
         return frozen(self._tridiagonal(x) / _as_column(self._scales_like(x), x))
 
     def inverse_transpose_product(self, columns: Array) -> Array:
-        """(G.T)^{-1} @ columns, for (n+1, m) or (n+1,). Cost: O(n m)."""
+        """Return (G.T)^{-1} @ columns, for columns (n+1, m) or (n+1,). Cost: O(n m)."""
         x = self._checked_columns(columns)
         return frozen(self._tridiagonal(x / _as_column(self._scales_like(x), x)))
 
@@ -127,7 +127,7 @@ class GeometricMatrix(Display):
         randomness: Any = None,
         method: DrawMethod | None = None,
     ) -> Any:
-        """Draw a count for each true count, exactly, for rational and irrational levels: see `Channel.draw`."""
+        """Draw a noisy count for each true count, exactly, at any level; the arguments are those of `Channel.draw`."""
         return self._drawing().draw(secrets, shape, randomness, method)
 
     def _drawing(self) -> NamedMechanism:
@@ -141,7 +141,7 @@ class GeometricMatrix(Display):
         return drawn_by_noise(self.level, self.size, rows, bits, method)
 
     def determinant(self) -> Fraction | float:
-        """det G = (1-alpha)^(2n-1) / (1+alpha) for n >= 1; G = [1] for n = 0."""
+        """Return det G = (1-alpha)^(2n-1) / (1+alpha) for n >= 1, and 1 for n = 0."""
         if self.size == 1:
             return Fraction(1)
         ends, inside = self._scale(floats=False)
@@ -149,7 +149,7 @@ class GeometricMatrix(Display):
         return determinant
 
     def _scale(self, floats: bool) -> tuple[Fraction | float, Fraction | float]:
-        """Return c at the ends and inside; for n = 0 both ends are the same count, and c is 1."""
+        """Return the factor c at the ends and inside; for n = 0, c is 1."""
         if floats or not self.level.is_rational:
             e = self.level.epsilon_float
             ends, inside = float(1 / (1 + np.exp(-e))), float(np.tanh(e / 2))
@@ -170,7 +170,7 @@ class GeometricMatrix(Display):
         return self.scales(floats=not is_exact(x))
 
     def _sweep(self, x: Array) -> Array:
-        """Return E @ x by one pass down and one pass up."""
+        """Return E @ x for E[i, j] = alpha^|i-j|, by one pass down and one pass up."""
         a = self._alpha(x)
         down, up = x.copy(), np.zeros_like(x) if not is_exact(x) else x * Fraction(0)
         for i in range(1, self.size):
@@ -206,11 +206,12 @@ def _as_column(scales: Array, x: Array) -> Array:
 def unbounded_geometric_channel(
     size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> Channel:
-    """Two-sided geometric noise on {0, ..., n}; all responses below 0 are one outcome, and all above n another.
+    """Return two-sided geometric noise on the counts 0, ..., n, with one outcome below 0 and one above n.
 
-    C[i, j] = (1-alpha)/(1+alpha) alpha^|i-j| inside; the tails have alpha^(i+1)/(1+alpha) and alpha^(n-i+1)/(1+alpha).
-    The column of each response below 0 is proportional to the column of 0, so merging a tail changes no posterior.
-    Merging proportional columns gives `geometric_channel`, so both mechanisms have the same hyper.
+    C[i, j] = (1-alpha)/(1+alpha) alpha^|i-j| for responses j in 0..n. All responses below 0 are one outcome, with
+    probability alpha^(i+1)/(1+alpha); all responses above n are another, with probability alpha^(n-i+1)/(1+alpha). The
+    columns of all responses below 0 are proportional to the column of 0, so their merging changes no posterior. If
+    proportional columns are merged, the result is `geometric_channel`, so both channels have the same hyper.
 
     Args:
         size: Number of counts, n + 1 >= 1.
@@ -226,17 +227,17 @@ def unbounded_geometric_channel(
     """
     n = natural(size, "size", least=1) - 1
     g = GeometricMatrix(n + 3, level(epsilon, alpha))
-    wide = g.matrix()[1:-1]  # clamping to {-1, ..., n+1} merges the tails
+    wide = g.matrix()[1:-1]  # noise clamped to -1, ..., n+1, for true counts 0, ..., n
     return stochastic(wide, outcomes=("< 0", *range(n + 1), f"> {n}"))
 
 
 def renormalised_geometric_channel(
     size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> Channel:
-    """C[i, j] proportional to alpha^|i-j| on {0, ..., n}, each row divided by its own sum.
+    """Return the channel on the counts 0, ..., n with rows proportional to alpha^|i-j|, which breaks its level.
 
-    **This channel does not satisfy its nominal level for n >= 2**, because row sums differ. Its true level is
-    `renormalised_epsilon`. Use `geometric_channel`, which clamps and satisfies the level.
+    **This channel does not satisfy its nominal level for n >= 2**, because the rows of powers have different sums. Its
+    true epsilon is `renormalised_epsilon`. Use `geometric_channel`, which clamps noise and satisfies the level.
 
     >>> renormalised_geometric_channel(3, alpha="1/2").matrix[:, 0].tolist()
     [Fraction(4, 7), Fraction(1, 4), Fraction(1, 7)]
@@ -250,8 +251,9 @@ def renormalised_geometric_channel(
 def renormalised_epsilon(size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> float:
     """Return the true epsilon of `renormalised_geometric_channel`, rounded up.
 
-    It is the logarithm of (1/alpha) (1 + (alpha - alpha^n) (1 - alpha) / (1 - alpha^(n+1))), where the second factor is
-    the ratio of the sums of rows 1 and 0. It is the nominal epsilon for n = 1, and 0 for n = 0.
+    The true epsilon is the logarithm of (1/alpha) (1 + (alpha - alpha^n) (1 - alpha) / (1 - alpha^(n+1))), where the
+    second factor is the ratio of the sums of powers in rows 1 and 0. For n = 1 it is the nominal epsilon, for n = 0 it
+    is 0.
 
     >>> renormalised_epsilon(3, alpha="1/2"), renormalised_epsilon(2, epsilon=1)  # log(16/7) is above log(2)
     (0.8266785731844..., 1.0)
@@ -274,7 +276,7 @@ def laplace_channel(
     alpha: Number | None = None,
     thresholds: Sequence[Number] | None = None,
 ) -> Channel:
-    """A count in {0, ..., n} plus Laplace noise of density (epsilon/2) exp(-epsilon |x|), rounded to intervals.
+    """Return a count in 0, ..., n plus Laplace noise of density (epsilon/2) exp(-epsilon |x|), rounded to intervals.
 
     Let F be the distribution function of the noise and t_1 < ... < t_k the thresholds, with t_0 = -infinity and t_{k+1}
     = infinity. Outcome j is the interval from t_j to t_{j+1}, and C[i, j] = F(t_{j+1} - i) - F(t_j - i).
@@ -315,14 +317,14 @@ def laplace_channel(
         tail = cache(lambda gap: (at.scaled(gap).alpha_fraction() if gap else Fraction(1)) / 2)
         masses = []
         for i in range(rows):
-            # Differences of F, where F(x) is tail(|x|) for x < 0 and 1 - tail(|x|) for x >= 0.
+            # The masses are differences of F, where F(x) is tail(|x|) for x < 0 and 1 - tail(|x|) for x >= 0.
             below = [tail(i - t) if t < i else 1 - tail(t - i) for t in cuts]
             masses.append([b - a for a, b in zip([Fraction(0), *below], [*below, Fraction(1)], strict=True)])
         return stochastic(np.array(masses, dtype=object).reshape(rows, -1))
     # A power is irrational: use floats.
     rate, ends = at.epsilon_float, np.array([-np.inf, *map(float, cuts), np.inf]) - np.arange(rows)[:, None]
     low, high = ends[:, :-1], ends[:, 1:]
-    # P(low < X < high) without cancellation: tail (1 - exp(-rate width)) on one side of 0.
+    # Compute P(low < X < high) without cancellation: for an interval on one side of 0 as tail (1 - exp(-rate width)).
     one_side: Any = np.exp(-rate * np.minimum(abs(low), abs(high))) / 2 * -np.expm1(-rate * (high - low))
     across = 1 - (np.exp(rate * np.minimum(low, 0)) + np.exp(-rate * np.maximum(high, 0))) / 2
     return stochastic(np.asarray(np.where((low < 0) & (high > 0), across, one_side)))
@@ -330,16 +332,17 @@ def laplace_channel(
 
 @fitting_memory("fair_channel")
 def fair_channel(size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
-    r"""C[x, r] = y alpha^e(x, r) on {0, ..., n}, where every row holds the powers 0, 1, 1, 2, 2, ... of alpha.
+    r"""Return the fair mechanism on the counts 0, ..., n: C[x, r] = y alpha^e(x, r), with the same y for every count.
 
-    Let m be the distance of x from the nearer end. Then e = |x - r| if |x - r| <= m; otherwise e = ceil(r / 2) for x in
-    the lower half and e = ceil((n - r) / 2) for x in the upper half. All rows have the same sum 1/y of powers:
+    The exponents e in every row are 0, 1, 1, 2, 2, ... in some order. Let m be the distance of x from the nearer end.
+    Then e = |x - r| if |x - r| <= m; otherwise e = ceil(r / 2) for x in the lower half and e = ceil((n - r) / 2) for x
+    in the upper half. All rows have the same sum 1/y of powers:
 
         1/y = (1 + alpha - 2 alpha^(n/2 + 1)) / (1 - alpha)              for even n,
         1/y = (1 + alpha) (1 - alpha^((n + 1)/2)) / (1 - alpha)          for odd n.
 
-    It is honest, fair, symmetric and monotone in rows and columns. Among all fair private mechanisms it has the largest
-    probability of the true count.
+    The mechanism is honest, fair, symmetric and monotone in rows and columns (see `Constraint`). Among all fair private
+    mechanisms it has the largest probability of the true count.
 
     Args:
         size: Number of counts, n + 1 >= 1.

@@ -1,4 +1,4 @@
-"""Channels on other spaces: randomised response, two secrets, tight constraints, noise on a lattice."""
+"""Build randomised response, the optimum for two secrets, mechanisms with tight constraints, and noise on a grid."""
 
 from fractions import Fraction
 from math import ceil
@@ -23,9 +23,10 @@ from utmost.errors import Infeasible, OutOfRange, SolverFailed, Unsupported
 
 @fitting_memory("randomized_response")
 def randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
-    """R[x, y] = 1/w for y = x and alpha/w otherwise, with w = 1 + (k-1) alpha: the truth is the likeliest answer.
+    """Return randomised response: R[x, y] = 1/w for y = x and alpha/w otherwise, with w = 1 + (k-1) alpha.
 
-    It satisfies its level on `discrete(k)`, where it has the largest multiplicative capacity.
+    The true answer has the largest probability. The channel satisfies its level on `discrete(k)`, where no other
+    channel of the level has a larger multiplicative capacity.
 
     Args:
         k: Number of secrets, k >= 1.
@@ -42,9 +43,10 @@ def randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha:
 
 @fitting_memory("dual_randomized_response")
 def dual_randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
-    """R[x, y] = alpha/w for y = x and 1/w otherwise, with w = alpha + k - 1: the truth is the least likely answer.
+    """Return dual randomised response: R[x, y] = alpha/w for y = x and 1/w otherwise, with w = alpha + k - 1.
 
-    It satisfies its level on `discrete(k)`, where it has the largest additive capacity.
+    The true answer has the smallest probability. The channel satisfies its level on `discrete(k)`, where no other
+    channel of the level has a larger additive capacity.
 
     Args:
         k: Number of secrets, k >= 1.
@@ -74,7 +76,9 @@ def _two_valued(k: int, on_diagonal: Any, elsewhere: Any) -> Channel:
 def two_secret_optimum(
     epsilon: Number | Level | None = None, *, alpha: Number | None = None, distance: Number | Surd = 1
 ) -> Channel:
-    """T = [[k e^d, k], [k, k e^d]] with k = 1/(1 + e^d) and d = epsilon times the distance of the two secrets.
+    """Return the best mechanism for two secrets: T = [[k e^d, k], [k, k e^d]] with k = 1/(1 + e^d).
+
+    Here d is epsilon times the distance of the secrets.
 
     Every private mechanism for two secrets is T followed by post-processing, so T is optimal for every prior and every
     loss. For more secrets no mechanism has this property.
@@ -112,10 +116,11 @@ def two_secret_optimum(
 
 
 def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
-    """C = E diag(w), where E[x, y] = alpha^d(x, y) and E w = 1; outcomes are secrets, and C[x, y] = E[x, y] C[y, y].
+    """Return the mechanism that satisfies the constraints C[x, y] >= alpha^d(x, y) C[y, y] with equality.
 
-    If w >= 0, this mechanism has the largest multiplicative capacity of its type, sum w, which is the magnitude of the
-    scaled space. On counts it is the geometric mechanism, on `discrete(k)` randomised response, and on a Hamming cube
+    The outcomes are the secrets. C = E diag(w), where E[x, y] = alpha^d(x, y) and E w = 1. If w >= 0, this mechanism
+    has the largest multiplicative capacity of its type, sum w, which is the magnitude of the space with distances
+    epsilon d. On counts it is the geometric mechanism, on `discrete(k)` randomised response, and on a Hamming cube
     randomised response of each bit.
 
     Args:
@@ -127,7 +132,7 @@ def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, al
         float64.
 
     Raises:
-        Infeasible: if some w is negative: then no mechanism satisfies all constraints with equality.
+        Infeasible: if some w is negative, so that no mechanism satisfies all constraints with equality.
 
     Cost: one n x n linear system; the exact one takes seconds for n in the hundreds.
 
@@ -166,7 +171,7 @@ def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, al
 
 
 def alpha_powers(space: Space, at: Level) -> Array:
-    """Return E[x, y] = alpha^d(x, y), (n, n): Fractions if all of them are rational, else float64."""
+    """Return the matrix alpha^d(x, y), (n, n): Fractions if all powers are rational, else float64."""
     lengths = space.metric.length_table().astype(object)
     powers = {0: Fraction(1)}
     for length in set(lengths.flat):
@@ -183,7 +188,7 @@ def alpha_powers(space: Space, at: Level) -> Array:
     return frozen(np.exp(-at.epsilon_float * lengths.astype(np.float64)))
 
 
-# Lattice points of weight below exp(-_REACH) have together less than 1e-20 of the weight of all others.
+# Lattice points of weight below exp(-_DEPTH) have together less than 1e-20 of the weight of all other points.
 _DEPTH = 52
 _FARTHEST = 50_000
 _MOST_EPSILON = 1_000_000  # at this epsilon, the probability of the wrong answer has about 400 000 digits
@@ -192,10 +197,10 @@ _MOST_EPSILON = 1_000_000  # at this epsilon, the probability of the wrong answe
 def planar_geometric_channel(
     rows: int, cols: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> Channel:
-    """Noise with P(z) = c alpha^|z| on the points z of an infinite lattice, |z| Euclidean, projected into the grid.
+    """Return planar noise on a grid: P(z) = c alpha^|z| on the infinite lattice, then moved to the nearest grid point.
 
-    The constant c is the same for every secret, so the level holds for the Euclidean distance. Replacing a point
-    outside the grid by the nearest grid point is post-processing.
+    |z| is the Euclidean length. The constant c is the same for every secret, so the level holds for the Euclidean
+    distance. Replacing a point outside the grid by the nearest grid point is post-processing.
 
     Args:
         rows, cols: Grid, see `spaces.grid`.
@@ -224,9 +229,12 @@ def planar_geometric_channel(
             remedy="Use a coarser grid: with steps k times as long, pass k times the epsilon.",
         )
     weights = _weights(at.epsilon_float, n, m, reach)
-    kinds, places = zip(_offsets(n), _offsets(m), strict=True)
+    kinds, nearest = zip(_offsets(n), _offsets(m), strict=True)
     joint = weights[
-        kinds[0][:, None, :, None], kinds[1][None, :, None, :], places[0][:, None, :, None], places[1][None, :, None, :]
+        kinds[0][:, None, :, None],
+        kinds[1][None, :, None, :],
+        nearest[0][:, None, :, None],
+        nearest[1][None, :, None, :],
     ]
     matrix = joint.reshape(n * m, n * m)
     names = tuple(grid(n, m).labels)
@@ -237,14 +245,14 @@ _ONE, _BEYOND, _ALL = range(3)
 
 
 def _offsets(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return which offsets along an axis lead from secret to outcome (one, all beyond, all), and the nearest offset."""
+    """Return, for secret and outcome on an axis, the kind of offsets between them (one, beyond, all) and the least."""
     x, y = np.arange(size)[:, None], np.arange(size)[None, :]
     kind = np.where((y == 0) | (y == size - 1), _BEYOND if size > 1 else _ALL, _ONE)
     return np.broadcast_to(kind, (size, size)), abs(x - y)
 
 
 def _weights(rate: float, n: int, m: int, reach: int) -> Floats:
-    """Return sums of exp(-rate |(i, j)|) over offsets, by kind of i, kind of j, nearest |i| < n and nearest |j| < m."""
+    """Return sums of exp(-rate |(i, j)|) over offsets, indexed by kind of i, kind of j, nearest |i| and nearest |j|."""
     weights = np.zeros((3, 3, n, m))
     across = np.arange(reach + 1.0)
     beyond = np.zeros((2, m))
@@ -254,7 +262,7 @@ def _weights(rate: float, n: int, m: int, reach: int) -> Floats:
         beyond += [row[:m], ends]
         if i < n:
             weights[_ONE, :2, i], weights[_BEYOND, :2, i] = [row[:m], ends], beyond
-    # All offsets: both sides from 0 on, minus 0, which is counted twice.
+    # The sum over all offsets is twice the sum from 0 on, minus the term at 0.
     weights[_ALL, :2] = 2 * weights[_BEYOND, :2, :1] - weights[_ONE, :2, :1]
     weights[:, _ALL] = 2 * weights[:, _BEYOND, :, :1] - weights[:, _ONE, :, :1]
     return weights

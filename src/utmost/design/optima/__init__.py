@@ -1,1 +1,1 @@
-"""Optimal mechanisms and remaps for consumers, with certificates that bound the distance from the optimum."""
+"""Find the mechanism or remap with the least expected loss for a consumer, with a certificate that proves a bound."""

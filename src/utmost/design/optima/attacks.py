@@ -1,8 +1,8 @@
-"""The information of a mechanism for an attacker: guesses before and after an outcome, compared with usual mechanisms.
+"""Compute how well an attacker guesses a secret without and with an outcome of a mechanism, and of usual mechanisms.
 
 Epsilon bounds how much any outcome can change any belief; it does not say how well someone who knows the prior guesses
-a secret. The numbers here say this for one prior. They differ for other priors, so they are no guarantee. They assume
-the best strategy of the attacker (`utmost.leakage`).
+a secret. The numbers here say this for one prior and the best strategy of the attacker (`utmost.leakage`). Other priors
+have other numbers, so these numbers are no guarantee.
 """
 
 import math
@@ -28,7 +28,7 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import EuclideanGridMetric, LineMetric, ManhattanGridMetric
 from utmost.errors import OutOfRange, Unsupported
 
-# Up to this many products, exact numbers take some tenths of a second.
+# With at most this many products, exact numbers take some tenths of a second.
 _MOST_EXACT = 250_000
 # For more secrets, computing the exponential mechanism takes seconds.
 _MOST_COSTS = 100
@@ -49,22 +49,22 @@ class Odds(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Attack(Display):
-    """The information of one outcome of a mechanism for someone with a prior on the secret."""
+    """How well an attacker with a prior guesses the secret, without and with one outcome of a mechanism."""
 
     # Fractions if prior, loss and mechanism are exact and small; else floats that err on the safe side: probabilities
     # of a correct guess and losses of the reader are rounded up, errors of the attacker down.
     mechanism: str
     prior_vulnerability: Fraction | float  # probability of a correct guess without the outcome
-    vulnerability: Fraction | float  # the same with the outcome: sum_y max_x p_x C[x, y]
+    vulnerability: Fraction | float  # probability of a correct guess with the outcome: sum_y max_x p_x C[x, y]
     prior_error: Fraction | float  # expected loss of the best guess without the outcome
-    error: Fraction | float  # the same with the outcome, the expected inference error
+    error: Fraction | float  # expected loss of the best guess with the outcome, the expected inference error
     loss: Fraction | float  # expected loss of the intended reader
     odds: Odds | None  # worst change of the odds of a secret; None for a single secret
     others: tuple["Attack", ...] = ()  # usual mechanisms at the same level, remapped for the same reader
 
     @property
     def leakage(self) -> Fraction | float:
-        """The multiplicative Bayes leakage, by which the outcome multiplies the probability of a correct guess."""
+        """The factor by which the outcome multiplies the chance of a correct guess (multiplicative Bayes leakage)."""
         ratio = self.vulnerability / self.prior_vulnerability
         return ratio if isinstance(ratio, Fraction) else math.nextafter(ratio, math.inf)
 
@@ -72,13 +72,13 @@ class Attack(Display):
 def attack(
     channel: Channel, consumer: Consumer, *, prior: object = None, loss: object = None, mechanism: str = "mechanism"
 ) -> Attack:
-    """Return the information of one outcome of a channel for an attacker, by the measures of `utmost.leakage`.
+    """Return how well an attacker guesses the secret without and with one outcome of a channel.
 
     Args:
         channel: (n, m); the consumer applies its best remap to the outcomes.
         consumer: Intended reader, whose loss is the cost of the mechanism.
-        prior: (n,) prior of the attacker; the prior of the reader if left out.
-        loss: Loss of the attacker's guess, see `l_uncertainty`; the reader's loss by default.
+        prior: (n,) prior of the attacker; by default the prior of the consumer.
+        loss: Loss of the attacker's guess, see `l_uncertainty`; by default the loss of the consumer.
         mechanism: Name of the mechanism.
 
     Raises:
@@ -101,7 +101,7 @@ def attack(
     if not (channel.shape[0] == len(belief) == consumer.secrets):
         raise OutOfRange(f"channel and prior must have {consumer.secrets} secrets", came=channel.shape, where="attack")
     n, m = channel.shape
-    known = bayes_vulnerability.prior(belief)  # the largest of the given numbers, without rounding
+    known = bayes_vulnerability.prior(belief)  # the largest entry of the prior, without rounding
     if n * m * consumer.actions > _MOST_EXACT:
         channel, consumer, belief = channel.to_floats(), consumer.to_floats(), as_array(to_floats(belief))
     by = l_uncertainty(consumer if loss is None else loss)
@@ -121,7 +121,7 @@ def attack(
 
 
 def attack_beside(mechanism: Channel, ptype: PrivacyType, consumer: Consumer, *, prior: object, loss: object) -> Attack:
-    """Return the attack on an optimal mechanism, with the attacks on the usual mechanisms of its type."""
+    """Return the attack on an optimal mechanism, with attacks on the usual mechanisms of its type in ``others``."""
     knowledge = {"prior": prior, "loss": loss}
     others = tuple(
         attack(channel @ bayes_remap(channel, consumer), consumer, mechanism=name, **knowledge)
@@ -133,14 +133,15 @@ def attack_beside(mechanism: Channel, ptype: PrivacyType, consumer: Consumer, *,
 def usual_mechanisms(ptype: PrivacyType, floats: bool = False) -> dict[str, Channel]:
     """Return the mechanisms that are usually used on a space, at the level of the type, by name.
 
-    On counts: clamped geometric noise. On a grid with Euclidean distances: planar noise, P(z) = c alpha^|z| at the
-    points z of the infinite lattice, moved to the nearest place (`planar_geometric_channel`, for epsilon of at least
-    1/1000). This is the planar Laplace density at the points, normalised over the points, without integrals over cells
-    or cut-off tails. On a grid with Manhattan distances: geometric noise on both axes. On every space of up to 100
-    secrets: the exponential mechanism with the distance as cost.
+    - Counts: clamped geometric noise.
+    - A grid with Euclidean distances and an epsilon of at least 1/1000: planar noise, `planar_geometric_channel`. The
+      noise z has P(z) = c alpha^|z| at the points z of the infinite lattice, and the result is moved to the nearest
+      point of the grid. P is the planar Laplace density at the lattice points, normalised over them.
+    - A grid with Manhattan distances: geometric noise on both axes.
+    - Every space of at most 100 secrets: the exponential mechanism with the distance as cost.
 
     Args:
-        ptype: Space and level.
+        ptype: Privacy type: space and level.
         floats: Whether to compute in float64.
 
     >>> from utmost.spaces import counts
@@ -166,12 +167,12 @@ def usual_mechanisms(ptype: PrivacyType, floats: bool = False) -> dict[str, Chan
 
 
 def _worst_odds(matrix: Array, prior: Array, slack: float) -> Odds | None:
-    """Return the largest C[x, y] (1 - p_x) / sum_z p_z C[z, y] over z != x; all terms are positive and none cancels."""
+    """Return the secret x and outcome y with the largest C[x, y] (1 - p_x) / (sum over z != x of p_z C[z, y])."""
     others, rest = _all_but_one(prior[:, None]), _all_but_one(np.asarray(prior[:, None] * matrix))
     possible = (matrix > 0) & (prior > 0)[:, None] & (others > 0)
     if not possible.any():
         return None
-    # An outcome that is impossible for all other secrets proves this one.
+    # An outcome that is impossible for all secrets but one proves that secret.
     some, certain = possible & (rest > 0), possible & (rest == 0)
     factor = np.zeros(matrix.shape, matrix.dtype)
     with np.errstate(over="ignore"):
@@ -184,7 +185,7 @@ def _worst_odds(matrix: Array, prior: Array, slack: float) -> Odds | None:
 
 
 def _all_but_one(columns: Array) -> Array:
-    """Return the sum of the other entries in the column of each entry, without cancellation."""
+    """Return, for each entry, the sum of all other entries of its column; in floats without cancellation."""
     if is_exact(columns):
         return np.asarray(columns.sum(axis=0) - columns)
     before, after = np.zeros(columns.shape), np.zeros(columns.shape)

@@ -1,9 +1,9 @@
-"""Consumers who use a channel or read one release: posteriors, the Bayes remap, the expected loss, the best answer.
+"""Compute what a consumer concludes from a channel or one noisy count: posterior, Bayes remap, expected loss, answer.
 
-Noise on all integers is equivalent to a finite channel, by folding its tails exactly. A staircase distribution has
-P(k + D) = b P(k) for k >= 0, so all responses z, z + D, z + 2D, ... with z >= n have proportional likelihoods, and no
-consumer can distinguish them. They become one outcome, and so do z, z - D, ... with z <= 0. Geometric noise has period
-1, and its folded channel is the clamped mechanism G.
+Periodic noise on all integers is equivalent to a finite channel. A staircase distribution has P(k + D) = b P(k) for
+k >= 0, so all responses z, z + D, z + 2D, ... with z >= n have proportional likelihoods, and no consumer can
+distinguish them. The folded channel has one outcome for them, and one for z, z - D, ... with z <= 0. Geometric noise
+has period 1, and its folded channel is the clamped mechanism G.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ from utmost.errors import NotAPrior, OutOfRange, Unsupported
 
 
 def posterior(channel: Channel, prior: Array, outcome: int) -> Array | None:
-    """p(x | y) = p_x C[x, y] / sum_z p_z C[z, y], shape (n,); None for an outcome of probability zero.
+    """Return the posterior p(x | y) = p_x C[x, y] / sum_z p_z C[z, y], (n,); None for an outcome y of probability zero.
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.design.spaces import priors
@@ -53,16 +53,16 @@ def posterior(channel: Channel, prior: Array, outcome: int) -> Array | None:
 
 
 def bayes_remap(channel: Channel, consumer: Consumer, tie: float = TIE) -> Remap:
-    """Return the action r with the least posterior loss sum_x p_x C[x, y] l(x, r) for each outcome y.
+    """Return, for each outcome y, the action r with the least posterior loss sum_x p_x C[x, y] l(x, r).
 
     If several actions are best, the smallest is used, and the outcome is listed in ``.ties``. For an outcome of
     probability zero all actions are equal: action 0 is used, and the outcome is listed if there are several actions.
 
     Args:
-        channel: (n, m).
-        consumer: n secrets, k actions.
-        tie: Largest relative distance at which a float64 score counts as equal to the least score; rounding errors of
-            scores are some units of 2^-53. Exact scores tie if they are equal.
+        channel: Channel (n, m).
+        consumer: Consumer with n secrets and k actions.
+        tie: Largest relative difference at which a float64 loss counts as equal to the least loss; rounding errors of
+            losses are some units of 2^-53. Exact losses tie if they are equal.
 
     Source: [ghosh2009], section 2.3. Cost: O(n m k).
 
@@ -78,7 +78,7 @@ def bayes_remap(channel: Channel, consumer: Consumer, tie: float = TIE) -> Remap
 
 
 def expected_loss(channel: Channel, consumer: Consumer) -> Fraction | float:
-    """Return sum_y min_r sum_x p_x C[x, y] l(x, r), the loss after the optimal remap.
+    """Return the expected loss sum_y min_r sum_x p_x C[x, y] l(x, r) of a consumer who remaps each outcome optimally.
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.design.spaces import losses, priors
@@ -91,7 +91,7 @@ def expected_loss(channel: Channel, consumer: Consumer) -> Fraction | float:
 
 
 def face_value_loss(channel: Channel, consumer: Consumer) -> Fraction | float:
-    """Return sum_x p_x sum_y C[x, y] l(x, y), the loss of a consumer who uses each outcome as the answer.
+    """Return the expected loss sum_x p_x sum_y C[x, y] l(x, y) of a consumer who uses each outcome as the action.
 
     Raises:
         OutOfRange: if there are more outcomes than actions.
@@ -123,20 +123,22 @@ class Reading(Display):
 
     action: int  # the action with the least posterior loss, the smallest of several
     ties: tuple[int, ...]  # all actions with this loss, if there are several
-    posterior: Array  # (n+1,) the belief after the response
-    interval: tuple[int, int]  # shortest run of counts with the requested mass, the leftmost of several
+    posterior: Array  # (n+1,) the probability of each count, given the response
+    # (first, last) of the shortest run of counts with the requested mass, leftmost of several
+    interval: tuple[int, int]
     mass: Fraction | float  # posterior mass of the interval
-    loss: Fraction | float  # expected loss of the action for the posterior
+    loss: Fraction | float  # expected loss of the action, given the response
 
 
 def read(
     noise: Level | IntegerDistribution, consumer: Consumer, response: int, confidence: Number = DEFAULT_CONFIDENCE
 ) -> Reading:
-    """Return the answer that has the least posterior loss, given a noisy count; the true count is in 0..n.
+    """Return the best answer of a consumer to a noisy count, with the posterior of the true count in 0..n.
 
-    For geometric noise, clamped or not, the posterior of count i is proportional to p_i alpha^|i - z|; a response z
-    outside 0..n is equivalent to the nearest end. For other integer noise, such as the discrete staircase, the response
-    must not be clamped. Its posterior is proportional to p_i P(X = z - i), and is periodic in z outside 0..n.
+    For geometric noise, clamped or not, the posterior of count i after the response z is proportional to
+    p_i alpha^|i - z|; a response outside 0..n is equivalent to the nearest end. For other integer noise X, such as the
+    discrete staircase, the response must not be clamped. Then the posterior of count i is proportional to
+    p_i P(X = z - i), and is periodic in z outside 0..n.
 
     Args:
         noise: Level of one unit of the count, for geometric noise; or the distribution of the noise.
@@ -183,7 +185,7 @@ _REACHED = 1 - Fraction(1, 10**12)
 
 
 def check_reachable(noise: Level | IntegerDistribution, response: int, size: int) -> None:
-    """Refuse a response that noise hardly reaches from any count, because n or the level must be wrong."""
+    """Raise OutOfRange for a response that noise reaches from any count with probability below 1e-12."""
     beyond = max(-response, response - (size - 1))
     if beyond <= 0 or beyond <= (Geometric(noise) if isinstance(noise, Level) else noise).margin(_REACHED):
         return
@@ -193,11 +195,12 @@ def check_reachable(noise: Level | IntegerDistribution, response: int, size: int
 
 
 def equivalent_response(noise: Level | IntegerDistribution, response: int, size: int) -> int:
-    """Return the response nearest to the counts that leads to the same posterior as this response.
+    """Return the response nearest to the counts 0, ..., size-1 that leads to the same posterior as ``response``.
 
-    This is an end for geometric noise, and otherwise a response within one period beyond an end. Beyond an end all
-    counts lie on one side of the response, and one period farther out all likelihoods are multiplied by alpha. For
-    noise without a period, only the response itself is equivalent.
+    A response between the ends 0 and size-1 is returned unchanged. For geometric noise, the result for a response
+    beyond an end is the end; for other periodic noise, it lies within one period of the end. Reason: there all counts
+    lie on one side of the response, and one period farther out all likelihoods are multiplied by alpha. For noise
+    without a period, the response is always returned unchanged.
 
     Args:
         noise, response: Arguments of `read`.
@@ -220,31 +223,32 @@ def equivalent_response(noise: Level | IntegerDistribution, response: int, size:
 
 
 def _likelihood(noise: Level | IntegerDistribution, response: int, size: int) -> Array:
-    """Return P(response | count i), up to a factor, for each of ``size`` counts; exact if alpha is rational."""
+    """Return P(response | count i), times a constant, for each of ``size`` counts i; exact if alpha is rational."""
     if isinstance(noise, Level):
         return GeometricMatrix(size, noise).powers()[abs(np.arange(size) - response)]
-    apart = response - np.arange(size)
+    noise_values = response - np.arange(size)
     if noise.is_rational:
-        return np.asarray(noise.pmf(apart.astype(object)))
+        return np.asarray(noise.pmf(noise_values.astype(object)))
     if noise.periodicity is not None:
-        return np.asarray(noise.pmf(apart))
-    logs = np.asarray(noise.logpmf(apart))  # in logarithms, because probabilities of a far response may underflow
+        return np.asarray(noise.pmf(noise_values))
+    # in logarithms, because probabilities of a far response may underflow
+    logs = np.asarray(noise.logpmf(noise_values))
     return np.asarray(np.exp(logs - logs.max()))
 
 
 def _plain(number: Any) -> Fraction | float:
-    """Return a Fraction unchanged, and any other number as a float."""
     return number if isinstance(number, Fraction) else float(number)
 
 
 def _shortest_interval(belief: Array, share: Fraction) -> tuple[int, int, Any]:
-    """Return the shortest run with at least this mass, and the mass, by two pointers over cumulative sums."""
+    """Return the first and last index of the shortest run with mass at least ``share``, and the mass of the run."""
+    # Two pointers move over the cumulative sums.
     sums = np.concatenate([np.zeros(1, dtype=belief.dtype), np.cumsum(belief)])
-    wanted: Any = share if is_exact(belief) else min(float(share), float(to_floats(sums)[-1]))
+    least: Any = share if is_exact(belief) else min(float(share), float(to_floats(sums)[-1]))
     best, last = (0, len(belief) - 1), 0
     for first in range(len(belief)):
         last = max(last, first)
-        while last < len(belief) and sums[last + 1] - sums[first] < wanted:
+        while last < len(belief) and sums[last + 1] - sums[first] < least:
             last += 1
         if last == len(belief):
             break
@@ -262,10 +266,10 @@ _MOST_ENTRIES = 10**8
 
 @fitting_memory("folded_channel")
 def folded_channel(distribution: Distribution, size: int) -> Channel:
-    """Return the channel from n + 1 counts {0, ..., n} to the classes of equivalent responses to count + noise.
+    """Return the channel from the counts 0, ..., n to count + noise, with equivalent responses merged into one outcome.
 
-    Outcome y is the response ``folded_responses(distribution, size)[y]``, together with all responses a multiple of the
-    period farther out.
+    Outcome y stands for the response z = ``folded_responses(distribution, size)[y]``; if z is 0 or less, or n or more,
+    also for the responses that are multiples of the period farther from the counts.
 
     Args:
         distribution: Noise distribution on the integers.
@@ -303,7 +307,7 @@ def folded_channel(distribution: Distribution, size: int) -> Channel:
 
 
 def folded_responses(distribution: Distribution, size: int) -> Array:
-    """Return the response of each class that is nearest to the ``size`` counts 0, ..., n: 1 - D, ..., n + D - 1.
+    """Return the responses for which outcomes of `folded_channel` stand: 1 - D, ..., size + D - 2 for period D.
 
     >>> from utmost.noise import DiscreteStaircase
     >>> folded_responses(DiscreteStaircase(alpha="1/2", sensitivity=2, step=1), 2).tolist()
@@ -314,7 +318,7 @@ def folded_responses(distribution: Distribution, size: int) -> Array:
 
 
 def face_value_of_noise(distribution: Distribution, consumer: Consumer) -> Fraction | float:
-    """Return E l(i, i + Z), the loss of using count + noise as the answer, including answers outside 0..n.
+    """Return the expected loss E l(i, i + Z) of a consumer who uses count + noise as the answer, also outside 0..n.
 
     Raises:
         Unsupported: if the loss is not a named function of r - i, because it is then undefined for answers outside
@@ -345,7 +349,7 @@ def _loss_of_gap(loss: Any, gap: Any) -> Any:
 
 
 def _period_of(distribution: Distribution) -> tuple[IntegerDistribution, int, Any]:
-    """Return the distribution, its period, and the factor from one period to the next."""
+    """Return a periodic integer distribution, its period, and the factor from one period to the next; else raise."""
     if not isinstance(distribution, IntegerDistribution) or distribution.periodicity is None:
         remedy = "Use Geometric or DiscreteStaircase noise."
         raise Unsupported("the noise must be on the integers, and periodic", came=distribution, remedy=remedy)

@@ -1,10 +1,10 @@
-"""Mechanisms that depend on the whole database: when more than the count helps, and when it does not.
+"""Decide whether a mechanism that sees the whole database can be better than one that sees only the count.
 
 A database has n rows with values from a finite domain. Two databases are neighbours if they differ in one row. A count
 query counts the rows whose value satisfies a predicate. A mechanism is oblivious if its distribution depends only on
-the count. For the worst prior over databases that agrees with a prior over counts, averaging a mechanism over the
-databases with the same count loses nothing (Proposition 6.2). For consumers with priors over databases averaging may
-lose, and no mechanism is optimal for all of them (Theorem 6.3).
+the count. For a consumer with a prior over counts, at the worst prior over databases that agrees with it, averaging a
+mechanism over the databases with the same count loses nothing (Proposition 6.2). For consumers with priors over
+databases, averaging may lose, and no mechanism is optimal for all of them (Theorem 6.3).
 
 Source: [ghosh2009], section 6.2.
 """
@@ -34,7 +34,7 @@ from utmost.errors import OutOfRange
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class CountQuery(Display):
-    """The number of rows of a database in {0, ..., values-1}^rows whose value satisfies a predicate.
+    """A count query on databases in {0, ..., values-1}^rows: the number of rows whose value satisfies a predicate.
 
     Args:
         values: Number of values of a row, at least 2.
@@ -67,7 +67,7 @@ class CountQuery(Display):
 
     @property
     def results(self) -> Array:
-        """The count f(d) of every database."""
+        """The count of every database, in the order of `databases`."""
         return frozen(np.array([sum(value in self.satisfying for value in d) for d in self.databases]))
 
     @property
@@ -78,9 +78,9 @@ class CountQuery(Display):
 
 
 def averaged(query: CountQuery, channel: Channel) -> Channel:
-    """Return the oblivious mechanism (n+1, m) whose row for a count is the mean row of the databases with that count.
+    """Return the mechanism (n+1, m) on counts: the row of a count is the mean of the rows of all databases with it.
 
-    It satisfies every level that ``channel`` satisfies, and is no worse for the worst prior over databases.
+    The result satisfies every level that ``channel`` satisfies, and is no worse for the worst prior over databases.
 
     Source: [ghosh2009], Proposition 6.2. Every database with count k has k neighbours with count k - 1 for each value
     that is not counted, so sums of privacy inequalities are inequalities between means.
@@ -92,12 +92,12 @@ def averaged(query: CountQuery, channel: Channel) -> Channel:
 
 
 def expanded(query: CountQuery, channel: Channel) -> Channel:
-    """Return an oblivious mechanism (n+1, m) as a mechanism on databases."""
+    """Return a mechanism (n+1, m) on counts as a mechanism on databases: each database has the row of its count."""
     return Channel(channel.matrix[query.results])
 
 
 def worst_case_loss(query: CountQuery, channel: Channel, consumer: Consumer) -> Fraction | float:
-    """Return sum_i p_i max over databases d with count i of sum_r X[d, r] l(i, r): objective (9) of [ghosh2009]."""
+    """Return objective (9) of [ghosh2009]: sum_i p_i max_d sum_r X[d, r] l(i, r), over databases d with count i."""
     results = query.results
     losses = (channel.matrix * consumer.loss[results]).sum(axis=1)
     total: Fraction | float = sum(p * losses[results == i].max() for i, p in enumerate(consumer.prior.tolist()))
@@ -105,8 +105,8 @@ def worst_case_loss(query: CountQuery, channel: Channel, consumer: Consumer) -> 
 
 
 def best_worst_case(query: CountQuery, alpha: Any, consumer: Consumer) -> tuple[Fraction, Channel]:
-    """Return the least worst-case loss (9) of any private mechanism on databases, and the mechanism."""
-    # Proposition 6.2 says that it equals the optimum on counts.
+    """Return the least `worst_case_loss` of any private mechanism on databases, and a mechanism that attains it."""
+    # By Proposition 6.2 this loss equals the least expected loss on counts.
     ptype = PrivacyType(query.space, alpha=alpha)
     size, k, top = query.space.size, consumer.actions, query.rows + 1
     base = user_program(ptype, Consumer(priors.uniform(size), np.full((size, k), Fraction(0), dtype=object)))
@@ -131,11 +131,11 @@ def best_worst_case(query: CountQuery, alpha: Any, consumer: Consumer) -> tuple[
 
 
 def conflicting_users(tilt: Any = Fraction(1, 100), delta: Any = 0) -> tuple[CountQuery, Consumer, Consumer]:
-    """Return the two consumers of Theorem 6.3: one bit a row, three rows, mirrored priors over databases."""
-    # The first prior has 1/4 on each of {1} and {2}, 1/2 - tilt on {2, 3}, and tilt on {1, 3}; the second has rows 1
-    # and 2 exchanged. Both lose |f(d) - r|^(1 - delta). At alpha = 1/2 no mechanism is optimal for both, for 0 <= tilt
-    # < 1/8 and 0 <= delta < 1: the count is 1 or 2, so answers 0 and 3 are never used, and between 1 and 2 the loss is
-    # 0 or 1.
+    """Return the query of Theorem 6.3, on three one-bit rows, and its two consumers, whose priors are mirrored."""
+    # Name a database by its rows with bit 1. The first prior has 1/4 on each of {1} and {2}, 1/2 - tilt on {2, 3}, and
+    # tilt on {1, 3}; the second prior has rows 1 and 2 exchanged. Both consumers have the loss |f(d) - r|^(1 - delta).
+    # At alpha = 1/2 no mechanism is optimal for both, for 0 <= tilt < 1/8 and 0 <= delta < 1. The count f(d) is 1 or 2,
+    # so answers 0 and 3 are never used, and the loss of the answers 1 and 2 is 0 or 1.
     lean, off = exact(tilt, "tilt"), exact(delta, "delta")
     if not (0 <= lean <= Fraction(1, 2) and 0 <= off < 1):
         raise OutOfRange("tilt must lie in [0, 1/2], and delta in [0, 1)", came=f"tilt={tilt} and delta={delta}")

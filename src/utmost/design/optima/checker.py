@@ -1,13 +1,13 @@
-"""The independent check of an optimum: the loss of its channel, its privacy, and the bound that its dual proves.
+"""Check a proof that a channel is private and optimal for a consumer, independently of the solver that found it.
 
-The check does not depend on how the optimum was found. A primal is either a remap of the geometric mechanism (only on
-counts), or a matrix of Fractions. A dual is a vector mu and, on other spaces than counts, multipliers lambda >= 0 of
-the privacy of each edge, such that for every secret x and action r
+The channel is either a remap of the geometric mechanism (only on counts), or a matrix of Fractions. Its loss is an
+upper bound of the least loss. The dual is a vector mu and, on other spaces than counts, multipliers lambda >= 0 of the
+privacy constraints along the edges, such that for every secret x and action r
 
-    p_x l(x, r) - mu_x - (the multipliers' combination of privacy constraints)_x >= 0;
+    p_x l(x, r) - mu_x - (the combination of privacy constraints with lambda)_x >= 0.
 
-then no private channel loses less than sum_x mu_x. Everything is exact for exact consumers and a rational alpha.
-Otherwise the two bounds are floats rounded outward: the loss of an exactly private channel, and a proven lower bound.
+Then no private channel loses less than sum_x mu_x. Bounds are exact for exact consumers and a rational alpha. Otherwise
+they are floats, rounded outward.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -42,9 +42,10 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
 from utmost.errors import OutOfRange, PromiseBroken
 
-# A lower and an upper bound of a power, then a float at or below the first and a float at or above the second. Bounds
-# that are floats are not converted to Fractions, because the conversion takes longer than computing the power, and few
-# bounds are used. Bounds are cached for each privacy type, by length and by pair.
+# Four bounds of a power alpha^d: a lower and an upper bound, a float at or below the lower bound, and a float at or
+# above the upper bound. Lower and upper bound are not converted from floats to Fractions, because the conversion takes
+# longer than the power, and few bounds are used. Bounds are cached for each privacy type, by length and by pair of
+# secrets.
 _PowerBounds = tuple[Fraction | float, Fraction | float, float, float]
 _kept_powers: WeakKeyDictionary[PrivacyType, dict[Length | float, _PowerBounds]] = WeakKeyDictionary()
 _kept_pairs: WeakKeyDictionary[PrivacyType, dict[int, _PowerBounds]] = WeakKeyDictionary()
@@ -52,27 +53,27 @@ _kept_edges: WeakKeyDictionary[PrivacyType, tuple[list[_PowerBounds], NDArray[np
 
 
 def alpha_above(ptype: PrivacyType, i: int, j: int) -> Fraction:
-    """Return alpha^d(i, j) or a float just above it: matrices that satisfy this factor are private."""
+    """Return alpha^d(i, j), or a float just above an irrational one: matrices that satisfy this factor are private."""
     return Fraction(_power_bounds(ptype, ptype.space.length(i, j))[1])
 
 
 def alpha_below(ptype: PrivacyType, i: int, j: int) -> Fraction:
-    """Return alpha^d(i, j) or a float just below it: private matrices satisfy this factor."""
+    """Return alpha^d(i, j), or a float just below an irrational one: private matrices satisfy this factor."""
     return Fraction(_power_bounds(ptype, ptype.space.length(i, j))[0])
 
 
 def alphas_above(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Array:
-    """Return `alpha_above` of many pairs (m, 2), as an object array (m,), with one power for each distinct length."""
+    """Return `alpha_above` for pairs of secrets (m, 2), as an object array (m,)."""
     return _one_side_of_pairs(ptype, pairs, 1)
 
 
 def alphas_below(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Array:
-    """Return `alpha_below` of many pairs (m, 2), as an object array (m,)."""
+    """Return `alpha_below` for pairs of secrets (m, 2), as an object array (m,)."""
     return _one_side_of_pairs(ptype, pairs, 0)
 
 
 def largest_alpha(ptype: PrivacyType) -> Fraction:
-    """Return the largest `alpha_above` of an edge; 0 if there are no edges."""
+    """Return the largest `alpha_above` among the edges of the space; 0 if there are no edges."""
     ends, _ = _bounds_of_pairs(ptype, ptype.space.edges)
     most = max((end[3] for end in ends), default=0.0)
     return Fraction(max((end[1] for end in ends if end[3] == most), default=0))
@@ -84,8 +85,8 @@ def _one_side_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -
 
 
 def _bounds_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp]) -> tuple[list[_PowerBounds], NDArray[np.intp]]:
-    """Return the distinct pairs with their bounds, and the index of each pair among them."""
-    # A design needs the bounds of its edges about six times.
+    """Return the bounds of the distinct pairs, and for each pair the index of its bounds."""
+    # A design needs the bounds of its edges about six times, so they are cached.
     are_edges, ends_of_edges = pairs is ptype.space.edges, _kept_edges.get(ptype)
     if are_edges and ends_of_edges is not None:
         return ends_of_edges
@@ -96,7 +97,7 @@ def _bounds_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp]) -> tuple[list[
     if new:
         # A float that equals a Fraction is found under the same key.
         lengths = np.asarray(ptype.space.metric.lengths(*np.divmod(np.array(new), n))).tolist()
-        # Many pairs have the same length: on a grid of 400 places, 80 000 pairs have about a hundred lengths.
+        # Compute one power for each distinct length: on a grid of 400 places, 80 000 pairs have about 100 lengths.
         powers = _known_powers(ptype, lengths)
         known.update((code, powers[d]) for code, d in zip(new, lengths, strict=True))
     ends = [known[code] for code in codes]
@@ -106,7 +107,7 @@ def _bounds_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp]) -> tuple[list[
 
 
 def near_alphas_above(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Floats:
-    """Return `alphas_above` as the nearest floats."""
+    """Return `alphas_above` rounded to the nearest floats."""
     ends, where = _bounds_of_pairs(ptype, pairs)
     return np.array([float(end[1]) for end in ends], dtype=np.float64)[where]
 
@@ -116,11 +117,11 @@ def _power_bounds(ptype: PrivacyType, length: Length) -> _PowerBounds:
 
 
 def _known_powers(ptype: PrivacyType, lengths: Sequence[Length | float]) -> dict[Length | float, _PowerBounds]:
-    """Return the cached powers of alpha of the type; powers of the given lengths are added if missing."""
+    """Return the cached bounds of powers of alpha of a type, by length, with those of the given lengths."""
     powers = _kept_powers.setdefault(ptype, {})
     new = [length for length in dict.fromkeys(lengths) if length not in powers]
     level = ptype.level
-    # alpha^length twice if it is rational, else the floats on both sides of it.
+    # For a rational alpha^length both bounds are equal; for an irrational one they are neighbouring floats.
     if level.base is not None or any(isinstance(length, Surd) or length == 0 for length in new):
         powers.update((length, _enclosed_one(level, length)) for length in new)
         return powers
@@ -132,13 +133,13 @@ def _known_powers(ptype: PrivacyType, lengths: Sequence[Length | float]) -> dict
 
 
 def _enclosed_one(level: Level, length: Length | float) -> _PowerBounds:
-    """Return bounds of an irrational power, with enough bits that they are neighbouring floats."""
+    """Return the bounds of one power; for an irrational power, with enough bits that they are neighbouring floats."""
     length = length if isinstance(length, Surd) else Fraction(length)
     if level.base is not None and not isinstance(length, Surd) and level.scaled(length).is_rational:
         alpha = level.scaled(length).alpha_fraction()
         return alpha, alpha, round_down(alpha), round_up(alpha)
     bits = 128
-    while True:  # the loop ends: an irrational number is no float, so a narrow interval lies between two floats
+    while True:  # ends, because an irrational number is no float, so a narrow interval lies between two floats
         around = power_interval(level, length, bits)
         low, high = round_down(around), round_up(around)
         if nextafter(low, inf) == high:
@@ -150,15 +151,15 @@ def _enclosed_one(level: Level, length: Length | float) -> _PowerBounds:
 _SURELY = 1 + 2.0**-50
 # Products of floats that are at least this large lose no digits to underflow.
 _LEAST = 1e-280
-# Number of entries (edges times outcomes) of a block: this bounds the memory.
+# Largest number of entries (edges times outcomes) that are computed together, which bounds the memory.
 _BLOCK = 1 << 20
 
 
 def doubtful_ratios(ptype: PrivacyType, matrix: Array, scale: Any = None) -> Iterator[tuple[int, int, int, Fraction]]:
-    """Yield (x, y, r, alpha^d(x, y)) where floats do not decide X[x, r] >= alpha^d(x, y) X[y, r], for edges (x, y)."""
-    # X is a matrix of nonnegative Fractions, or of integers over a ``scale``: one number, or (n, 1) for each row. The
-    # inequality holds if X[y, r] is 0. Cost: O(edges k) float operations, and one exact number for each doubt.
-    # Python rounds a quotient of integers to the nearest float ten times as fast as a Fraction.
+    """Yield (x, y, r, alpha^d(x, y)), for edges (x, y), if floats do not decide X[x, r] >= alpha^d(x, y) X[y, r]."""
+    # X is ``matrix``, of nonnegative Fractions; or of integers, divided by ``scale``: one number, or (n, 1) for each
+    # row. The inequality holds if X[y, r] is 0. Cost: O(edges k) float operations, and one exact number for each
+    # result. Python rounds a quotient of integers to the nearest float ten times as fast as it rounds a Fraction.
     near, empty = (matrix if scale is None else matrix / scale).astype(np.float64), matrix == 0
     edges = ptype.space.edges
     ends, where = _bounds_of_pairs(ptype, edges)
@@ -169,8 +170,8 @@ def doubtful_ratios(ptype: PrivacyType, matrix: Array, scale: Any = None) -> Ite
         for x, y in ((block[:, 0], block[:, 1]), (block[:, 1], block[:, 0])):
             needed = above[start : start + step, None] * near[y]
             here = near[x]
-            # A float decides if the difference exceeds all rounding errors; the few others are multiplied out in
-            # Fractions.
+            # A float decides if the difference exceeds all rounding errors. The caller decides the few other
+            # inequalities in Fractions.
             doubt = ~empty[y] & ((here < _SURELY * needed) | ((needed < _LEAST) & (here < _LEAST)))
             for e, r in np.argwhere(doubt).tolist():
                 yield int(x[e]), int(y[e]), r, Fraction(ends[where[start + e]][1])
@@ -178,13 +179,13 @@ def doubtful_ratios(ptype: PrivacyType, matrix: Array, scale: Any = None) -> Ite
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Multipliers(Display, PickledByFields):
-    """lambda_t >= 0 for the constraints X[low_t, action_t] >= alpha^d(low_t, high_t) X[high_t, action_t].
+    """Multipliers lambda_t >= 0 of the constraints X[low_t, action_t] >= alpha^d(low_t, high_t) X[high_t, action_t].
 
     A pair need not be an essential edge, because the constraints of the type hold for all pairs of secrets.
 
     Attributes:
-        low, high: (N,) numbers of the two secrets.
-        action: (N,) number of the column.
+        low, high: (N,) indices of the two secrets.
+        action: (N,) index of the column.
         value: (N,) multipliers, floats or Fractions.
 
     Raises:
@@ -218,17 +219,17 @@ class Multipliers(Display, PickledByFields):
 
     @property
     def pairs(self) -> NDArray[np.intp]:
-        """(N, 2): low and high."""
+        """The pairs of secrets (low, high), (N, 2)."""
         return np.column_stack([self.low, self.high])
 
     def total(self, factors: Any, shape: tuple[int, int], at_high: bool = False) -> Array:
-        """Return the sum of factor times multiplier at each low secret (or high secret) and action."""
+        """Return, for each low secret (or high secret) and action, the sum of factor times multiplier."""
         sums = np.zeros(shape, dtype=self.value.dtype)
         np.add.at(sums, (self.high if at_high else self.low, self.action), factors * self.value)
         return sums
 
     def most(self, shape: tuple[int, int]) -> int:
-        """Return the largest number of multipliers at one secret and action."""
+        """Return the largest number of multipliers that share one secret and action."""
         counted = np.zeros(shape, dtype=np.intp)
         for side in (self.low, self.high):
             np.add.at(counted, (side, self.action), 1)
@@ -237,14 +238,14 @@ class Multipliers(Display, PickledByFields):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Bounds(Display):
-    """Bounds of an optimum, ``lower`` <= optimum <= ``upper``: Fractions, or floats rounded outward."""
+    """Bounds of the least loss, ``lower`` <= least loss <= ``upper``: Fractions, or floats rounded outward."""
 
     lower: Fraction | float
     upper: Fraction | float
 
     @property
     def gap(self) -> Fraction | float:
-        """``upper - lower``: 0 if the optimum is exact; floats are rounded up."""
+        """``upper - lower``, 0 if both bounds are exact; a float is rounded up."""
         exactly = Fraction(self.upper) - Fraction(self.lower)
         return exactly if isinstance(self.upper, Fraction) else round_up(exactly)
 
@@ -258,9 +259,9 @@ def certified_bounds(
     dual: Array,
     multipliers: Array | Multipliers | None,
 ) -> Bounds:
-    """Return the bounds that primal and dual prove, computed only from them; raise PromiseBroken if either fails."""
-    # Check sizes first: a dual entry without a constraint would raise the bound without proof, and a missing outcome
-    # would cost nothing.
+    """Return the bounds that channel and dual prove; raise PromiseBroken if the channel or the dual is invalid."""
+    # Check sizes first: a dual entry without a constraint would make the bound larger without proof, and a missing
+    # outcome would cost nothing.
     n, k = ptype.space.size, consumer.actions
     if consumer.secrets != n:
         raise PromiseBroken(f"the consumer must have {n} secrets", came=consumer.secrets)
@@ -275,7 +276,7 @@ def certified_bounds(
     in_rationals = all(are_rational)
     exactly = consumer.is_exact and ptype.level.is_rational and in_rationals
     on_the_line = isinstance(ptype.space.metric, LineMetric)
-    # On counts mu determines its multipliers; on other spaces it does not.
+    # On counts mu determines the multipliers; on other spaces they must be given.
     if not on_the_line and (multipliers is None or actions is not None):
         raise PromiseBroken(
             "a certificate on other spaces than counts needs a matrix and multipliers", came=ptype.space
@@ -311,7 +312,7 @@ def holds_rationals(values: Array) -> bool:
 def check_private(ptype: PrivacyType, matrix: Array) -> None:
     """Check that a matrix of Fractions is a channel that satisfies the level along every edge, exactly."""
     check_array(matrix, "channel", 2)
-    # Sum integers over one denominator for each row: sums of Fractions would compute a common divisor at each step.
+    # Sum integers over one denominator for each row, because sums of Fractions compute a common divisor at each step.
     _check_private(ptype, matrix, *by_integers(as_rationals(matrix)))
 
 
@@ -342,7 +343,7 @@ def _loss(consumer: Consumer, chances: Array, scale: Array, exactly: bool) -> Fr
 def edge_bound(
     ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers, in_rationals: bool
 ) -> Fraction:
-    """Return sum_x mu_x, after checking that the multipliers, (edges, 2, actions) or a list, prove this lower bound."""
+    """Return the lower bound sum_x mu_x; raise if the multipliers, (edges, 2, actions) or a list, do not prove it."""
     values = multipliers.value if isinstance(multipliers, Multipliers) else multipliers
     if (values < 0).any():
         raise PromiseBroken("multipliers must not be negative", came=float(values.min()))
@@ -362,13 +363,10 @@ def _sum(numbers: Iterable[fmpq]) -> Fraction:
 def edge_slacks(
     ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers, in_rationals: bool
 ) -> Array:
-    """Return p l - mu - (the combination of privacy constraints), (secrets, actions): exact values, or proven lower
-    bounds.
-    """
-    # ``in_rationals``: without rounding, where an irrational alpha^d is replaced by a rational just below, which every
-    # private column satisfies too.
-    # The constraint v_x - alpha^d v_y >= 0 of edge e = (x, y) has the multiplier [e, 0]; with x and y exchanged, [e,
-    # 1].
+    """Return p l - mu - (the combination of privacy constraints), (secrets, actions); in floats, lower bounds of it."""
+    # ``in_rationals`` computes without rounding, and replaces an irrational alpha^d by a rational just below, which
+    # every private column satisfies too. The multiplier [e, 0] of an edge e = (x, y) is that of the constraint
+    # v_x - alpha^d v_y >= 0, and [e, 1] that of v_y - alpha^d v_x >= 0.
     number_kind = object if in_rationals else np.float64
     prior, loss = (
         as_rationals(a) if in_rationals else np.asarray(a, dtype=number_kind) for a in (consumer.prior, consumer.loss)
@@ -390,7 +388,7 @@ def edge_slacks(
 
 
 def as_list(ptype: PrivacyType, multipliers: Array | Multipliers) -> Multipliers:
-    """Return multipliers as a list; a table (edges, 2, actions) becomes the list of its nonzero entries."""
+    """Return multipliers as `Multipliers`; from a table (edges, 2, actions), take the nonzero entries."""
     if isinstance(multipliers, Multipliers):
         return multipliers
     e, side, action = np.nonzero(multipliers)

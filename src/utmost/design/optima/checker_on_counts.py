@@ -1,13 +1,14 @@
-"""The checks of a certificate on counts: the bound that a dual proves, and the loss of a remapped geometric channel.
+"""Check a certificate on counts: the bound that its dual proves, and the loss of a remapped geometric mechanism.
 
-A private column is a v >= 0 with alpha v_x <= v_{x+1} and alpha v_{x+1} <= v_x. Suppose that for every action r,
+A private column is a vector v >= 0 with alpha v_x <= v_{x+1} and alpha v_{x+1} <= v_x. Suppose that for every action r,
 sum_x (p_x l(x, r) - mu_x) v_x >= 0 for all private columns v. Summing over the columns of a private channel X shows
-that X loses at least sum_x mu_x. For a given w, the least sum_x w_x v_x with v_0 = 1 is computed from the right:
+that X loses at least sum_x mu_x. For given weights w, let f_0 be the least sum_x w_x v_x over private columns v with
+v_0 = 1. A recursion from n down to 0 gives it:
 
-    f_n = w_n,    f_x = w_x + min(alpha f_{x+1}, f_{x+1} / alpha),
+    f_n = w_n,    f_x = w_x + min(alpha f_{x+1}, f_{x+1} / alpha).
 
-so the condition is f_0 >= 0. Exact input is checked in integers. Otherwise each f is a proven lower bound, because more
-than the rounding error is subtracted after every operation.
+So the condition for action r is f_0 >= 0 for w_x = p_x l(x, r) - mu_x. Exact input is checked in integers. Otherwise
+each f is a proven lower bound, because more than the rounding error is subtracted after every operation.
 
 Source: linear programming duality; the program is (2) to (6) of [ghosh2009], with corrected ranges.
 """
@@ -32,11 +33,11 @@ from utmost.errors import PromiseBroken, Unsupported
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossRows:
-    """p_i l(i, r) times ``denominator``: float64 with denominator 1, or Python integers."""
+    """The numbers p_i l(i, r) times ``denominator``, by row or column: floats (denominator 1) or Python integers."""
 
-    prior: Array  # (n,), scaled
-    loss_row: Callable[[int], Array]  # l(i, .), (k,), scaled
-    loss_column: Callable[[int], Array]  # l(., r), (n,), scaled
+    prior: Array  # (n,), scaled to integers, or floats
+    loss_row: Callable[[int], Array]  # returns l(i, .), (k,), scaled to integers, or floats
+    loss_column: Callable[[int], Array]  # returns l(., r), (n,), scaled to integers, or floats
     actions: int
     denominator: int
 
@@ -45,22 +46,22 @@ class LossRows:
         return len(self.prior)
 
     def row(self, i: int) -> Array:
-        """Return p_i l(i, r) for all r, scaled."""
+        """Return p_i l(i, r) times ``denominator`` for all r."""
         return np.asarray(self.prior[i] * self.loss_row(i))
 
     def column(self, r: int) -> Array:
-        """Return p_i l(i, r) for all i, scaled."""
+        """Return p_i l(i, r) times ``denominator`` for all i."""
         return self.prior * self.loss_column(r)
 
 
 def float_rows(consumer: Consumer) -> LossRows:
-    """Return the losses in float64, with each prior entry and each loss rounded to nearest."""
-    # A loss that depends on i - r only needs O(n) memory; other rules are evaluated row by row.
+    """Return the losses of a consumer in float64, with each prior entry and each loss rounded to nearest."""
+    # A loss that depends on i - r only needs O(n) memory; other named losses are evaluated row by row.
     return _rows(consumer, lambda numbers: numbers.astype(np.float64), consumer.prior.astype(np.float64), 1)
 
 
 def integer_rows(consumer: Consumer) -> LossRows:
-    """Return the losses as integers over a common denominator; floats are converted to rationals exactly."""
+    """Return the losses of a consumer as integers over one denominator; floats are converted to rationals exactly."""
     prior_scale = lcm(*(Fraction(p).denominator for p in consumer.prior.flat))
     values = _by_difference(consumer) if _is_of_difference(consumer) else consumer.loss
     loss_scale = lcm(*{Fraction(x).denominator for x in values.flat})
@@ -110,14 +111,14 @@ def _scaled(numbers: Array, scale: int) -> Array:
 _ROUNDING = 2.0**-49
 _UNDERFLOW = 1e-300
 _SMALLEST_ALPHA = 1e-250
-# Numbers computed from alpha are rounded to 53 bits at the end.
+# Bits of the interval around alpha; results are rounded to 53 bits.
 _BITS = 160
 
 
 def dual_bound(level: Level, consumer: Consumer, dual: Array, exactly: bool) -> Fraction | float:
     """Return the lower bound that ``dual`` (n+1,) proves for the loss of every private channel on counts, in O(n k)."""
-    # ``exactly``: compute in rationals (exact consumer, rational alpha, Fractions in ``dual``), else in floats, rounded
-    # down.
+    # ``exactly`` computes in rationals (exact consumer, rational alpha, Fractions in ``dual``); otherwise the result is
+    # a float, rounded down.
     slack = exact_slacks(level, integer_rows(consumer), dual) if exactly else float_slacks(level, consumer, dual)
     for r in np.flatnonzero(~(slack >= 0))[:1]:
         raise PromiseBroken(f"the dual must be feasible for action {r}", came=f"a slack of {float(slack[r])}")
@@ -125,8 +126,8 @@ def dual_bound(level: Level, consumer: Consumer, dual: Array, exactly: bool) -> 
 
 
 def exact_slacks(level: Level, rows: LossRows, dual: Array) -> Array:
-    """Return f_0 for every action, as integers with a common positive factor."""
-    # Only the last flow is kept, because all flows are n + 1 rows of long integers.
+    """Return f_0 for every action, times one positive factor that makes all of them integers."""
+    # Only f_0 is stored: all f would be n + 1 rows of long integers.
     (f,) = deque(exact_flows(level, rows, dual), maxlen=1)
     return f
 
@@ -137,7 +138,7 @@ def exact_flows(level: Level, rows: LossRows, dual: Array) -> Iterator[Array]:
     s: Any = fmpz(alpha.numerator)
     t: Any = fmpz(alpha.denominator)
     scale = math.lcm(rows.denominator, *(mu.denominator for mu in dual))
-    # Over one denominator, all numbers are integers from here on.
+    # All numbers are brought over one denominator, so they are integers from here on.
     prices = objects(fmpz(mu.numerator * (scale // mu.denominator)) for mu in dual)
     f, power, step = 0 * rows.row(n), fmpz(1), fmpz(scale // rows.denominator)
     for x in range(n, -1, -1):
@@ -154,7 +155,7 @@ def float_slacks(level: Level, consumer: Consumer, dual: Array) -> Array:
     f = np.zeros(rows.actions)
     with np.errstate(over="ignore", invalid="ignore"):
         for x in range(rows.secrets - 1, -1, -1):
-            # A lower bound of loss - mu + min(alpha f, f / alpha).
+            # The new f is a lower bound of loss - mu + min(alpha f, f / alpha).
             loss, carried = rows.row(x), np.minimum(f, 0.0) * inverse + np.maximum(f, 0.0) * low
             size = (loss + abs(mu[x])) + abs(carried)
             f = ((loss - mu[x]) + carried) - (_ROUNDING * size + _UNDERFLOW)
@@ -165,9 +166,9 @@ def float_slacks(level: Level, consumer: Consumer, dual: Array) -> Array:
 
 
 def remap_loss(level: Level, consumer: Consumer, actions: Array, exactly: bool) -> Fraction | float:
-    """Return the loss of the geometric mechanism followed by a remap: exact, or a float rounded up; O(n^2)."""
+    """Return the expected loss of the geometric mechanism followed by a remap: exact, or a float rounded up; O(n^2)."""
     n = consumer.secrets - 1
-    if not exactly and (actions == actions[0]).all():  # an answer that does not depend on the response
+    if not exactly and (actions == actions[0]).all():  # the action does not depend on the response
         column = consumer.loss_block(slice(None), actions[:1])[:, 0].tolist()
         pairs = zip(consumer.prior.tolist(), column, strict=True)
         return round_up(sum((Fraction(p) * Fraction(lost) for p, lost in pairs), Fraction(0)))
@@ -196,12 +197,12 @@ def remap_loss(level: Level, consumer: Consumer, actions: Array, exactly: bool) 
         terms = rows.column(action) * mirrored[n - y : 2 * n + 1 - y]
         scores.append(float(np.add.reduceat(terms, starts).sum()) * (1 + (2 * size + 8) * 2.0**-52) + _UNDERFLOW)
     total = ends * (Fraction(scores[0]) + (Fraction(scores[n]) if n else 0)) + inside * Fraction(math.fsum(scores[1:n]))
-    # The inner sum, each prior and each loss are rounded at most once: below four half-units for each term.
+    # The inner sum, each prior entry and each loss are rounded at most once: less than four half-units for each term.
     return round_up(total * (1 + Fraction(4, 2**53)))
 
 
 def alpha_bounds(level: Level) -> tuple[Fraction, Fraction]:
-    """Return rational lower and upper bounds of alpha, equal if it is rational; refuse alphas too small for floats."""
+    """Return rational lower and upper bounds of alpha, equal if alpha is rational; refuse tiny irrational alphas."""
     if level.is_rational:
         alpha = level.alpha_fraction()
         return alpha, alpha

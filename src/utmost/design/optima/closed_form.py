@@ -1,32 +1,33 @@
-"""Theorem 3.1 in closed form: the Bayes remap of the geometric mechanism, and the dual that proves it optimal.
+"""Compute the Bayes remap of the geometric mechanism G, which is optimal by Theorem 3.1, and a dual that proves it.
 
 **The unnormalised posterior losses of geometric responses: S_y(r) = sum_i p_i alpha^|i-y| l(i, r), for all y and r.**
 
-Two sweeps give them: D_y = alpha D_{y-1} + p_y l(y, .) from the left, U_y = alpha (U_{y+1} + p_{y+1} l(y+1, .)) from
-the right, and S = D + U. With alpha = s/t the numbers t^n S_y are integers, so exact consumers need no fractions.
+Two sweeps compute S = D + U: D_y = alpha D_{y-1} + p_y l(y, .) from the left, and U_y = alpha (U_{y+1} + p_{y+1}
+l(y+1, .)) from the right. With alpha = s/t the numbers t^n S_y are integers, so exact consumers need no fractions.
 
 **The losses to which Theorem 3.1 applies, in its statement and beyond.**
 
-The theorem is stated for losses that are nondecreasing in |i - r|. Its proof needs less: each row l(i, .) decreases to
-a smallest entry and increases after it, and this place, the mode of the row, does not move left as i grows. Only Lemma
-5.5 uses the loss. There, l < m are neighbours among the columns in use, with C(i, l) not "down" and C(i, m) not "up".
-Mass can move from m to l on the rows up to i, or from l to m on the rows after i, or (this is new) from both to a
-column k between them: from m on the rows up to i and from l on the others. The first move does not increase the loss if
-the mode of row i is at most l, the second if the mode of row i + 1 is at least m, and otherwise some k between these
-two modes works. The numbers of rows and actions may differ: the rest of the proof counts only columns in use and
-responses of G.
+Theorem 3.1 of [ghosh2009] is stated for losses that are nondecreasing in |i - r|. Its proof needs less: each row l(i,
+.) decreases to a smallest entry and increases after it, and the column of the smallest entry, the mode of the row, does
+not decrease with i. Only Lemma 5.5 uses the loss. In its proof, l < m are consecutive nonzero columns, with C(i, l) not
+"down" and C(i, m) not "up". Mass can move from m to l on the rows up to i, or from l to m on the rows after i, or (this
+is new) from both columns to a column k between them: from m on the rows up to i, and from l on the rows after i. The
+first move does not increase the loss if the mode of row i is at most l, the second if the mode of row i + 1 is at least
+m; otherwise the third move does not increase it for some k between these two modes. The numbers of rows and actions may
+differ: the rest of the proof counts only nonzero columns and responses of G.
 
 **The dual.**
 
 With the scores S_y(r) = sum_i p_i alpha^|i-y| l(i, r), the remap is a(y) = argmin_r S_y(r), and the least loss is
-sum_y c_y S_y(a(y)). If this is optimal, complementary slackness leaves one candidate for the dual mu of the rows: sum_i
-mu_i g_iy = sum_i p_i g_iy l(i, a(y)) for every y, so mu = G^{-T} h with h_y = c_y S_y(a(y)), and G^{-1} is tridiagonal:
+sum_y c_y S_y(a(y)), where c_y normalises column y of G. If the remap is optimal, complementary slackness determines the
+dual mu of the row sums: sum_i mu_i g_iy = sum_i p_i g_iy l(i, a(y)) for every y. So mu = G^{-T} h with
+h_y = c_y S_y(a(y)), and G^{-1} is tridiagonal:
 
     mu_y = p_y l(y, a(y)) + alpha / (1 - alpha^2) * sum over neighbours z of y of (S_z(a(y)) - S_z(a(z))).
 
 The sum of mu equals the loss for every consumer. The remap is optimal if and only if every column of p l - mu is
 nonnegative on all private columns, which `dual_bound` decides in O(n) for each column. So the optimal dual is unique,
-even if there are ties.
+even if several actions are best for a response.
 """
 
 import math
@@ -52,7 +53,7 @@ def float_scores(level: Level, consumer: Consumer) -> Iterator[Array]:
 
 
 def exact_scores(level: Level, consumer: Consumer) -> tuple[Iterator[Array], int]:
-    """Return an iterator of S_y in integers for y = 0, ..., n, and the factor by which they are multiplied."""
+    """Return an iterator of S_y, times a factor that makes them integers, for y = 0, ..., n; and this factor."""
     alpha, rows = level.alpha_fraction(), integer_rows(consumer)
     s, t = fmpz(alpha.numerator), fmpz(alpha.denominator)
     scale = t ** (rows.secrets - 1)
@@ -60,10 +61,11 @@ def exact_scores(level: Level, consumer: Consumer) -> tuple[Iterator[Array], int
 
 
 def _scores(rows: LossRows, times_alpha: Callable[[Array], Array], scale: Any) -> Iterator[Array]:
-    """Yield scale * S_y for every y. Every sqrt(n)-th U is stored, and the U between them are computed again."""
+    """Yield scale * S_y for y = 0, ..., n."""
     n = rows.secrets - 1
     stride = max(1, math.isqrt(n))
-    # U at the last y of each stretch, from the rightmost stretch to the leftmost.
+    # To save memory, divide the y into stretches of length sqrt(n). First store U at the last y of each stretch, from
+    # the rightmost stretch to the leftmost; later compute U again at the other y of each stretch.
     up, restarts = 0 * rows.row(n), []
     for y in range(n, -1, -1):
         if y == n or (y + 1) % stride == 0:
@@ -72,7 +74,7 @@ def _scores(rows: LossRows, times_alpha: Callable[[Array], Array], scale: Any) -
     left = 0 * rows.row(0)
     for start in range(0, n + 1, stride):
         stretch = range(start, min(start + stride, n + 1))
-        # U at every y of the stretch, from right to left.
+        # Compute U at every y of the stretch, from right to left.
         right = [restarts.pop()]
         for y in reversed(stretch[1:]):
             right.append(times_alpha(right[-1] + scale * rows.row(y)))
@@ -86,7 +88,7 @@ EXTENDED = "Theorem 3.1 of Ghosh, Roughgarden and Sundararajan (2009), extended 
 
 
 def theorem_for(consumer: Consumer) -> tuple[str, tuple[str, ...]] | None:
-    """Return the theorem that makes a remap of the geometric mechanism optimal, and its hypotheses; else None."""
+    """Return the theorem by which a remap of the geometric mechanism is optimal, and its hypotheses; None for none."""
     if consumer.actions == consumer.secrets and is_monotone(consumer):
         return THEOREM, ("the loss of each secret i does not decrease in |i - r|",)
     exactly = consumer.is_exact and consumer.table is not None
@@ -96,8 +98,8 @@ def theorem_for(consumer: Consumer) -> tuple[str, tuple[str, ...]] | None:
 
 
 def is_unimodal(rows: LossRows) -> bool:
-    """Return whether every row decreases and then increases, with modes that are nondecreasing from row to row."""
-    # In a plateau of modes, the leftmost mode that is not left of the previous row's mode is chosen.
+    """Return whether every row of losses decreases to a mode and then increases, and modes do not decrease by row."""
+    # If a row has several modes, choose the smallest one that is at least the mode of the previous row.
     mode = 0
     for i in range(rows.secrets):
         row = rows.loss_row(i)
@@ -111,22 +113,22 @@ def is_unimodal(rows: LossRows) -> bool:
     return True
 
 
-# Scores are sums of positive terms with errors of some units in the last place; closer scores count as ties.
+# Float scores are sums of positive terms with errors of some units of 2^-53; a smaller relative difference is a tie.
 _TIE = 2.0**-44
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GeometricDesign:
-    """A remap of the geometric mechanism on {0, ..., n}, and its candidate dual."""
+    """A remap of the geometric mechanism on {0, ..., n}, and the only dual that may prove it optimal."""
 
-    actions: Array  # (n+1,) the action for each response, the smallest of the best
+    actions: Array  # (n+1,) the best action for each response, the smallest of several
     ties: tuple[int, ...]  # responses with other equally good actions
     dual: Array  # (n+1,) mu, whose sum is the loss
-    error: Array  # (n+1,) bounds of the rounding errors at each secret; 0 if exact
+    error: Array  # (n+1,) the scale of the rounding errors of `dual`: best scores; 0 if exact
 
 
 def exact_design(level: Level, consumer: Consumer) -> GeometricDesign:
-    """Return the design for a rational alpha and an exact consumer, computed in integers."""
+    """Return the remap and dual for a rational alpha and an exact consumer, computed in integers."""
     alpha, rows = level.alpha_fraction(), integer_rows(consumer)
     swept, scale = exact_scores(level, consumer)
     actions, ties, regrets, _ = _best_actions(rows, swept, 0)
@@ -139,7 +141,7 @@ def exact_design(level: Level, consumer: Consumer) -> GeometricDesign:
 
 
 def float_design(level: Level, consumer: Consumer) -> GeometricDesign:
-    """Return the design in float64, in O(n k) time and O(sqrt(n) k) memory."""
+    """Return the remap and dual in float64, in O(n k) time and O(sqrt(n) k) memory."""
     rows = float_rows(consumer)
     actions, ties, regrets, best = _best_actions(rows, float_scores(level, consumer), _TIE)
     factor = float(level.alpha) / -np.expm1(-2 * level.epsilon_float)
@@ -150,8 +152,8 @@ def float_design(level: Level, consumer: Consumer) -> GeometricDesign:
 def _best_actions(
     rows: LossRows, swept: Iterator[Array], tolerance: float
 ) -> tuple[Array, tuple[int, ...], list[Any], list[Any]]:
-    """Return the best actions, the ties, the regrets, and the best scores."""
-    # The regret at y is the sum over its neighbours z of S_z(a(y)) - S_z(a(z)), the loss of using the action of y at z.
+    """Return the best action a(y) for each response y, the responses with ties, and the regret and best score of y."""
+    # The regret at y is the sum over its neighbours z of S_z(a(y)) - S_z(a(z)): how much worse a(y) is at z than a(z).
     actions, ties, best = np.zeros(rows.secrets, dtype=np.intp), [], []
     regrets = [0 * rows.prior[0]] * rows.secrets
     last: Array | None = None

@@ -1,12 +1,12 @@
-"""Optima of large programs by column generation: a channel is a sum of extreme rays, which are generated as needed.
+"""Find the best private channel on hundreds of places (secrets) by column generation, and return its certificate.
 
 The columns of a channel for all actions lie in the same cone. So the best channel is a sum of extreme rays of the cone,
-each assigned to its cheapest action, that adds up to 1 in every place: a program with one row for each place. Rays are
-generated one by one: at the prices mu of the rows, the best ray of each action is found by walking over trees
-(`utmost.design.optima.tree_pricing`); when all trees stop, their flows are the multipliers that prove the prices.
+each assigned to its cheapest action, with sum 1 at every place: a linear program with one row for each place. Rays are
+generated as needed: at the prices mu of the rows, a walk over trees (`utmost.design.optima.tree_pricing`) finds the
+best ray of each action; when all trees stop, their flows are the multipliers that prove a lower bound.
 
-The float solution proves nothing; only the certificate made from it matters. Its columns are corrected to an exactly
-private channel, its multipliers to a feasible dual, and the checker computes both bounds again.
+The float solution proves nothing. Its columns are corrected to an exactly private channel, and its multipliers to a
+feasible dual; the checker computes both bounds of the certificate from these.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,9 +27,11 @@ from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
 from utmost.errors import SolverFailed, WrongKind
 
-_AIM_SHARE = 0.6  # the search stops at this part of the requested gap, which leaves room for rounding
-_NEAR_LEVELS = 2.0  # largest ratio of two levels: results at levels farther away mislead a search
-# At these gaps the prices show which places without mass matter. Merged places are separated at the first gap.
+_AIM_SHARE = 0.6  # the search stops at this fraction of the requested gap, because rounding will widen the gap
+# largest ratio of the epsilons of two searches; results at other epsilons would mislead the second search
+_NEAR_LEVELS = 2.0
+# Relative gaps at which a search stops to look for places without mass that matter. Searches with merged places stop at
+# the first of these gaps.
 _ROUGH_GAPS = (1e-2, 1e-4)
 
 
@@ -40,11 +42,12 @@ def certificate_of_rays(
     gap: float = 1e-7,
     progress: GapProgress | None = None,
 ) -> Certificate:
-    """Return the certificate of a channel within a relative gap of the optimum, for any space, prior and loss."""
+    """Return the certificate of a channel whose loss is within a relative gap of the least one."""
     # The gap is relative to the loss, or to 1e-12 of the largest expected loss of an action if that is more.
     # ``progress`` receives the number of rounds and the relative gap so far, for the current places; if merged places
-    # have misled a search, a new one starts, and the number of rounds starts at 0 again. If rounding or the keyboard
-    # stops the search early, the gap is larger. Time: 5 to 60 seconds for 400 places. There are 20 to 250 rounds; a
+    # have misled a search, a new one starts, and the number of rounds starts at 0 again. If rounding errors or a
+    # keyboard interrupt stop the search early, the gap is larger. Time: 5 to 60 seconds for 400 places. There are 20 to
+    # 250 rounds; a
     # round takes O(n^2 N) operations for N = 8 n rays, and O(n s) for each pivot of a tree with s sources. Memory:
     # O(n (n + k)) floats for k actions. Source:
     # column generation on program (2) to (6) of [ghosh2009], smoothed as in [wentges1997];
@@ -63,20 +66,20 @@ def searched(
     progress: GapProgress | None = None,
     starts: Sequence[SearchResults] = (),
 ) -> "SearchedCertificate":
-    """Return the result of `certificate_of_rays`, and a start for other searches on the same space."""
+    """Return the result of `certificate_of_rays`, with results from which other searches on the space can start."""
     # ``starts`` are results of one or two searches on this space, at any levels and for any consumers, nearest first.
     program, now = RayProgram.of(ptype, consumer), ptype.level.epsilon_float
-    # Rays and prices are useful only if their level is near the level of this search.
+    # Rays and prices help only if their epsilon is near the epsilon of this search.
     starts = [start for start in starts if 1 / _NEAR_LEVELS <= start.epsilon / now <= _NEAR_LEVELS]
     farthest = float(np.asarray(ptype.space.distances, dtype=np.float64).max())
     if max((*(start.epsilon for start in starts), now)) * farthest > FARTHEST:
         starts = []
     merged = [] if starts else merging_circles(-np.log(program.factors), program.prior)
     compile_if_it_pays(int((program.prior > 0).sum()))
-    # For products of a few hundred rows, threads cost more than they save.
+    # In matrix products of a few hundred rows, threads cost more time than they save.
     with one_blas_thread():
         search, whole = _last_search(program, _searches(program, starts, merged, gap), progress)
-        # If losses differ as much between near places as between far ones (binary loss), merged places may mislead.
+        # Merged places may mislead if losses differ as much between near places as between far ones (binary loss).
         if whole and merged and search.gap > search.aim(gap):
             try:
                 again, whole = _last_search(program, _searches(program, (), [], gap), progress)
@@ -94,7 +97,7 @@ def searched(
         scaled = Multipliers(at[proof.low], at[proof.high], proof.action, proof.value * scale)
         mu = np.zeros(len(factors))
         mu[at] = prices * scale
-        # From here on, only rationals and floats rounded outward are used.
+        # From here on, only rationals and floats rounded outward occur.
         mu, multipliers = feasible_dual(ptype, consumer, mu, scaled)
         matrix = roomy_matrix(ptype, search.channel())
         certificate = Certificate(ptype, consumer, mu, matrix=matrix, multipliers=multipliers)
@@ -104,17 +107,17 @@ def searched(
 def _last_search(
     program: RayProgram, searches: Iterator[tuple[RaySearch, float]], progress: GapProgress | None
 ) -> tuple[RaySearch, bool]:
-    """Run each search to its gap; return the last one and True, or if interrupted, the best so far and False."""
+    """Run each search to its gap; return the last search and True, or after an interrupt, the best so far and False."""
     search = None
     try:
         for search, aim in searches:
             search.run(aim, progress)
-    # Intermediate results prove bounds too, though wider ones.
+    # An interrupted search proves bounds too, with a wider gap.
     except KeyboardInterrupt:
         if search is None or (ended := search.latest_with_bound()) is None:
             raise
         if ended.program is not program:
-            # Merged places prove nothing about the others; one round with all places does.
+            # A search with merged places proves nothing about all places; one round with all places does.
             ended = ended.with_separated_places(program, np.flatnonzero(program.prior > 0))
             ended.round()
         return ended, False
@@ -124,18 +127,19 @@ def _last_search(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchedCertificate:
-    """A certificate, and the results of its search with which other searches can start."""
+    """A certificate, and results of its search from which other searches can start."""
 
     certificate: Certificate
-    is_whole: bool  # the search was not interrupted
+    is_whole: bool  # whether the search ended without a keyboard interrupt
     results: SearchResults
 
 
 def _searches(
     program: RayProgram, starts: Sequence[SearchResults], merged: Sequence[Indices], gap: float
 ) -> Iterator[tuple[RaySearch, float]]:
-    """Yield searches, each started from the results of the one before, with the gap to which each should run."""
-    # First near places are merged, then come all places with mass, then also the places without mass that matter.
+    """Yield searches, each started from the results of the last, with the relative gap at which each should stop."""
+    # The first searches merge near places; then come all places with mass, and then the places without mass that
+    # matter.
     search, places = None, np.flatnonzero(program.prior > 0)
     if starts:
         search = RaySearch.of(program, np.unique(np.concatenate([places, *(start.places for start in starts)])))
@@ -147,7 +151,7 @@ def _searches(
             if near is not None:
                 yield search, _ROUGH_GAPS[0]
     assert search is not None
-    # Nearly optimal prices show which places without mass matter; optimal prices show whether all of them are included.
+    # A rough search shows which places without mass matter; an accurate one shows whether all of them are included.
     rough = _ROUGH_GAPS if len(search.places) < len(program.prior) else ()
     for aim in [*(wide for wide in rough if wide > gap), _AIM_SHARE * gap]:
         yield search, aim

@@ -1,7 +1,7 @@
-"""The best private mechanism among those that are also honest, monotone, fair or symmetric.
+"""Find the best private mechanism that is also honest, monotone, fair or symmetric.
 
-These properties of a mechanism on counts are additional rows of its program. The names are those of [cormode2018],
-whose matrices are transposed: there rows are answers, and columns are true counts. Here X[x, r] is the probability of
+Each of these properties of a mechanism adds rows to its linear program. The names are those of [cormode2018], whose
+matrices are transposed: there rows are answers, and columns are true counts. Here X[x, r] is the probability of
 answer r for the count x.
 """
 
@@ -29,26 +29,26 @@ MatrixEntry = tuple[int, int]
 
 
 class Constraint(StrEnum):
-    """A constraint on a square mechanism X.
+    """A constraint on a mechanism X with as many answers as secrets.
 
     >>> Constraint("fairness") is Constraint.FAIRNESS
     True
     """
 
     WEAK_HONESTY = "weak honesty"
-    """X[x, x] >= 1/n: the true answer is at least as likely as a random guess."""
+    """X[x, x] >= 1/n: the true answer has at least the probability of a random guess."""
 
     ROW_HONESTY = "row honesty"
     """X[x, x] >= X[z, x]: no count gives the answer x with a larger probability than the count x."""
 
     COLUMN_HONESTY = "column honesty"
-    """X[x, x] >= X[x, r]: no answer is likelier than the true answer."""
+    """X[x, x] >= X[x, r]: no answer has a larger probability than the true answer."""
 
     ROW_MONOTONICITY = "row monotonicity"
-    """X[z, x] is nonincreasing as z moves away from x, on either side."""
+    """X[z, x] does not increase as the count z moves away from x, on either side."""
 
     COLUMN_MONOTONICITY = "column monotonicity"
-    """X[x, r] is nonincreasing as r moves away from x, on either side."""
+    """X[x, r] does not increase as the answer r moves away from x, on either side."""
 
     FAIRNESS = "fairness"
     """X[x, x] is the same for every x."""
@@ -62,36 +62,36 @@ _ON_COUNTS = {Constraint.ROW_MONOTONICITY, Constraint.COLUMN_MONOTONICITY, Const
 
 @dataclass(frozen=True, slots=True)
 class ConstraintRow:
-    """The constraint that the sum of coefficient * X[entry] is at least ``least``, or equal to ``least``."""
+    """The constraint that the sum of coefficient * X[entry] is at least ``least``, or equals it if ``is_equal``."""
 
-    entries: tuple[tuple[MatrixEntry, int], ...]  # (secret, answer), and its coefficient
+    entries: tuple[tuple[MatrixEntry, int], ...]  # pairs of an entry (secret, answer) and its coefficient
     least: Fraction = Fraction(0)
     is_equal: bool = False
 
 
 def read_constraints(names: Sequence[Constraint | str], space: Space, actions: int) -> tuple[Constraint, ...]:
-    """Return the constraints, each once and in a fixed order, after checking that they fit the space."""
+    """Return the named constraints, each once, in the order of `Constraint`; raise if one does not fit the space."""
     if isinstance(names, str):
         raise OutOfRange("constraints must be a list", came=names, remedy=f"Pass [{names!r}].")
     try:
-        wanted = {Constraint(name) for name in names}
+        requested = {Constraint(name) for name in names}
     except ValueError:
         known = ", ".join(Constraint)
         raise OutOfRange(
             "constraints must be names of known constraints", came=list(names), remedy=f"Choose from: {known}."
         ) from None
-    if wanted and actions != space.size:
+    if requested and actions != space.size:
         remedy = "Leave constraints out, or pass a consumer with as many actions as secrets."
         raise OutOfRange(f"constraints need {space.size} answers, one for each secret", came=actions, remedy=remedy)
-    if wanted & _ON_COUNTS and not isinstance(space.metric, LineMetric):
+    if requested & _ON_COUNTS and not isinstance(space.metric, LineMetric):
         remedy = "Use spaces.counts(n), or leave these constraints out."
-        names_of_counts = ", ".join(sorted(wanted & _ON_COUNTS))
+        names_of_counts = ", ".join(sorted(requested & _ON_COUNTS))
         raise Unsupported(f"the constraints {names_of_counts} need counts", came=repr(space), remedy=remedy)
-    return tuple(name for name in Constraint if name in wanted)
+    return tuple(name for name in Constraint if name in requested)
 
 
 def constraint_rows(constraints: Sequence[Constraint], n: int) -> list[ConstraintRow]:
-    """Return the rows of the program for an n by n mechanism, one constraint after another."""
+    """Return the additional rows of the program of an n by n mechanism, in the order of the constraints."""
     return [row for constraint in constraints for row in _ROWS[constraint](n)]
 
 
@@ -129,15 +129,15 @@ _ROWS = {
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ConstrainedCertificate(Evidence):
-    """Evidence that no private channel with the constraints is better for a consumer by more than a gap."""
+    """A proof that no private channel with the constraints has a loss below that of ``matrix`` by more than a gap."""
 
     ptype: PrivacyType
     consumer: Consumer
     constraints: tuple[Constraint, ...]
     matrix: Array  # (n, n) Fractions, exactly private, satisfying every constraint exactly
     dual: Array  # (n,) Fractions, the multipliers mu of the rows
-    multipliers: Array  # (edges, 2, n) Fractions >= 0, of privacy along each edge
-    prices: Array  # a Fraction for each of `constraint_rows`, >= 0 for an inequality
+    multipliers: Array  # (edges, 2, n) Fractions >= 0, the multipliers of the privacy constraints along each edge
+    prices: Array  # the multiplier of each row of `constraint_rows`, a Fraction, >= 0 for an inequality
     bounds: Bounds | None = None  # Fractions if all numbers are rational, else floats rounded outward
 
     def __post_init__(self) -> None:
@@ -151,9 +151,9 @@ class ConstrainedCertificate(Evidence):
     remap = None
 
     def check(self) -> Bounds:
-        """Compute the bounds again from primal and dual only, in rationals; raise PromiseBroken if a check fails."""
+        """Compute the bounds from channel and dual in rationals; raise PromiseBroken if one of them is invalid."""
         rows = constraint_rows(self.constraints, self.ptype.space.size)
-        # Check the mechanism before the bound: without privacy, the loss proves no upper bound.
+        # The loss of the channel is an upper bound only if the channel is private and satisfies the constraints.
         check_private(self.ptype, self.matrix)
         for row in rows:
             value = sum((coefficient * self.matrix[entry] for entry, coefficient in row.entries), Fraction(0))
@@ -161,7 +161,7 @@ class ConstrainedCertificate(Evidence):
                 where = " and ".join(f"[{x}, {r}]" for (x, r), _ in row.entries)
                 sums = f"sum of coefficient times entry {'=' if row.is_equal else '>='} {row.least}"
                 raise PromiseBroken(f"entries {where} must satisfy the constraint: {sums}", came=float(value))
-        # If the slacks are feasible, sum_x mu_x + sum of price * least is a lower bound.
+        # If no slack is negative, sum_x mu_x + sum of price * least is a lower bound.
         prices = self.prices
         if (self.multipliers < 0).any():
             raise PromiseBroken("multipliers must not be negative", came=float(self.multipliers.min()))
@@ -187,7 +187,7 @@ def constrained_slacks(
     multipliers: Array,
     prices: Array,
 ) -> Array:
-    """Return p l - mu - (the combination of privacy and constraints), (n, n) Fractions."""
+    """Return p l - mu - (the combination of privacy constraints and additional rows), (n, n) Fractions."""
     rational = consumer if consumer.is_exact else Consumer(as_rationals(consumer.prior), as_rationals(consumer.loss))
     slack = np.array(edge_slacks(ptype, rational, dual, multipliers, in_rationals=True))
     for row, price in zip(rows, prices, strict=True):
@@ -201,9 +201,9 @@ def constrained_certificate(
     consumer: Consumer,
     constraints: Sequence[Constraint],
 ) -> ConstrainedCertificate:
-    """Return the certificate of a vertex of the program with the rows of the constraints, in rationals."""
+    """Return the certificate of an exact vertex of the consumer's program with the rows of the constraints."""
     # Floats of a consumer are converted to rationals exactly, and an irrational alpha^d is replaced by a float just
-    # above, so the channel satisfies privacy and constraints exactly. Cost: some seconds for 20 counts. Source:
+    # above, so the channel satisfies level and constraints exactly. Cost: some seconds for 20 counts. Source:
     # [cormode2018].
     rows = constraint_rows(constraints, consumer.secrets)
     program = user_program(ptype, consumer)
@@ -228,7 +228,7 @@ def constrained_certificate(
     prices = solution.duals[before:]
     dual, multipliers = split_duals(solution.duals[:before], len(ptype.space.edges), consumer.actions)
     slack = constrained_slacks(ptype, consumer, rows, dual, multipliers, prices).min(axis=1)
-    # The program has a rational slightly above an irrational alpha^d, so some mu may have to decrease.
+    # The program uses a number slightly above an irrational alpha^d, so some mu may have to decrease.
     lowered = objects([mu + min(left, Fraction(0)) for mu, left in zip(dual, slack, strict=True)])
     matrix = solution.primal.reshape(consumer.secrets, consumer.actions)
     return ConstrainedCertificate(ptype, consumer, tuple(constraints), matrix, lowered, multipliers, prices)

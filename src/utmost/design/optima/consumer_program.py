@@ -1,4 +1,4 @@
-"""The linear program of a consumer: the private channel with the least expected loss, for any space and loss."""
+"""Write the search for the private channel with the least expected loss as a linear program, for any space and loss."""
 
 from fractions import Fraction
 from typing import Any
@@ -14,13 +14,14 @@ from utmost.design.spaces.consumer import Consumer
 
 
 def user_program(ptype: PrivacyType, consumer: Consumer, *, exactly: bool = True) -> LinearProgram:
-    """Return the program: minimise sum_i p_i sum_r x_ir l(i, r) over the private channels x."""
-    # For every essential edge {i, j}, every action r and both directions: x_ir >= alpha^d(i, j) x_jr; then sum_r x_ir =
-    # 1 for every i, and x >= 0. For k actions, x_ir has the number i k + r; edge e, direction g and action r has the
-    # row (2 e + g) k + r; the sums come last. An irrational alpha^d is replaced by a rational just above, so that every
-    # solution is private. The exact program converts floats to rationals; with ``exactly=False`` the program is in
-    # floats, because making Fractions takes longer than solving a small program. Source: (2) to (6) of [ghosh2009] with
-    # corrected ranges of (3) and (4) (i < n, every r), and essential edges in place of neighbouring counts.
+    """Return the linear program that minimises sum_i p_i sum_r x_ir l(i, r) over the private channels x."""
+    # The constraints are x_ir >= alpha^d(i, j) x_jr for every essential edge {i, j}, in both directions, and every
+    # action r; sum_r x_ir = 1 for every i; and x >= 0. For k actions, x_ir is the variable i k + r; edge e, direction g
+    # and action r have the row (2 e + g) k + r; the row sums come last. An irrational alpha^d is replaced by a rational
+    # just above, so every solution is private. The exact program converts floats to rationals; with ``exactly=False``
+    # the program has floats, because making Fractions takes longer than solving a small program. Source: (2) to (6) of
+    # [ghosh2009] with corrected ranges of (3) and (4) (i < n, every r), and essential edges in place of neighbouring
+    # counts.
     n, k = consumer.secrets, consumer.actions
     edges = ptype.space.edges
     unit: Any = Fraction(1) if exactly else 1.0
@@ -50,7 +51,7 @@ def user_program(ptype: PrivacyType, consumer: Consumer, *, exactly: bool = True
 
 
 def rows_of_neighbours(ptype: PrivacyType, consumer: Consumer) -> NDArray[np.intp]:
-    """Return the rows of edges to the 4 nearest secrets of each secret, and rows of sums; few others are tight."""
+    """Return the indices of rows that are often tight: edges to the 4 nearest secrets of each secret, and row sums."""
     edges, k = ptype.space.edges, consumer.actions
     lengths = np.concatenate([ptype.space.distances[edges[:, 0], edges[:, 1]].astype(np.float64)] * 2)
     ends = edges.T.ravel()
@@ -63,6 +64,6 @@ def rows_of_neighbours(ptype: PrivacyType, consumer: Consumer) -> NDArray[np.int
 
 
 def split_duals(duals: Array, edges: int, actions: int) -> tuple[Array, Array]:
-    """Return the duals of the program as mu (n,), and the multipliers of privacy, (edges, 2, actions)."""
+    """Return the duals of `user_program` as mu (n,) and multipliers of privacy constraints (edges, 2, actions)."""
     cut = 2 * edges * actions
     return duals[cut:], duals[:cut].reshape(edges, 2, actions)

@@ -1,10 +1,10 @@
-"""Places of prior probability 0 (without mass), whose rows cost nothing and are computed last.
+"""Extend a channel to places (secrets) without mass, whose prior probability is 0 and whose rows cost nothing.
 
-Without these places a program is smaller, and its optimum is no larger: a lower bound for the other places is a lower
-bound for all. A channel on the other places is extended to the places without mass one by one. A further row satisfies
-the level if and only if each of its entries lies between the largest a_j X[j, w] and the least X[j, w] / a_j, with
-a_j = alpha^d for the distance to place j. Such a row can sum to 1 if and only if the lower limits sum to at most 1 and
-the upper limits to at least 1. If not, the place has a price, and must be in the program
+A program without these places is smaller, and its optimum is no larger, so a lower bound for the places with mass is a
+lower bound for all places. A channel X on the places with mass is extended to the others one by one. The row of a
+further place satisfies the level if and only if its entry w lies between the largest a_j X[j, w] and the least
+X[j, w] / a_j, with a_j = alpha^d for the distance d to place j. A row within these limits can sum to 1 if and only if
+the lower limits sum to at most 1 and the upper limits to at least 1. If not, the place must be in the program
 (`utmost.design.optima.column_generation`).
 """
 
@@ -13,40 +13,39 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Floats
 
-# Weights of a constant channel, tried in turn if a channel cannot be extended otherwise.
+# If a channel cannot be extended, it is mixed with a constant channel of these weights, one weight after another.
 _SHARES = (2.0**-20, 2.0**-12, 2.0**-8, 2.0**-4, 0.25, 0.5)
 
 
 def upper_limits(rows: Floats, factors: Floats) -> Floats:
-    """Return (m, k) upper limits of the entries of m further places, given rows (t, k) and factors (m, t)."""
+    """Return the upper limits of the entries of m further rows, (m, k), given rows (t, k) and factors (m, t)."""
     return np.array([(rows / there[:, None]).min(axis=0) for there in factors]).reshape(len(factors), rows.shape[1])
 
 
 def lower_limits(rows: Floats, factors: Floats) -> Floats:
-    """Return (m, k) lower limits of the entries of m further places, given rows (t, k) and factors (m, t)."""
+    """Return the lower limits of the entries of m further rows, (m, k), given rows (t, k) and factors (m, t)."""
     return np.array([(rows * there[:, None]).max(axis=0) for there in factors]).reshape(len(factors), rows.shape[1])
 
 
 def places_to_add(rows: Floats, places: NDArray[np.intp], factors: Floats) -> NDArray[np.intp]:
-    """Return places whose upper limits sum to less than 1. With their rows, the limits of the others should suffice."""
-    # A returned place gets a row of its own with sum 1, which raises the limits of the places near it, in proportion to
-    # the factors. Places whose limits are large enough by then are not returned. ``rows`` (t, k) belong to ``places``,
-    # in order; ``factors`` is (n, n).
+    """Return places that the program must include, because their upper limits sum to less than 1."""
+    # A returned place will get a row with sum 1, which makes the limits of the places near it larger, in proportion to
+    # the factors. Places whose limits then suffice are not returned. ``rows`` (t, k) belong to ``places``, in this
+    # order; ``factors`` is (n, n).
     rest = np.setdiff1d(np.arange(len(factors)), places)
     most = upper_limits(rows, factors[np.ix_(rest, places)]).sum(axis=1)
-    named, raised = [], np.zeros(len(rest))
+    chosen, increase = [], np.zeros(len(rest))
     for e in np.argsort(most, kind="stable"):
-        if most[e] * (1 + raised[e]) < 1:
-            named.append(rest[e])
-            raised = np.maximum(raised, (1 / most[e] - 1) * factors[rest[e], rest])
-    return np.array(sorted(named), dtype=np.intp)
+        if most[e] * (1 + increase[e]) < 1:
+            chosen.append(rest[e])
+            increase = np.maximum(increase, (1 / most[e] - 1) * factors[rest[e], rest])
+    return np.array(sorted(chosen), dtype=np.intp)
 
 
 def extended(rows: Floats, places: NDArray[np.intp], factors: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """Extend rows (t, k) at some places to a channel (n, k) that satisfies all factors; return it and failed places."""
-    # The place with the smallest sum of upper limits comes next. Its row lies between the lower and the upper limits,
-    # in the proportion that makes its sum 1. If there is no such row, the place fails and has zeros. Cost: O((n - t)^2
-    # k + (n - t) t k).
+    """Extend rows (t, k) at ``places`` to a channel (n, k) that satisfies all factors; return it and failed places."""
+    # Each step takes the place with the smallest sum of upper limits. Its row is a mixture of the lower and the upper
+    # limits with sum 1. If no mixture has sum 1, the place fails, and its row is 0. Cost: O((n - t)^2 k + (n - t) t k).
     n = len(factors)
     whole, rest = np.zeros((n, rows.shape[1])), np.setdiff1d(np.arange(n), places)
     whole[places] = rows
@@ -67,8 +66,8 @@ def extended(rows: Floats, places: NDArray[np.intp], factors: Floats) -> tuple[F
 
 
 def extended_with_loss(rows: Floats, places: NDArray[np.intp], factors: Floats) -> Floats:
-    """Return `extended` of the rows, mixed with the constant channel of the most frequent answer as much as needed."""
-    # Used after a search that ended before it knew which places matter.
+    """Return a channel (n, k) that extends the rows, mixed with a constant channel as much as needed."""
+    # A search that ended before it knew which places matter needs the constant channel, of the most frequent answer.
     constant = np.zeros(rows.shape[1])
     constant[rows.sum(axis=0).argmax()] = 1.0
     for share in (0.0, *_SHARES):

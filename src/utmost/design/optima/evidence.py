@@ -1,4 +1,4 @@
-"""Certificates of optima: primal, dual, and the theorem that gave them, which can be checked independently."""
+"""Store and check proofs that a channel is optimal: the channel, a dual that bounds the loss, and a theorem."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from utmost.errors import PromiseBroken
 
 
 class Evidence(Display, PickledByFields, ABC):
-    """A primal and a dual, and the bounds of an optimum that they prove."""
+    """A channel (primal) and a dual, with the bounds of the least expected loss that they prove."""
 
     _shown = ("bounds",)
 
@@ -28,28 +28,28 @@ class Evidence(Display, PickledByFields, ABC):
 
     @abstractmethod
     def check(self) -> Bounds:
-        """Compute the bounds again from primal and dual only; raise PromiseBroken if one of them is invalid."""
+        """Compute the bounds from channel and dual only; raise PromiseBroken if one of them is invalid."""
 
     @property
     def lower(self) -> Fraction | float:
-        """The lower bound of the optimum: a Fraction, or a float rounded down."""
+        """The lower bound of the least expected loss: a Fraction, or a float rounded down."""
         assert self.bounds is not None
         return self.bounds.lower
 
     @property
     def upper(self) -> Fraction | float:
-        """The upper bound of the optimum: a Fraction, or a float rounded up."""
+        """The upper bound of the least expected loss: a Fraction, or a float rounded up."""
         assert self.bounds is not None
         return self.bounds.upper
 
     @property
     def gap(self) -> Fraction | float:
-        """``upper - lower``: 0 if everything is exact."""
+        """``upper - lower``; 0 for an exact optimum."""
         assert self.bounds is not None
         return self.bounds.gap
 
     def verify(self) -> bool:
-        """Check that primal and dual prove the bounds of the certificate."""
+        """Check that channel and dual prove bounds that are at least as narrow as the stored ones."""
         try:
             proven = self.check()
         except PromiseBroken:
@@ -59,7 +59,7 @@ class Evidence(Display, PickledByFields, ABC):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Certificate(Evidence):
-    """Evidence that no private channel is better for a consumer by more than the gap between two bounds.
+    """A proof that no private channel has a loss for a consumer that is smaller by more than the gap of two bounds.
 
     Attributes:
         ptype: Privacy type.
@@ -67,11 +67,11 @@ class Certificate(Evidence):
         remap: Remap of the geometric mechanism that gives the optimal channel; None if ``matrix`` is given.
         matrix: Optimal channel, (secrets, actions) Fractions, exactly private; None if ``remap`` is given.
         dual: (secrets,) multipliers mu of the rows: Fractions, or floats lowered by their rounding errors.
-        multipliers: (edges, 2, actions) multipliers of privacy along each edge, or a list of the nonzero ones; None on
+        multipliers: (edges, 2, actions) multipliers of the privacy constraints, or a list of the nonzero ones; None on
             counts, where mu is enough.
         theorem: Theorem that proves the remap optimal, if there is one.
         hypotheses: Checked hypotheses of the theorem.
-        bounds: Bounds that primal and dual prove; equal if everything is exact.
+        bounds: Bounds that channel and dual prove; equal for an exact optimum.
     """
 
     ptype: PrivacyType
@@ -94,7 +94,7 @@ class Certificate(Evidence):
 
     @progress_bar("Checking a certificate")
     def check(self) -> Bounds:
-        """Compute the bounds again from primal and dual only.
+        """Compute the bounds from channel and dual only.
 
         Raises:
             PromiseBroken: if the channel is not private, or the dual is not feasible.
@@ -109,10 +109,10 @@ class Certificate(Evidence):
         )
 
     def verify(self) -> bool:
-        """Return whether primal and dual prove the bounds of the certificate, and the theorem, if any, applies."""
+        """Return whether channel and dual prove the stored bounds, and the stored theorem, if there is one, applies."""
         explained = (None, ()) if self.theorem is None or self.remap is None else theorem_for(self.consumer)
         return (self.theorem, self.hypotheses) == explained and Evidence.verify(self)
 
     def with_theorem(self, theorem: str, hypotheses: tuple[str, ...]) -> "Certificate":
-        """Return the same evidence with the theorem that proves it."""
+        """Return the same certificate with the theorem that proves the remap optimal."""
         return replace(self, theorem=theorem, hypotheses=hypotheses)

@@ -1,6 +1,6 @@
-"""One extreme ray of a privacy type for each action: trees, their prices, and the multipliers that they prove.
+"""Store an extreme ray of a privacy type, as a tree, for each action of a consumer; price trees and read multipliers.
 
-Everything is in floats. A ray becomes a column of a channel only after it has been made exactly private, and
+All numbers are floats. A ray becomes a column of a channel only after a repair has made it exactly private, and
 multipliers prove a bound only after the checker has computed their slack.
 """
 
@@ -14,21 +14,21 @@ from utmost.design.optima import tree_pricing
 from utmost.design.optima.checker import Multipliers
 from utmost.design.optima.tree_pricing import ArcKinds, PlaceNumbers, Trees
 
-_SHORTER = 1e-10  # relative decrease of each distance, so that no two rows tie
-FARTHEST = 90.0  # factors below exp(-90) are raised to it, which is more private and avoids underflow
-_BETTER = 1e-9  # the tree of another action is copied if it is better by more than this, relatively
+_SHORTER = 1e-10  # relative decrease of each distance, so that no two constraints become tight at the same step
+FARTHEST = 90.0  # factors below exp(-90) are replaced by exp(-90), which is more private and avoids underflow
+_BETTER = 1e-9  # the tree of another action is copied if its price is lower by more than this fraction
 
 
 def generic_factors(distances: Floats, epsilon: float) -> Floats:
-    """Return (n, n) factors slightly above exp(-epsilon d) with strict triangle inequalities and without ties."""
-    # On grids many trees have the same ray, and pivots between them are wasted. The distances (1 - h) d + h d_min u,
-    # with h = 1e-10 and random u between 3/5 and 1, are at most d, the direct path is the only shortest one, and ties
-    # vanish. Channels that satisfy these factors satisfy those of the type.
+    """Return (n, n) factors slightly above exp(-epsilon d), with strict triangle inequalities and without ties."""
+    # On grids many trees have the same ray, and pivots between them are wasted. So d is replaced by (1 - h) d +
+    # h d_min u, with h = 1e-10 and random u between 3/5 and 1. The new distances are at most d, the direct path is the
+    # only shortest one, and ties vanish. Channels that satisfy these factors satisfy those of the type.
     n = len(distances)
     if n == 1:
         return plain_factors(distances, epsilon)
     least = distances[~np.eye(n, dtype=bool)].min()
-    # Any numbers break ties; fixed numbers make the result reproducible.
+    # Any random numbers break ties; a fixed seed makes the result reproducible.
     u = np.random.default_rng(0).random((n, n))
     u = np.triu(u, 1) + np.triu(u, 1).T
     shortened = (1 - _SHORTER) * distances + _SHORTER * least * (0.6 + 0.4 * u)
@@ -37,26 +37,27 @@ def generic_factors(distances: Floats, epsilon: float) -> Floats:
 
 
 def plain_factors(distances: Floats, epsilon: float) -> Floats:
-    """Return (n, n) factors exp(-epsilon d), not below exp(-90)."""
+    """Return (n, n) factors exp(-epsilon d); factors below exp(-90) are replaced by exp(-90)."""
     return np.ascontiguousarray(np.exp(-np.minimum(epsilon * distances, FARTHEST)))
 
 
 @dataclass(slots=True, eq=False)
 class Forest:
-    """A tree for each action, which pricing changes in place."""
+    """One tree for each action; `price` changes the trees in place."""
 
     factors: Floats  # (n, n), see `generic_factors`
-    weights: Floats  # (n,) positive q; rays satisfy <q, v> = 1
-    parents: PlaceNumbers  # (k, n), see `utmost.design.optima.tree_pricing`
-    kinds: ArcKinds  # (k, n)
-    roots: PlaceNumbers  # (k,)
+    weights: Floats  # (n,) positive numbers q; a ray v is scaled to <q, v> = 1
+    # Parents (k, n), kinds of arcs (k, n) and roots (k,) of the trees, as in `utmost.design.optima.tree_pricing`.
+    parents: PlaceNumbers
+    kinds: ArcKinds
+    roots: PlaceNumbers
     rays: Floats  # (k, n) the ray of each tree
-    ratios: Floats  # (k,) the price of each ray at the last pricing
-    proven: Floats  # (k,) the lower bound for all rays that the tree proved at these prices
+    ratios: Floats  # (k,) the ratio <Y, v> / <q, v> of each ray v at the last prices Y
+    proven: Floats  # (k,) the lower bound of the ratios of all rays that each tree proved at these prices
 
     @classmethod
     def of_stars(cls, factors: Floats, weights: Floats, costs: Floats) -> "Forest":
-        """Return the cheapest column alpha^d(., y) for each action: a tree in which all other places hang from y."""
+        """Return a forest with the tree of the cheapest column alpha^d(., y) for each action: a star with root y."""
         n, k = len(factors), len(costs)
         stars = factors / (factors @ weights)[:, None]
         roots = (costs @ stars.T).argmin(axis=1).astype(np.int32)
@@ -65,13 +66,13 @@ class Forest:
         return cls(factors, weights, parents, kinds, roots, stars[roots], np.zeros(k), np.full(k, -np.inf))
 
     def price(self, prices: Floats, which: PlaceNumbers, most: int, slack: float) -> int:
-        """Pivot the trees of some actions, at one row of prices each, and return the number of pivots."""
+        """Pivot the trees of the actions ``which``, at one row of prices each; return the number of pivots."""
         return int(
             tree_pricing.price_trees(self._as_trees(self.factors), np.ascontiguousarray(prices), which, most, slack)
         )
 
     def price_shortfalls(self, prices: Floats, level: float) -> Floats:
-        """Return (n,) the amounts by which prices must be lowered so that the trees prove a level for all rays."""
+        """Return the amounts (n,) by which prices must be lowered so that all trees prove a level."""
         shortfalls = np.zeros(len(self.weights))
         tree_pricing.write_shortfalls(
             self._as_trees(self.factors), np.ascontiguousarray(prices), level, shortfalls, np.empty((0, 0))
@@ -79,7 +80,7 @@ class Forest:
         return shortfalls
 
     def start_from_best_trees(self, prices: Floats, which: PlaceNumbers) -> None:
-        """Replace the trees of actions by better trees of other actions, at one row of prices for each in ``which``."""
+        """Replace trees of the actions ``which`` by better trees of other actions, at one row of prices for each."""
         table = prices @ self.rays.T
         best, own = table.argmin(axis=1), table[np.arange(len(which)), which]
         better = table.min(axis=1) < own - _BETTER * abs(own)
@@ -88,12 +89,12 @@ class Forest:
             part[receivers] = part[donors]
 
     def start_from_trees_of(self, others: "Forest", which: PlaceNumbers) -> None:
-        """Copy trees of another forest on these places: action w gets the tree of action ``which[w]`` there."""
+        """Copy trees from a forest on the same places: action w gets the tree of action ``which[w]`` of ``others``."""
         for name in ("parents", "kinds", "roots", "rays"):
             setattr(self, name, getattr(others, name)[which].copy())
 
     def extended_to(self, others: "Forest", at: NDArray[np.intp]) -> "Forest":
-        """Return these trees on the places of ``others``; at new places the rays are as large as allowed."""
+        """Return the trees extended to all places of ``others``; at new places rays are as large as factors allow."""
         k, n = self.parents.shape[0], len(others.weights)
         new = np.setdiff1d(np.arange(n), at)
         rays, parents = np.empty((k, n)), np.empty((k, n), dtype=np.int32)
@@ -108,7 +109,7 @@ class Forest:
         return Forest(others.factors, others.weights, parents, kinds, roots, rays, np.zeros(k), np.full(k, -np.inf))
 
     def copied(self) -> "Forest":
-        """Return a copy of everything that pricing changes."""
+        """Return a copy that `price` can change without changing this forest."""
         return Forest(
             self.factors,
             self.weights,
@@ -121,9 +122,9 @@ class Forest:
         )
 
     def multipliers(self, prices: Floats, factors: Floats) -> Multipliers:
-        """Return multipliers along the arcs of the trees, with which prices (k, n) become nonnegative if possible."""
-        # prices: p_x l(x, w) - mu_x, one row for each action. factors: (n, n) factors alpha^d of the type. Each action
-        # has at most n - 1 multipliers.
+        """Return multipliers along the arcs of the trees that prove prices (k, n) nonnegative on rays, if possible."""
+        # A row of ``prices`` is p_x l(x, w) - mu_x for one action w. ``factors`` (n, n) are those of the type. Each
+        # action has at most n - 1 multipliers.
         k, n = self.parents.shape
         values = np.zeros((k, n))
         tree_pricing.write_shortfalls(self._as_trees(factors), np.ascontiguousarray(prices), 0.0, np.zeros(n), values)
@@ -134,6 +135,6 @@ class Forest:
         )
 
     def _as_trees(self, factors: Floats) -> Trees:
-        """Return the arrays themselves with these factors, so that pricing writes into them."""
+        """Return the arrays of the forest, not copies, with other factors; compiled functions write into them."""
         names = ("weights", "parents", "kinds", "roots", "rays", "ratios", "proven")
         return Trees(factors, *(getattr(self, name) for name in names))

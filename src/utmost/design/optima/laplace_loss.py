@@ -1,12 +1,13 @@
-"""The loss of Laplace noise compared with the best mechanism for a consumer, on counts that are fine steps of a number.
+"""Compare the expected loss with Laplace noise to that of the best mechanism, for a number in fine steps.
 
-For a response y between two secrets k and k + 1, the cost of an action w has two parts: secrets up to k have the weight
-e^(-epsilon y), the others e^(epsilon y). With z = e^(epsilon (y - k)) the expected loss between k and k + 1 is
+For a response y between two secrets k and k + 1, the cost of an action w has two parts: secrets up to k have a weight
+proportional to e^(-epsilon y), and the other secrets one proportional to e^(epsilon y). With z = e^(epsilon (y - k))
+the expected loss over the responses between k and k + 1 is
 
     (1/2) integral from 1 to 1/a of min_w (A_w / z^2 + B_w) dz,    A_w, B_w rational in a = e^-epsilon.
 
 As functions of s = z^-2 the costs A_w s + B_w are lines, so the best action changes at the corners of their lower
-envelope. With each corner rounded to a rational z, the sum of the integrals is rational, and at least the loss.
+envelope. If each corner is rounded to a rational z, the sum of the integrals is rational, and at least the exact loss.
 """
 
 from dataclasses import dataclass
@@ -30,23 +31,23 @@ _BITS = 96
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LaplaceLoss(Display):
-    """The expected loss of a consumer of Laplace noise, and the least loss of any mechanism at the level."""
+    """The expected loss of a consumer of Laplace noise, and the least one of any mechanism at the same level."""
 
-    loss: Fraction  # expected loss if the best action follows each response, rounded up by less than one part in 10^20
+    loss: Fraction  # expected loss with the best action for each response, rounded up by less than one part in 10^20
     least: Fraction  # least expected loss of any mechanism on these secrets
 
     @property
     def ratio(self) -> float:
-        """The loss with Laplace noise, divided by the least loss."""
+        """The loss with Laplace noise divided by the least loss; 1 if both are 0."""
         return float(self.loss / self.least) if self.least else 1.0
 
 
 def laplace_loss(ptype: PrivacyType, consumer: Consumer) -> LaplaceLoss:
-    """Return two least expected losses of a consumer: with a count plus Laplace noise, and with the best mechanism.
+    """Return the expected loss of a consumer with Laplace noise on a count, and with the best mechanism at that level.
 
-    For a number between 0 and 1 in steps of 1/n, use the secrets 0 to n and the level epsilon/n for a step. As n grows,
-    both losses converge to the same limit, because the Laplace mechanism is optimal for every prior on continuous
-    secrets.
+    To study a number between 0 and 1 in steps of 1/n, pass the secrets 0 to n and the level epsilon/n of one step. As n
+    grows, both losses converge to the same limit, because the Laplace mechanism is optimal for every prior on
+    continuous secrets.
 
     Args:
         ptype: Privacy type on `counts`, with rational alpha.
@@ -84,7 +85,7 @@ def laplace_loss(ptype: PrivacyType, consumer: Consumer) -> LaplaceLoss:
     above = [np.zeros_like(weighed[0])]
     for row in reversed(weighed[1:]):
         above.append(a * (above[-1] + row))
-    above.reverse()  # above[k]: the secrets above k, by distance from k
+    above.reverse()  # above[k]: prior times loss of the secrets above k, times alpha^distance from k
     below = weighed[0]
     total: Any = min(above[0] + weighed[0]) / 2
     for k, further in enumerate(above[:-1]):
@@ -95,7 +96,7 @@ def laplace_loss(ptype: PrivacyType, consumer: Consumer) -> LaplaceLoss:
 
 
 def _between(below: Array, above: Array, end: Fraction) -> Fraction:
-    """Return the integral from 1 to ``end`` of min_w (below_w / z^2 + above_w) dz, rounded up at the corners."""
+    """Return the integral from 1 to ``end`` of min_w (below_w / z^2 + above_w) dz, made larger by rounding corners."""
     start, total = Fraction(1), Fraction(0)
     action = min(range(len(below)), key=lambda w: (below[w] + above[w], above[w]))
     while start < end:

@@ -1,8 +1,8 @@
-"""Several designs on one space, each search started from the one before; and the least loss as a curve over levels.
+"""Design several mechanisms on one space, each faster by the results of the others; compute the least loss by level.
 
-A search for a design ends with extreme rays, a tree for each action, and a price for each place. The same rays and
-trees are valid at another level, or for another prior or loss: at t times the level, the ray of a tree is its power t.
-So the next search starts from all of them (`utmost.design.optima.column_generation`).
+A search for a design ends with extreme rays, a tree for each action, and a price for each place (secret). Rays and
+trees remain valid for another prior or loss. At t times the epsilon, the ray of a tree is the power t of its ray. So
+the next search starts from them (`utmost.design.optima.column_generation`).
 """
 
 from bisect import bisect_left, bisect_right
@@ -39,10 +39,10 @@ def designs_in_turn(
     gap: float = 1e-7,
     progress: TurnProgress | None = None,
 ) -> tuple[Optimum, ...]:
-    """Return the best mechanism for each of several problems on one space, each started from the one before."""
-    # Neighbouring problems should be similar. ``gap`` is the largest relative gap of generated columns; ``progress``
-    # receives the number of the problem, from 1, the number of rounds and the gap so far. A keyboard interrupt ends the
-    # list with the best mechanism so far for the current problem.
+    """Return the best mechanism for each of several problems on one space; each search starts from the last results."""
+    # Consecutive problems should be similar. ``gap`` is the largest relative gap for column generation; ``progress``
+    # receives the number of the problem, from 1, the number of rounds and the gap so far. After a keyboard interrupt,
+    # the list ends with the best mechanism so far for the current problem.
     for (first, _), (second, _) in pairwise(problems):
         if first.space is not second.space and not first.space.same_as(second.space):
             raise OutOfRange(
@@ -68,7 +68,7 @@ def _design_from(
     starts: Sequence[SearchResults],
     progress: Callable[[int, float], object] | None,
 ) -> tuple[Optimum, SearchedCertificate | None]:
-    """Return the best mechanism, and if columns were generated, the results with which other searches can start."""
+    """Return the best mechanism; after column generation, also the results from which other searches can start."""
     if is_reached_exactly(ptype, consumer):
         return optimal_mechanism(ptype, consumer), None
     search = searched(ptype, consumer, gap=gap, progress=progress, starts=starts)
@@ -81,7 +81,7 @@ def _progress_of_problem(progress: TurnProgress | None, number: int) -> Callable
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LossCurve(Display):
-    """The least loss at several levels, each with its proof, and the bounds that they prove in between.
+    """The least loss of a consumer at several levels, with proofs, and bounds for the levels between them.
 
     Attributes:
         designs: Designs from the smallest level to the largest.
@@ -93,28 +93,28 @@ class LossCurve(Display):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The levels, for one unit of distance."""
+        """The levels of the designs, for one unit of distance, from the smallest epsilon to the largest."""
         return tuple(design.certificate.ptype.level for design in self.designs)
 
     @property
     def losses(self) -> tuple[Fraction | float, ...]:
-        """The losses of the designs: exact, or rounded up."""
+        """The expected losses of the designs: exact, or rounded up."""
         return tuple(design.loss for design in self.designs)
 
     @property
     def lower(self) -> tuple[Fraction | float, ...]:
-        """Lower bounds of the loss of any private mechanism: exact, or rounded down."""
+        """Lower bounds of the loss of every private mechanism at each level: exact, or rounded down."""
         return tuple(design.lower for design in self.designs)
 
     def between(self, epsilon: Number) -> Bounds:
         """Return bounds of the least loss at any level from the first to the last.
 
-        A mechanism that satisfies a level satisfies every larger epsilon, so the least loss is nonincreasing in
-        epsilon. The upper bound is the loss at the nearest level below, the lower bound the bound at the nearest level
-        above.
+        A mechanism that satisfies an epsilon satisfies every larger epsilon, so the least loss does not increase with
+        epsilon. The upper bound is the least loss among the designs at smaller or equal epsilons, and the lower bound
+        the largest lower bound among those at larger or equal epsilons.
 
         Raises:
-            OutOfRange: for a level outside this range.
+            OutOfRange: for an epsilon below the first level or above the last.
 
         >>> from utmost.spaces import counts
 
@@ -124,8 +124,8 @@ class LossCurve(Display):
         >>> curve.lower[1] == bounds.lower < bounds.upper == curve.losses[0]
         True
         """
-        wanted, at = level_per(epsilon), self.levels
-        below, above = bisect_right(at, wanted) - 1, bisect_left(at, wanted)
+        requested, at = level_per(epsilon), self.levels
+        below, above = bisect_right(at, requested) - 1, bisect_left(at, requested)
         if below < 0 or above == len(at):
             raise OutOfRange(
                 f"the level must be from {at[0]} to {at[-1]}",
@@ -147,12 +147,13 @@ def loss_curve(
     """Compute the least expected loss of a consumer at each of several levels.
 
     Args:
-        space: Secrets.
+        space: Secrets with distances.
         consumer: Prior and loss.
         levels: Levels of one unit of distance, each an epsilon or a `Level`, in any order.
-        gap: Largest relative distance of each loss from its optimum, if columns are generated; the default, 1/1000, is
+        gap: Largest relative distance of each loss from its optimum, for column generation; the default, 1/1000, is
             about the width of a line in a figure.
-        progress: Progress function, see `designs_in_turn`.
+        progress: Function that column generation calls with the number of the current design (from 1), the number of
+            rounds and the relative gap so far.
 
     Raises:
         OutOfRange: for an empty list of levels.
@@ -175,20 +176,20 @@ def loss_curve(
     at = sorted({level_per(level, unit=space.unit) for level in levels})
     optimums: dict[int, Optimum] = {}
     results: dict[int, SearchResults] = {}
-    for number, (place, around) in enumerate(_halving(len(at)), 1):
-        starts = [results[other] for other in sorted(around, key=lambda other: abs(other - place)) if other in results]
-        optimums[place], search = _design_from(
-            PrivacyType(space, at[place]), consumer, gap, starts, _progress_of_problem(progress, number)
+    for number, (k, around) in enumerate(_halving(len(at)), 1):
+        starts = [results[other] for other in sorted(around, key=lambda other: abs(other - k)) if other in results]
+        optimums[k], search = _design_from(
+            PrivacyType(space, at[k]), consumer, gap, starts, _progress_of_problem(progress, number)
         )
         if search is not None:
-            results[place] = search.results
+            results[k] = search.results
             if not search.is_whole:
                 break
-    return LossCurve(tuple(optimums[place] for place in sorted(optimums)))
+    return LossCurve(tuple(optimums[k] for k in sorted(optimums)))
 
 
 def _halving(count: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield 0 to count - 1 in an order of finer and finer steps, each number with the earlier numbers next to it."""
+    """Yield the numbers 0 to count - 1 in an order of finer and finer steps, each with the nearest earlier numbers."""
     last = count - 1
     yield last, ()
     if last:
@@ -205,7 +206,7 @@ def _halving(count: int) -> Iterator[tuple[int, tuple[int, ...]]]:
 def even_levels_between(
     first: Number, last: Number, steps: int, *, per: Number | None = None, unit: str | None = None
 ) -> tuple[Level, ...]:
-    """Return levels with equally spaced epsilons, from the first to the last.
+    """Return levels with equally spaced epsilons, from ``first`` to ``last``.
 
     Args:
         first, last: Epsilons.

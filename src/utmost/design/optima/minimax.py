@@ -1,9 +1,9 @@
-"""Consumers without a prior: the private channel with the least worst-case expected loss over the possible secrets.
+"""Find the private channel with the least worst-case expected loss over the possible secrets, without a prior.
 
-The game between channel and secret has a value: the maximum, over priors on the possible secrets, of the optimum for
-this prior. So a worst prior with its certificate proves the value from below, and the channel proves it from above. On
-counts with a monotone loss the channel is a randomised remap of the geometric mechanism (for some consumers no
-deterministic remap is optimal), and the program needs no privacy constraints.
+The least worst-case loss equals the maximum, over priors on the possible secrets, of the least expected loss for the
+prior. So a worst prior with its certificate proves a lower bound, and the channel proves an upper bound. On counts with
+a monotone loss the channel is a randomised remap of the geometric mechanism (for some consumers no deterministic remap
+is optimal), and the linear program needs no privacy constraints.
 
 Source: [gupte2010].
 """
@@ -40,23 +40,24 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
 from utmost.errors import OutOfRange, PromiseBroken
 
-# Number of secrets times actions times possible secrets up to which an exact vertex takes one or two seconds.
+# Largest number of secrets times actions times possible secrets for which an exact vertex takes one or two seconds, for
+# a rational and an irrational level; with remaps the number may be ten times as large.
 _MOST_RATIONAL, _MOST_IRRATIONAL, _REMAPS_ARE_QUICKER = 20_000, 1_000, 10
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MinimaxOptimum(Display):
-    """A channel that is optimal in the worst case, with a proof."""
+    """A channel with the least worst-case expected loss, with a proof."""
 
     _shown = ("loss", "ptype", "remap")
 
     ptype: PrivacyType
     possible: tuple[int, ...]  # the secrets that the consumer considers possible
     matrix: Array  # (secrets, actions) Fractions, exactly private
-    # On counts, the row-stochastic Y with matrix = G Y; None if the program was in channels, or in floats.
+    # On counts, the row-stochastic Y with matrix = G Y; None if channels or floats were the variables of the program.
     remap: Channel | None
     loss: Fraction | float  # largest expected loss over the possible secrets: exact, or rounded up
-    certificate: Certificate  # optimum for the worst prior; its lower bound holds for every channel
+    certificate: Certificate  # for the worst prior; its lower bound holds for every private channel
 
     @property
     def channel(self) -> Channel:
@@ -64,7 +65,7 @@ class MinimaxOptimum(Display):
 
     @property
     def method(self) -> str:
-        """ "program": a linear program in channels, or, on counts, in remaps of the geometric mechanism."""
+        """Always "program": a linear program over channels, or, on counts, over remaps of the geometric mechanism."""
         return "program"
 
     @property
@@ -74,16 +75,16 @@ class MinimaxOptimum(Display):
 
     @property
     def lower(self) -> Fraction | float:
-        """The lower bound of the worst-case loss of any private channel."""
+        """A lower bound of the worst-case loss of every private channel."""
         return self.certificate.lower
 
     @property
     def gap(self) -> Fraction | float:
-        """``loss - lower``: 0 if everything is exact."""
+        """``loss - lower``, 0 for an exact optimum."""
         return self.loss - self.lower
 
     def verify(self) -> bool:
-        """Check that the channel is private and loses at most ``loss``, and that the worst prior proves ``lower``."""
+        """Check that the channel is private, that its worst loss is at most `loss`, and that `prior` proves `lower`."""
         own = self.certificate.ptype
         if own.level != self.ptype.level or not own.space.same_as(self.ptype.space):
             return False
@@ -97,7 +98,7 @@ class MinimaxOptimum(Display):
 
 
 def worst_loss(matrix: Array, loss: Array, possible: Sequence[int]) -> Fraction:
-    """Return max over possible secrets x of sum_r X[x, r] l(x, r), in rationals."""
+    """Return the largest sum_r X[x, r] l(x, r) over the possible secrets x, exactly, with X = ``matrix``."""
     return max(
         sum((Fraction(c) * Fraction(l) for c, l in zip(matrix[x], loss[x].tolist(), strict=True)), Fraction(0))
         for x in possible
@@ -114,16 +115,16 @@ def minimax_mechanism(
     Args:
         ptype: Space and level.
         loss: Named loss, function, or (secrets, actions) matrix.
-        possible: Numbers of the possible secrets; all secrets when left out.
+        possible: Indices of the possible secrets; by default all secrets.
         exactly: With True the mechanism is a vertex of the linear program, computed in rationals; with False it is the
-            float solution of HiGHS, repaired to be exactly private, with a proven gap.
-            By default exact if that takes at most about a second.
+            float solution of HiGHS, repaired to be exactly private, with a proven gap. By default True if the exact
+            vertex takes at most about a second.
 
     Raises:
         OutOfRange: for an empty list of secrets, a secret outside the space, or a repeated secret.
-        SolverFailed: if the program is not solved.
+        SolverFailed: if the solver finds no optimum.
 
-    Cost: the program and the check in floats; about 20 times as much exactly, and more at irrational levels.
+    Cost: that of a linear program; an exact vertex costs about 20 times as much, and more at irrational levels.
 
     Source: [gupte2010], section 3 (the program), and theorem 3 (the randomised remap of G).
 
@@ -179,7 +180,7 @@ def minimax_mechanism(
 
 
 def _in_floats(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...], remapped: bool) -> MinimaxOptimum:
-    """Return the optimum from a float solution: the channel is made exactly private; duals give the worst prior."""
+    """Return the optimum from a float solution, with the channel repaired and the worst prior taken from the duals."""
     if remapped:
         G = GeometricMatrix(consumer.secrets, ptype.level).matrix().astype(np.float64)
         program, first = _remap_program(G, np.asarray(consumer.loss, np.float64), secrets), consumer.secrets
@@ -199,25 +200,25 @@ def _in_floats(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...],
 
 
 def _remap_program(G: Array, loss: Array, secrets: tuple[int, ...]) -> LinearProgram:
-    """Return the program in remaps, in the numbers of G and the loss."""
+    """Return the program over remaps Y of G: minimise the largest loss of G Y over the possible secrets."""
     n, k = loss.shape
     units = np.ones(n * k, dtype=loss.dtype) if loss.dtype != object else objects([Fraction(1)] * (n * k))
     entries = [(np.repeat(np.arange(n), k), np.arange(n * k), units)]
-    for place, i in enumerate(secrets):
+    for number, i in enumerate(secrets):
         paid = np.append(-np.outer(G[i], loss[i]).ravel(), units[:1])
-        entries.append((np.full(n * k + 1, n + place), np.arange(n * k + 1), paid))
+        entries.append((np.full(n * k + 1, n + number), np.arange(n * k + 1), paid))
     return _least_largest_loss(n * k, entries, n, len(secrets))
 
 
 def _channel_program(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) -> LinearProgram:
-    """Return the program in channels: the rows of `user_program`, and a row for each possible secret."""
+    """Return the program over channels: the rows of `user_program`, and a row for the loss at each possible secret."""
     base, k = user_program(ptype, consumer), consumer.actions
     m, size = base.shape
     loss = as_rationals(consumer.loss)
     entries = [(np.repeat(np.arange(m), np.diff(base.starts)), base.columns, base.values)]
-    for place, i in enumerate(secrets):
+    for number, i in enumerate(secrets):
         columns = np.append(np.arange(i * k, i * k + k), size)
-        entries.append((np.full(k + 1, m + place), columns, np.append(-loss[i], [Fraction(1)])))
+        entries.append((np.full(k + 1, m + number), columns, np.append(-loss[i], [Fraction(1)])))
     return _least_largest_loss(size, entries, 0, len(secrets), base)
 
 

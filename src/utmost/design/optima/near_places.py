@@ -1,10 +1,10 @@
-"""Near places are merged first, and separated later.
+"""Merge near places (secrets) for the first searches of a column generation, and separate them later.
 
-Places that are close to each other have nearly the same row, so only privacy relates their prices, and a search over
-all places spends many rounds at extreme prices. So each place is first merged into the heaviest place near it, which
-gets its mass and its costs. The prices of this search start the next one, which has smaller circles. There the price of
-a merged place is divided among its places in proportion to their masses. The last search is over all places
-(`utmost.design.optima.column_generation`).
+Places that are close to each other have nearly the same row of a channel, so only privacy relates their prices, and a
+search over all places spends many rounds at extreme prices. So in the first search each place is merged into a near
+heavy place, the centre of a circle, which gets its mass and its costs. The next search has smaller circles, and starts
+with the prices of the first: the price of a centre is divided among the places of its circle in proportion to their
+masses. The last search is over all places (`utmost.design.optima.column_generation`).
 """
 
 import numpy as np
@@ -12,15 +12,15 @@ import numpy as np
 from utmost.core.exact.arrays import Floats, Indices
 
 _RADII = (1.0, 0.5, 0.25, 0.1)  # radii of circles, as epsilon times distance
-_FEWER = 0.9  # if a larger share of the places with mass are centres, circles of this size save nothing
-_WORTH_IT = 0.75  # if centres are on average a larger share at the two middle sizes, nothing is merged
+_FEWER = 0.9  # circles of one radius are left out if a larger fraction of the places with mass are centres
+_WORTH_IT = 0.75  # nothing is merged if this fraction is larger on average for the two middle radii
 
 
 def merging_circles(distances: Floats, masses: Floats) -> list[Indices]:
-    """Return the centre of each place, from the widest to the narrowest circles; nothing if few places are near."""
-    # distances: (n, n) epsilon times distance. masses: (n,) nonnegative. Centres are places with mass and remain
-    # centres of all narrower circles; no two centres of one size are within the radius. A place belongs to the nearest
-    # centre.
+    """Return the centre of each place (n,), for each radius from wide to narrow; empty if few places are near."""
+    # ``distances`` (n, n) are epsilon times distance; ``masses`` (n,) are nonnegative. Centres are places with mass,
+    # and remain centres for all smaller radii; two centres are at least the radius apart. A place belongs to the
+    # nearest centre.
     with_mass = [place for place in np.argsort(-masses, kind="stable") if masses[place] > 0]
     centres: list[np.intp] = []
     sizes, shares = [], []
@@ -37,12 +37,12 @@ def merging_circles(distances: Floats, masses: Floats) -> list[Indices]:
 
 
 def sum_at_centres(values: Floats, near: Indices) -> Floats:
-    """Return, from values (.., n) of all places, their sums at the centres, and 0 elsewhere: (.., n)."""
+    """Return an array (.., n) with, at each centre, the sum of the values (.., n) of its places, and 0 elsewhere."""
     sums = np.zeros_like(values)
     np.add.at(sums.T, near, values.T)
     return sums
 
 
 def share_by_mass(values: Floats, near: Indices, masses: Floats) -> Floats:
-    """Return the values (n,) at centres divided among their places by mass; `sum_at_centres` undoes this."""
+    """Divide the value of each centre among its places in proportion to mass, (n,); `sum_at_centres` is the inverse."""
     return np.asarray(values[near] * masses / sum_at_centres(masses, near)[near])

@@ -1,4 +1,4 @@
-"""Repair of nearly private solutions: an exactly private channel, and a feasible dual for programs."""
+"""Repair float solutions: turn a nearly private matrix into an exactly private channel, and make a dual feasible."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,14 +21,14 @@ _GRID = 1 << 60
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Repair(Display):
-    """An exactly private channel close to a given matrix, and the change made by the repair."""
+    """An exactly private channel close to a given matrix, with measures of the change."""
 
     channel: Channel  # of Fractions
-    # Largest total variation distance between a row of the channel and of the matrix: for rows that sum to 1, no
-    # probability of an event changes by more.
+    # Largest total variation distance between a row of the channel and the same row of the matrix: if rows of both sum
+    # to 1, the probability of no event changes by more.
     change: Fraction
-    bound: Fraction  # bound of the change that follows from the breach and the rounding
-    breach: Fraction  # D = sum over outcomes of the largest violation of a constraint; 0 for a private matrix
+    bound: Fraction  # an upper bound of `change`: `share` plus the change by rounding
+    breach: Fraction  # sum over outcomes of the largest violation of a privacy constraint; 0 for a private matrix
     share: Fraction  # theta, the weight of the constant channel in the mixture
 
 
@@ -37,13 +37,14 @@ def repair(
 ) -> Repair:
     """Return an exactly private channel close to a nearly private matrix, such as a float solution or a printed table.
 
-    Exact entries stay the same. Float entries are rounded to multiples of 2^-60, and the largest entry of each row
-    makes the row sum 1. Remaining violations are corrected by mixing with a constant channel, which reveals nothing.
+    Exact entries are not rounded. Float entries are rounded to multiples of 2^-60, and the largest entry of each row is
+    changed to make the row sum 1. If the matrix then violates privacy, it is mixed with a constant channel, which
+    reveals nothing.
 
     Args:
         ptype: Privacy type of the result.
         channel: (n, m), one row for each secret of the space.
-        within: Largest allowed change.
+        within: Largest allowed total variation distance between a row and its repair; by default no limit.
         tolerance: Largest distance of a float entry below 0, and of the sum of a float row from 1.
 
     Raises:
@@ -73,9 +74,9 @@ def repair(
     for x in np.flatnonzero(abs(near.sum(axis=1) - 1) > allowed)[:1]:
         raise NotAChannel(f"row {x} of the channel must sum to 1", came=str(near[x].sum()))
     start = near if is_exact(near) else _fractions_of(_units(near, _GRID), _GRID)
-    # In rationals, because privacy is checked for the exact matrix that would be used, not for its floats.
+    # Check the rational matrix that will be used, not its floats.
     violations, largest = _violations(ptype, start)
-    # (1 - theta) X + theta times a constant channel; see `private_matrix`.
+    # The result is (1 - theta) X + theta K with a constant channel K; see `private_matrix`.
     breach, share, repaired = sum(violations, Fraction(0)), Fraction(0), start
     if breach:
         share = breach / (breach + 1 - largest)
@@ -94,23 +95,24 @@ def repair(
 
 def private_matrix(ptype: PrivacyType, near: Array) -> Array:
     """Return an exactly private channel of Fractions close to a float matrix that is nearly a private channel."""
-    # Entries are rounded to multiples of 2^-60, and the largest entry of each row makes its sum 1. If column r then
-    # violates privacy by delta_r, the constant c_r = delta_r / (1 - alpha) is added to its entries, where alpha is the
-    # largest factor of an edge: a constant column of height 1 has the slack 1 - alpha. Finally everything is divided by
-    # 1 + sum_r c_r, which changes no ratio. Cost: O(edges k) float operations, and exact ones if floats leave doubt.
+    # Entries are rounded to multiples of 2^-60, and the largest entry of each row is changed to make the row sum 1. If
+    # column r then violates privacy by delta_r, the constant c_r = delta_r / (1 - alpha) is added to its entries, where
+    # alpha is the largest factor of an edge: a constant column of height 1 has the slack 1 - alpha. Finally all entries
+    # are divided by 1 + sum_r c_r, which changes no ratio. Cost: O(edges k) float operations, and exact ones where
+    # floats do not decide.
     units = _units(near, _GRID)
     violations, largest = _violations(ptype, units, _GRID)
-    # Adding a constant c to a column adds c (1 - alpha) to each of its slacks; this corrects the worst one.
-    raised = objects(ceil(broken / (1 - largest)) if broken else 0 for broken in violations)
-    return _fractions_of(units + raised, _GRID + int(raised.sum()))
+    # Adding c to a column adds at least c (1 - alpha) to the slack of each of its constraints.
+    added = objects(ceil(broken / (1 - largest)) if broken else 0 for broken in violations)
+    return _fractions_of(units + added, _GRID + int(added.sum()))
 
 
 def roomy_matrix(ptype: PrivacyType, near: Array) -> Array:
-    """Return `private_matrix` of a float matrix that nearly satisfies the level, with slack that floats can check."""
-    # Adding 2^-46 / (1 - alpha) to every used column, with alpha the largest factor of an edge, and scaling rows to sum
-    # 1 keeps ratios of small entries so far from their bounds that floats decide, without exact numbers. If alpha is so
-    # near 1 that this would change rows by more than 1e-10, nothing is added. Entries are multiples of 2^-60, unless
-    # `private_matrix` has to correct them.
+    """Return an exactly private channel close to a nearly private float matrix, with slack that floats can check."""
+    # Add 2^-46 / (1 - alpha) to every used column, where alpha is the largest factor of an edge, and scale rows to sum
+    # 1. Then ratios of small entries are so far from their bounds that floats decide privacy, without exact numbers. If
+    # alpha is so near 1 that this would change rows by more than 1e-10, nothing is added. Entries are multiples of
+    # 2^-60, unless `private_matrix` has to correct them.
     largest = largest_alpha(ptype)
     used = near.max(axis=0) > 0
     up = ceil(Fraction(_GRID, 1 << 46) / (1 - largest))
@@ -126,7 +128,7 @@ def roomy_matrix(ptype: PrivacyType, near: Array) -> Array:
 def feasible_dual(
     ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers
 ) -> tuple[Array, Array | Multipliers]:
-    """Return the dual with negative multipliers raised to 0, and mu lowered until it is certainly feasible."""
+    """Return mu, lowered until it is certainly feasible, and the multipliers, with negative entries set to 0."""
     nonnegative = multipliers if isinstance(multipliers, Multipliers) else np.maximum(multipliers, 0.0)
     mu, listed = np.array(dual), as_list(ptype, nonnegative)
     for _ in range(20):
@@ -139,7 +141,7 @@ def feasible_dual(
 
 
 def _violations(ptype: PrivacyType, matrix: Array, scale: int | None = None) -> tuple[list[Fraction], Fraction]:
-    """Return the largest violation of privacy in each column, and the largest factor of an edge."""
+    """Return the largest violation of a privacy constraint in each column, and the largest alpha^d of an edge."""
     violations = [Fraction(0)] * matrix.shape[1]
     for x, y, r, factor in doubtful_ratios(ptype, matrix, scale):
         if not at_most(factor, matrix[y, r], matrix[x, r]):
@@ -156,7 +158,7 @@ def _fractions_of(units: Array, total: int) -> Array:
 
 
 def _units(near: Array, total: int) -> Array:
-    """Return each row as integers that sum to ``total``; the largest entry takes the rounding remainder."""
+    """Return each row as integers that sum to ``total``; the largest entry absorbs the rounding remainder."""
     rows = [[int(u) for u in row] for row in np.rint(np.maximum(near, 0.0) * total).tolist()]
     for row, largest in zip(rows, near.argmax(axis=1).tolist(), strict=True):
         # The remainder is relatively smallest for the largest entry.

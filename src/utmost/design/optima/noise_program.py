@@ -1,15 +1,17 @@
-"""The least additive noise by a linear program, of any shape; by Theorems 10 to 12 it is a staircase.
+"""Find the additive noise with the least worst-case cost by a linear program, and bound the cost from below.
 
-Over all families of noise distributions p_t, one for each query output t, that repeat after T outputs,
+By Theorems 10 to 12 of [geng2012] the optimum is a staircase distribution. The variables are noise distributions p_t,
+one for each query output t, that repeat after T outputs:
 
     minimise    c
     subject to  sum_x L(x) p_t(x) <= c                     for every t,
-                p_t(x) >= alpha p_u(x + t - u)             for every x and |t - u| <= D: one release, two outputs,
-                p_t(x) >= 0,   sum_x p_t(x) = 1.
+                p_t(x) >= alpha p_u(x + t - u)             for every x and |t - u| <= D (one released value, two
+                outputs), p_t(x) >= 0,   sum_x p_t(x) = 1.
 
-Two finite programs enclose the optimum. With *tails*, x runs over a window {-w..w}, and beyond it each tail repeats the
-last D values, multiplied by alpha each time. The solution is a noise distribution, so its cost is an upper bound. In
-the *open* program, only constraints inside the window remain, and mass outside has the cost L(w+1): a lower bound.
+Two finite programs enclose the optimum. In the program *with tails*, x runs over a window {-w..w}, and beyond the
+window each tail repeats the last D probabilities, multiplied by alpha each time. The solution is a noise distribution,
+so its cost is an upper bound. The *open* program has only the constraints inside the window, and mass outside the
+window has the cost L(w+1), so its optimum is a lower bound.
 """
 
 import math
@@ -31,23 +33,22 @@ from utmost.design.optima.periodic_noise import PeriodicNoise, discounted
 from utmost.errors import OutOfRange
 
 ProgramRow = tuple[dict[int, Any], Any, Any]
-"""Coefficients by variable, lower bound, upper bound."""
+"""A row of a linear program: coefficients by variable, lower bound, and upper bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseProgram:
-    """One of the two finite programs."""
+    """The program with tails, or the open program."""
 
-    # The variables are the T (2w+1) numbers p_t(x) / alpha^(|x| // D), row by row, which makes them of similar size;
-    # the T masses outside the window, which are 0 with tails; and c.
+    # The variables are the T (2w+1) numbers p_t(x) / alpha^(|x| // D), row by row, which are of similar size; the T
+    # masses outside the window, which are 0 in the program with tails; and c.
     sensitivity: int  # D >= 1
-    ratio: Any  # alpha, a Fraction or a float, which is the kind of number of the program
+    ratio: Any  # alpha; the program has Fractions if alpha is a Fraction, else floats
     window: int  # w >= D
     outputs: int  # T >= 1
     has_tails: bool
-    costs: tuple[
-        Any, ...
-    ]  # (2w+2) costs of a unit of mass: at each value with its repetitions in the tail, then outside
+    # (2w+2) costs of a unit of mass: at each x of the window, with the repetitions in the tail; and outside the window.
+    costs: tuple[Any, ...]
 
     @classmethod
     def of(
@@ -61,7 +62,7 @@ class NoiseProgram:
         window: int | None = None,
         outputs: int = 1,
     ) -> "NoiseProgram":
-        """Return the program of a cost L: exact if alpha is a Fraction and each cost, with tails, is known exactly."""
+        """Return the program for a cost L, in Fractions if alpha is a Fraction and all costs, with tails, are exact."""
         D, families = exact_integer(sensitivity, "sensitivity"), exact_integer(outputs, "outputs")
         wide = 3 * D if window is None else exact_integer(window, "window")
         if D < 1 or families < 1 or wide < D:
@@ -81,13 +82,13 @@ class NoiseProgram:
         return isinstance(self.ratio, Fraction)
 
     def program(self) -> LinearProgram:
-        """Return the program as data for a solver."""
+        """Return the program in the form of the solvers."""
         w, n = self.window, self.outputs * self._width
         masses: list[ProgramRow] = []
         costs: list[ProgramRow] = []
         tail = self.ratio / (1 - self.ratio) if self.has_tails else 0
         for t in range(self.outputs):
-            # The mass of p_t with its tails and outside is 1, and its cost is at most c.
+            # The mass of p_t, with its tails and the mass outside, is 1, and the cost of p_t is at most c.
             mass: dict[int, Any] = {}
             cost: dict[int, Any] = {}
             for x, own in zip(range(-w, w + 1), self.costs, strict=False):
@@ -110,14 +111,14 @@ class NoiseProgram:
         )
 
     def probabilities(self, primal: Array) -> Array:
-        """Return (T, 2w+1) the probabilities p_t(x) from the variables of a solution."""
+        """Return the probabilities p_t(x), (T, 2w+1), from the variables of a solution."""
         sizes = np.array([self._size(x) for x in range(-self.window, self.window + 1)])
         inside: Array = primal[: self.outputs * self._width].reshape(self.outputs, self._width)
         probabilities: Array = np.maximum(inside, 0) * sizes  # zeros of a solver may be slightly negative
         return probabilities
 
     def _privacy_rows(self) -> Iterator[ProgramRow]:
-        """Yield p_t(x) - alpha p_{t-g}(x + g) >= 0, unless both values are in one tail, which repeats nearer values."""
+        """Yield the rows p_t(x) - alpha p_{t-g}(x + g) >= 0, except those that the repetition in the tails implies."""
         w, D = self.window, self.sensitivity
         reach = w + D if self.has_tails else w
         for t in range(self.outputs):
@@ -125,7 +126,7 @@ class NoiseProgram:
                 for x in range(max(-reach, -reach - gap), min(reach, reach - gap) + 1):
                     if min(abs(x), abs(x + gap)) <= w:
                         (mine, here), (theirs, there) = self._entry(t, x), self._entry(t - gap, x + gap)
-                        if mine != theirs:  # a value and its repetition satisfy this with equality
+                        if mine != theirs:  # a probability and its repetition in the tail satisfy the row with equality
                             yield {mine: 1, theirs: -self.ratio * there / here}, 0, math.inf
 
     @property
@@ -139,14 +140,14 @@ class NoiseProgram:
         return self.ratio ** (abs(x) // self.sensitivity)
 
     def _entry(self, t: int, x: int) -> tuple[int, Any]:
-        """Return the variable of p_t(x), and the factor of this variable."""
+        """Return the index of the variable for p_t(x), and the factor by which p_t(x) is a multiple of it."""
         inner = x - self.sensitivity if x > self.window else x + self.sensitivity if x < -self.window else x
         return self._column(t, inner), self._size(inner) * (1 if inner == x else self.ratio)
 
 
 @dataclass(frozen=True, slots=True)
 class LeastNoise:
-    """The optimum of the program with tails: the noise, and its worst-case cost in the same kind of number."""
+    """The optimum of the program with tails: the noise and its worst-case cost, in Fractions or floats."""
 
     noise: PeriodicNoise
     cost: Any
@@ -162,12 +163,12 @@ def least_noise(
     window: int | None = None,
     outputs: int = 1,
 ) -> LeastNoise:
-    """Return the least noise with geometric tails."""
-    # cost: L >= 0 of an integer error. window: w >= D, 3 D by default. outputs: T; 1 is noise that does not depend on
-    # the output. constant_from: error from which on L is constant, so that sums of tails are exact. The optimal
-    # vertex is exact if alpha is rational and the cost of a tail is known exactly, else it has the errors of a solver
-    # at tolerance 1e-10. Cost: (2 w + 1) T variables and about (2 w + D) 2 D T rows. Source: [geng2012], theorems 10 to
-    # 12; tails: lemma 30.
+    """Return the noise with geometric tails that has the least worst-case cost."""
+    # ``cost`` is L >= 0, a function of an integer error. ``window`` is w >= D, by default 3 D. ``outputs`` is T; with 1
+    # the noise does not depend on the output of the query. ``constant_from`` is an error from which on L is constant,
+    # so that sums over tails are exact. The optimal vertex is exact if alpha is rational and the costs of tails are
+    # exact; otherwise a float solver finds it, with tolerance 1e-10. Cost: (2 w + 1) T variables and about
+    # (2 w + D) 2 D T rows. Source: [geng2012], theorems 10 to 12; tails: lemma 30.
     at = level(epsilon, alpha)
     program = NoiseProgram.of(
         cost, sensitivity, at.alpha, has_tails=True, constant_from=constant_from, window=window, outputs=outputs
@@ -186,7 +187,7 @@ def noise_bound(
     window: int | None = None,
     outputs: int = 1,
 ) -> Fraction | float:
-    """Return a lower bound of the cost of any additive noise at this level, if L is even and nondecreasing in |x|."""
+    """Return a lower bound of the worst-case cost of additive noise at a level, for an even L nondecreasing in |x|."""
     # The bound converges to the optimum as alpha^(w/D) L(w) vanishes; it is exact if alpha and the costs are rational.
     at = level(epsilon, alpha)
     program = NoiseProgram.of(cost, sensitivity, at.alpha, has_tails=False, window=window, outputs=outputs)

@@ -1,4 +1,4 @@
-"""The best private channel for one consumer, exact or within a proven gap, with a certificate."""
+"""Find the private channel with the least expected loss for one consumer, exactly or within a proven gap."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -41,19 +41,20 @@ from utmost.design.spaces.families import LineMetric
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, SolverFailed, Unsupported
 
 DesignMethod = Literal["auto", "theorem", "program", "columns"]
-# Beyond this many digit operations, exact designs take minutes, and are made only on request.
+# With more digit operations than this, an exact design takes minutes, so it is made only on request.
 _MOST_DIGIT_OPERATIONS = 5e9
 _MOST_EXACT_VARIABLES = 2_000
 _MOST_EXACT_AT_ANY_LEVEL = 144
 _FEW_PIVOTS = 2  # number of exact pivots, each of which takes up to a second
-# Beyond this many rows, the simplex method takes minutes and column generation seconds.
+# With more rows than this, the simplex method takes minutes, and column generation seconds.
 _MOST_SIMPLEX_ROWS = 50_000
-_LARGEST_SCALE = 42.0  # alpha^d of 2^-60: for smaller powers, the last basis of HiGHS may be far from optimal
+# epsilon d for alpha^d = 2^-60: with smaller powers, the last basis of HiGHS may be far from optimal
+_LARGEST_SCALE = 42.0
 _NEGLIGIBLE = 1e-250
 _MOST_ROUNDED = 1 << 22
-# relative to the worst loss: a smaller gap comes from rounding to floats, and exact vertices have it, too
+# gap relative to the worst loss: a smaller gap is due to floats, and an exact vertex does not remove it
 _FLOATS_OWN = 1e-12
-# relative to the loss: for a smaller gap no exact vertex is computed, because that may take minutes
+# gap relative to the loss: for a smaller gap no exact vertex is computed, which may take minutes
 _NEAR_ENOUGH = 1e-7
 
 
@@ -62,7 +63,7 @@ class Optimum(Display, PickledByFields):
     """An optimal channel for a consumer, its loss, and a proof that no private channel is better by more than the gap.
 
     Attributes:
-        certificate: Primal, dual and bounds; ``certificate.verify()`` checks them again.
+        certificate: Channel, dual and bounds of the loss; ``certificate.verify()`` checks them again.
         method: "closed form" (the geometric mechanism, remapped), "program", "program with constraints" or
             "column generation".
     """
@@ -83,7 +84,7 @@ class Optimum(Display, PickledByFields):
 
     @property
     def lower(self) -> Fraction | float:
-        """The lower bound of the loss of any private channel: equal to ``loss`` if exact, else a float rounded down.
+        """A lower bound of the loss of every private channel: ``loss`` for an exact design, else a float rounded down.
 
         If the loss is below about 1e-12 of the worst loss, this bound may be 0, mostly with more than 144 variables.
         """
@@ -91,7 +92,7 @@ class Optimum(Display, PickledByFields):
 
     @property
     def gap(self) -> Fraction | float:
-        """``loss - lower``, in units of the loss; divided by ``loss`` it is the relative gap."""
+        """``loss - lower``, in units of the loss; not relative."""
         return self.certificate.gap
 
     @property
@@ -101,7 +102,7 @@ class Optimum(Display, PickledByFields):
 
     @property
     def theorem(self) -> str | None:
-        """The theorem that gives the optimum; None if the optimum was computed by a program."""
+        """Name of the theorem that gives the optimum; None if a linear program gave it."""
         return self.certificate.theorem
 
     @property
@@ -111,7 +112,7 @@ class Optimum(Display, PickledByFields):
 
     @property
     def channel(self) -> Channel:
-        """The optimal channel (secrets, actions), with the labels of the space as names. Cost: O(n k)."""
+        """The optimal channel (secrets, actions); secrets have the labels of the space as names. Cost: O(n k)."""
         matrix, remap = self.certificate.matrix, self.remap
         if remap is not None:
             n = self.certificate.consumer.secrets - 1
@@ -123,17 +124,17 @@ class Optimum(Display, PickledByFields):
 
     @property
     def rounded(self) -> "Optimum":
-        """The same design with probabilities of at most 61 bits over one denominator, which satisfy the level exactly.
+        """The design rounded to probabilities of at most 61 bits over one denominator, which satisfy the level exactly.
 
         Use it to draw from a table of integers, for example on a phone: a level with irrational alpha has no such
-        table, and exact vertices have denominators of thousands of bits. Privacy and loss are computed again from the
-        fractions.
+        table, and exact vertices have denominators of thousands of bits. The rounded design has its own certificate of
+        privacy and loss.
 
         Raises:
             Unsupported: for a design with constraints, which rounding might violate, and for more than 2^22
                 probabilities.
 
-        Cost: O(edges k) float operations, and exact ones if floats leave doubt.
+        Cost: O(edges k) float operations, and exact ones where floats do not decide.
 
         >>> from utmost.spaces import counts
 
@@ -162,11 +163,11 @@ class Optimum(Display, PickledByFields):
         return Optimum(rounded, self.method)
 
     def attack(self, prior: object = None, loss: object = None) -> Attack:
-        """Return the information of one answer for an attacker, compared with the usual mechanisms at the same level.
+        """Return how much one answer reveals to an attacker, and how much usual mechanisms at the same level reveal.
 
         Args:
-            prior: (n,) prior of the attacker; the prior of the consumer if left out.
-            loss: Loss of the attacker's guess; the loss of the consumer by default.
+            prior: (n,) prior of the attacker; by default the prior of the consumer.
+            loss: Loss of the attacker's guess; by default the loss of the consumer.
 
         Cost: O(n k^2), because the matrix is computed.
 
@@ -192,7 +193,7 @@ class Optimum(Display, PickledByFields):
     ) -> Any:
         """Draw an answer for each secret exactly from the optimal mechanism; see `Channel.draw`.
 
-        Secrets are numbers, or labels of the space. If secrets are given by label, and there are as many actions as
+        Pass secrets as indices, or as labels of the space. If you pass labels, and there are as many actions as
         secrets, answers are labels too. On counts, geometric noise is drawn exactly, for rational and irrational
         levels, then clamped and remapped.
 
@@ -208,7 +209,7 @@ class Optimum(Display, PickledByFields):
         return self._drawing().draw(secrets, shape, randomness, method)
 
     def _drawing(self) -> NamedMechanism:
-        """Return the mechanism with the names of secrets and answers."""
+        """Return the mechanism with the labels of secrets, and of answers if there is one action for each secret."""
         certificate, labels = self.certificate, self.certificate.ptype.space.labels
         answers = labels if certificate.consumer.actions == len(labels) else None
         return NamedMechanism(_drawn_from(certificate), labels, answers, certificate.remap)
@@ -216,7 +217,7 @@ class Optimum(Display, PickledByFields):
 
 @lru_cache(maxsize=8)
 def _drawn_from(certificate: Certificate | ConstrainedCertificate) -> Channel | GeometricMatrix:
-    """Return the mechanism whose outcomes, after the remap if any, are the answers; cached for each design."""
+    """Return the channel that draws outcomes; `remap`, if there is one, turns them into answers. Cached."""
     if certificate.remap is not None:
         return GeometricMatrix(certificate.ptype.space.size, certificate.ptype.level)
     assert certificate.matrix is not None, "a design has a remap or a matrix"
@@ -239,30 +240,31 @@ def optimal_mechanism(
 
     The channel is exactly optimal, or optimal up to the gap between ``loss`` and ``lower`` that its certificate proves.
 
-    On counts, the geometric mechanism with the consumer's Bayes remap is tried first. It is optimal for every monotone
-    loss, and for every unimodal loss with ordered modes (`hypotheses`). For any other loss the dual shows whether it is
-    optimal. If it is not, or on another space, the linear program of the consumer is solved.
+    On counts, the geometric mechanism with the consumer's Bayes remap is tried first. This mechanism is optimal for
+    every monotone loss, and for every unimodal loss with ordered modes (`hypotheses`). For any other loss, a dual shows
+    whether it is optimal. If it is not optimal, or the space is not one of counts, the linear program of the consumer
+    is solved.
 
     Args:
-        ptype: Space and level.
+        ptype: Privacy type: space and level.
         consumer: Prior over the secrets of the space, and a loss.
         method: "auto"; "theorem" to refuse losses to which the theorem does not apply; "program" to solve the linear
-            program for any loss; "columns" to approximate its optimum by column generation, which is the default for
-            large programs on other spaces than counts.
+            program for any loss; "columns" to approximate the optimum by column generation. Large programs on other
+            spaces than counts use column generation by default.
         exactly: True for rationals throughout; False for floats with a proven gap. By default rationals if prior, loss
             and alpha are rational and the work takes seconds (n up to some hundreds).
-        constraints: Further constraints of the channel, see `Constraint`. Then an exact vertex of the program with
-            these constraints is computed, and the certificate contains their multipliers.
-        gap: Largest relative distance of the loss from the optimum, if columns are generated. With 1/100, maps of a
+        constraints: Further constraints of the channel, see `Constraint`. If there are some, the result is an exact
+            vertex of the program with these constraints, and the certificate contains their multipliers.
+        gap: Largest relative distance of the loss from the optimum, for column generation. With 1/100, maps of a
             thousand or more places take a fraction of the time. The result states the gap that was reached.
-        progress: Function called with the number of rounds and the relative gap so far, if columns are generated. A
-            keyboard interrupt then ends the search, and the best mechanism so far is returned.
+        progress: Function that column generation calls after each round with the number of rounds and the relative gap
+            so far. With it, a keyboard interrupt ends the search, and the best mechanism so far is returned.
 
     Raises:
-        OutOfRange: if the prior does not have one entry for each secret, and for a gap <= 0.
+        OutOfRange: if the prior does not have one entry for each secret, or the gap is not positive.
         NotMonotone: with method "theorem", for a loss to which the theorem does not apply.
         Unsupported: for ``exactly=True`` with float input or an irrational alpha.
-        SolverFailed: if the program is not solved.
+        SolverFailed: if the solver finds no optimum.
 
     Cost: O(n k) for the closed form with k actions: 10 001 counts take seconds, and no matrix is computed.
 
@@ -312,7 +314,8 @@ def optimal_mechanism(
     if is_line and method in ("auto", "theorem"):
         wanted = exactly
         if exactly is None and rational:
-            # The work of an exact design: products times the bits of alpha^n and of the denominator of the prior.
+            # The work of an exact design: the number of products times the bits of alpha^n and of the prior's
+            # denominator.
             n, bits = consumer.secrets, ptype.level.alpha_fraction().denominator.bit_length()
             common = math.lcm(*{p.denominator for p in consumer.prior.tolist()}).bit_length()
             wanted = float(n) * consumer.actions * (n * bits + common) <= _MOST_DIGIT_OPERATIONS
@@ -328,7 +331,8 @@ def optimal_mechanism(
             near = _program(ptype, consumer, False)
             worst = float(consumer.prior @ consumer.loss.max(axis=1))
             if near.gap > _NEAR_ENOUGH * near.upper and _is_few(consumer):
-                # A loss far below the rounding errors of floats: the last basis of HiGHS is nearly always optimal.
+                # The loss is far below the rounding errors of floats, but the last basis of HiGHS is nearly always
+                # optimal.
                 with suppress(SolverFailed, InfeasibleProgram):
                     return Optimum(_program(ptype, consumer, True, pivots=_FEW_PIVOTS), "program")
             if not is_small or near.gap <= max(_FLOATS_OWN * worst, _NEAR_ENOUGH * near.upper):
@@ -337,13 +341,13 @@ def optimal_mechanism(
 
 
 def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure: bool) -> Certificate | None:
-    """Return the certificate of the remapped geometric mechanism; None if it is not optimal (never if ``is_sure``)."""
+    """Return the certificate of the remapped geometric mechanism; None if the mechanism may not be optimal."""
     design = (exact_design if exactly else float_design)(ptype.level, consumer)
     remap = Remap(design.actions, consumer.actions, design.ties)
     duals: Iterable[Array] = [design.dual]
     if not exactly:
         # A float dual is lowered by growing multiples of its rounding errors, until it is certainly feasible. For alpha
-        # near 1, lowering costs more than it corrects, so the unchanged dual is tried first.
+        # near 1, lowering widens the gap much, so the unchanged dual is tried first.
         mu = np.where(design.dual < _NEGLIGIBLE, 0.0, design.dual)
         is_tried = ptype.level.epsilon_float < 1e-2 or len(mu) < 1_000
         steps = ([0.0] if is_tried else []) + [2.0**-50 * 8**k for k in range(1, 14)]
@@ -353,7 +357,7 @@ def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure:
             certificate = Certificate(ptype, consumer, dual, remap=remap)
         except PromiseBroken:
             continue
-        # A wider gap is not due to rounding, so the program is solved.
+        # A gap above 1e-9 is not due to rounding: the mechanism is not optimal, and the caller solves the program.
         return certificate if exactly or is_sure or certificate.gap <= 1e-9 * certificate.upper else None
     if is_sure:
         raise PromiseBroken(
@@ -363,7 +367,7 @@ def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure:
 
 
 def _program(ptype: PrivacyType, consumer: Consumer, exactly: bool, pivots: int | None = None) -> Certificate:
-    """Return the certificate of a vertex of the program: exact, or repaired from floats."""
+    """Return the certificate of an exact vertex of the consumer's linear program, or of a repaired float solution."""
     program = user_program(ptype, consumer, exactly=exactly)
     if pivots is not None:
         solution = exact_vertex(program, solve(program).basis, pivots)
@@ -377,7 +381,8 @@ def _program(ptype: PrivacyType, consumer: Consumer, exactly: bool, pivots: int 
     if rational:
         is_line = isinstance(ptype.space.metric, LineMetric)
         return Certificate(ptype, consumer, dual, matrix=matrix, multipliers=None if is_line else multipliers)
-    if exactly and _is_few(consumer):  # floats prove no more than 1e-16 of the worst loss
+    # a float bound may be wrong by 1e-16 of the worst loss, so compute it in rationals
+    if exactly and _is_few(consumer):
         multipliers = multipliers * (multipliers > 0)
         slack = edge_slacks(ptype, consumer, dual, multipliers, in_rationals=True).min(axis=1)
         return Certificate(ptype, consumer, dual + slack * (slack < 0), matrix=matrix, multipliers=multipliers)
@@ -386,7 +391,7 @@ def _program(ptype: PrivacyType, consumer: Consumer, exactly: bool, pivots: int 
 
 
 def _has_rational_factors(ptype: PrivacyType) -> bool:
-    """Return whether alpha^d is rational along every edge; on a Euclidean grid it is irrational."""
+    """Return whether alpha^d is rational along every edge; on a Euclidean grid some powers are irrational."""
     if not ptype.level.is_rational:
         return False
     edges = ptype.space.edges
@@ -394,26 +399,26 @@ def _has_rational_factors(ptype: PrivacyType) -> bool:
 
 
 def _is_small(ptype: PrivacyType, consumer: Consumer) -> bool:
-    """Return whether the exact simplex method takes seconds: few variables, none too small for floats."""
+    """Return whether the exact simplex method takes seconds: few variables, no power alpha^d too small for floats."""
     farthest = ptype.space.size - 1 if isinstance(ptype.space.metric, LineMetric) else ptype.space.distances.max()
     scale = float(farthest) * ptype.level.epsilon_float
     return consumer.secrets * consumer.actions <= _MOST_EXACT_VARIABLES and scale <= _LARGEST_SCALE
 
 
 def _is_few(consumer: Consumer) -> bool:
-    """Return whether an exact vertex takes seconds at any level, if the basis is nearly optimal."""
+    """Return whether an exact vertex takes seconds at any level, from a basis that is nearly optimal."""
     return consumer.secrets * consumer.actions <= _MOST_EXACT_AT_ANY_LEVEL
 
 
 def generates_columns(ptype: PrivacyType, consumer: Consumer) -> bool:
-    """Return whether columns are generated by default, because the simplex method would take minutes."""
+    """Return whether column generation is the default method, because the simplex method would take minutes."""
     if is_reached_exactly(ptype, consumer):
         return False
     return 2 * len(ptype.space.edges) * consumer.actions > _MOST_SIMPLEX_ROWS
 
 
 def is_reached_exactly(ptype: PrivacyType, consumer: Consumer) -> bool:
-    """Return whether there is a closed form to try, or an exact vertex of a rational program takes seconds."""
+    """Return whether the space is one of counts (closed form), or an exact vertex takes seconds."""
     if isinstance(ptype.space.metric, LineMetric):
         return True
     return _is_small(ptype, consumer) and consumer.is_exact and _has_rational_factors(ptype)

@@ -1,8 +1,9 @@
-"""Noise need not depend on the output of the query: Lemmas 14 and 15, and Theorems 2 and 10 that follow from them.
+"""Replace noise that depends on the output of the query by noise that does not, at no larger worst-case cost.
 
-The hypothesis is that the family of noise distributions is periodic in the output of the query (and, on the reals,
-constant on the cells of a grid). Then the family has finitely many translates, and their average does not depend on the
-output. The period is arbitrary; on the integers, proofs/theory/independent-noise.md removes the hypothesis by a limit.
+The theorems assume that the noise distributions repeat after T outputs of the query (and, on the reals, are constant on
+the cells of a grid). Then the family of distributions has T translates, and their average does not depend on the
+output. T is arbitrary; on the integers, proofs/theory/independent-noise.md removes the assumption by a limit. Source:
+[geng2012], Lemmas 14 and 15, Theorems 2 and 10.
 """
 
 import math
@@ -34,23 +35,23 @@ def discounted(
     constant_from: int | None = None,
 ) -> Fraction | float:
     """Return sum over k >= 0 of ratio^k L(x + k stride), for an even cost L of integers and a ratio in [0, 1)."""
-    # There is a closed form for integer moments, and for a cost that is constant from the error ``constant_from`` on;
-    # it is exact if the ratio is a Fraction. Other costs are summed in floats until the remainder is below half a unit
-    # in the last place, if L grows slower than ratio^(-k/2). ``stride`` is positive for the right tail, and negative
-    # for the left tail.
+    # Integer moments, and costs that are constant from the error ``constant_from`` on, have a closed form, which is
+    # exact if the ratio is a Fraction. For other costs, floats are added until the remainder is below half a unit in
+    # the last place, if L grows slower than ratio^(-k/2). ``stride`` is positive for the right tail of the noise, and
+    # negative for the left tail.
     if not 0 <= ratio < 1:
         raise OutOfRange("the ratio of a tail must lie in [0, 1)", came=ratio)
     has_closed_form = constant_from is not None or (isinstance(cost, Moment) and cost.is_integer)
     total, weight, terms = 0 * ratio, 1 + 0 * ratio, 0
-    # The first errors, those on the other side of 0 or below ``constant_from``, are added one by one. From then on the
-    # rest of the tail has a closed form.
+    # Add the costs of errors on the other side of 0, or below ``constant_from``, one by one. The rest of the tail has a
+    # closed form.
     while ratio and not (has_closed_form and x * stride >= 0 and abs(x) >= (constant_from or 0)):
         total, weight = total + weight * _cost_at(cost, x, ratio), weight * ratio
         x, terms = x + stride, terms + 1
         if terms > _MOST_TERMS:
             remedy = "Use a smaller ratio, or a cost with a closed form."
             raise Unsupported("a tail must need at most a million terms", came=f"ratio {ratio}", remedy=remedy)
-        # The remainder is below the rounding error of the sum, if the cost grows slower than the weights fall.
+        # Now the remainder is below the rounding error of the sum, if the cost grows slower than the weights fall.
         if weight < 2.0**-120 and not has_closed_form:
             return float(total)
     if not ratio or constant_from is not None:
@@ -59,14 +60,14 @@ def discounted(
     m = cost.order.numerator
     tail: Fraction | float = 0
     for i in range(m + 1):
-        # The sum over k >= 0 of k^i ratio^k.
+        # `series` is the sum over k >= 0 of k^i ratio^k.
         series = sum(c * ratio**n for n, c in enumerate(eulerian(i))) / (1 - ratio) ** (i + 1)
         tail += comb(m, i) * abs(x) ** (m - i) * abs(stride) ** i * series
     return total + weight * tail
 
 
 def _cost_at(cost: Cost, x: int, ratio: Fraction | float) -> Fraction | float:
-    """Return L(x), a Fraction or a float like the ratio."""
+    """Return L(x) as a Fraction if the ratio is a Fraction, else as a float."""
     value = cost(x)
     if isinstance(ratio, Fraction) and not isinstance(value, float):
         return Fraction(value)
@@ -77,15 +78,15 @@ def _cost_at(cost: Cost, x: int, ratio: Fraction | float) -> Fraction | float:
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class PeriodicNoise:
-    """Noise distributions, one for each query output, that repeat after T outputs."""
+    """Noise whose distribution may depend on the output of the query, and repeats after T outputs."""
 
     # Output t (on the reals any output of cell [t h, (t+1) h)) has the distribution of row t mod T:
-    # P(noise = start + k) = pmf[t mod T, k],    0 <= k < m,
-    # and beyond these m values each tail repeats its last ``period`` values, multiplied by ``ratio`` each time. On the
-    # reals a value is the cell [(start+k) h, (start+k+1) h), over which its mass is spread evenly; the width h divides
-    # the sensitivity, which is counted in cells. Ratio 0 is noise without tails, which has no level. With one row,
-    # noise does not depend on the output. The mass of a float64 row may differ from 1 by ``tolerance``. Source:
-    # [geng2012], (30) and (72): the families of theorems 2 and 10.
+    # P(noise = start + k) = pmf[t mod T, k],    0 <= k < m.
+    # Beyond these m values each tail repeats its last ``period`` probabilities, multiplied by ``ratio`` each time. On
+    # the reals, the noise value start + k stands for the cell [(start+k) h, (start+k+1) h), with constant density; the
+    # width h divides the sensitivity, which is counted in cells. Ratio 0 means noise without tails, which satisfies no
+    # level. If ``pmf`` has one row, noise does not depend on the output. The mass of a float64 row may differ from 1 by
+    # ``tolerance``. Source: [geng2012], (30) and (72).
     pmf: Array
     start: int
     period: int
@@ -125,7 +126,7 @@ class PeriodicNoise:
 
     @classmethod
     def of_distribution(cls, distribution: IntegerDistribution) -> "PeriodicNoise":
-        """Return a periodic distribution on the integers as noise that does not depend on the output."""
+        """Return a periodic integer distribution as noise that does not depend on the output of the query."""
         periodicity = distribution.periodicity
         if periodicity is None:
             raise Unsupported(
@@ -135,8 +136,8 @@ class PeriodicNoise:
             )
         period, at, start = periodicity
         reach = period + start - 1
-        places = np.array(range(-reach, reach + 1), dtype=object if at.is_rational else np.int64)
-        return cls([distribution.pmf(places)], period=period, ratio=at.alpha)
+        values = np.array(range(-reach, reach + 1), dtype=object if at.is_rational else np.int64)
+        return cls([distribution.pmf(values)], period=period, ratio=at.alpha)
 
     @property
     def is_exact(self) -> bool:
@@ -148,7 +149,7 @@ class PeriodicNoise:
         return bool((self.pmf == self.pmf[0]).all())
 
     def window(self, low: int, high: int) -> Array:
-        """Return (T, high - low + 1) the probabilities of the noise values low..high, tails included."""
+        """Return the probabilities of the noise values low..high for each row, (T, high - low + 1)."""
         k = np.arange(low, high + 1) - self.start
         beyond = np.maximum(np.maximum(-k, k - self.pmf.shape[1] + 1), 0)
         # The number of periods between a value in a tail and the value that it repeats, rounded up.
@@ -161,10 +162,11 @@ class PeriodicNoise:
         return self.window(x, x)[output % len(self.pmf), 0]
 
     def worst_ratio(self, sensitivity: int) -> Fraction:
-        """Return the least P(one output releases y) / P(a neighbouring output releases y), the alpha of the noise."""
-        # Outputs are neighbours up to ``sensitivity`` apart, in integers or cells. On the reals, outputs whose cells
-        # are g cells apart differ by g - 1 to g + 1 cells, so the noise differs by g - 1, g or g + 1 cells, at most the
-        # sensitivity. Floats are converted to rationals exactly. Cost: O(T D (m + D)) for sensitivity D.
+        """Return the alpha of the noise: the least likelihood ratio of a released value at neighbouring outputs."""
+        # Neighbouring outputs differ by at most ``sensitivity``, in integers or cells. On the reals, outputs in cells
+        # whose indices differ by g differ by g - 1 to g + 1 cells. So for the same released value, the noise differs by
+        # g - 1, g or g + 1 cells, at most the sensitivity. Floats are converted to rationals exactly. Cost:
+        # O(T D (m + D)) for sensitivity D.
         value = exact_integer(sensitivity, "sensitivity")
         if value < 1:
             raise OutOfRange("the sensitivity must be at least 1", came=sensitivity)
@@ -173,7 +175,7 @@ class PeriodicNoise:
         worst = Fraction(1)
         for gap in range(-D, D + 1):
             theirs = probabilities[(np.arange(len(self.pmf)) - gap) % len(self.pmf)]
-            # The differences of noise values that give the same release.
+            # The possible differences of two noise values that give the same released value.
             cells = [move for move in (gap - 1, gap, gap + 1) if abs(move) <= D]
             for move in cells if self.numbers == "reals" else [gap]:
                 mine = probabilities[:, max(0, -move) : probabilities.shape[1] - max(0, move)]
@@ -182,7 +184,8 @@ class PeriodicNoise:
                 if not shown.any():
                     continue
                 ratios = mine[shown] / other[shown]
-                # Rounding may hide the least quotient: all quotients within its error are computed again, exactly.
+                # Rounding may hide the least quotient, so all quotients within the rounding error are computed again,
+                # exactly.
                 close = ratios <= ratios.min() * (1 if is_exact(ratios) else 1 + 1e-12)
                 pairs = zip(mine[shown][close], other[shown][close], strict=True)
                 worst = min(worst, *(Fraction(x) / Fraction(y) for x, y in pairs))
@@ -196,7 +199,7 @@ class PeriodicNoise:
         alpha: Number | None = None,
         tolerance: Number = 0,
     ) -> None:
-        """Check exactly that the family satisfies a level; ``tolerance`` is a relative excess for solver results."""
+        """Raise PromiseBroken if the noise misses a level by more than a relative ``tolerance``, decided exactly."""
         promised, worst = level(epsilon, alpha), self.worst_ratio(sensitivity)
         allowed = worst / (1 - exact(tolerance, "tolerance"))
         if allowed <= 0 or (allowed < 1 and Level.of_alpha(allowed) > promised):
@@ -207,8 +210,8 @@ class PeriodicNoise:
             )
 
     def expected_costs(self, cost: Cost, constant_from: int | None = None) -> Array:
-        """Return (T,) the expected cost L(noise) for each row; on the reals L(k) is the mean cost over cell k."""
-        # The cost of a column includes the tail values that repeat it.
+        """Return the expected cost for each row, (T,); on the reals ``cost(k)`` must be the mean cost over cell k."""
+        # The weight of a column includes the costs of the tail values that repeat its probability.
         m, P, beta = self.pmf.shape[1], self.period, self.ratio
         weights = []
         for k in range(m):
@@ -222,7 +225,7 @@ class PeriodicNoise:
         return frozen(self.pmf @ np.array(weights))
 
     def worst_cost(self, cost: Cost, constant_from: int | None = None) -> Fraction | float:
-        """Return the largest expected cost over the query outputs, which Theorems 2 and 10 minimise."""
+        """Return the largest expected cost over all query outputs; Theorems 2 and 10 of [geng2012] minimise it."""
         largest: Fraction | float = max(self.expected_costs(cost, constant_from))
         return largest
 
@@ -241,15 +244,15 @@ def _rebuilt(pmf: Array, start: int, period: int, ratio: Any, numbers: Literal["
 
 
 def translated(noise: PeriodicNoise, by: int) -> PeriodicNoise:
-    """Return the family that gives output t the distribution which ``noise`` gives output (or cell) t + by."""
-    # Lemma 14: it satisfies every level of ``noise``, and has the same worst-case cost for every cost.
+    """Return the noise that has at output (or cell) t the distribution of ``noise`` at output t + by."""
+    # Lemma 14: the translate satisfies every level that ``noise`` satisfies, and has the same worst-case cost.
     return _with_pmf(noise, np.roll(noise.pmf, -by, axis=0))
 
 
 def mixed(families: Sequence[PeriodicNoise], weights: object | None = None) -> PeriodicNoise:
-    """Return the mixture of several families with the same period, window and tail; by default in equal parts."""
-    # Lemma 15: it satisfies every level that all families satisfy, and its worst-case cost is at most the largest of
-    # theirs.
+    """Return the mixture of several `PeriodicNoise` with the same period, window and tail; weights default to equal."""
+    # Lemma 15: the mixture satisfies every level that all of them satisfy, and its worst-case cost is at most the
+    # largest of their worst-case costs.
     first = families[0]
     for other in families:
         if _common_parameters(other) != _common_parameters(first):
@@ -271,17 +274,17 @@ def averaged_translates(
     alpha: Number | None = None,
     tolerance: Number = 0,
 ) -> PeriodicNoise:
-    """Return one distribution for all outputs that satisfies the level of the family at no larger worst-case cost."""
+    """Return noise with one distribution for all outputs, at the same level and at no larger worst-case cost."""
     # The result is the average of the T translates, P(x) = (p_0(x) + ... + p_{T-1}(x)) / T. Each translate satisfies
-    # the level at the same worst-case cost (Lemma 14), and so does their average (Lemma 15), in which every output gets
-    # each of the T distributions once. ``tolerance`` is passed to `PeriodicNoise.check_level`: 0 except for
-    # float solutions. Source: [geng2012], theorems 2 (reals) and 10 (integers), lemmas 14 and 15.
+    # the level at the same worst-case cost (Lemma 14), so the average satisfies it at no larger cost (Lemma 15).
+    # ``tolerance`` is passed to `PeriodicNoise.check_level`; it is 0 except for float solutions. Source: [geng2012],
+    # theorems 2 (reals) and 10 (integers), lemmas 14 and 15.
     promised, T = level(epsilon, alpha), len(noise.pmf)
     noise.check_level(sensitivity, promised, tolerance=tolerance)
-    alone = _with_pmf(noise, noise.pmf.sum(axis=0, keepdims=True) / T)
+    average = _with_pmf(noise, noise.pmf.sum(axis=0, keepdims=True) / T)
     rounding = 0 if noise.is_exact else Fraction(T, 1 << 50)
-    alone.check_level(sensitivity, promised, tolerance=exact(tolerance, "tolerance") + rounding)
-    return alone
+    average.check_level(sensitivity, promised, tolerance=exact(tolerance, "tolerance") + rounding)
+    return average
 
 
 def _with_pmf(noise: PeriodicNoise, pmf: Array) -> PeriodicNoise:

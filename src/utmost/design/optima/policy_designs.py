@@ -1,9 +1,10 @@
-"""The best mechanism for a policy: part by part if the policy is symmetric, else by one program.
+"""Find the best mechanism for a policy: a separate design for each part of a symmetric policy, else one linear program.
 
-Secrets at distance 0 have the same row, so a consumer on secrets is a consumer on their classes: probabilities are
-added, and losses are averaged with them. Components do not constrain each other, so each is solved separately. For an
-asymmetric policy the program is that of `user_program` with a factor for each direction. An irrational alpha^d is
-rounded up in the program that gives the mechanism, and down in the program that bounds the loss of any mechanism.
+A policy is a table of distances that may be 0, infinite or asymmetric. Secrets at distance 0 have the same row of a
+channel, so they form a class: its probability is the sum of their probabilities, and its loss their weighted mean loss.
+Secrets at infinite distance do not constrain each other, so each part of the policy is solved separately. For an
+asymmetric policy the program is that of `user_program`, with one factor for each direction. An irrational alpha^d is
+rounded up in the program that gives the mechanism, and down in the program that gives the lower bound of the loss.
 """
 
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ Bound = tuple[int, int, Fraction]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PolicyOptimum(Display):
-    """The best mechanism for a policy and a consumer."""
+    """The mechanism with the least expected loss for a policy and a consumer, with bounds."""
 
     _shown = ("loss", "lower", "parts")
 
@@ -42,11 +43,11 @@ class PolicyOptimum(Display):
     channel: Channel  # (n, actions) Fractions, exactly private
     loss: Fraction | float  # exact, or rounded up
     lower: Fraction | float  # lower bound of the loss of any private mechanism: exact, or rounded down
-    parts: tuple[Optimum, ...]  # optimum of each part of a symmetric policy; else empty
+    parts: tuple[Optimum, ...]  # the optimum of each part of a symmetric policy; empty for an asymmetric policy
 
     def verify(self) -> bool:
-        """Check that the mechanism is private and loses at most ``loss``, and that ``lower`` is a lower bound."""
-        # The certificates of the parts prove the bound; without them the program is solved again.
+        """Check that the mechanism is private, that its loss is at most `loss`, and that `lower` is a lower bound."""
+        # The certificates of the parts prove the lower bound; for an asymmetric policy the program is solved again.
         matrix = as_rationals(self.channel.matrix)
         if self.channel.shape != (self.consumer.secrets, self.consumer.actions) or not self.ptype.contains(
             self.channel
@@ -71,12 +72,12 @@ def policy_mechanism(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
     """Return the channel with the least expected loss in the privacy type of a policy.
 
     Args:
-        ptype: Policy and level.
+        ptype: Privacy type of a policy: policy and level.
         consumer: Prior and loss over the secrets of the policy.
 
     Raises:
-        OutOfRange: for a wrong number of secrets.
-        SolverFailed: if a program is not solved.
+        OutOfRange: if consumer and policy have different numbers of secrets.
+        SolverFailed: if a solver finds no optimum.
 
     Cost: one `optimal_mechanism` for each part; for an asymmetric policy, an exact program with n m variables.
 
@@ -107,7 +108,8 @@ def policy_mechanism(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
     for part, kind in zip(ptype.policy.parts, ptype.parts, strict=True):
         best = optimal_mechanism(kind, _consumer_of_part(part, consumer)[1])
         optimums.append(best)
-        proved = best.certificate.matrix  # exactly private, though the channel of a float consumer is rounded
+        # the matrix is exactly private; the channel of a float consumer is a rounded one
+        proved = best.certificate.matrix
         matrix = best.channel.matrix if proved is None else proved
         for row, members in zip(matrix, part.classes, strict=True):
             for x in members:
@@ -118,8 +120,9 @@ def policy_mechanism(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
 
 def _bounds_from_parts(ptype: PolicyType, consumer: Consumer, parts: tuple[Optimum, ...]) -> tuple[Any, Any]:
     """Return bounds for the whole policy from the optima of the parts; floats are rounded outward."""
-    # In floats, the prior and loss of a part are rounded, so they differ slightly from the whole consumer restricted to
-    # this part. Rows of a channel sum to 1, so the two losses differ by at most the largest difference of entries.
+    # In floats, the prior and loss of a part are rounded, so they differ slightly from those of the whole consumer.
+    # Rows of a channel sum to 1, so the losses of both differ by at most the sum of the largest differences in each
+    # row.
     low, high = Fraction(0), Fraction(0)
     for part, best in zip(ptype.policy.parts, parts, strict=True):
         mass, own = _consumer_of_part(part, consumer)
@@ -135,7 +138,7 @@ def _bounds_from_parts(ptype: PolicyType, consumer: Consumer, parts: tuple[Optim
 
 
 def _consumer_of_part(part: PolicyPart, consumer: Consumer) -> tuple[Any, Consumer]:
-    """Return the probability of a part, and the consumer on its classes."""
+    """Return the probability of a part, and the consumer whose secrets are the classes of the part."""
     masses, losses = [], []
     for members in part.classes:
         weights, table = consumer.prior[list(members)], consumer.loss[list(members)]
@@ -150,7 +153,7 @@ def _consumer_of_part(part: PolicyPart, consumer: Consumer) -> tuple[Any, Consum
 
 
 def _rounded_factors(ptype: PolicyType) -> tuple[list[Bound], list[Bound]]:
-    """Return (x, z, alpha^d(x, z)) for pairs of secrets at finite distance, rounded down, and rounded up."""
+    """Return two lists of (x, z, alpha^d(x, z)) for pairs at finite distance: powers rounded down, and rounded up."""
     bounds = [(x, z, ptype.factors(length)) for x, z, length in ptype.bounds()]
     above = [
         (x, z, Fraction(-(-high * _DENOMINATOR // 1), _DENOMINATOR) if low < high else high)
@@ -163,7 +166,7 @@ def _rounded_factors(ptype: PolicyType) -> tuple[list[Bound], list[Bound]]:
 
 
 def _solved(consumer: Consumer, bounds: list[Bound]) -> LinearSolution:
-    """Solve min sum_i p_i sum_r x_ir l(i, r) subject to x_zr - factor x_xr >= 0 for each bound, and row sums 1."""
+    """Minimise sum_i p_i sum_r x_ir l(i, r) over channels x with x_zr >= factor x_xr for each (x, z, factor)."""
     n, k = consumer.secrets, consumer.actions
     actions, count = np.arange(k), len(bounds)
     xs, zs = (np.array([bound[side] for bound in bounds], dtype=np.int64) for side in (0, 1))

@@ -1,8 +1,9 @@
-"""A search for the extreme rays whose sum is a channel: the state of the search, and its rounds.
+"""Search for the extreme rays (possible columns) whose sum is the best channel for a consumer: column generation.
 
-At the prices of the rows, the best ray of each action is found by walking over trees
-(`utmost.design.optima.tree_pricing`); when all trees stop, they prove a bound. New rays go into the program of the
-shares (`utmost.core.programs.many_columns`), which gives the next prices. Everything is in floats.
+A round starts with a price for each place (secret). For each action, a walk over trees
+(`utmost.design.optima.tree_pricing`) finds the best ray at these prices; when all trees stop, they prove a bound. New
+rays enter the linear program of the amounts of rays (`utmost.core.programs.many_columns`), which gives the next prices.
+All numbers are floats.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,46 +23,52 @@ from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
 
 GapProgress = Callable[[int, float], object]
-"""A function that is called as ``progress(rounds, gap)``."""
+"""A function of the number of rounds so far and the relative gap."""
 
-_NOTHING = 1e-12  # losses below this part of the largest expected loss of an action count as zero
-_SMOOTH = 0.5  # weight of the best prices so far; the rest is for the latest prices
-_PATIENCE = 5  # after this many rounds without a better bound, the latest prices are used without smoothing
-_FLATTER = (1.0, 0.6, 0.3, 0.0)  # the first rays: powers of the columns alpha^d(., y), and the constant ray
-_EARLY, _EARLY_SEPARATED = 12, 10  # rounds in which the walk of a tree may stop early
-_FEW_STEPS = 5  # trees that take fewer steps on average are also priced at the latest prices of the round
-_FEW_PIVOTS, _MOST_PIVOTS = 150, 3000  # most pivots of a tree in a round: in early and late rounds, in all other rounds
-_LATE = 1e-2  # the gap from which trees stop sooner, and rays are also generated between prices
-_FEW_ACTIONS = 0.05  # for at most this share of the actions, rays are also generated between best and latest prices
-_BETWEEN = tuple(share / 10 for share in range(9, -1, -1))  # weights of the best prices in these mixtures
-_WAVES = (0.04, 0.15, 0.4)  # these shares of the actions are priced first; later ones start from their trees
-_RAYS_PER_PLACE = 8  # rays that are kept for each place
-_RAYS_FOR_NEXT_SEARCH = 2  # rays for each place with which the next search starts
-_LEVEL_SHARES = (0.0, 0.002, 0.02, 0.1, 0.5)  # these quantiles of the actions' levels are tried for the bound
+_NOTHING = 1e-12  # losses below this fraction of the largest expected loss of an action count as zero
+_SMOOTH = 0.5  # weight of the best prices so far in the smoothed prices; the latest prices have the other weight
+_PATIENCE = 5  # every this many rounds without a better bound, a round uses the latest prices unsmoothed
+# the first rays are these powers of the columns alpha^d(., y); power 0 is the constant ray
+_FLATTER = (1.0, 0.6, 0.3, 0.0)
+# rounds in which walks over trees may stop early: at first, and after places were separated
+_EARLY, _EARLY_SEPARATED = 12, 10
+_FEW_STEPS = 5  # if trees take at most this many steps on average, the round also prices at the latest prices
+# largest number of pivots of a tree in early and late rounds, and in all other rounds
+_FEW_PIVOTS, _MOST_PIVOTS = 150, 3000
+_LATE = 1e-2  # relative gap below which trees stop sooner, and rays are also generated at mixtures of prices
+_FEW_ACTIONS = 0.05  # rays are generated at mixtures of prices for at most this fraction of the actions
+# weights of the best prices in the mixtures of best and latest prices
+_BETWEEN = tuple(share / 10 for share in range(9, -1, -1))
+# fractions of the actions at which a wave ends; a later wave starts from the trees of earlier ones
+_WAVES = (0.04, 0.15, 0.4)
+_RAYS_PER_PLACE = 8  # number of stored rays for each place
+_RAYS_FOR_NEXT_SEARCH = 2  # number of rays for each place that the next search receives
+# quantiles of the actions' ratios that are tried as the level of the bound
+_LEVEL_SHARES = (0.0, 0.002, 0.02, 0.1, 0.5)
 _STALLED = 150  # after this many rounds without a better bound the search ends
 _LEAST_SLACK = 1e-11
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Bound:
-    """Prices, the level that all trees prove at these prices, the trees, and the resulting bound."""
+    """A lower bound of the loss, with the prices and trees that prove it."""
 
     prices: Floats
-    level: float
+    level: float  # the level that all trees prove at these prices, after price reductions
     trees: Forest
-    value: float
+    value: float  # the lower bound, in units of `RayProgram.scale`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RayProgram:
-    """The program of the search: the cheapest sum of rays that is 1 in each place."""
+    """The linear program of the search: find the cheapest sum of rays that is 1 at each place."""
 
     factors: Floats  # (n, n) factors alpha^d of all places, see `generic_factors`
     costs: Floats  # (k, n) prior times loss of each action, in units of `scale`
     prior: Floats
     epsilon: float
     scale: float  # largest expected loss of an action
-    near: Indices  # (n,) the place into which each place is merged; itself without merging
+    near: Indices  # (n,) the place into which each place is merged; without merging, the place itself
     masses: Floats  # (n,) the mass of each place before merging
 
     @classmethod
@@ -73,17 +80,17 @@ class RayProgram:
         return cls(factors, costs / scale, prior, epsilon, scale, np.arange(len(prior)), prior)
 
     def with_merged_places(self, near: Indices) -> "RayProgram":
-        """Return the program in which the costs and the mass of each place are moved to the place in ``near``."""
+        """Return the program in which costs and mass of place i are moved to place near[i]."""
         return replace(self, costs=sum_at_centres(self.costs, near), prior=sum_at_centres(self.prior, near), near=near)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchResults:
-    """Results of a search with which another search on the same space can start."""
+    """Results of a search, from which another search on the same space can start."""
 
     epsilon: float
     scale: float  # unit of prices
-    places: Indices  # (t,) all places with mass, and some others
+    places: Indices  # (t,) the places of the search: all places with mass, and some others
     rays: Floats  # (t, N) the most active rays
     trees: Forest
     prices: Floats  # (t,) the prices of the best bound
@@ -91,41 +98,41 @@ class SearchResults:
 
 @dataclass(slots=True, eq=False)
 class RaySearch:
-    """The state of a column generation over some places: everything that the next round needs."""
+    """The state of a column generation over some places."""
 
     program: RayProgram
-    places: Indices  # (n,) numbers of these places in the program, ascending
-    costs: Floats
-    forest: Forest
-    rays: Floats  # (n, N)
-    ray_costs: Floats  # (N,) the least cost of each ray
-    waves: list[PlaceNumbers]
-    marks: Floats
-    upper: float
+    places: Indices  # (n,) indices of these places in the program, ascending
+    costs: Floats  # (k, n) costs of the program at these places
+    forest: Forest  # the current tree of each action
+    rays: Floats  # (n, N) the current rays
+    ray_costs: Floats  # (N,) the cost of each ray for its cheapest action
+    waves: list[PlaceNumbers]  # the actions, divided into waves that are priced one after another
+    marks: Floats  # (n,) random weights; rays with equal weighted sums are taken for equal
+    upper: float  # upper bound of the least loss
     blind_loss: float  # the least loss of a channel that reveals nothing
     room: float  # 1 - alpha along the shortest edge
     best: _Bound | None = None
     shares: CentralShares | None = None
-    last_shares: Floats = field(default_factory=lambda: np.zeros(0))  # (N,) the latest shares of the current rays
+    last_shares: Floats = field(default_factory=lambda: np.zeros(0))  # (N,) the latest amounts of the current rays
     best_rays: tuple[Floats, Floats] | None = None  # rays and their costs for the least upper bound
     new: list[Floats] = field(default_factory=list)  # rays (m, n) found by the last round
     rounds: int = 0
-    fruitless: int = 0
+    fruitless: int = 0  # rounds since the bound improved
     idle: bool = False  # the last round found no new ray
-    early: int = _EARLY
-    guess: Floats | None = None  # initial prices, before there is a bound
+    early: int = _EARLY  # in rounds before this one, walks over trees may stop early
+    guess: Floats | None = None  # (n,) prices of the first round; None for the prices of the program
     before: "RaySearch | None" = None  # the search over fewer places from which this one started
 
     @classmethod
     def of(cls, program: RayProgram, places: Indices) -> "RaySearch":
-        """Return a search with stars as trees, and the columns alpha^(t d(., y)) as rays."""
+        """Return a search at its start: trees are stars, and rays are the columns alpha^(t d(., y)) for some t."""
         factors = np.ascontiguousarray(program.factors[np.ix_(places, places)])
         costs, prior = np.ascontiguousarray(program.costs[:, places]), program.prior[places]
         weights = prior + prior.mean()
         weights /= weights.sum()
         first = np.concatenate([factors**t for t in _FLATTER[:-1]] + [np.ones((1, len(factors)))])
         rays = np.ascontiguousarray((first / (first @ weights)[:, None]).T)
-        # Numbers for the order of actions and for comparing rays: any fixed numbers will do.
+        # The order of actions and the weights that compare rays may be any fixed random numbers.
         random = np.random.default_rng(0)
         order = random.permutation(len(costs)).astype(np.int32)
         waves = [wave for wave in np.split(order, [int(share * len(costs)) for share in _WAVES]) if len(wave)]
@@ -136,9 +143,9 @@ class RaySearch:
         return cls(program, places, costs, forest, rays, ray_costs, waves, marks, blind_loss, blind_loss, room)
 
     def start_from(self, starts: Sequence[SearchResults]) -> None:
-        """Start with the rays and trees of other searches on this space, at prices interpolated from theirs."""
-        # The logarithm of an extreme ray changes by epsilon d along each arc of its tree. So at another level the ray
-        # of the same tree is a power of it, and extreme too, unless factors underflow.
+        """Take rays and trees from other searches on this space, and interpolate the first prices from their prices."""
+        # The logarithm of an extreme ray changes by epsilon d along each arc of its tree. So at another level the same
+        # tree has a ray that is a power of this ray, and extreme too, unless factors underflow.
         now, levels = self.program.epsilon, [start.epsilon for start in starts]
         powers = [now / at for at in levels]
         prices = [self._at_places(start.prices * (start.scale / self.program.scale), start.places) for start in starts]
@@ -147,14 +154,15 @@ class RaySearch:
             for start, power in zip(starts, powers, strict=True)
             for columns in (start.rays, start.trees.rays.T)
         ]
-        # With prices at levels on both sides, the error of the interpolation is of second order in their distance.
+        # If one given level is smaller and one larger, the error of the interpolation is of second order in their
+        # distance.
         share = (now - levels[0]) / (levels[-1] - levels[0]) if levels[-1] != levels[0] else 0.0
         nearest = replace(starts[0].trees, rays=starts[0].trees.rays ** powers[0])
         self._start_from_rays(rays, nearest, starts[0].places, (1 - share) * prices[0] + share * prices[-1])
 
     def with_more_places(self, more: Indices) -> "RaySearch":
-        """Return the search over these and further places, started from this search."""
-        # If rounding ended this search, it will end the next one too, so all further places are added at once.
+        """Return a search over the places of this search and the places ``more``, started from its results."""
+        # If rounding errors ended this search, they will end the next one too, so all places are added.
         everywhere = np.arange(len(self.program.prior))
         search = RaySearch.of(self.program, everywhere if self.fruitless > _STALLED else np.union1d(self.places, more))
         results = self.results()
@@ -162,7 +170,7 @@ class RaySearch:
         return search
 
     def with_separated_places(self, program: RayProgram, places: Indices) -> "RaySearch":
-        """Return the search in which fewer places are merged, started from this search."""
+        """Return a search on a program in which fewer places are merged, started from the results of this search."""
         search, results, everywhere = RaySearch.of(program, places), self.results(), np.zeros(len(program.prior))
         everywhere[results.places] = results.prices
         own = share_by_mass(everywhere, self.program.near, program.masses)
@@ -172,12 +180,12 @@ class RaySearch:
         return search
 
     def _continue_from(self, before: "RaySearch", results: SearchResults, prices: Floats) -> None:
-        """Start with the results of a search over fewer places, at prices (n,)."""
+        """Take rays, trees and the number of rounds from a search over fewer places; start at the given prices (n,)."""
         self._start_from_rays([self._extended(results.rays, results.places)], results.trees, results.places, prices)
         self.rounds, self.before, before.before = before.rounds, before, None
 
     def places_to_add(self) -> Indices:
-        """Return further places for the program, to which the best channel so far does not extend."""
+        """Return places outside the search to which the best channel so far does not extend."""
         if len(self.places) == len(self.program.prior):
             return self.places[:0]
         rows = self.columns()
@@ -185,20 +193,20 @@ class RaySearch:
         return short if len(short) else extended(rows, self.places, self.program.factors)[1]
 
     def channel(self) -> Floats:
-        """Return (all places, k), the best channel from the current rays."""
+        """Return the best channel from the current rays, extended to all places, (all places, k)."""
         rows = self.columns()
         if len(self.places) == len(self.program.prior):
             return rows
         return extended_with_loss(rows, self.places, self.program.factors)
 
     def _at_places(self, prices: Floats, at: Indices) -> Floats:
-        """Return an array over all places of the search, with ``prices`` at the places ``at``, and 0 at the others."""
+        """Return an array (n,) with ``prices`` at the places ``at``, and 0 at the other places of the search."""
         own = np.zeros(len(self.places))
         own[np.searchsorted(self.places, at)] = prices
         return own
 
     def _extended(self, rays: Floats, at: Indices) -> Floats:
-        """Return rays (t, N) of some places, extended to the others with the largest and with the smallest entries."""
+        """Return rays (t, N) on the places ``at``, extended to all n by the largest and by the smallest entries."""
         new = np.setdiff1d(self.places, at)
         if not len(new):
             return rays
@@ -213,11 +221,11 @@ class RaySearch:
         return np.concatenate([*spread], axis=1)
 
     def _start_from_rays(self, rays: list[Floats], trees: Forest, at: Indices, prices: Floats) -> None:
-        """Start with rays (n, N), prices, and for each action the best tree of a forest on some places."""
+        """Start with rays (n, N), prices, and for each action its best tree of ``trees``, on the places ``at``."""
         forest = trees.extended_to(self.forest, np.searchsorted(self.places, at))
         pool = [np.asarray(some / (self.forest.weights @ some)) for some in (*rays, forest.rays.T)]
         columns = np.concatenate([*pool, self.rays], axis=1)
-        # Rays are compared by one random combination of their entries, in place of all entries.
+        # Compare rays by one random combination of their entries, not by all entries.
         _, first = np.unique(np.round(self.marks @ columns, 10), return_index=True)
         self.rays = np.ascontiguousarray(columns[:, np.sort(first)])
         self.ray_costs = (self.costs @ self.rays).min(axis=0)
@@ -236,20 +244,20 @@ class RaySearch:
 
     @property
     def gap(self) -> float:
-        """The distance of the bounds, at most the upper bound."""
+        """The distance between upper and lower bound of the least loss; at most the upper bound."""
         return min(self.upper, self.upper - self.best.value) if self.best is not None else self.upper
 
     def aim(self, gap: float) -> float:
-        """Return the requested gap, in units of the loss."""
+        """Return a relative gap as an absolute one, in units of the loss."""
         return gap * abs(self.upper) + _NOTHING
 
     def run(self, gap: float, progress: GapProgress | None) -> None:
-        """Run rounds until the bounds are within the gap, or nothing improves."""
+        """Run rounds until the relative gap is reached, or the bound has stalled."""
         widest = 0.0
         while self.best is None or not (self.gap <= self.aim(gap) or self.fruitless > _STALLED):
             self.round()
             widest = max(widest, self.gap)
-            # A gap shrinks by about a constant factor each round, so progress is shown in its logarithm.
+            # The gap shrinks by about a constant factor in each round, so its logarithm shows the progress.
             aim, is_known = self.aim(gap), 0 < self.aim(gap) < self.gap <= widest < inf
             done, total = (log(widest / self.gap), log(widest / aim)) if is_known else (0.0, 0.0)
             report_progress(done, total, note=f"round {self.rounds}")
@@ -257,19 +265,19 @@ class RaySearch:
                 progress(self.rounds, self.gap / max(self.upper, _NOTHING))
 
     def round(self) -> None:
-        """Add the rays of the round before, compute shares and prices, and price the actions."""
+        """Add the rays of the previous round, compute amounts of rays and prices of places, and find new rays."""
         if self.best is not None:
             self._add_rays()
-        # The shares of the current rays give the prices of the places.
-        wanted = max(0.1 * min(self.gap, 0.1 * abs(self.upper)), 0.1 * _NOTHING)
-        # Below, an error of a row sum costs `blind_loss / room` times itself. All errors together must cost less than a
-        # hundredth of the gap.
-        exactness = min(max(1e-2 * wanted / self.blind_loss * self.room, 1e-12), 1e-6)
+        # The program of the amounts of the current rays gives the prices of the places.
+        accuracy = max(0.1 * min(self.gap, 0.1 * abs(self.upper)), 0.1 * _NOTHING)
+        # An error of a row sum costs `blind_loss / room` times itself below. All errors together must cost less than a
+        # hundredth of the accuracy.
+        exactness = min(max(1e-2 * accuracy / self.blind_loss * self.room, 1e-12), 1e-6)
         near = None if self.shares is None else (self.last_shares, self.shares.prices)
-        self.shares = central_shares(self.rays, self.ray_costs, self.forest.weights, wanted, exactness, near)
-        # Errors of row sums are corrected by a constant column.
-        made_up = 2 * self.shares.error / self.room * self.blind_loss
-        total_cost = float(self.ray_costs @ self.shares.shares) + made_up
+        self.shares = central_shares(self.rays, self.ray_costs, self.forest.weights, accuracy, exactness, near)
+        # A constant column corrects errors of row sums.
+        correction = 2 * self.shares.error / self.room * self.blind_loss
+        total_cost = float(self.ray_costs @ self.shares.shares) + correction
         if self.best_rays is None or total_cost < self.upper:
             self.best_rays = self.rays, self.ray_costs
         self.upper = min(self.upper, total_cost)
@@ -277,14 +285,15 @@ class RaySearch:
         self.rounds += 1
 
     def latest_with_bound(self) -> "RaySearch | None":
-        """Return this search, or the search from which it started, if only that has a bound."""
+        """Return this search if it has a bound, else the search from which it started."""
         return self if self.best is not None else self.before
 
     def _price(self) -> None:
-        """Find rays and a bound at smoothed prices, and also at the latest prices if trees take few steps."""
+        """Find new rays and a bound at smoothed prices; also at the latest prices, if trees take few steps."""
         assert self.shares is not None
         prices, best, self.new = self.shares.prices, self.best, []
-        # The best prices so far may be extreme prices of an early round, near which other prices prove no bound.
+        # In every few rounds without a better bound the best prices are not mixed in: they may be extreme early
+        # prices.
         if best is not None and not self.idle and (self.fruitless + 1) % _PATIENCE:
             smooth = _SMOOTH * best.prices + (1 - _SMOOTH) * prices
             if self._price_at(smooth) <= _FEW_STEPS * len(self.costs):
@@ -293,9 +302,9 @@ class RaySearch:
             self._price_at(self.guess if best is None and self.guess is not None else prices)
         if best is None or self.gap > self.aim(_LATE):
             return
-        # Find rays at many prices between the best and the latest, for actions that still have negative ratios. Near
-        # the end these are the actions of a few heavy places, which need dozens of rays each, and would get one in each
-        # round. Earlier, or for many actions, so many rays would displace better ones.
+        # For actions that still have negative ratios, find rays at many mixtures of the best and the latest prices.
+        # Near the end these are the actions of a few heavy places. Each needs dozens of rays, and would get only one in
+        # each round. Earlier, or for many actions, so many rays would displace better ones.
         which = np.flatnonzero(self.forest.ratios < 0).astype(np.int32)
         if 0 < len(which) <= _FEW_ACTIONS * len(self.costs):
             forest = self.forest.copied()
@@ -305,7 +314,7 @@ class RaySearch:
                 self.new.append(forest.rays[which])
 
     def _price_at(self, prices: Floats) -> int:
-        """Find the best ray of each action and a bound at these prices, and return the number of steps of the trees."""
+        """Find the best ray of each action and a bound, at these prices; return the number of pivots of all trees."""
         early, steps = self.rounds < self.early, 0
         for which in self.waves if early else [np.arange(len(self.costs), dtype=np.int32)]:
             at = self.costs[which] - prices
@@ -313,9 +322,9 @@ class RaySearch:
             steps += self.forest.price(at, which, *self._effort)
         compile_if_it_pays(len(prices), (len(self.costs) + steps) * len(prices))
         self.new.append(self.forest.rays[self.forest.ratios < 0])
-        # A bound needs one level that all trees prove. The least level of all trees needs no change of prices, but a
-        # few bad trees may make it low. A higher level needs lower prices at the places of these trees. The best of
-        # these bounds is used.
+        # A bound needs one level that all trees prove. The least level that a tree proves needs no change of prices,
+        # but a few bad trees may make it low. A higher level needs lower prices at some places. Use the best of these
+        # bounds.
         level = float(self.forest.proven.min())
         value, at = float(prices.sum()) + level, self.costs - prices
         for higher in {float(np.quantile(self.forest.ratios, share)) for share in _LEVEL_SHARES}:
@@ -331,24 +340,24 @@ class RaySearch:
 
     @property
     def _effort(self) -> tuple[int, float]:
-        """The largest number of steps of a tree, and the distance from its optimum at which it may stop."""
-        # Near the end, a long walk of a tree is due to misleading prices; the next round continues it.
+        """The largest number of pivots of a tree, and the distance from its optimum at which a tree may stop."""
+        # Near the end, a long walk is due to misleading prices, so it stops; the next round continues it.
         most = _FEW_PIVOTS if self.rounds < self.early or self.gap <= self.aim(_LATE) else _MOST_PIVOTS
-        # A tree needs no more accuracy than the gap, so early rounds end walks after a few pivots.
+        # A tree needs no more accuracy than the gap, so the walks of early rounds end after a few pivots.
         return most, max(1e-2 * min(self.gap, 0.1 * abs(self.upper)), _LEAST_SLACK * abs(self.upper), 1e-2 * _NOTHING)
 
     def _add_rays(self) -> None:
-        """Add new rays of negative ratio, each once and for its cheapest action; remove the least active old rays."""
+        """Add the new rays of the last round, each once; remove the old rays that were used least."""
         assert self.shares is not None
         new = np.concatenate(self.new)
         marks, first = np.unique(np.round(new @ self.marks, 12), return_index=True)
-        # Copies of a ray would share its activity, and displace other rays.
+        # Drop copies of rays: they would divide the activity of a ray, and displace other rays.
         first = first[~np.isin(marks, np.round(self.marks @ self.rays, 12))]
         self.idle = len(first) == 0
         new = np.ascontiguousarray(new[first].T)
         room, shares = _RAYS_PER_PLACE * len(self.rays), self.shares.shares
         if self.rays.shape[1] > room:
-            # The constant ray stays, because with it the program is always feasible.
+            # The constant ray stays: it makes the program feasible.
             active = self.shares.shares / self.shares.excess
             active[self.rays.min(axis=0) == self.rays.max(axis=0)] = np.inf
             keep = np.sort(np.argsort(-active)[:room])
@@ -358,9 +367,9 @@ class RaySearch:
         self.last_shares = np.concatenate([shares, np.zeros(new.shape[1])])
 
     def columns(self) -> Floats:
-        """Return (n, k), the best channel from the current rays."""
+        """Return the best channel (n, k) that is a sum of rays so far."""
         weights, (rays, ray_costs) = self.forest.weights, self.best_rays or (self.rays, self.ray_costs)
-        # Allow a hundredth of the gap for a solution in the middle of the optimal face.
+        # Spend a hundredth of the gap on a solution in the middle of the optimal face.
         near = central_shares(rays, ray_costs, weights, 1e-2 * self.gap + 0.1 * _NOTHING)
         shares = exact_sums(rays, weights, near.shares)
         channel = np.zeros((len(rays), len(self.costs)))

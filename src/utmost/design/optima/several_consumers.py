@@ -1,9 +1,9 @@
 """Decide whether one private channel can be optimal for several consumers, and compute the cost if it cannot.
 
-A channel whose outcomes every consumer u remaps to an action a_u gives a private channel on tuples of actions (the
-remaps are drawn independently), and every such channel can be remapped back. So the least total loss of one shared
-channel is the optimum of a single consumer whose actions are tuples, with the sum of the losses. One channel is optimal
-for all consumers if and only if this total is the sum of their optima.
+If every consumer u remaps the outcomes of one channel to an action a_u, the channel and the (independent) remaps give a
+private channel whose outcomes are tuples of actions. So the least total loss with one shared channel is the least loss
+of a single consumer whose actions are tuples, and whose loss is the sum of the losses. One channel is optimal for all
+consumers if and only if this least total loss equals the sum of the consumers' least losses.
 """
 
 import math
@@ -29,25 +29,25 @@ from utmost.errors import OutOfRange
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SharedOptimum(Display):
-    """The best single channel for several consumers together."""
+    """The single channel with the least total loss for several consumers."""
 
-    alone: tuple[Optimum, ...]  # the optimum of each consumer alone
-    together: Optimum  # the optimum of the consumer whose actions are tuples; it has the least total loss
-    actions: tuple[tuple[int, ...], ...]  # the tuples, in the order of the columns of together.channel
+    alone: tuple[Optimum, ...]  # for each consumer, the best channel for this consumer only
+    together: Optimum  # the best shared channel; its outcomes are tuples of actions, and its loss is the total loss
+    actions: tuple[tuple[int, ...], ...]  # the tuple of actions for each column of together.channel
 
     @property
     def regret(self) -> Fraction | float:
-        """The least total loss of one channel minus the sum of the optima; at least 0."""
+        """The least total loss with one channel minus the sum of the least losses of the consumers; at least 0."""
         return self.together.loss - sum(optimum.loss for optimum in self.alone)
 
     @property
     def exists(self) -> bool:
-        """Whether one channel is optimal for all, by the proven bounds; for exact consumers this is a proof."""
+        """Whether one channel is optimal for all consumers, as far as the bounds show; for exact consumers, a proof."""
         return bool(self.together.lower <= sum(optimum.loss for optimum in self.alone))
 
 
 def shared_mechanism(ptype: PrivacyType, consumers: Sequence[Consumer]) -> SharedOptimum:
-    """Return the private channel with the least total loss for several consumers with their own remaps."""
+    """Return the private channel with the least total loss for several consumers, each with an own remap."""
     # The product of the numbers of actions of the consumers should be at most some hundreds.
     if len(consumers) == 0:
         raise OutOfRange("there must be at least one consumer", came="an empty list")
@@ -60,7 +60,7 @@ def shared_mechanism(ptype: PrivacyType, consumers: Sequence[Consumer]) -> Share
 
 def sharing_program(ptype: PrivacyType, consumers: Sequence[Consumer], targets: Sequence[Any]) -> LinearProgram:
     """Return the program that is feasible if and only if one channel gives each consumer u a loss of ``targets[u]``."""
-    # Its rows are those of `user_program` for channels on tuples of actions, followed by one row for each consumer.
+    # The rows are those of `user_program` for channels on tuples of actions, followed by one row for each consumer.
     actions = tuple(product(*(range(consumer.actions) for consumer in consumers)))
     size = ptype.space.size
     silent = Consumer(priors.uniform(size), np.full((size, len(actions)), Fraction(0), dtype=object))
@@ -82,7 +82,7 @@ def sharing_program(ptype: PrivacyType, consumers: Sequence[Consumer], targets: 
 
 
 def sharing_refutation(ptype: PrivacyType, consumers: Sequence[Consumer]) -> Array | None:
-    """Return exact Farkas multipliers that prove: no channel is optimal for all these consumers. None if one is."""
+    """Return exact Farkas multipliers that prove that no channel is optimal for all consumers; None if one is."""
     # The multipliers belong to the rows of ``sharing_program(ptype, consumers, optima)``; `farkas_gap` checks them.
     optima = [optimal_mechanism(ptype, consumer).loss for consumer in consumers]
     program = sharing_program(ptype, consumers, optima)
@@ -92,5 +92,5 @@ def sharing_refutation(ptype: PrivacyType, consumers: Sequence[Consumer]) -> Arr
 
 
 def _spread(consumer: Consumer, choice: list[int]) -> Array:
-    """Return p_x l(x, a_u) for every secret and every tuple."""
+    """Return p_x l(x, choice[t]) for every secret x and tuple t, (n, tuples)."""
     return np.asarray((consumer.prior[:, None] * consumer.loss)[:, choice])

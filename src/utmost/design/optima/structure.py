@@ -1,6 +1,7 @@
-"""Channels on counts: the constraint matrix, remaps of geometric noise, and uniqueness of optima.
+"""Decide whether a channel on counts is a remap of the geometric mechanism G, and whether an optimum is unique.
 
-**The constraint matrix of a channel on counts, and the lemmas that make an optimal vertex a remap of G.**
+**The constraint matrix of a channel on counts shows which privacy constraints are tight; by lemmas of [ghosh2009], its
+pattern makes an optimal vertex a remap of G.**
 
 Source: [ghosh2009], section 5, where Lemma 5.5, and with it 5.6 to 5.9 and 5.11, is proved for every optimal vertex of
 a consumer with full-support prior and strictly increasing loss. For other consumers, some optimal vertex has the
@@ -81,7 +82,7 @@ def constraint_matrix(channel: Channel, alpha: Number | Level, tolerance: float 
     pattern = np.full(here.shape, SLACK, dtype="<U5")
     pattern[_equal(a * here, then, off)] = DOWN
     pattern[_equal(here, a * then, off)] = UP
-    # "zero" is written last, because two zeros also satisfy the equations of "up" and "down".
+    # Write "zero" last, because two zeros also satisfy the equations of "up" and "down".
     pattern[(here == 0) & (then == 0)] = ZERO
     broken = (pattern == SLACK) & ((a * here > then) | (a * then > here))
     for i, r in np.argwhere(broken)[:1]:
@@ -99,12 +100,12 @@ def _equal(left: Any, right: Any, off: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LemmaCheck(Display):
-    """Whether the conclusion of a lemma holds for a mechanism; ``where`` tells where it fails."""
+    """Whether the conclusion of a lemma holds for a mechanism."""
 
-    lemma: str
-    says: str
+    lemma: str  # number of the lemma, such as "5.4"
+    says: str  # the conclusion
     holds: bool
-    where: str = ""
+    where: str = ""  # row, column or numbers for which the conclusion fails; empty if it holds
 
 
 def check_lemmas(of: Channel | NDArray[np.str_], alpha: Number | Level | None = None) -> tuple[LemmaCheck, ...]:
@@ -118,7 +119,7 @@ def check_lemmas(of: Channel | NDArray[np.str_], alpha: Number | Level | None = 
         OutOfRange: for a channel without alpha, a constraint matrix with alpha, and other words in a matrix.
         PromiseBroken: if the channel does not satisfy the level.
 
-    With k actions for n + 1 counts, the number z of zero columns is taken as n + 1 minus the number of columns in use.
+    Lemmas 5.7 and 5.8 take n + 1 minus the number of nonzero columns as the number of zero columns.
 
     >>> from utmost.channels import geometric_channel
     >>> [(check.lemma, check.holds) for check in check_lemmas(geometric_channel(6, alpha="1/2"), "1/2")]
@@ -141,7 +142,7 @@ def check_lemmas(of: Channel | NDArray[np.str_], alpha: Number | Level | None = 
     ranks = np.select([used == DOWN, used == SLACK, used == UP], [0, 1, 2])
     disordered = [i for i, row in enumerate(ranks) if (np.diff(row) < 0).any() or slack[i] > 1]
     stalled = [i for i in range(1, len(used)) if down[i] < down[i - 1] + (slack[i] == 0)]
-    # The pattern of Lemma 5.9 with the same slacks in each column.
+    # The pattern of Lemma 5.9 with the given number of slacks in each column.
     expected, start = np.full(used.shape, DOWN, dtype="<U5"), 0
     for r, slacks in enumerate((used == SLACK).sum(axis=0).tolist()):
         expected[: start + r, r] = UP
@@ -159,10 +160,10 @@ def check_lemmas(of: Channel | NDArray[np.str_], alpha: Number | Level | None = 
 
 
 def remap_of_vertex(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> Remap:
-    """Return the remap of G that gives a vertex with the pattern of Lemma 5.9.
+    """Return the remap Y of the geometric mechanism G with G Y = ``channel``, which has the pattern of Lemma 5.9.
 
-    Responses i + S_(i-1), ..., i + S_i become k_i, where k_i is the i-th column in use and S_i the number of slacks in
-    the columns k_0, ..., k_i.
+    Let k_i be the i-th nonzero column and S_i the number of slacks in the columns k_0, ..., k_i. Responses
+    i + S_(i-1), ..., i + S_i become k_i.
 
     Raises:
         PromiseBroken: if the constraint matrix has another pattern.
@@ -181,7 +182,7 @@ def remap_of_vertex(channel: Channel, alpha: Number | Level, tolerance: float = 
 
 
 def used_columns(pattern: NDArray[np.str_]) -> NDArray[np.intp]:
-    """Return the columns that are not all zero."""
+    """Return the indices of the columns of a constraint matrix that are not all "zero"."""
     if not isinstance(pattern, np.ndarray) or not set(pattern.ravel().tolist()) <= {DOWN, SLACK, UP, ZERO}:
         words = ", ".join(sorted((DOWN, SLACK, UP, ZERO)))
         remedy = "Pass the result of constraint_matrix(channel, alpha)."
@@ -197,10 +198,11 @@ def _lemma_check(lemma: str, says: str, failing: list[int], what: str) -> LemmaC
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Derivation(Display):
-    """The solution Y of X = G Y, and whether it is row-stochastic."""
+    """The solution Y of X = G Y for a channel X and the geometric mechanism G, and whether Y is row-stochastic."""
 
     factor: Array  # (n+1, m) Y = G^{-1} X, with entries of any sign
-    # (row i, column r) of the most negative entry of Y; x_(i-1)r, x_ir and x_(i+1)r violate the condition there.
+    # (i, r) of the most negative entry of Y, where x_(i-1)r, x_ir and x_(i+1)r violate the three-term condition; or
+    # None.
     offence: tuple[int, int] | None
 
     @property
@@ -209,7 +211,7 @@ class Derivation(Display):
 
     @property
     def remap(self) -> Channel:
-        """Y as a randomised remap; raises PromiseBroken if X is not derivable."""
+        """Y as a randomised remap; raises PromiseBroken if Y has a negative entry, so that X is no remap of G."""
         if self.offence is not None:
             i, r = self.offence
             came = f"Y[{i}, {r}] = {self.factor[i, r]}"
@@ -218,7 +220,7 @@ class Derivation(Display):
 
 
 def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> Derivation:
-    """Return the factor Y of X = G Y, exact if X and alpha are exact.
+    """Return the solution Y of X = G Y for a channel X and the geometric mechanism G; exact if X and alpha are exact.
 
     Args:
         channel: (n+1, m).
@@ -243,7 +245,7 @@ def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9)
 
 
 def between_levels(size: int, lower: Level, higher: Level) -> Channel:
-    """Return K with G(lower) = G(higher) K: a geometric release at the lower epsilon is a remap of one at the higher.
+    """Return the channel K with G(lower) = G(higher) K: it tightens a geometric answer to a lower level.
 
     Args:
         size: Number of counts.
@@ -272,17 +274,18 @@ def between_levels(size: int, lower: Level, higher: Level) -> Channel:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Uniqueness(Display):
-    """Whether the optimum is unique, and the numbers that show it."""
+    """Whether the optimal channel of a consumer is unique, and the numbers that prove it."""
 
     is_unique: bool
     variables: int  # entries of a channel
-    freedom: int | None = None  # dimension of the set of optimal channels; None if a program decided
-    # Number of constraints, row sums included, that every optimal channel satisfies with equality; None likewise.
+    freedom: int | None = None  # dimension of the set of optimal channels; None if a linear program decided
+    # Number of constraints, row sums included, that every optimal channel satisfies with equality; None if a linear
+    # program decided.
     tight: int | None = None
 
 
 def uniqueness(ptype: PrivacyType, consumer: Consumer) -> Uniqueness:
-    """Decide exactly whether the optimum of a consumer is unique; floats are converted to rationals.
+    """Decide exactly whether the optimal channel of a consumer is unique; floats are converted to rationals.
 
     Raises:
         Unsupported: for an irrational alpha.
@@ -314,8 +317,8 @@ def uniqueness(ptype: PrivacyType, consumer: Consumer) -> Uniqueness:
 
 def _is_only_vertex(ptype: PrivacyType, consumer: Consumer) -> bool:
     """Return whether all constraints that are tight at an optimal vertex are tight at every optimal channel."""
-    # The constraints tight at a vertex have only this vertex in common. So the sum of their slacks is maximised over
-    # all optimal channels; it is 0 if and only if there is no other optimal channel.
+    # A vertex is the only channel at which all constraints that are tight at the vertex are tight. So the largest sum
+    # of the slacks of these constraints, over all optimal channels, is 0 if and only if no other channel is optimal.
     program = user_program(ptype, consumer)
     solution = solve_exactly(program)
     m, n = program.shape

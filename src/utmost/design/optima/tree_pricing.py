@@ -1,15 +1,16 @@
-"""Extreme rays of a privacy type as spanning trees of tight rows, and the simplex method that walks over them.
+"""Find the cheapest extreme ray of a privacy type at given prices, by a simplex method that walks over spanning trees.
 
-An extreme ray v of K = {v >= 0 : v_i >= a_ij v_j for all i, j} has n - 1 tight rows that join its n places: a tree. An
-arc of the tree has a sink i and a source j with v_i = a_ij v_j. Let Y be the prices of the places and
-r = <Y, v> / <q, v>. The surplus of the places, b = v (Y - r q), sums to 0, and the multiplier of an arc, times v_i, is
-the flow along the arc from sink to source: the sum of b over one side of the tree. If a flow is negative, scaling up
-the side of the sink until another row is tight gives a tree with a smaller r. If no flow is negative, v is the ray of
-least ratio, and the multipliers prove it.
+An extreme ray v of K = {v >= 0 : v_i >= a_ij v_j for all i, j} has n - 1 tight rows that join its n places (secrets) to
+a tree. An arc of the tree has a sink i and a source j with v_i = a_ij v_j. Let Y be the prices of the places, q their
+weights, and r = <Y, v> / <q, v>. The surplus of the places, b = v (Y - r q), sums to 0, and the multiplier of an arc,
+times v_i, is the flow along the arc from sink to source: the sum of b over the places on one side of the arc. If a flow
+is negative, scaling up the side of the sink until another row is tight gives a tree with a smaller r. If no flow is
+negative, v is the ray of least ratio r, and the multipliers prove it.
 
 A tree is stored as ``parent`` (n,), ``kind`` (n,) and its root: kind[i] is 1 if i is the sink of the arc to its parent,
-and -1 if it is the source. With numba this is machine code if compiling pays (`compile_if_it_pays`), else the same
-steps in Python, with identical results. Named tuples of arrays can be passed in both cases at no cost.
+and -1 if i is the source. With numba the functions are machine code if compiling pays (`compile_if_it_pays`); otherwise
+Python runs the same steps, with identical results. Arguments are named tuples of arrays, which cost nothing in both
+cases.
 """
 
 from collections.abc import Callable
@@ -29,29 +30,31 @@ ArcKinds = NDArray[np.int8]
 COMPILED = find_spec("numba") is not None
 """Whether numba is installed."""
 
-# _LARGE: with 53 places or more, one round takes seconds in Python; the constant is the cube of the number of places.
-# _FEW, _MANY: number of steps (trees times places, about 8 us each in Python) after which loading numba pays, and after
-# which compiling pays.
+# _LARGE: the cube of a number of places; with more places, one round takes seconds in Python. _FEW and _MANY: the
+# numbers of steps (steps of trees times places, about 8 us each in Python) after which loading numba pays, and
+# compiling pays.
 _LARGE, _FEW, _MANY = 53**3, 60_000, 600_000
 
-_SHORT = 0.1  # largest shortfall of a place, as a share of the slack times its q v
+_SHORT = 0.1  # largest shortfall of a place, as a fraction of the slack times its q v
 _ROUNDING = 1e-14  # relative rounding error of sums
-_LIGHT = 1e-2  # least mass of a root, as a share of the mass of the heaviest place
-_VISIBLE = 1e-17  # smallest flow, of sums near 1, whose sign is not due to rounding
+_LIGHT = 1e-2  # least mass of a root, as a fraction of the mass of the heaviest place
+_VISIBLE = 1e-17  # a smaller flow, a sum of numbers near 1, may have its sign from rounding
 _ENTRY_POINTS = ("price_trees", "write_shortfalls")  # the functions that `Forest` calls; they call all others
 _fast: list[Callable[..., Any]] = []
 _worked, _has_looked = 0, False
 
 
 def compiled_later(function: F) -> F:
-    """Mark the function to be compiled once that pays."""
+    """Register a function that `compile_if_it_pays` compiles; return it unchanged."""
     _fast.append(function)
     return function
 
 
 def compile_if_it_pays(places: int, worked: int = 0) -> None:
-    """Use machine code from here on, if that pays for this many places, or is cached by another process."""
-    # The results are bitwise the same. ``worked`` is the number of steps of trees, times places, since the last call.
+    """Replace the functions by machine code, if that pays for this many places, or if it is in the cache on disk.
+
+    ``worked`` is the number of steps of trees, times places, since the last call. Results are bitwise the same.
+    """
     global _worked, _has_looked
     _worked += worked
     pays = places**3 > _LARGE or _worked > _MANY
@@ -67,11 +70,11 @@ def _compiled(function: F) -> F:
 
 
 class Tree(NamedTuple):
-    """A tree, and arrays to walk in it, see `write_order`."""
+    """A tree, and the arrays that `write_order` fills for walks from the root."""
 
-    parent: PlaceNumbers
-    kind: ArcKinds
-    order: PlaceNumbers  # (n,) each place after its parent
+    parent: PlaceNumbers  # (n,) the parent of each place
+    kind: ArcKinds  # (n,) 1 if the place is the sink of the arc to its parent, -1 if it is the source
+    order: PlaceNumbers  # (n,) all places, each after its parent
     head: PlaceNumbers  # (n,) the first child of each place, or -1
     following: PlaceNumbers  # (n,) the next child of the same parent, or -1
 
@@ -99,7 +102,7 @@ class Trees(NamedTuple):
 
 @compiled_later
 def write_order(tree: Tree, root: int) -> None:
-    """Write the places into ``order``, each after its parent, and the lists of children."""
+    """Fill ``order``, ``head`` and ``following`` of a tree from its parents and its root."""
     parent, _, order, head, following = tree
     n = len(parent)
     for i in range(n):
@@ -121,7 +124,7 @@ def write_order(tree: Tree, root: int) -> None:
 
 @compiled_later
 def write_ray(a: Floats, q: Floats, tree: Tree, v: Floats) -> None:
-    """Write the ray of a tree into ``v``: every arc is tight, and <q, v> = 1."""
+    """Write into ``v`` the ray for which every arc of the tree is tight and <q, v> = 1."""
     parent, kind, order, _, _ = tree
     v[order[0]] = 1.0
     total = q[order[0]]
@@ -136,12 +139,15 @@ def write_ray(a: Floats, q: Floats, tree: Tree, v: Floats) -> None:
 
 @compiled_later
 def surplus_covers_deficits(left: Floats, may_lack: Floats, tree: Tree) -> bool:
-    """Return whether the surplus of sinks covers the deficits of sources along the arcs."""
-    # ``left`` holds v times the surplus of each place, and becomes what each passes to its parent: a sink its surplus,
-    # a source its deficit. If a sink cannot cover the deficits of its sources, a shortfall of up to ``may_lack`` is
-    # allowed at the sources first: their v is larger, so lowering their prices costs less.
+    """Return whether flows from sinks to sources along the arcs can cover every deficit, up to ``may_lack`` (n,).
+
+    ``left`` (n,) is v times the surplus of each place (negative for a deficit). It is overwritten by the amount that
+    each place passes to its parent: a sink its surplus, a source its deficit.
+    """
+    # If a sink cannot cover the deficits of its sources, a shortfall is allowed first at the sources: their v is
+    # larger, so lowering their prices costs less.
     parent, kind, order, head, following = tree
-    # Children come before parents, so everything that a subtree passes up has arrived.
+    # Children come before parents, so a place has received all amounts from its subtree.
     for e in range(len(left) - 1, -1, -1):
         i = order[e]
         if left[i] < 0.0 and (e == 0 or kind[i] > 0):
@@ -165,7 +171,7 @@ def surplus_covers_deficits(left: Floats, may_lack: Floats, tree: Tree) -> bool:
 
 @compiled_later
 def is_proven(at: Priced, level: float, short: float, tree: Tree, left: Floats, lack: Floats) -> bool:
-    """Return whether the tree proves <Y, u> >= (level - short) <q, u> for every u of the type."""
+    """Return whether the tree proves <Y, u> >= (level - short) <q, u> for every possible column u of the type."""
     Y, q, v = at
     for i in range(len(Y)):
         left[i] = v[i] * (Y[i] - level * q[i])
@@ -175,7 +181,7 @@ def is_proven(at: Priced, level: float, short: float, tree: Tree, left: Floats, 
 
 @compiled_later
 def proven_level(at: Priced, r: float, slack: float, tree: Tree, left: Floats, lack: Floats) -> float:
-    """Return a level that the tree proves, close to the largest and at most r - slack; -inf if it proves none."""
+    """Return a level that the tree proves, near the largest one and at most r - slack; -inf if it proves none."""
     short = _SHORT * slack
     good, bad = r - slack, r
     for step in range(80):
@@ -196,9 +202,9 @@ def proven_level(at: Priced, r: float, slack: float, tree: Tree, left: Floats, l
 
 @compiled_later
 def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floats, size: Floats) -> tuple[int, float]:
-    """Return the place above which the flow from sink to source is most negative (-1 if none), and the least flow."""
-    # If no flow is large enough for a float, the most negative flow relative to the mass of the side of the sink is
-    # used, because that side may be tiny and scale up a lot.
+    """Return the place whose arc to its parent has the most negative flow (-1 for none), and the least flow."""
+    # If every negative flow is below the accuracy of floats, choose the flow that is most negative relative to the mass
+    # of the sink's side, because that side may be tiny and scale up a lot.
     (Y, q, v), (parent, kind, order, _, _) = at, tree
     for i in range(len(Y)):
         sub[i] = v[i] * (Y[i] - r * q[i])
@@ -206,14 +212,14 @@ def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floa
         size[i] = abs(sub[i])
     least, cut = -_VISIBLE, -1
     relative, tiny = 0.0, -1
-    # Leaves first, so sums over subtrees are complete when their edge is reached.
+    # Visit leaves first, so that the sum over a subtree is complete at its upper arc.
     for e in range(len(Y) - 1, 0, -1):
         i = order[e]
         flow = sub[i] * kind[i]
         if flow < least:
             least = flow
             cut = i
-        # At least the rounding error of its terms.
+        # The flow is larger than the rounding error of its terms.
         if flow < -_ROUNDING * size[i]:
             side = mass[i] if kind[i] > 0 else 1.0 - mass[i]
             if flow < relative * side:
@@ -227,7 +233,7 @@ def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floa
 
 @compiled_later
 def reroot(root: int, old: int, parent: PlaceNumbers, kind: ArcKinds) -> None:
-    """Make another place the root of the tree."""
+    """Make ``root`` the root of the tree with the root ``old``."""
     x, y, k = root, parent[root], kind[root]
     while x != old:
         above, its_kind = parent[y], kind[y]
@@ -238,7 +244,7 @@ def reroot(root: int, old: int, parent: PlaceNumbers, kind: ArcKinds) -> None:
 
 @compiled_later
 def mark_sides(cut: int, tree: Tree, inside: NDArray[np.bool_], source: NDArray[np.bool_]) -> None:
-    """Mark the places below the cut in ``inside``; sources of remaining arcs, and the cut sink, in ``source``."""
+    """Mark in ``inside`` the subtree of ``cut``, in ``source`` the sources of other arcs and the sink of its arc."""
     parent, kind, order, _, _ = tree
     for i in range(len(parent)):
         inside[i] = False
@@ -263,7 +269,7 @@ def _raise_at_once(products: Floats, row: Floats, value: float) -> None:
     np.maximum(products, row * value, out=products)
 
 
-# products = max(products, value row): faster entry by entry in machine code, and by NumPy in Python.
+# Computes products = max(products, value * row): entry by entry in machine code, with NumPy in Python.
 raise_to = _raise_at_once
 
 
@@ -271,8 +277,8 @@ raise_to = _raise_at_once
 def first_tight(
     a: Floats, v: Floats, up: bool, inside: NDArray[np.bool_], source: NDArray[np.bool_], products: Floats
 ) -> tuple[int, int]:
-    """Return the row (sink, source) that is tight first when the side with inside == up is scaled up, or (-1, -1)."""
-    # By the triangle inequality only sources of that side matter: its sinks give smaller products.
+    """Return the row (sink, source) that is tight first if places with inside == up are scaled up; (-1, -1) if none."""
+    # By the triangle inequality only sources on the scaled side matter: its sinks give smaller products.
     n = len(v)
     for l in range(n):
         products[l] = 0.0
@@ -294,7 +300,7 @@ def first_tight(
 
 @compiled_later
 def replace_arc(cut: int, sink: int, giver: int, parent: PlaceNumbers, kind: ArcKinds) -> None:
-    """Replace the arc above ``cut`` by the row (sink, giver); the part below hangs from its end of this row."""
+    """Replace the arc above ``cut`` by the arc (sink, giver); one end of it becomes the root of the subtree."""
     up = kind[cut] > 0
     top = giver if up else sink
     reroot(top, cut, parent, kind)
@@ -305,10 +311,11 @@ def replace_arc(cut: int, sink: int, giver: int, parent: PlaceNumbers, kind: Arc
 @compiled_later
 def price_trees(trees: Trees, prices: Floats, which: PlaceNumbers, most: int, slack: float) -> int:
     """Pivot the tree of each action in ``which`` towards the least r = <Y, v> / <q, v>; return the number of pivots."""
-    # Y is the row of ``prices`` of the action. A flow is the sum over the side below an arc. The root is a heavy place,
-    # because the rounding error of a sum over a heavy side would exceed the flow to a light one. A tree stops when it
-    # proves r - 1.1 slack, or after ``most`` pivots. Cost: O(n s) a pivot for s sources. Trees, ratios and proven
-    # levels are changed in place. This is one function, because calls between compiled functions cost more compilation.
+    # Y is the row of ``prices`` for the action. A tree stops when it proves the level r - 1.1 slack, or after ``most``
+    # pivots. Trees, ratios and proven levels are changed in place. A flow is computed as a sum over the places below
+    # its arc. The root is a heavy place: the rounding error of a sum over a heavy subtree would exceed the flow to a
+    # light one. Cost: O(n s) for each pivot with s sources. One long function compiles faster than several that call
+    # each other.
     n, a, q, steps = len(trees.weights), trees.factors, trees.weights, 0
     head, following, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     left, lack, products = np.empty(n), np.empty(n), np.empty(n)
@@ -331,8 +338,8 @@ def price_trees(trees: Trees, prices: Floats, which: PlaceNumbers, most: int, sl
                 root = heaviest
                 write_order(tree, root)
             cut, least = most_negative_flow(at, r, tree, left, lack, products)
-            # At the level r - slack each side of an arc has at most slack more, and may lack ``short``. If a flow is
-            # below that, no proof is possible.
+            # The level r - slack adds at most ``slack`` to each flow, and shortfalls add at most ``short``. If a flow
+            # is more negative, no proof is possible.
             is_done = least >= -2.0 * (slack + short) and is_proven(at, r - slack, short, tree, left, lack)
             if is_done or pivots >= most or cut < 0:
                 break
@@ -350,10 +357,11 @@ def price_trees(trees: Trees, prices: Floats, which: PlaceNumbers, most: int, sl
 
 @compiled_later
 def write_shortfalls(trees: Trees, prices: Floats, level: float, shortfalls: Floats, multipliers: Floats) -> None:
-    """Raise ``shortfalls`` (n,) to the largest amount, over all actions, by which a place's price misses the level."""
-    # With d = ``shortfalls`` the trees prove <Y + d, u> >= level <q, u> for all u of the type and each row Y of
-    # ``prices``.
-    # If ``multipliers`` is (k, n), the multiplier of the arc above each place is written into it, and 0 above a root.
+    """Increase ``shortfalls`` d (n,) until the trees prove <Y + d, u> >= level <q, u> for each row Y of ``prices``.
+
+    The inequality is proven for all possible columns u of the type. If ``multipliers`` has the shape (k, n), it
+    receives the multiplier of the arc above each place, and 0 for a root.
+    """
     n, q = len(trees.weights), trees.weights
     head, following, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     left, anything, short, v = np.empty(n), np.full(n, np.inf), np.empty(n), np.empty(n)
@@ -364,7 +372,7 @@ def write_shortfalls(trees: Trees, prices: Floats, level: float, shortfalls: Flo
         for i in range(n):
             left[i] = short[i] = v[i] * (prices[w, i] - level * q[i])
         surplus_covers_deficits(left, anything, tree)
-        # The surplus of a place, minus what it passes to sources, plus what it gets from sinks.
+        # Subtract from the surplus of a place the flows to sources, and add the flows from sinks.
         for e in range(1, n):
             i = order[e]
             flow = max(left[i] * tree.kind[i], 0.0)

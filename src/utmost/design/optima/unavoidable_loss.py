@@ -1,10 +1,11 @@
-r"""The loss of accuracy of a gradual release of optimal noise, if a lossless release is impossible.
+r"""Compute how much accuracy a release at two levels must lose, if it cannot have the optimal noise at both.
 
 **Joint distributions of two integer noises with geometric tails, as linear forms in finitely many masses.**
 
-A pair (V_1, V_2) is described by its slices m_w(v) = P(V_1 - V_2 = w, V_2 = v). Beyond ``reach`` slices fall by a
-factor b_1 from each period D of w to the next, and within a slice masses fall by b_2 from each period of v to the next,
-so all of them are multiples of the masses with |w|, |v| <= reach. The pair is symmetric: m_{-w}(-v) = m_w(v).
+The joint distribution of two noises (V_1, V_2) is described by its slices m_w(v) = P(V_1 - V_2 = w, V_2 = v). Beyond
+``reach``, slices fall by a factor b_1 from each period D of w to the next, and within a slice masses fall by b_2 from
+each period of v to the next, so all masses are multiples of the masses with |w|, |v| <= reach. The joint distribution
+is symmetric: m_{-w}(-v) = m_w(v).
 
 **The program.**
 
@@ -16,9 +17,9 @@ For sensitivity D and levels eps_1 < eps_2, over joint distributions m_w(v) = P(
 
 .. math:: E\,c(V_i) \le (1 + t)\, c_i, \quad c_i \text{ the least cost of any noise at } \epsilon_i.
 
-The program is solved for joint distributions with geometric tails beyond a reach. Each of them is a private pair, so
-the value is an upper bound of the unavoidable loss, which can be attained; it decreases with the reach, and converges
-quickly.
+The program is solved for joint distributions with geometric tails beyond a reach. Each of these is a private pair, so
+the value is an upper bound of the unavoidable loss, and a loss that can be attained; it decreases with the reach, and
+converges quickly.
 """
 
 import math
@@ -37,21 +38,21 @@ from utmost.core.programs.linear_program import LinearProgram
 from utmost.errors import OutOfRange, Unsupported
 
 LinearForm = dict[int, float]
-"""A linear form: coefficients by number of variable."""
+"""A linear form: the coefficient of each variable, by the index of the variable."""
 
 
 def combined(*terms: tuple[LinearForm, float]) -> LinearForm:
-    """Return the sum of linear forms times factors."""
+    """Return the sum of the linear forms, each times its factor."""
     total: LinearForm = {}
     for form, factor in terms:
-        for place, value in form.items():
-            total[place] = total.get(place, 0.0) + factor * value
+        for variable, value in form.items():
+            total[variable] = total.get(variable, 0.0) + factor * value
     return total
 
 
 @dataclass(frozen=True, slots=True)
 class PairForms:
-    """The linear forms of one family of pairs."""
+    """Probabilities of two noises (V_1, V_2) as linear forms in the variables of the program."""
 
     period: int  # D
     b1: float  # ratio from period to period at the lower epsilon
@@ -71,22 +72,22 @@ class PairForms:
 
     @property
     def last(self) -> int:
-        """The largest noise whose probability is a separate variable."""
+        """The largest v for which P(V_1 = v) is a variable."""
         return self.tail_start + 3 * self.period
 
     def mass(self, w: int, v: int) -> tuple[int, float]:
-        """Return m_w(v) as a multiple of a free mass: (number, factor)."""
+        """Return m_w(v) as a multiple of a variable: the index of the variable, and the factor."""
         w, outside = self._inside(w)
         v, beyond = self._inside(v)
         return self._number(w, v), self.b1**outside * self.b2**beyond
 
     def first(self, v: int) -> LinearForm:
-        """Return P(V_1 = v) as a multiple of its variable, which keeps rows short."""
+        """Return P(V_1 = v) as a multiple of its own variable; rows with it are shorter than with `sum_of_first`."""
         periods = abs(v) // self.period
         return {len(self._numbers) + abs(v): self.b1**periods}
 
     def sum_of_first(self, v: int) -> LinearForm:
-        """Return P(V_1 = v) as the sum over the slices."""
+        """Return P(V_1 = v) as the sum over all w of m_w(v - w)."""
         far = max(self.reach, abs(v) + self.reach) + self.period
         return self._over_slices(lambda w: v - w, far, self.b1 * self.b2)
 
@@ -95,19 +96,19 @@ class PairForms:
 
     @property
     def tail_start(self) -> int:
-        """The v from which on P(V_1 = v + kD) = A b_1^k + B b_2^k for all k >= 0."""
+        """The least v with P(V_1 = v + kD) = A b_1^k + B b_2^k for all k >= 0, for some A and B."""
         return 2 * self.reach + self.period
 
     def tails(self, v: int) -> tuple[LinearForm, LinearForm]:
-        """Return (A, B), see `tail_start`, for a v that is not below it."""
+        """Return A and B with P(V_1 = v + kD) = A b_1^k + B b_2^k for all k >= 0, for v >= `tail_start`."""
         here, next_one, gap = self.first(v), self.first(v + self.period), self.b1 - self.b2
         slow = combined((next_one, 1 / gap), (here, -self.b2 / gap))
         return slow, combined((here, self.b1 / gap), (next_one, -1 / gap))
 
-    def _over_slices(self, place: Callable[[int], int], far: int, ratio: float) -> LinearForm:
+    def _over_slices(self, v_of: Callable[[int], int], far: int, ratio: float) -> LinearForm:
         total: LinearForm = {}
         for w in range(-far, far + 1):
-            number, factor = self.mass(w, place(w))
+            number, factor = self.mass(w, v_of(w))
             # The last period represents all further periods.
             total[number] = total.get(number, 0.0) + factor / (1 - ratio if abs(w) > far - self.period else 1)
         return total
@@ -135,10 +136,10 @@ def gradual_loss(
     keep: Literal["lower", "higher"] | None = None,
     reach: Number = 4,
 ) -> float:
-    """Return the least t such that some relaxable pair of noises costs at most 1 + t times the optimum at each level.
+    """Return the least t such that two noises for a gradual release cost at most 1 + t times the optimum at each level.
 
-    The pair has a noise at each of two levels. Each noise is private at its level, and both together are private at the
-    higher one.
+    A gradual release has one noise for each of two levels. Each noise satisfies its own level, and the two noises
+    together satisfy the higher level.
 
     Args:
         sensitivity: D, at least 1.
@@ -147,7 +148,7 @@ def gradual_loss(
         cost: Absolute or squared cost.
         keep: "lower" or "higher": the level whose noise keeps the least cost, so that only the other noise costs
             more. By default both may cost more.
-        reach: Reach of the program, in periods.
+        reach: Number of periods D of each noise whose masses are free variables.
 
     Returns:
         t, with an error of about 1e-8: 0.003 means 0.3 % more cost than the optimum, and 0 means lossless.
@@ -204,7 +205,7 @@ def gradual_loss(
 
 
 def _privacy_forms(forms: PairForms) -> list[LinearForm]:
-    """Return forms that must be nonnegative."""
+    """Return the linear forms that must be nonnegative for both levels to hold."""
     D, rows = forms.period, []
     shifts = [d for d in range(-D, D + 1) if d]
     for w in range(forms.reach + 1):
@@ -212,7 +213,8 @@ def _privacy_forms(forms: PairForms) -> list[LinearForm]:
             number, factor = forms.mass(w, v)
             for d in shifts:
                 other, weight = forms.mass(w, v + d)
-                # Points with the same free mass differ by a power of the ratio, so they satisfy privacy already.
+                # Masses that are multiples of the same variable differ by a power of the ratio, so they satisfy
+                # privacy.
                 if other != number:
                     rows.append({other: weight / forms.b2 / factor, number: -1.0})
     first = {v: forms.first(v) for v in range(-2 * D, forms.tail_start + 2 * D + 1)}
@@ -228,7 +230,7 @@ def _privacy_forms(forms: PairForms) -> list[LinearForm]:
 
 
 def _expected_costs(forms: PairForms, order: int) -> tuple[LinearForm, LinearForm]:
-    """Return E|V_1|^order and E|V_2|^order."""
+    """Return E|V_1|^order and E|V_2|^order as linear forms."""
     D, first, second = forms.period, [], []
     for v in range(1, forms.tail_start):
         first.append((forms.first(v), 2.0 * v**order))
@@ -243,7 +245,7 @@ def _expected_costs(forms: PairForms, order: int) -> tuple[LinearForm, LinearFor
 
 
 def _tail_moment(x: int, D: int, b: float, order: int) -> float:
-    """Return sum_k (x + kD)^order b^k."""
+    """Return the sum of (x + kD)^order b^k over k >= 0, for order 0, 1 or 2."""
     once, twice = 1 / (1 - b), b / (1 - b) ** 2
     if order == 0:
         return once

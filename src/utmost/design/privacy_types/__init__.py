@@ -1,1 +1,1 @@
-"""Privacy types, smallest epsilons and trade-off curves: which privacy level a mechanism satisfies."""
+"""Decide which privacy level a mechanism satisfies: privacy types, smallest epsilons and trade-off curves."""

@@ -1,8 +1,9 @@
-"""Trade-off curves: the best tests between two hypotheses that observe one release, for finite rows and for noise.
+"""Compute trade-off curves: how well a test of one release can decide between two hypotheses.
 
 A test of X against X + s has a false-alarm probability p and a missed-detection probability beta. The smallest beta for
-each p is a convex curve from beta(0) <= 1 to beta(1) = 0 whose slopes are likelihood ratios; all results of this
-package about a pair of hypotheses follow from the curve. Noise distributions have their curves in closed form.
+each p is a convex curve from beta(0) <= 1 to beta(1) = 0; its slopes are likelihood ratios. All results of this package
+about a pair of hypotheses follow from the curve. Noise distributions have a curve in closed form, and two rows of a
+channel have the curve in this module.
 """
 
 from bisect import bisect_left
@@ -24,10 +25,10 @@ from utmost.errors import NotAChannel, OutOfRange
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowsCurve:
-    """The curve of two rows P and Q of a channel, with outcomes in descending order of the likelihood ratio Q/P."""
+    """The trade-off curve of two rows P and Q of a channel, with outcomes by descending likelihood ratio Q/P."""
 
-    # The best test with false alarm p rejects P at the outcomes of largest ratio; at the last of them it rejects with a
-    # probability that makes the sum p. Outcomes with P = 0 come first and cost no false alarm.
+    # The best test with false-alarm probability p rejects P at the outcomes of largest ratio; at the last of these it
+    # rejects with a probability that makes the total p. Outcomes with P = 0 come first, and cost no false alarm.
     p: Array  # (k,) probabilities under P of the outcomes with P > 0
     q: Array  # (k,) their probabilities under Q
     reveals: Any  # the probability under Q of the outcomes with P = 0
@@ -53,12 +54,12 @@ class RowsCurve:
         return is_exact(self.p)
 
     def missed(self, false_alarm: Floats) -> Floats:
-        """Return the least missed-detection probability for each false-alarm probability."""
+        """Return the least missed-detection probability for each false-alarm probability, in floats."""
         p, q = self.p.astype(np.float64), self.q.astype(np.float64)
         return missed_by(p, q, false_alarm)
 
     def missed_exactly(self, false_alarm: Fraction) -> Fraction:
-        """Return the least missed-detection probability exactly; the rows must be Fractions."""
+        """Return the exact missed-detection probability for one false-alarm probability; rows must be Fractions."""
         spent = np.cumsum(self.p)
         last = bisect_left(spent, false_alarm)
         split = self.q[last] * (spent[last] - false_alarm) / self.p[last]
@@ -82,7 +83,7 @@ class RowsCurve:
 
 def curve_of(distribution: Distribution | Any, shift: Any) -> Curve:
     """Return the curve of a noise distribution against its copy shifted by ``shift``, or of two rows of a channel."""
-    # The shift is the sensitivity by default. The distributions are symmetric: a shift and its negative have one curve.
+    # The default shift is the sensitivity. Noise is symmetric, so the shifts s and -s have the same curve.
     if not isinstance(distribution, Distribution):
         if shift is not None:
             remedy = "Leave shift out; only noise distributions have one."
@@ -92,7 +93,7 @@ def curve_of(distribution: Distribution | Any, shift: Any) -> Curve:
 
 
 def curve_distance(distribution: Distribution, shift: Any) -> Fraction:
-    """Return |shift| in units of the outcomes of the noise; the sensitivity by default."""
+    """Return |shift|, an integer for integer noise; by default the sensitivity of the noise."""
     if shift is None:
         return Fraction(distribution.sensitivity)
     return abs(Fraction(exact_integer(shift, "shift")) if distribution.numbers == "integers" else exact(shift, "shift"))

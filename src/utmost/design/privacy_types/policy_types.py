@@ -1,4 +1,4 @@
-"""Privacy types of a policy, whose distances may be zero, infinite or asymmetric."""
+"""Define the privacy type of a policy: all channels that satisfy distances that may be zero, infinite or asymmetric."""
 
 import math
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ class PolicyType(Display, PickledByFields):
         return tuple(PrivacyType(part.space, self.level) for part in self.policy.parts)
 
     def breach(self, channel: Channel | object) -> tuple[int, int, int] | None:
-        """Return secrets x, z and an outcome y with C[x, y] > exp(epsilon d(x, z)) C[z, y]; None if there are none.
+        """Return secrets x, z and an outcome y with C[x, y] > exp(epsilon d(x, z)) C[z, y]; None if none exist.
 
         The comparison is exact; float64 entries are converted to rationals exactly.
 
@@ -83,7 +83,7 @@ class PolicyType(Display, PickledByFields):
         return None
 
     def contains(self, channel: Channel | object) -> bool:
-        """Return whether the channel belongs to this type: whether `breach` finds nothing."""
+        """Return whether the channel belongs to this type, that is, `breach` returns None."""
         return self.breach(channel) is None
 
     def bounds(self) -> list[tuple[int, int, Fraction]]:
@@ -92,7 +92,7 @@ class PolicyType(Display, PickledByFields):
         return [(x, z, table[x, z]) for x in range(n) for z in range(n) if x != z and table[x, z] != math.inf]
 
     def factors(self, length: Any) -> tuple[Fraction, Fraction]:
-        """Return a lower and an upper rational bound of alpha^length; both are equal to it if it is rational.
+        """Return a lower and an upper rational bound of alpha^length, equal if the power is rational.
 
         Raises:
             OutOfRange: for an infinite length.

@@ -1,4 +1,4 @@
-"""A privacy type: all channels on a metric space that satisfy a privacy level."""
+"""Define a privacy type, the set of all channels on a metric space that satisfy a level; test membership exactly."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,18 +26,18 @@ Length = Fraction | Surd
 """An exact distance."""
 
 Triple = tuple[int, int, int]
-"""(x, z, y): outcome y is likelier for secret x than for secret z."""
+"""(x, z, y): secrets x and z and an outcome y with C[x, y] > C[z, y]."""
 
-# Number of entries (edges times outcomes) of a block: this bounds the memory.
+# Largest number of entries (edges times outcomes) that are computed together, which bounds the memory.
 _BLOCK = 1 << 20
-# Error of the floats of natural logarithms of probabilities, which are below 10^5 in absolute value.
+# Bound on the error of float logarithms of probabilities, which are below 10^5 in absolute value.
 _LOG_ERROR = 1e-9
 # Powers of alpha below 2^-_MOST_BITS are compared by their logarithms.
 _MOST_BITS = 1 << 13
 
 
 def log_probabilities(matrix: Array) -> NDArray[np.float64]:
-    """Return the natural logarithms of the entries, -inf for 0; Fractions below the smallest float are handled too."""
+    """Return the natural logarithms of the entries, -inf for 0, also of Fractions below the smallest float."""
     if not is_exact(matrix):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(matrix))
@@ -58,13 +58,13 @@ def log_gaps(logs: NDArray[np.float64], space: Space) -> Iterator[tuple[NDArray[
 
 
 def steepest(logs: NDArray[np.float64], space: Space) -> float:
-    """Return the largest difference of log probabilities per unit of distance, as a float."""
+    """Return the largest |log C[x, y] - log C[z, y]| / d(x, z), a float, from the logarithms of C."""
     return max((float((abs(gaps) / lengths).max()) for _, lengths, gaps in log_gaps(logs, space)), default=0.0)
 
 
 def candidate_triples(matrix: Array, space: Space, slope: float | None) -> Iterator[Triple]:
-    """Yield triples (x, z, y), including all with log C[x, y] - log C[z, y] >= slope d(x, z), or the largest slope."""
-    if isinstance(space.metric, DiscreteMetric):  # all edges have length 1: only the extremes of a column matter
+    """Yield triples that include all with log C[x, y] - log C[z, y] >= slope d(x, z); None is the largest slope."""
+    if isinstance(space.metric, DiscreteMetric):  # all distances are 1, so only the extremes of a column matter
         for y, column in enumerate(matrix.T):
             if (column != column[0]).any():
                 yield int(column.argmax()), int(column.argmin()), y
@@ -100,12 +100,12 @@ class Allowance:
         def allowed(bits: int) -> Interval:
             return self.level.epsilon_interval(bits) * length.interval(bits)
 
-        # The loop ends: an irrational power of alpha is transcendental, so it equals no ratio of probabilities.
+        # The comparison ends: an irrational power of alpha is transcendental, so it equals no ratio of probabilities.
         return bool(is_lower(partial(log_interval, larger / smaller), allowed))
 
     @cached_property
     def factors(self) -> tuple[Fraction, Fraction]:
-        """Return a lower and an upper rational bound of alpha^length; both are equal to it if it is rational."""
+        """A lower and an upper rational bound of alpha^length, equal if the power is rational."""
         if self.scaled is not None and self.scaled.is_rational:
             return self.scaled.alpha_fraction(), self.scaled.alpha_fraction()
         zeros = 1.5 * self.level.epsilon_float * float(self.length)
@@ -116,7 +116,7 @@ class Allowance:
 
 
 def at_most(factor: Fraction, p: Fraction, q: Fraction) -> bool:
-    """Return whether factor p <= q, by integer products without a search for common divisors."""
+    """Return whether factor * p <= q, by integer products without a search for common divisors."""
     return factor.numerator * p.numerator * q.denominator <= q.numerator * p.denominator * factor.denominator
 
 
@@ -142,7 +142,7 @@ def _power_intervals(level: Level, lengths: tuple[Length, ...], bits: int) -> tu
     rational = [d for d in lengths if not isinstance(d, Surd)]
     if level.base is None and len(rational) == len(
         lengths
-    ):  # one exponential in place of two for the ends of an interval
+    ):  # needs one exponential, not two for the ends of an interval
         return tuple(exp_interval(-level.power * d, bits) for d in rational)
     longest = max((near_length(d) for d in lengths), default=0.0)
     guard = bits + 16 + ceil(level.epsilon_float + longest).bit_length()
@@ -161,7 +161,7 @@ def _power_intervals(level: Level, lengths: tuple[Length, ...], bits: int) -> tu
 
 
 def near_length(length: Length) -> float:
-    """Return a float close to a distance, without a bound of the error."""
+    """Return a float close to a distance, without a bound on the error."""
     if isinstance(length, Surd):
         return sum(float(coefficient) * sqrt(radicand) for radicand, coefficient in length.terms)
     return float(length)
@@ -234,12 +234,12 @@ class PrivacyType(Display, PickledByFields):
 
     @property
     def epsilon(self) -> Fraction | float:
-        """The epsilon of one unit of distance: exact if rational, else rounded up."""
+        """The epsilon of one unit of distance: a Fraction if rational, else a float, rounded up."""
         return self.level.epsilon
 
     @property
     def alpha(self) -> Fraction | float:
-        """alpha = exp(-epsilon): exact if rational, else the nearest float."""
+        """The alpha = exp(-epsilon) of one unit of distance: a Fraction if rational, else the nearest float."""
         return self.level.alpha
 
     def contains(self, channel: Channel | object, tolerance: float = 1e-12) -> bool:
@@ -280,7 +280,7 @@ class PrivacyType(Display, PickledByFields):
         )
 
     def restrict(self, secrets: Sequence[int]) -> "PrivacyType":
-        """Return the type with the same level on some of the secrets, in the given order.
+        """Return the type with the same level on the given secrets only, in the given order.
 
         Source: [fernandes2022], section IV-C.
         """
@@ -288,7 +288,7 @@ class PrivacyType(Display, PickledByFields):
         return PrivacyType(self.space.restrict(secrets), self.level)
 
     def same_as(self, other: "PrivacyType") -> bool:
-        """Whether both types have equal spaces and equal levels."""
+        """Return whether both types have equal spaces and equal levels."""
         instance(other, PrivacyType, "other")
         return self.level == other.level and self.space.same_as(other.space)
 
@@ -297,7 +297,7 @@ class PrivacyType(Display, PickledByFields):
 
 
 def rows_of(channel: Channel | object, space: Space) -> Array:
-    """Return the matrix of a channel, and check that it has a row for each secret of the space."""
+    """Return the matrix of a channel; raise NotAChannel unless it has one row for each secret of the space."""
     read = channel if isinstance(channel, Channel) else Channel(channel)
     if read.shape[0] != space.size:
         raise NotAChannel(

@@ -1,4 +1,4 @@
-"""The smallest epsilon of a channel or a noise distribution, where it is attained, and a check of a claimed epsilon."""
+"""Compute the smallest epsilon that a channel or a noise distribution satisfies, and check a claimed epsilon."""
 
 import math
 from dataclasses import dataclass
@@ -20,18 +20,18 @@ from utmost.design.privacy_types.privacy_type import candidate_triples, is_steep
 from utmost.design.spaces.space import Space
 from utmost.errors import OutOfRange, PromiseBroken
 
-_FAR_BITS = 2048  # so that a probability of 1e-280 has many digits
-_FAR_OFF = Fraction(1, 10)  # largest distance of the last ratio from its limit
+_FAR_BITS = 2048  # bits of intervals, so that a probability of 1e-280 has many digits
+_FAR_OFF = Fraction(1, 10)  # largest relative distance of the last likelihood ratio from its limit
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SmallestEpsilon(Display):
-    """The smallest level that a channel satisfies, with the secrets and the outcome that attain it."""
+    """The smallest epsilon that a channel satisfies, with the secrets and the outcome that attain it."""
 
     value: float  # epsilon, rounded up; 0 if nothing is revealed, infinity if an outcome excludes a secret
-    level: Level | None  # exact, if 0 < epsilon < infinity and the distance of the pair is rational
+    level: Level | None  # the exact level if 0 < epsilon < infinity and the distance of the pair is rational
     pair: tuple[int, int] | None  # (x, z) with C[x, y] = exp(epsilon d(x, z)) C[z, y]; None if value is 0
-    outcome: int | None  # y
+    outcome: int | None  # y; None if value is 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +50,21 @@ class _LikelihoodRatio:
 
     @property
     def level(self) -> Level | None:
-        """Return the level that this ratio needs, if the distance is rational; else None."""
+        """The smallest level that allows this ratio; None for an irrational distance and an infinite ratio."""
         if isinstance(self.length, Surd) or not self.smaller:
             return None
         return Level.of_alpha(1 / self.value).scaled(1 / self.length)
 
 
 def smallest_epsilon(channel: Channel | object, space: Space) -> SmallestEpsilon:
-    """The smallest epsilon with C[x, y] <= exp(epsilon d(x, z)) C[z, y] for all x, z and y.
+    """Return the smallest epsilon with C[x, y] <= exp(epsilon d(x, z)) C[z, y] for all x, z and y.
 
-    It is the largest log(C[x, y] / C[z, y]) / d(x, z), which is attained on an essential edge. Float64 entries are
-    converted to rationals exactly.
+    This is the largest log(C[x, y] / C[z, y]) / d(x, z), attained at secrets without a third secret between them.
+    Float64 entries are converted to rationals exactly.
 
     Args:
-        channel: n rows.
-        space: n secrets.
+        channel: Channel C with n rows.
+        space: Space of n secrets with distances d.
 
     Cost: O(m) for each essential edge.
 
@@ -89,16 +89,16 @@ def smallest_epsilon(channel: Channel | object, space: Space) -> SmallestEpsilon
         return SmallestEpsilon(0.0, None, None, None)
     if not worst.smaller:
         return SmallestEpsilon(math.inf, None, worst.pair, worst.outcome)
-    bits = 256 + 2 * worst.value.numerator.bit_length()  # more bits, because a ratio near 1 has a small logarithm
+    bits = 256 + 2 * worst.value.numerator.bit_length()  # a ratio near 1 has a small logarithm, so it needs more bits
     epsilon = log_interval(worst.value, bits) / _interval(worst.length, bits)
-    # Neither the float nor its printed decimal may be below epsilon.
+    # Round up so that neither the float nor its printed decimal is below epsilon.
     value = round_up(epsilon)
     value = value if exact(value) >= epsilon.upper else math.nextafter(value, math.inf)
     return SmallestEpsilon(value, worst.level, worst.pair, worst.outcome)
 
 
 def _is_steeper(first: _LikelihoodRatio, second: _LikelihoodRatio) -> bool:
-    """Return whether ``first`` needs a larger epsilon: exact, except for ties of distances that are different surds."""
+    """Return whether ``first`` needs a larger epsilon than ``second``; exact, except if different surds tie."""
     if not first.smaller or not second.smaller:
         return not first.smaller and bool(second.smaller)
     if first.length == second.length:
@@ -107,7 +107,7 @@ def _is_steeper(first: _LikelihoodRatio, second: _LikelihoodRatio) -> bool:
     if first_level is not None and second_level is not None:
         return first_level > second_level
     first_cross, second_cross = partial(_cross_product, first, second), partial(_cross_product, second, first)
-    # Equal slopes of different surds cannot be decided by any number of bits: treat them as a tie.
+    # No number of bits shows that two slopes with different surds are equal; after 2048 bits they count as equal.
     return bool(is_lower(second_cross, first_cross, 2048))
 
 
@@ -120,14 +120,14 @@ def _interval(length: Fraction | Surd, bits: int) -> Interval:
 
 
 def smallest_level(distribution: Distribution, shift: Number | None = None) -> Level:
-    """Return the smallest level that noise satisfies if neighbouring answers differ by at most |shift|.
+    """Return the smallest level that noise satisfies if the answers on neighbouring datasets differ by at most |shift|.
 
-    For noise of sensitivity D, multiply the level of the noise by ceil(|shift| / D) for the staircase distributions,
-    and by |shift| / D for the Laplace and the geometric distribution. The default shift is D, which gives the level
-    itself.
+    For noise of sensitivity D, this is the level of the noise times ceil(|shift| / D) for the staircase distributions,
+    and times |shift| / D for the Laplace and the geometric distribution. The default shift is D, for which the result
+    is the level of the noise.
 
     Raises:
-        OutOfRange: for the shift 0, where nothing is to be distinguished and every level holds.
+        OutOfRange: for the shift 0: equal answers satisfy every level.
 
     Source: [geng2012], (24) and (76); shifts beyond the sensitivity: proofs/theory/trade-off.md.
 
@@ -154,12 +154,12 @@ def check_promise(
     alpha: Number | None = None,
     shift: Number | None = None,
 ) -> None:
-    """Check that a level is the smallest one that noise satisfies: likelihood ratios obey the bound and attain it.
+    """Check that a level is the smallest one that noise satisfies: its likelihood ratios obey the bound and attain it.
 
     The level of the largest likelihood ratio is compared exactly with the claimed level. For noise on the integers, the
     probabilities at an outcome that attains the ratio are compared too: as Fractions if they are rational, else as
-    intervals. For your own distribution, its two formulas are compared with each other as well, and the largest ratio
-    is searched where probabilities are at least 1e-280.
+    intervals. For a distribution of your own, its two formulas are compared with each other too, and the largest ratio
+    is searched among probabilities of at least 1e-280.
 
     Args:
         distribution: Noise distribution.
@@ -199,7 +199,7 @@ def check_promise(
         attained = distribution.pmf(y) * smallest.alpha_fraction() == distribution.pmf(y + distance)
     else:
         near, far, at = distribution.pmf_interval(y), distribution.pmf_interval(y + distance), smallest.alpha_interval()
-        # An irrational level is rounded up to a float, so the bound need not be attained exactly.
+        # An irrational level is rounded up to a float, so probabilities need not attain its bound exactly.
         wasted = 0 if isinstance(distribution, ProfileDistribution) else Fraction(smallest.epsilon_float) / (1 << 51)
         attained = not (near * at).is_below(far * (1 - wasted)) and not far.is_below(near * at)
     if not attained:
@@ -212,10 +212,10 @@ def check_promise(
 
 
 def _check_limit(distribution: IntegerDistribution, distance: int, smallest: Level) -> None:
-    """Check that P(X = y) / P(X = y + distance) stays below a level that no y attains, and converges to it."""
-    places = [0, *(1 << power for power in range((distribution.window().size - distance).bit_length()))]
+    """Check that P(X = y) / P(X = y + distance) stays below 1/alpha of a level for all y, and converges to it."""
+    values = [0, *(1 << power for power in range((distribution.window().size - distance).bit_length()))]
     alpha = smallest.alpha_interval(_FAR_BITS)
-    for y in places:
+    for y in values:
         if not (distribution.pmf_interval(y, _FAR_BITS) * alpha).is_below(
             distribution.pmf_interval(y + distance, _FAR_BITS)
         ):
@@ -225,7 +225,7 @@ def _check_limit(distribution: IntegerDistribution, distance: int, smallest: Lev
                 where="worst_level",
                 remedy="Correct pmf, or the level that the distribution states.",
             )
-    last = places[-1]
+    last = values[-1]
     if (distribution.pmf_interval(last, _FAR_BITS) * alpha * (1 + _FAR_OFF)).is_below(
         distribution.pmf_interval(last + distance, _FAR_BITS)
     ):

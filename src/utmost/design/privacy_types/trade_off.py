@@ -1,4 +1,4 @@
-"""The best test of an adversary between two hypotheses, and distances between the hypotheses."""
+"""Compute trade-off curves, delta for an epsilon, privacy profiles and total variation of noise or two rows."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -21,22 +21,22 @@ from utmost.errors import OutOfRange
 def tradeoff(distribution: Distribution | Any, false_alarm: object, shift: Number | None = None) -> Any:
     r"""Return the smallest missed-detection probability of any test between X and X + shift.
 
-    A test observes one release and rejects "no shift" on a set S, or with a probability that depends on the release.
-    Its false-alarm probability is P(X in S), its missed-detection probability is P(X + shift not in S), and
+    A test observes one release and rejects the hypothesis "no shift" on a set S of releases; S may be randomised. The
+    false-alarm probability of the test is P(X in S), its missed-detection probability is P(X + shift not in S), and
 
-        tradeoff(distribution, p) = min { P(X + shift not in S) : P(X in S) <= p },    S randomised.
+        tradeoff(distribution, p) = min { P(X + shift not in S) : P(X in S) <= p }.
 
     For the staircase, the geometric and the discrete staircase distribution the curve is piecewise linear with slopes
-    -b^-j; for the Laplace distribution it is linear, then hyperbolic, then linear. Both hold at every shift.
+    -b^-j, at every shift; for the Laplace distribution it is linear, then hyperbolic, then linear.
 
     Args:
         distribution: Noise distribution, or two rows of a channel, which take no shift.
         false_alarm: p, a number or an array in [0, 1].
-        shift: Distance of the hypotheses, an integer for integer noise; the sensitivity of the noise by default.
+        shift: Shift between the two hypotheses, an integer for integer noise; by default the sensitivity of the noise.
 
     Returns:
         A number or a read-only array like ``false_alarm``: Fractions if p and the distribution are rational, else
-        floats. A float is the exact value for some p within a few units in the last place of the given one.
+        floats. A float is the exact result for some p within a few units in the last place of the given p.
 
     Raises:
         OutOfRange: if p lies outside [0, 1], or a shift is given with rows.
@@ -57,7 +57,7 @@ def tradeoff(distribution: Distribution | Any, false_alarm: object, shift: Numbe
 
 
 def frontier(false_alarm: object, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Any:
-    """The smallest missed-detection probability that a level allows: max(1 - e^epsilon p, e^-epsilon (1 - p)).
+    """Return the smallest missed-detection probability that a level allows: max(1 - e^epsilon p, e^-epsilon (1 - p)).
 
     No epsilon-private mechanism has a trade-off curve below this one. The geometric distribution at its sensitivity and
     the staircase distribution with gamma = 1/2 attain it; other staircases and Laplace distributions do not.
@@ -75,7 +75,7 @@ def frontier(false_alarm: object, epsilon: Number | Level | None = None, *, alph
 
 
 def on_curve(curve: Curve, false_alarm: object) -> Any:
-    """Return the height of the curve at each probability, as Fractions if curve and probabilities are rational."""
+    """Return the missed-detection probability of a curve at each false-alarm probability, exact if all is rational."""
     p = as_array(false_alarm, "false_alarm")
     outside = (p < 0) | (p > 1)
     if np.any(outside):
@@ -88,7 +88,7 @@ def on_curve(curve: Curve, false_alarm: object) -> Any:
     return frozen(near.reshape(p.shape)) if p.ndim else float(near[0])
 
 
-# Any number below half of the smallest float rounds up to the smallest float.
+# With this many bits, an interval is narrower than half of the smallest float.
 _MOST_BITS = 2200
 
 
@@ -101,14 +101,14 @@ def delta(
 ) -> Fraction | float:
     """Return the smallest delta for which a release is (epsilon, delta)-private for answers that differ by ``shift``.
 
-    delta = max over events S of P(X + shift in S) - e^epsilon P(X in S), the hockey-stick divergence. Within the
-    sensitivity delta does not decrease with |shift|, so the default, the sensitivity, is the worst shift that one
+    delta = max over events S of P(X + shift in S) - e^epsilon P(X in S), the hockey-stick divergence. For shifts up to
+    the sensitivity, delta does not decrease with |shift|, so the default, the sensitivity, is the worst shift that one
     person can cause. At the default shift, delta is 0 if and only if epsilon is at least the epsilon of the noise.
 
     Args:
         distribution: Noise distribution, or two rows of a channel, the first for X.
         epsilon, alpha: Level; give one of the two. Here epsilon may be 0, and alpha may be 1.
-        shift: As for `tradeoff`.
+        shift: Difference of the answers; by default the sensitivity of the noise. Leave it out for rows.
 
     Returns:
         A Fraction if noise, level and delta are rational, else a float, rounded up.
@@ -130,12 +130,12 @@ def delta(
         excess = curve.excess_exactly(at)
         if excess is not None:
             return excess
-    # Round up from intervals so narrow that at most two floats remain.
+    # Round up the upper end of an interval so narrow that it contains at most two floats.
     bits = 160
     while True:
         try:
             interval = curve.excess_enclosed(at, bits)
-        except OutOfRange:  # a divisor is too small for this number of bits
+        except OutOfRange:  # an interval around a divisor contains 0 at this number of bits
             interval = Interval(0, 1 << bits, bits)
         if interval.high - interval.low <= interval.low >> 60 or bits >= _MOST_BITS:
             return max(0.0, round_up(interval))
@@ -159,9 +159,9 @@ def profile(
 def total_variation(distribution: Distribution | Any, shift: Number | None = None) -> Fraction | float:
     """Return the total variation distance of X and X + shift, the maximum over p of 1 - p - tradeoff(p).
 
-    It equals `delta` at epsilon 0. For a staircase distribution at its sensitivity it is (1 - mu) tanh(epsilon/2),
-    where mu is the probability of the outcomes with likelihood ratio 1; for the Laplace distribution at shift s it is
-    1 - exp(-epsilon s / (2 D)).
+    The total variation distance equals `delta` at epsilon 0. For a staircase distribution at its sensitivity it is
+    (1 - mu) tanh(epsilon/2), where mu is the probability of the outcomes with likelihood ratio 1; for the Laplace
+    distribution of sensitivity D at shift s it is 1 - exp(-epsilon s / (2 D)).
 
     >>> from utmost.noise import Geometric
     >>> total_variation(Geometric(alpha="1/2")), total_variation(Geometric(alpha="1/2"), shift=0)
