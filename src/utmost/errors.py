@@ -198,7 +198,7 @@ class DataChanged(LedgerError):
 
 
 class NeedsTable(LedgerError):
-    """The answer needs the table: for an epsilon above the largest published one, and for any new level of points."""
+    """The answer needs the table: the epsilon is above the largest published one, or it is a new level of points."""
 
 
 class KeyRefused(LedgerError):
@@ -311,7 +311,7 @@ class LimitBelowSpent(PrivacyWarning):
 
 
 class SeparateDatasets(PrivacyWarning):
-    """A ledger charges a new dataset beside others: no limit covers people who are in several of them."""
+    """A ledger charges a new dataset beside others: no limit covers people who are in several datasets."""
 
 
 class RowsRenamed(PrivacyWarning):

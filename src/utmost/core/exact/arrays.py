@@ -254,7 +254,7 @@ def same_numbers(*arrays: Array) -> tuple[Array, ...]:
 
 
 def frozen(array: Array) -> Array:
-    """The same array, made read-only."""
+    """Make an array read-only, and return it."""
     array.setflags(write=False)
     return array
 

@@ -192,7 +192,7 @@ theta^18/18! < 3e-18 < 0.02 u.
 
 
 def _reduced(x: Reals) -> tuple[Reals, Reals]:
-    """The nearest quarter of the turn x/2, and the rest in turns. Both are exact."""
+    """Return the quarter turn nearest to x/2 turns, and the rest in turns. Both are exact."""
     quarter = np.floor(2 * x + 0.5)
     return quarter, x / 2 - quarter / 4
 

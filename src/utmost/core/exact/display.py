@@ -28,7 +28,7 @@ class Display:
         return one_line(self)
 
     def _repr_html_(self) -> str:
-        """The card of a notebook: the public attributes, and for some types a small picture."""
+        """The HTML card of a value in a notebook: its public attributes, and for some types a small picture."""
         return card_writer.write_card(self)
 
 

@@ -22,7 +22,7 @@ def _same_read(value: Any, name: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class FieldForm:
-    """How a field is written in JSON, read from it, and shown."""
+    """How a field is written as JSON, read from JSON, and shown to people."""
 
     title: str  # a few words for people
     write: Callable[[Any], Any] = _same  # value to JSON; a field is left out where the value or its JSON is None
@@ -50,7 +50,7 @@ def form(
 
 
 def _forms(kind: Any) -> Iterator[tuple[str, str, FieldForm]]:
-    """For each field with a form: its name, its name in JSON, and the form."""
+    """Yield the name, the name in JSON, and the form of each field that has a form."""
     for each in fields(kind):
         if (found := each.metadata.get("form")) is not None:
             yield each.name, found.name or each.name, found
@@ -90,7 +90,7 @@ def arguments_of(kind: type, facts: Mapping[str, Any], noun: str) -> dict[str, A
 
 
 def rows_of(kind: type, facts: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The title and value of each JSON field that is not empty, in order; unknown fields come last, by their names."""
+    """Yield the title and value of each JSON field that is not empty; unknown fields come last, under their names."""
     known = json_forms(kind)
     for name in (*known, *(name for name in facts if name not in known)):
         fact = facts.get(name)

@@ -149,7 +149,7 @@ class Interval:
 def is_lower(
     first: Callable[[int], Interval], second: Callable[[int], Interval], most_bits: int | None = None
 ) -> bool | None:
-    """Whether one number is below another, by intervals of growing precision; None if ``most_bits`` do not decide."""
+    """Whether the first number is below the second, by intervals of growing precision; None if undecided."""
     bits = 128
     # Equal numbers never end the loop without ``most_bits``.
     # Bits double, so that all rounds together take at most twice as long as the last one.
@@ -233,7 +233,7 @@ def sin_interval(x: Interval, bits: int) -> Interval:
 
 
 def _exp(x: fmpq | arb, floor: int, bits: int) -> tuple[int, int]:
-    """The ends of e^x in units of 2^-bits; ``floor`` is x rounded down."""
+    """The ends of an interval around e^x in units of 2^-bits; ``floor`` is x rounded down."""
     if floor >= _LARGEST_ARGUMENT and x > _LARGEST_ARGUMENT:
         raise OutOfRange(f"the exponent must be at most {_LARGEST_ARGUMENT}", came=x)
     if floor < -bits:  # e^x < 2^x < 2^-bits: the result is between 0 and one unit
@@ -307,7 +307,7 @@ def ball_interval(ball: arb, bits: int) -> Interval:
 
 
 def _renewed_lock() -> None:
-    """Give a forked process a new lock: the thread that held the old lock is not in it."""
+    """Give a forked process a new lock, since the thread that held the old one does not exist there."""
     global _setting
     _setting = Lock()
 
@@ -353,7 +353,7 @@ _BITS_OF_ANY_FLOAT = 1200
 
 
 def narrow_interval(around: Callable[[int], Interval]) -> Interval:
-    """An interval around a number, so narrow that it decides the floats next to the number: at least 128 bits.
+    """An interval around a number, of 128 bits or more, so narrow that it decides the floats next to the number.
 
     `round_up`, `round_down` and `nearest` give the same floats for the interval as for the number, unless the number is
     within 2^-1200 of a number where these floats change. Even then `round_up` is not below the number, and `round_down`

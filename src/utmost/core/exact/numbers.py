@@ -152,7 +152,7 @@ def _refusal(value: object, name: str) -> NotANumber:
 
 @contextmanager
 def refused_as(kind: type[UtmostError]) -> Iterator[None]:
-    """Turn `NotANumber` into the error class of the object that the number belongs to.
+    """Turn `NotANumber` into an error of the class ``kind``, within this context.
 
     >>> from utmost.errors import NotALoss
     >>> with refused_as(NotALoss):

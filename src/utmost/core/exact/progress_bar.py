@@ -52,7 +52,7 @@ class Task:
         self.done, self.total, self.note = done, total, note
 
     def line(self, now: float, width: int) -> str:
-        """The line that shows the task."""
+        """The task as one line of text: name, bar, percentage and remaining time."""
         seconds, note = now - self.begun, f", {self.note}" if self.note else ""
         if not self.total:
             line = f"{self.name}{note}, {_time(seconds)}"
@@ -74,7 +74,7 @@ def _time(seconds: float) -> str:
 
 @dataclass(slots=True)
 class ProgressLine:
-    """A display, a clock, and the current tasks, innermost last; without ``ticks`` the caller draws the line."""
+    """Shows the current tasks (innermost last) on a display. Without ``ticks`` the caller draws the line."""
 
     display: LineDisplay
     clock: Callable[[], float] = monotonic
@@ -123,7 +123,7 @@ class ProgressLine:
 
 
 class StandardError:
-    """The last line of a terminal or of a notebook's cell, overwritten again and again."""
+    """A display on standard error, which overwrites the last line of a terminal or of a notebook's cell."""
 
     def __init__(self) -> None:
         self._shown = 0

@@ -92,13 +92,13 @@ class GeneratingFunction:
 
     @property
     def exact_ratio(self) -> Fraction | None:
-        """b; None if it is irrational."""
+        """The ratio b as a Fraction; None if b is irrational."""
         if self.level is None:
             return Fraction(0)
         return self.level.alpha_fraction() if self.level.is_rational else None
 
     def ratio(self, bits: int) -> Interval:
-        """b as an interval."""
+        """The ratio b as an interval."""
         return Interval.of(0, bits) if self.level is None else self.level.alpha_interval(bits)
 
     def scale(self, bits: int) -> Interval:
@@ -254,11 +254,11 @@ class NearInverse:
     residue_start: int  # lowest exponent of the residue
 
     def norm(self, weight: Fraction) -> Fraction:
-        """|c|_s, rounded up."""
+        """The weighted norm |c|_s for s = ``weight``, rounded up."""
         return weighted_norm([abs(v) for v in self.values], self.start, weight, self.bits)
 
     def defect(self, weight: Fraction) -> Fraction:
-        """eta in the norm of this weight, rounded up."""
+        """The weighted norm eta of the residue N c - 1 for s = ``weight``, rounded up."""
         return weighted_norm(self.residue, self.residue_start, weight, self.bits)
 
 

@@ -109,7 +109,7 @@ class LaplaceRelaxing:
             raise OutOfRange(f"to relax, the new epsilon must be larger than that of {self.lower}", came=self.higher)
 
     def pieces(self, x: ArrayLike) -> Pieces:
-        """Probabilities of the four pieces given V_lower = x."""
+        """Probabilities of the four cases in the table of `LaplaceRelaxing`, given V_lower = x."""
         size, ratio, gap = np.abs(_reals(x)), float(_ratio(self.lower, self.higher)), self._gap
         half = gap / (2 * self.higher.epsilon_float)
         balls = np.exp(-gap * size)

@@ -38,7 +38,7 @@ _WEIGHT_BITS = 40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """Coefficients of W, up to a positive factor."""
+    """Coefficients of the generating function of W, up to a positive factor."""
 
     values: list[Any]  # Fractions, or Intervals that contain them, for the exponents from -reach to reach
     decides_all: bool  # whether every coefficient beyond the reach is a positive multiple of a listed one
@@ -263,7 +263,7 @@ class Losslessness(Display):
 
 
 def lattice_losslessness(lower: GeneratingFunction, higher: GeneratingFunction) -> Losslessness:
-    """Decide whether one distribution is the other plus independent noise, from their generating functions."""
+    """Decide whether ``lower`` is ``higher`` plus independent noise, from the generating functions of both."""
     if lower == higher:
         return Losslessness(Difference((Fraction(1),), None, 1), None)
     if lower.level is None and higher.level is not None:
@@ -288,7 +288,7 @@ def lattice_losslessness(lower: GeneratingFunction, higher: GeneratingFunction) 
 
 
 def _decision(lower: GeneratingFunction, higher: GeneratingFunction) -> Losslessness:
-    """Decide for two functions without a common block or stride."""
+    """Decide as `lattice_losslessness` does, for two functions without a common block or stride."""
     quotient = polynomial_quotient(lower, higher)
     fall = 0.0 if lower.level is None else lower.level.epsilon_float / lower.period
     rough: Losslessness | None = None

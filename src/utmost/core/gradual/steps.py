@@ -155,24 +155,24 @@ class Bridge:
 
     @property
     def home(self) -> Quantity:
-        """Probability of the first row of the table, K = 0."""
+        """Probability of the first row of the table in `Bridge`: K = 0."""
         return self._quantity(lambda a, m, b: _quotient(b, m) * (1 - a * m) * (a - m) / ((1 - a * b) * (a - b)))
 
     @property
     def across(self) -> Quantity:
-        """Probability of the second row: K lies on the other side of 0 than W."""
+        """Probability of the second row of the table in `Bridge`: K lies on the other side of 0 than W."""
         return self._quantity(
             lambda a, m, b: a * (1 - m * b) * (m - b) * (a - m) / ((1 - m * m) * (1 - a * b) * (a - b))
         )
 
     @property
     def stay(self) -> Quantity:
-        """Probability of the third row of the table."""
+        """Probability of the third row of the table in `Bridge`."""
         return self._quantity(lambda a, m, b: _rest(a, m, b) * m * (1 - a * a) / (a * (1 - a * m)))
 
     @property
     def leap(self) -> Quantity:
-        """Probability of the fourth row of the table."""
+        """Probability of the fourth row of the table in `Bridge`."""
         return self._quantity(lambda a, m, b: _rest(a, m, b) * (a - m) / (a * (1 - a * m)))
 
     @property
@@ -224,7 +224,7 @@ def _quotient(b: Any, m: Any) -> Any:
 
 
 class Pieces(NamedTuple):
-    """Probabilities of the four pieces of `Relaxing`: Fractions or floats, or arrays of either."""
+    """Probabilities of the four rows of the table in `Relaxing`: Fractions or floats, or arrays of either."""
 
     stay: Any
     across: Any
@@ -276,7 +276,7 @@ class Relaxing:
             )
 
     def pieces(self, x: ArrayLike) -> Pieces:
-        """Probabilities of the four pieces given V_lower = x, for integers x."""
+        """Probabilities of the four rows of the table in `Relaxing`, given V_lower = x, for integers x."""
         kind, (start,) = self._number_kind(x)
         return Pieces(*map(plain, self._pieces(kind, np.abs(start))))
 
@@ -325,7 +325,7 @@ class Relaxing:
 
 
 def _mean(m: int, a: Any, b: Any) -> Any:
-    """E[V_higher | V_lower = m] for m >= 0, from the four pieces."""
+    """E[V_higher | V_lower = m] for m >= 0, from the four rows of the table in `Relaxing`."""
     rho, q, d = b / a, a * b, a * (1 - b * b)
     power = rho**m
     at_m = b * (1 - a * a) / d * power + (a - b) / d * power

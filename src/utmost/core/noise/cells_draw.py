@@ -397,7 +397,7 @@ def _joined_count(body: _Body, a: int, j: int) -> int:
 
 
 def _weight(body: _Body, a: int, b: int, step: int) -> int:
-    """The number of choices of ``a`` raised and b lowered cells, times the values within chunks and centre."""
+    """The number of choices of ``a`` raised and b lowered cells, times their possible values in chunks and centre."""
     rest = body.cells - a - b
     choices = factorial(body.cells) // (factorial(a) * factorial(b) * factorial(rest))
     return int(choices * body.chunk ** (a + b) * (2 * step - 1) ** rest)

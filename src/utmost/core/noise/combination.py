@@ -415,7 +415,7 @@ def simultaneous_margins(
 
 
 def missed_by_each(miss: Fraction, m: int) -> Fraction:
-    """A rational just below q = 1 - (1 - miss)^(1/m): m independent margins that fail with q hold with 1 - miss."""
+    """Round down q in (1 - q)^m = 1 - miss: how probable a failure of each of m independent margins may be."""
     log_kept = math.log1p(-float(miss)) if 2 * miss < 1 else _log(1 - miss)
     # The guess is below q by more than its error. By Bernoulli's inequality miss / m is below q, too; for tiny ``miss``
     # it is larger than the guess.

@@ -216,7 +216,7 @@ def largest_jump(folded: Folded, low: float, high: float) -> tuple[float, float]
 
 
 def edge_count(cost: ReadCost) -> int:
-    """The number of edges, fewer for a cost that takes one number at a time."""
+    """The number of edges at which a cost is evaluated; fewer for a cost that takes one number at a time."""
     return 1024 if cost.vectorised else 128
 
 

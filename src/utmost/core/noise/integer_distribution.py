@@ -235,7 +235,7 @@ class IntegerDistribution(Distribution):
         return worst
 
     def worst_level(self, distance: Fraction) -> Level | None:
-        """The largest level between X and X + d for all d up to the distance; None for the distance 0.
+        """The largest privacy loss between X and X + d, over all d up to ``distance``; None for the distance 0.
 
         The level is attained at `worst_place`. It is exact for rational probabilities, and equal to ``level`` if the
         ratio agrees with ``level`` to about 400 bits. Otherwise epsilon is rounded up to a float.

@@ -105,7 +105,7 @@ def declared_noise(
     sigma: Number | None = None,
     variance: Number | None = None,
 ) -> DeclaredNoise:
-    """The noise of a column, as the tool that drew it declares it.
+    """The noise of a column, as declared by the tool that added the noise.
 
     Args:
         kind: "discrete laplace" (two-sided geometric), "laplace", "discrete gaussian" or "gaussian".
@@ -177,7 +177,7 @@ class DeclaredSum(Display):
         return sum((size**power * count for size, count in self.terms), Fraction(0))
 
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """A certified margin: the error of the sum is within it with a chance of ``confidence`` or more.
+        """A certified margin, which the absolute error of the sum exceeds with probability at most 1 - confidence.
 
         It is the least margin for Gaussian and discrete Laplace noise, for one cell, and for discrete Gaussian noise if
         the chance of an error beyond it is at least 10^-9. For sums of continuous Laplace noise it exceeds the least
@@ -186,7 +186,7 @@ class DeclaredSum(Display):
         return self.margin_for_miss(1 - read_confidence(confidence))
 
     def margin_for_miss(self, miss: Fraction) -> int | float:
-        """A margin that the sum exceeds with a chance of at most ``miss``."""
+        """A margin that the absolute error of the sum exceeds with probability at most ``miss``."""
         if not self.terms:
             return 0
         if self.kind == "discrete laplace":

@@ -121,7 +121,7 @@ class TablesDraw(DrawDistribution):
 
     @property
     def is_one_table(self) -> bool:
-        """Whether records are replaced and there is one table: geometric noise, given that its parts add up to 0."""
+        """Whether records are replaced in one table only: geometric noise, given that all parts add up to 0."""
         return len(self.sizes) == 1 and self.is_joined
 
     @property

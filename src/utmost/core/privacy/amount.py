@@ -139,16 +139,16 @@ class Amount(PickledByFields):
         return number.numerator
 
     def text(self, steps: int | Fraction) -> str:
-        """A number of steps as a decimal in the unit of the column, or as a fraction if the decimal does not end."""
+        """Write a number of steps as a decimal in the unit of the column; as a fraction if the decimal does not end."""
         return decimal_text(steps * self.step)
 
     def number(self, steps: int | Fraction) -> int | float:
-        """A number of steps in the unit of the column: an int if both are whole, else the nearest float."""
+        """Convert a number of steps to the unit of the column: an int if both are whole, else the nearest float."""
         value = steps * self.step
         return int(value) if self.step.denominator == 1 and isinstance(steps, int) else float(value)
 
     def numbers(self, steps: NDArray[Any]) -> NDArray[Any]:
-        """Numbers of steps in the unit of the column: integers if the step is whole, else the nearest floats."""
+        """Convert numbers of steps to the unit of the column: integers if the step is whole, else nearest floats."""
         over, under = self.step.numerator, self.step.denominator
         largest = largest_size(steps)
         fits = largest * over < _FITS
@@ -162,7 +162,7 @@ class Amount(PickledByFields):
         return np.array(flat, dtype=np.float64).reshape(steps.shape)
 
     def margin(self, steps: int | float) -> int | float:
-        """A margin in steps, converted to the unit of the column: exact for whole steps, else rounded up."""
+        """Convert a margin in steps to the unit of the column: exactly for whole steps, else rounded up."""
         if isinstance(steps, int):
             return self.number(steps)
         return round_up(Fraction(steps) * self.step) if np.isfinite(steps) else steps

@@ -412,11 +412,11 @@ class Unit(PickledByFields):
             )
 
     def numbers(self, steps: NDArray[Any]) -> NDArray[Any]:
-        """Numbers that are given in steps, converted to the unit of the amount."""
+        """Convert numbers of steps to the unit of the amount."""
         return steps if self.amount is None else self.amount.numbers(steps)
 
     def margin(self, steps: int | float) -> int | float:
-        """A margin in steps, converted to the unit of the amount."""
+        """Convert a margin in steps to the unit of the amount."""
         return steps if self.amount is None else self.amount.margin(steps)
 
     @property

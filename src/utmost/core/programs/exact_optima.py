@@ -83,7 +83,7 @@ class BasicSolution:
         self.reduced = [c - _dot(column, self.duals) for c, column in zip(cost, form.columns, strict=True)]
 
     def forward(self, right: list[Fraction]) -> list[Fraction]:
-        """B^{-1} right."""
+        """Solve B z = right for the basis matrix B."""
         rows: list[dict[int, Fraction]] = [{} for _ in range(self.form.rows)]
         for k, j in enumerate(self.basic):
             for i, value in self.form.columns[j].items():
@@ -91,7 +91,7 @@ class BasicSolution:
         return solve_sparse(rows, right)
 
     def backward(self, right: list[Fraction]) -> list[Fraction]:
-        """B^{-T} right."""
+        """Solve B' z = right for the transposed basis matrix B'."""
         return solve_sparse([self.form.columns[j] for j in self.basic], right)
 
     def is_wrong(self, j: int, reduced: Fraction) -> bool:

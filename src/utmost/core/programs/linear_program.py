@@ -89,7 +89,7 @@ class LinearProgram(PickledByFields):
         return self.cost.dtype == object
 
     def row(self, i: int) -> tuple[NDArray[np.int64], Vector]:
-        """Columns and coefficients of row i."""
+        """The columns and the coefficients of the stored entries of row i."""
         part = slice(self.starts[i], self.starts[i + 1])
         return self.columns[part], self.values[part]
 
@@ -104,11 +104,11 @@ class LinearProgram(PickledByFields):
         return starts, self._row_of_entry()[order], self.values[order]
 
     def product(self, x: Vector) -> Vector:
-        """A x, shape (rows,)."""
+        """The product A x, shape (rows,)."""
         return self._summed(self.values * np.asarray(x)[self.columns], self._row_of_entry(), self.shape[0])
 
     def transposed_product(self, y: Vector) -> Vector:
-        """A' y, shape (variables,)."""
+        """The product A' y, shape (variables,)."""
         return self._summed(self.values * np.asarray(y)[self._row_of_entry()], self.columns, self.shape[1])
 
     def least_by(self, duals: Vector) -> Any:
@@ -199,7 +199,7 @@ Compressed = tuple[NDArray[np.int64], NDArray[np.int64], Vector]
 
 
 def selected(matrix: Compressed, lines: NDArray[np.intp]) -> Compressed:
-    """The rows of a matrix stored by rows (or columns of one stored by columns) with these indices, in this order."""
+    """Select the rows ``lines`` of a matrix stored by rows, or the columns ``lines`` of one stored by columns."""
     starts, others, values = matrix
     lengths = np.diff(starts)[lines]
     ends = np.concatenate([[0], np.cumsum(lengths)])

@@ -42,7 +42,7 @@ def central_shares(
     exactness: float = 1e-9,
     near: tuple[Floats, Floats] | None = None,
 ) -> CentralShares:
-    """The shares (N,) of columns (n, N) that sum to 1 in each row at least cost, up to ``gap`` and ``exactness``."""
+    """Find shares x > 0 (N,) with ``columns`` (n, N) @ x = 1 at least cost, up to ``gap`` and ``exactness``."""
     # The columns are not negative, every row has a positive entry, and <weights, column> = 1 for each column: the
     # equations are written in the differences of the columns from the constant one, which may be small. ``near`` has
     # the shares (0 for new columns) and prices of the last optimum; such a warm start takes half of the steps. The
@@ -90,7 +90,7 @@ class _Differences:
         return np.asarray(own + (y[self.left_out] - own.sum()) * self.weights)
 
     def multipliers(self, prices: Floats) -> Floats:
-        """The inverse of `prices`: the multipliers of these equations for given prices."""
+        """Invert `prices`: return the multipliers of the rewritten equations for these prices."""
         common = prices[self.left_out] / self.weights[self.left_out]
         own = prices - common * self.weights
         own[self.left_out] = 0.0
@@ -131,7 +131,7 @@ class _InteriorPoint:
         return cls(A, c, b, x, y, np.maximum(s, 0.1 * product / x))
 
     def merit(self, gap: float, exactness: float) -> float:
-        """The largest of gap, error and dual error relative to the allowed ones: at most 1 at a solution."""
+        """The largest of gap, error and dual error, each divided by its allowed value: at most 1 at a solution."""
         dual = float(abs(self.c - self.A.T @ self.y - self.s) @ self.x)
         return max(float(self.x @ self.s) / gap, self.error / exactness, dual / gap)
 
@@ -151,11 +151,11 @@ class _InteriorPoint:
 
     @property
     def error(self) -> float:
-        """The largest distance of a row's sum from 1."""
+        """The largest violation of an equation A x = b."""
         return float(abs(self.b - self.A @ self.x).max())
 
     def next(self) -> "_InteriorPoint":
-        """One step of predictor and corrector."""
+        """Take one step of predictor and corrector."""
         A, x, s = self.A, self.x, self.s
         primal, dual = self.b - A @ x, self.c - A.T @ self.y - s
         ratio = x / s

@@ -105,7 +105,7 @@ def _powers(a: Interval, count: int) -> list[Interval]:
 
 @dataclass(frozen=True, slots=True)
 class SamplingPlan:
-    """The sizes of a sampler of arrays."""
+    """How a sampler of arrays divides its work: bits of a word, tables, indices, groups of digits, and tail."""
 
     word_bits: int  # bits of a first word; a few draws in 2^word_bits need more
     lookup: bool  # whether to read tables; otherwise each word is compared with every bound
@@ -165,7 +165,7 @@ class MarkedGeometricSampler:
 
 
 class SingleGeometricSampler:
-    """Draws single (K, mark), for distributions that change from draw to draw. Its time depends on the outcome."""
+    """Draws single (K, mark), for distributions that change from draw to draw. Times depend on outcomes."""
 
     # Each part takes one word of 64 bits, and a bisection whose time depends on the outcome. Do not use it for noise
     # whose time others can measure.

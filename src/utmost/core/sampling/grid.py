@@ -64,7 +64,7 @@ def steps(length: Fraction, exponent: int) -> int:
 
 
 def snapped(x: NDArray[Any], exponent: int) -> Integers:
-    """The number of the grid point nearest to each x, ties upwards."""
+    """The index of the grid point nearest to each x. Ties go upwards."""
     # floor(y + 1/2) = floor((floor(2 y) + 1) / 2), so the floors on the grid half as wide are enough.
     return (_floors(x, exponent + 1) + 1) >> 1
 
@@ -86,7 +86,7 @@ def _floors(x: NDArray[Any], exponent: int) -> Integers:
 
 
 def unsnapped(n: Integers, exponent: int) -> NDArray[np.float64]:
-    """The floats n 2^-exponent, exact below 2^53, else rounded, which costs no privacy because n is noisy."""
+    """The floats n 2^-exponent: exact below 2^53, else rounded. Rounding costs no privacy because n is noisy."""
     if n.dtype == object:
         return np.array([unsnapped_one(value, exponent) for value in n.ravel().tolist()], np.float64).reshape(n.shape)
     with np.errstate(over="ignore", under="ignore"):

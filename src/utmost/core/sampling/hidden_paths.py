@@ -150,11 +150,11 @@ class _Target:
         return cls(stage, level, anchor, anchor.scaled(grid))
 
     def goal(self, bits: int) -> RationalBounds:
-        """(e/e0)^2."""
+        """Bounds of (e/e0)^2, the squared quotient of this epsilon and the anchor's epsilon."""
         return _squared_ratio(self.level, self.anchor, bits)
 
     def steps(self, bits: int) -> RationalBounds:
-        """1/(e0 g), the number of grid steps in a unit of the path."""
+        """Bounds of 1/(e0 g), the number of grid steps in a unit of the path."""
         low, high = _epsilon(self.step, bits)
         return 1 / high, 1 / low
 
@@ -230,7 +230,7 @@ class HiddenPaths:
         return cells, sure
 
     def exact_cell(self, points: "GridPoints", target: _Target, point: int) -> list[int]:
-        """The cell of one point by intervals, from as many bits as needed."""
+        """Return the grid cell of one point from intervals, with as many bits as needed."""
         x = [number / points.grid for number in points.exactly(point)]
         bits = _FIRST_BITS
         # The loop ends with probability one: the noise has a density, and lies on an edge of the grid with probability
@@ -333,7 +333,7 @@ class _OpenPaths:
         )
 
     def at(self, clock: Balls, noise: list[Balls]) -> "_OpenPaths":
-        """The same points after the event."""
+        """The same points, with their clock and noise after the event."""
         return _OpenPaths(self.where, self.v, clock, noise)
 
 
@@ -357,7 +357,7 @@ class GridPoints:
         ]
 
     def parts(self, start: int, stop: int) -> Iterator[tuple[NDArray[np.float64], Balls]]:
-        """x/g for each axis: an integer, as a float, and the remainder in a ball."""
+        """Yield x/g for each axis as an integer (a float) and a remainder (a ball)."""
         rows = self.flat.reshape(-1, self.dimensions)[start:stop]
         for axis in range(self.dimensions):
             steps = _in_steps(rows[:, axis], self.grid)

@@ -26,7 +26,7 @@ def smallest_type(bits: int) -> np.dtype[Any]:
 
 
 def add(x: Integers, y: Integers) -> Integers:
-    """The sums, in int64 if all of them fit."""
+    """Add elementwise: int64 if all sums fit, else Python ints."""
     if x.size and x.dtype != object and y.dtype != object:
         smallest, largest = int(x.min()) + int(y.min()), int(x.max()) + int(y.max())
         if _fits(smallest, largest):
@@ -35,7 +35,7 @@ def add(x: Integers, y: Integers) -> Integers:
 
 
 def minus(x: Integers, y: Integers) -> Integers:
-    """The differences, in int64 if all of them fit."""
+    """Subtract elementwise: int64 if all differences fit, else Python ints."""
     if x.size and x.dtype != object and y.dtype != object:
         smallest, largest = int(x.min()) - int(y.max()), int(x.max()) - int(y.min())
         if smallest >= -(1 << 63) and largest < 1 << 63:
@@ -44,12 +44,12 @@ def minus(x: Integers, y: Integers) -> Integers:
 
 
 def narrowed(x: Integers) -> Integers:
-    """The same integers, in int64 if all of them fit."""
+    """Return integers as int64 if all of them fit, else unchanged."""
     return x.astype(np.int64, copy=False) if x.dtype != object or not x.size or _fits(x.min(), x.max()) else x
 
 
 def joined(parts: Iterable[Integers], size: int) -> Integers:
-    """The concatenated parts, ``size`` integers in all, in int64 if all of them fit."""
+    """Concatenate parts with ``size`` integers in all: int64 if all of them fit, else Python ints."""
     whole: Integers = np.empty(size, np.int64)
     start = 0
     for part in parts:

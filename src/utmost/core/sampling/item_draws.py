@@ -45,7 +45,7 @@ class OwnWords(Protocol):
     def __len__(self) -> int: ...
 
     def first(self, slot: int, some: Selection | None = None) -> NDArray[Any]:
-        """The first word of a slot, for all items or for some."""
+        """The first word of a slot, for all items or for the items ``some``."""
 
     def more(self, item: int, slot: int, extension: int) -> tuple[int, int]:
         """Further bits of one item's number, and the number of these bits."""
@@ -74,7 +74,7 @@ class Inversion:
         self._guide = np.where(clear, low, _UNSURE).astype(np.int16)
 
     def drawn(self, words: OwnWords, slot: int, some: Selection | None = None) -> Integers:
-        """The indices of all items, or of some."""
+        """Draw an index for each item, or for the items ``some``."""
         first = words.first(slot, some)
         index: Integers = self._guide.take(first >> self._shift)
         at = np.flatnonzero(index == _UNSURE)
@@ -178,14 +178,14 @@ def _least_doublings(*bounds: Fraction) -> tuple[int, ...]:
 
 
 def item_geometric(level: Level, words: OwnWords) -> Integers:
-    """Two-sided geometric noise, P(x) = (1-a)/(1+a) a^|x|: X = K or -1 - K, the sign from slot 0, K from the others."""
+    """Draw X with P(x) = (1-a)/(1+a) a^|x|: slot 0 chooses K or -1 - K, and the other slots give K ~ Geom(a)."""
     sign, size = _fresh(level, words.word_bits)
     k = size.drawn(words, 1)
     return narrowed(k ^ -sign.drawn(words, 0).astype(k.dtype))
 
 
 def item_tightening(transition: Tightening, words: OwnWords) -> Integers:
-    """W of the tightening noise: K, -1 - K or 0 by slot 0, with K ~ Geom(a) from the other slots."""
+    """Draw the tightening noise W: slot 0 chooses K, -1 - K or 0, and the other slots give K ~ Geom(a)."""
     mark, size = _tightened(transition, words.word_bits)
     drawn = mark.drawn(words, 0)
     some = np.flatnonzero(drawn < 2)
@@ -196,7 +196,7 @@ def item_tightening(transition: Tightening, words: OwnWords) -> Integers:
 
 
 def item_bridge(transition: Bridge, difference: Integers, words: OwnWords) -> Integers:
-    """K of `Bridge`, or of `Relaxing`, for each item, given W in ``difference``."""
+    """Draw K of `Bridge`, or of `Relaxing`, for each item, given W in ``difference``."""
     # Slot 0 chooses the row of the table of `Bridge`. If W = 0, slot 1 decides whether K = 0 without the table. G ~
     # Geom(m/a) and J ~ Geom(am) follow. Variables that the row does not use are not drawn.
     marks, idle, fall, rise = _bridged(transition, words.word_bits)

@@ -66,7 +66,7 @@ class Identifiers:
 
     @classmethod
     def of(cls, values: Any) -> "Identifiers":
-        """The identifiers in a list or array: integers, texts or bytes.
+        """Read identifiers from a list or array of integers, texts or bytes.
 
         Raises:
             BadTable: for a missing identifier. The message has its row.
@@ -116,7 +116,7 @@ class Identifiers:
 
     @classmethod
     def of_bytes(cls, parts: Sequence[bytes], kind: str = "bytes") -> "Identifiers":
-        """Identifiers from a list of bytes.
+        """Make identifiers from a list of bytes.
 
         >>> len(Identifiers.of_bytes([b"a", b"bc"]))
         2
@@ -129,7 +129,7 @@ class Identifiers:
 
     @classmethod
     def of_buffers(cls, offsets: Any, data: Any, kind: str = "text") -> "Identifiers":
-        """Identifiers in Arrow's layout.
+        """Make identifiers from Arrow's layout: offsets and data.
 
         Args:
             offsets: Positions in ``data`` at which each identifier begins and the last one ends, shape (n + 1,),
@@ -287,7 +287,7 @@ def word_cipher(secret: bytes, label: Sequence[str]) -> "BlockCipher":
 
 
 class BlockCipher:
-    """AES-256 on single blocks, many at once."""
+    """AES-256 of many separate blocks of 16 bytes."""
 
     __slots__ = ("_encryptor",)
 
@@ -337,7 +337,7 @@ def _integer_tags(cipher: BlockCipher, integers: NDArray[Any]) -> Tags:
 
 
 def _padded_tags(cipher: BlockCipher, column: Identifiers, offsets: NDArray[np.int64]) -> Tags:
-    """CBC-MAC of identifiers of several lengths."""
+    """The tags of texts or bytes of any length: CBC-MAC of their padded blocks."""
     sizes = np.diff(offsets)
     blocks = (sizes + (_LENGTH + _BLOCK - 1)) // _BLOCK
     tags = np.empty((sizes.size, 2), np.uint64)

@@ -70,7 +70,7 @@ def _one(bits: int) -> Interval:
 
 
 def _cuts(heads: Sequence[int], ratio: Level, bits: int) -> list[Interval]:
-    """P(J <= j) for j < D."""
+    """Intervals around P(J <= j) for each j but the last, where P(J = j) is proportional to heads[j] q^j."""
     inner = bits + 16 + sum(heads).bit_length()
     q = ratio.alpha_interval(inner)
     powers = accumulate([q] * (len(heads) - 1), lambda x, y: x * y, initial=_one(inner))

@@ -29,7 +29,7 @@ _KEPT = 64
 def tightening_noise(
     transition: Tightening, count: int, *, randomness: Randomness, method: DrawMethod | None
 ) -> Integers:
-    """``count`` independent draws of W, each at about the cost of a draw of geometric noise."""
+    """Draw ``count`` independent W of `Tightening`; each costs about as much as a draw of geometric noise."""
     # K ~ Geom(a) comes with a mark: plain (W = K), turned (W = -1-K) or, with probability w, none (W = 0).
     # Between equal levels no word is read, so that a seed gives the same noise with and without this step.
     if transition.lower == transition.higher:
@@ -42,7 +42,7 @@ def tightening_noise(
 def bridge_noise(
     transition: Bridge, difference: Integers, *, randomness: Randomness, method: DrawMethod | None
 ) -> Integers:
-    """Independent draws of K, one for each W in ``difference`` (a row of integers)."""
+    """Draw K of `Bridge` independently for each W in ``difference`` (a row of integers)."""
     # The same variables are drawn for every W: a mark, G and J of the transition's table. One more coin is tossed if W
     # = 0 and the higher level is finite; then W is the difference of two responses, and no secret. Cost: two geometric
     # draws and a few passes; under 60 ns each by table for 10^7.
@@ -110,7 +110,7 @@ class _ManyBridge:
 
 
 def _probability(piece: Real) -> Real:
-    """The same number with its intervals cut to [0, 1]."""
+    """Cut the intervals of a probability to [0, 1]."""
 
     def within(bits: int) -> Interval:
         interval = piece(bits)
@@ -134,7 +134,7 @@ _CLOCK_WORDS = 4
 
 
 def sample_path(start: Level, *, noise: int | None = None, randomness: Randomness) -> Path:
-    """A path of the process from a level to infinity, with this noise at that level, or with new noise for None."""
+    """Draw a path of the process from a level to infinity, with ``noise`` at that level, or new noise for None."""
     # Cost: about 20 us, and about 2 ln(1/epsilon) jumps.
     word = randomness.word
     if noise is None:

@@ -85,7 +85,7 @@ def sample_one_draw(
 
 
 def _with_total(distribution: DrawWithTotal, drawn: Integers, totals: Integers, randomness: Randomness) -> Integers:
-    """The noise of cells that absorb the difference to the separate total, in integers; see `DrawWithTotal`."""
+    """Shift the cells, in integers, to absorb the difference to the separate total; see `DrawWithTotal`."""
     cells, weight = drawn.astype(object), distribution.weight
     gap = totals.astype(object) - cells[:, : distribution.tables[0]].sum(axis=1)
     # floor(w gap + U/b) with U uniform on 0..b-1 has the mean w gap, and is one of the two integers around w gap.
@@ -335,7 +335,7 @@ def _sampled(distribution: DrawDistribution | DrawWithTotal, samples: int) -> In
 
 
 def _kind(distribution: DrawDistribution, place: int) -> int:
-    """The first cell with the same distribution as a cell."""
+    """The first cell with the same distribution as the cell ``place``."""
     if not isinstance(distribution, TablesDraw):
         return 0
     ends = list(accumulate(distribution.sizes))

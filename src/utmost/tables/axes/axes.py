@@ -135,7 +135,7 @@ class Axis(Display):
         return self.levels[level] if level >= 0 else f"{self.levels[0]}{MARK}{-level}"
 
     def can_narrow(self, places: NDArray[np.intp]) -> bool:
-        """Whether `narrowed` can make an axis of these values only: one level, neighbouring bins, no listed keys."""
+        """Whether `narrowed` can keep only the values at ``places``: one level, neighbouring bins, no listed keys."""
         if len(places) == self.size:
             return True
         if len(self.levels) > 1 or self.rows is not None:
@@ -147,7 +147,7 @@ class Axis(Display):
         return is_run and all(isinstance(edge, Fraction) for edge in (self.edges[low], self.edges[high]))
 
     def narrowed(self, places: NDArray[np.intp]) -> "Axis":
-        """The axis with only some of its values, if `can_narrow` allows it.
+        """The axis with only the values at ``places``, if `can_narrow` allows it.
 
         >>> plain(["A", "B", "C"]).narrowed(np.array([0, 2])).labels
         (('A', 'C'),)

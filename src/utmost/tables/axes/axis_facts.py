@@ -71,7 +71,7 @@ def _ordered_facts(axis: Axis) -> dict[str, Any]:
 
 
 def _group_facts(axis: Axis, level: int, stop: int) -> Any:
-    """The edges of a level's groups; a mapping from labels to the labels below if the labels do not show edges."""
+    """The edges of a level's groups; if no edges make their labels, {label: labels of the level below}."""
     assert axis.edges is not None, "only bins have edges"
     starts = [start for start in axis.starts[level].tolist() if start < stop]
     pairs, label_of = [*pairwise([*starts, stop])], whole_label if axis.whole else open_label

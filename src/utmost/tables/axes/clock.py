@@ -61,7 +61,7 @@ class Period:
 
     @classmethod
     def named(cls, text: str) -> "Period":
-        """The kind of periods that a text names: "month", "2 weeks"."""
+        """Read the kind of periods that a text names: "month", "2 weeks"."""
         spelled = re.fullmatch(rf"(?:(\d{{1,6}}) )?({'|'.join(UNITS)})s?", text.strip(), re.ASCII)
         if spelled is None or int(spelled[1] or 1) < 1:
             remedy = 'Write "day", "week", "month", or "6 hours", say.'
@@ -321,5 +321,5 @@ def _day(second: int) -> date:
 
 
 def _in_calendar(second: int) -> int:
-    """The second, moved into the years of the calendar, with two days to spare."""
+    """Clamp a second to the years 1 to 9999, less two days at both ends."""
     return min(max(second, first_second(date(1, 1, 3))), first_second(date(9999, 12, 29)))

@@ -239,7 +239,7 @@ class Domain(Display):
         return sums
 
     def spread(self, groups: NDArray[Any], marginal: Marginal) -> NDArray[Any]:
-        """The transpose of `sums`: each cell gets the number of its group."""
+        """The transpose of `sums`: each cell gets the value that ``groups`` has at the group of the cell."""
         numbers = groups.reshape(self.group_shape(marginal))
         for place, (axis, level) in enumerate(zip(self.axes, marginal, strict=True)):
             if level < 0:

@@ -42,7 +42,7 @@ def class_number(level: int) -> int | None:
 
 
 def hat_count(size: int, spacing: int) -> int:
-    """The number of hat functions of a spacing >= 2 with a value of the axis under them."""
+    """The number of hat functions of a spacing >= 2 that give a value of the axis a positive weight."""
     last = size - 1 + spacing - spacing // 2
     return last // spacing + (2 if last % spacing else 1)
 
@@ -61,7 +61,7 @@ def hat_sums(values: NDArray[Any], spacing: int, place: int = 0) -> NDArray[Any]
 
 
 def hat_spread(hats: NDArray[Any], size: int, spacing: int, place: int = 0) -> NDArray[Any]:
-    """The transpose of `hat_sums`: each value gets the sum of the numbers of its hat functions, times their weights."""
+    """The transpose of `hat_sums`: each value gets the weighted sum of ``hats`` over the hat functions above it."""
     moved = np.moveaxis(hats, place, 0)
     lower, rising = _under(np.empty((size, *moved.shape[1:]), dtype=hats.dtype), spacing)
     upper = np.minimum(lower + 1, len(moved) - 1)

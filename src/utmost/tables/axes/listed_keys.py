@@ -71,7 +71,7 @@ def listed(
 
 
 def _read(rows: Any, names: Sequence[str] | None) -> tuple[list[str], list[tuple[Label, ...]]]:
-    """The names of the columns, and the keys as tuples of text and integers."""
+    """Read the names of the columns, and the keys as tuples of text and integers."""
     frame = rows if isinstance(rows, Mapping) or hasattr(rows, "columns") else None
     if frame is not None:
         came = getattr(frame, "column_names", None) or list(frame if isinstance(frame, Mapping) else frame.columns)
@@ -112,7 +112,7 @@ def _value(value: Any) -> Label:
 
 
 def _named(branch: Mapping[Any, Any], depth: int) -> Any:
-    """The tree with the joined texts of each group as its label."""
+    """Replace the keys of a tree by their joined texts, which are the labels of its groups."""
     if depth == 1:
         return [BETWEEN.join(texts) for texts in branch]
     return {BETWEEN.join(texts): _named(below, depth - 1) for texts, below in branch.items()}

@@ -40,7 +40,7 @@ _REMEDY = 'Write "%d.%m.%Y", "%m/%d/%y %H:%M", "%b %d %Y" or "Q%q %Y", say.'
 
 @dataclass(frozen=True, slots=True)
 class TimePattern:
-    """A pattern as a regular expression."""
+    """A pattern of dates and times, compiled to a regular expression."""
 
     form: re.Pattern[str]
     digits: int | None  # number of digits, if the pattern has only digits; None for other patterns

@@ -225,7 +225,7 @@ def missing_floats(spelling: Spelling) -> NDArray[np.float64]:
 
 
 def is_marked(cell: Any, spelling: Spelling) -> bool:
-    """Whether text or a number is a declared missing mark. `is_missing` knows empty cells."""
+    """Whether text or a number is a declared missing mark. `is_missing` tests for empty cells."""
     if isinstance(cell, str):
         return spelling.is_missing(cell)
     if spelling.missing_marks and isinstance(cell, int | float | Fraction | Decimal | np.integer | np.floating):

@@ -109,7 +109,7 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = (), 
 
 
 def _without_quotes(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """The names of a file's columns. A column named 'PID', with the quotes, is called PID if PID is wanted."""
+    """The names of a file's columns. A column named 'PID', with the quotes, is called PID if that is requested."""
     bare = {f"{quote}{name}{quote}": name for name in wanted if name not in names for quote in _QUOTES}
     found = [bare.get(name, name) for name in names]
     return found if len(set(found)) == len(names) else list(names)

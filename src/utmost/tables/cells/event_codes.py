@@ -173,7 +173,7 @@ class TextsInArrow(Sequence[str]):
         return str(self.column[code].as_py())
 
     def identifiers(self, codes: NDArray[np.int64]) -> Identifiers:
-        """The texts of some persons as identifiers, equal to those that `identified` makes of other texts."""
+        """Return the texts of some persons as identifiers, as `counting.bounding.identified` makes them."""
         arrow = extra("pyarrow", "tables")
         some = self.column.take(integers_to_arrow(codes)).cast(arrow.large_string())
         return arrow_identifiers(some.cast(arrow.large_binary()), "person")

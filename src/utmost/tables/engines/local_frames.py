@@ -9,7 +9,7 @@ from utmost.tables.engines.engine_frames import Batches, EngineFrame, RowsMap, w
 
 
 class LocalFrame(EngineFrame, Protocol):
-    """A frame whose rows can be read here, and the operations that all such engines share."""
+    """A frame whose rows this process can read, and the operations that all such engines share."""
 
     def passing(self) -> Generator[Any, None, None]:
         """The rows in any order; closing the generator frees the reader."""
@@ -22,7 +22,7 @@ class LocalFrame(EngineFrame, Protocol):
         write_parquet(self.batches(), self.schema(), folder)
 
     def added_up(self, work: RowsMap, schema: Any) -> Batches:
-        """The sums of one pass over the rows."""
+        """The sums that ``work`` returns in one pass over the rows."""
         return work(self.passing())
 
     def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> None:
@@ -30,6 +30,6 @@ class LocalFrame(EngineFrame, Protocol):
         return None
 
     def added_up_by(self, column: str, work: RowsMap, schema: Any) -> Batches:
-        """The sums of one pass over the rows."""
+        """The sums that ``work`` returns in one pass over the rows."""
         with closing(self.passing()) as batches:  # closed even if an event is refused
             yield from work(batches)

@@ -108,7 +108,7 @@ class SparkRows:
 
 
 class _OneByOne:
-    """A map of batches as a function of all batches of a partition, for Spark."""
+    """Applies a map of one batch to every batch of a partition of Spark."""
 
     def __init__(self, work: BatchMap) -> None:
         self._work = work
@@ -119,7 +119,7 @@ class _OneByOne:
 
 
 class _Refusing:
-    """Work that returns a row in place of an error; the driver reads the row and raises the same error."""
+    """Wraps work so that an error becomes a row; the driver reads the row and raises the same error."""
 
     def __init__(self, work: RowsMap, schema: Any) -> None:
         self._work, self._schema = work, schema

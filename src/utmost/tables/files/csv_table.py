@@ -491,7 +491,7 @@ class CsvPieces:
         dropped: Sequence[str],
         kinds: Mapping[str, str],
     ) -> Iterator[tuple[int, bytes]]:
-        """The written pieces; the caller writes them to the file."""
+        """Yield the written pieces; the caller writes their bytes to the file."""
         return without_formulas(self._written(released, after, dropped))
 
     def _written(

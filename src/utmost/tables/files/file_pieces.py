@@ -28,7 +28,7 @@ class WrittenByPieces(Protocol):
         """The first rows as text, available after writing."""
 
     def written(self, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-        """The pieces: their number of rows, and their bytes, which the caller writes to the file."""
+        """Yield the number of rows and the bytes of each piece; the caller writes the bytes to the file."""
 
 
 class FilePiece(Protocol):

@@ -119,7 +119,7 @@ def table_or_relation(path: Path, *, by_item: bool = False) -> Any:
 
 
 def write(table: Any, file: BinaryIO, path: Path, statement: Mapping[str, Any] | None = None) -> None:
-    """Write a table of any kind into an open file, in the format of its later name; workbooks contain the statement."""
+    """Write a table of any kind into an open file that will be named ``path``; workbooks contain the statement."""
     try:
         _write(table, file, path, statement or {})
     except UnicodeEncodeError:
@@ -183,7 +183,7 @@ def write_text(table: Any, file: BinaryIO, delimiter: str = ",") -> None:
 
 
 def write_rows(names: list[str], rows: Iterable[list[str]], file: BinaryIO, path: Path) -> None:
-    """Write rows under their names as text into an open file with this later name."""
+    """Write rows under their names as text into an open file that will be named ``path``."""
     _write_pieces(csv_table.pieces_of(names, rows, csv_table.delimiter_of(path)), file)
 
 

@@ -74,7 +74,7 @@ class FolderColumns:
         return arrow.DictionaryArray.from_arrays(arrow.array(np.zeros(rows, np.int32)), cells.slice(file, 1))
 
     def with_columns(self, batch: Any, file: int) -> Any:
-        """A batch of a file's rows, with these columns added at the end."""
+        """Add the folder columns, at the end, to a batch of a file's rows."""
         for name in self.names:
             batch = batch.append_column(name, self.column(name, file, batch.num_rows))
         return batch

@@ -21,7 +21,7 @@ _BATCH = 1 << 17
 
 
 def read(path: Path | str, shown_as: str | None = None) -> Any:
-    """Read a file as an Arrow table. Messages name the file ``shown_as``, or by its path."""
+    """Read a file as an Arrow table. Messages call the file ``shown_as``, or else show its path."""
     arrow = extra("pyarrow", "tables")
     file, where = opened(path, shown_as), str(path) if shown_as is None else shown_as
     with well_formed(where):

@@ -50,7 +50,7 @@ class ParquetPieces:
 
     @classmethod
     def of(cls, path: Path) -> "ParquetPieces":
-        """The files at a path, which must have the same schema. Names that begin with "_" or "." are ignored."""
+        """Open the files at a path; all have the same schema. Names that begin with "_" or "." are ignored."""
         files = tuple(sorted(filter(partial(_is_part, path), path.glob("**/*")))) if path.is_dir() else (path,)
         if not files:
             raise BadTable("a directory must hold Parquet files", came="none", where=str(path))
@@ -79,7 +79,7 @@ class ParquetPieces:
         return extra("pyarrow", "tables").Table.from_batches(batches, self.schema)
 
     def pieces(self) -> Iterator[ParquetPiece]:
-        """The batches of all files."""
+        """Yield the batches of all files."""
         for at in range(len(self.files)):
             file = self._opened(at)
             with parquet.well_formed(self._shown_name(at)):
@@ -90,7 +90,7 @@ class ParquetPieces:
                         yield ParquetPiece(self.folders.with_columns(batch, at).cast(self.schema))
 
     def batches(self, wanted: Sequence[str], rows: int) -> Iterator[dict[str, Any]]:
-        """Some columns of all files, at most ``rows`` rows at a time."""
+        """Yield some columns of all files, at most ``rows`` rows at a time."""
         own, folders = [name for name in wanted if name not in self.folders.names], self.folders
         for at in range(len(self.files)):
             file = self._opened(at)

@@ -32,7 +32,7 @@ def is_secret_file(path: Path) -> bool:
 
 
 def new_secrets(witness: str) -> str:
-    """The text of a secret file with a new key, and the path of the witness file relative to its folder."""
+    """Return the text of a secret file: a new ledger key, and the path ``witness`` from the file's folder."""
     from utmost.tables.files.toml_files import toml_value
 
     secrets = {LEDGER_KEY: entropy(_BYTES).hex(), WITNESS: witness}
@@ -40,7 +40,7 @@ def new_secrets(witness: str) -> str:
 
 
 def secret(path: Path, name: str) -> str | None:
-    """One secret of the file, or None. The error for invalid TOML quotes nothing."""
+    """One secret of the file; None if the file has no text of this name, or is no valid TOML."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8-sig")).get(name)
     except tomllib.TOMLDecodeError:

@@ -30,7 +30,7 @@ class TableAdapter(Protocol):
         """Whether ``table`` is of this kind."""
 
     def names(self, table: Any) -> list[str]:
-        """The names of its columns, in order."""
+        """The names of the table's columns, in order."""
 
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
         """One column, or its first ``most`` cells: a NumPy array, or a list whose missing cells are None."""

@@ -53,7 +53,7 @@ def _arrow_numbers(column: Any) -> NDArray[Any]:
 
 
 def write(frame: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
-    """A dataframe of the same library with these columns; the rows keep their order and their index."""
+    """Return a dataframe of the same library with these columns; the rows keep their order and their index."""
     # Released integers that do not fit become wider integers, decimals, or text: the noise is drawn already, so that
     # nothing is refused here. The type is a function of released values.
     eager = _eager(frame)
