@@ -123,7 +123,7 @@ def a_call_while_a_backup_is_copied(patch, call):
 
 def nobody_looks_at_the_tables(patch):
     """Switch off the check that finds triggers and rules that others put into the store."""
-    patch.setattr(sqlite_store, "_odd", lambda connection: [])
+    patch.setattr(sqlite_store, "_schema_differences", lambda connection: [])
     patch.setattr(PostgresStore, "_checked", lambda self, rows: rows)
 
 

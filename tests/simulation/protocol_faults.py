@@ -41,8 +41,10 @@ def answered_before_the_commit(plant):
 
 def the_tail_not_read_again(plant):
     """A process goes by the events that it read first."""
-    real = EventLog._now
-    plant.setattr(EventLog, "_now", lambda self, rows: self._seen if self._seen.number > 1 else real(self, rows))
+    real = EventLog._present_state
+    plant.setattr(
+        EventLog, "_present_state", lambda self, rows: self._seen if self._seen.number > 1 else real(self, rows)
+    )
 
 
 def the_witness_not_asked(plant):
