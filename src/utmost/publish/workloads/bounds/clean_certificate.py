@@ -1,10 +1,10 @@
-"""Proof that a clean table is near the least squares, from a certificate: exact integers, without a solver.
+"""Prove that a clean table is near the least squares, from a certificate: exact integers, without a solver.
 
 Let f(z) = 1/2 sum_S q_S |A_S z - y_S|^2 over the tables z >= 0 for which public facts hold, z* the minimum of f, and m
-a lower bound on the curvature of f. A certificate has the integer cells c; the real cells x = c + rest/2^bits, of which
-c is a rounding; and a multiplier mu for each public sum. Let g = grad f(x) + B' mu and d = z* - x. Each public sum with
-mu != 0 is replaced by its value B x, so that mu B d <= 0; `CleanProof.facts_moved` is the largest change. Since z* is
-the minimum and x is allowed, grad f(z*) (x - z*) >= 0. f is strongly convex, so that
+a lower bound on the curvature of f. A certificate has the integer cells c; the real cells x = c + rest/2^bits, which
+were rounded to c; and a multiplier mu for each public sum. Let g = grad f(x) + B' mu and d = z* - x. Replace each
+public sum with mu != 0 by its value B x, so that mu B d <= 0; `CleanProof.facts_moved` is the largest change of a
+public sum. Since z* is the minimum and x is allowed, grad f(z*) (x - z*) >= 0. f is strongly convex, so that
 
     m |d|^2 <= (grad f(x) - grad f(z*)) (x - z*) <= grad f(x) (x - z*) <= -g d,
     m/2 |d|^2 <= sum over cells of -g_i d_i - m/2 d_i^2, each at most its largest value for d_i within its bounds.
@@ -12,8 +12,8 @@ the minimum and x is allowed, grad f(z*) (x - z*) >= 0. f is strongly convex, so
 Without bounds near x this gives |d| <= |g|/m. A cell at a bound adds nothing if g pushes it beyond the bound. Every
 number here is an integer over one denominator; `CleanProof.residual` is the bound on |d|, rounded up to three digits.
 
-If m is 0, as for overlapping marginals, many tables are minima, and all have the same measured sums. The bound is then
-on these sums, and not on cells:
+If m is 0, as for overlapping marginals, many tables minimise f, and all these have the same measured sums. The bound is
+then on these sums, not on cells:
 
     sum_S q_S |A_S d|^2 = (grad f(x) - grad f(z*)) (x - z*) <= -g d <= sum over g_i > 0 of g_i (x_i - least of x_i)
                           + (largest -g_i) T - sum over g_i < 0 of -g_i x_i,
@@ -37,26 +37,26 @@ from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
 from utmost.tables.axes.domain import Domain, Marginal
 
 MeasuredSums = Mapping[Marginal, tuple[NDArray[Any], int]]
-"""The sums of each measured marginal: integers, and their divisor."""
+"""For each measured marginal, its sums as integers, and their divisor."""
 
-_BITS, _MILD = 40, 20  # bits behind the point of a cell; enough for curvatures with ratio 2^20
-_LARGEST, _MOST_BITS = 1 << 340, 600  # limits of a cell, and of bits: sums are then finite floats
+_BITS, _MILD = 40, 20  # binary digits of a cell after the point; these suffice for curvatures with ratio 2^20
+_LARGEST, _MOST_BITS = 1 << 340, 600  # limits of a cell and of `bits`, so that sums are finite floats
 _DIGITS = 3  # digits of the bounds in a certificate
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanCertificate:
-    """The integer cells, the real cells, and the multipliers of public sums."""
+    """The integer cells, the real cells, and the multipliers of public sums, which prove a clean table."""
 
     cells: NDArray[Any] = field(repr=False)  # cells and rest are integers of the domain's shape
     bits: int  # the real cells are cells + rest / 2^bits
     rest: NDArray[Any] = field(repr=False)
-    # For each public marginal of sums of several cells an integer for each sum, over 2^bits: above 0 where the upper
-    # bound of the sum binds, below 0 where the lower bound binds.
+    # For each public marginal other than the cells, an integer for each sum, over 2^bits: above 0 if the upper bound of
+    # the sum is tight, below 0 if the lower bound is tight.
     multipliers: Mapping[Marginal, NDArray[Any]]
 
     def facts(self, domain: Domain) -> dict[str, Any]:
-        """The certificate as JSON values; integers as one text."""
+        """Return the certificate as JSON values; many integers are one text."""
         return {
             "cells": _text(self.cells),
             "bits": self.bits,
@@ -69,7 +69,7 @@ class CleanCertificate:
 
     @classmethod
     def of_facts(cls, domain: Domain, facts: Any) -> "CleanCertificate":
-        """Read and check a certificate from JSON values."""
+        """Read a certificate from JSON values, and check its form."""
         try:
             if set(facts) != {"cells", "bits", "rest", "multipliers"} or type(facts["bits"]) is not int:
                 raise BadTable("a certificate must have cells, bits, rest and multipliers", came="other entries")
@@ -99,9 +99,9 @@ class CleanProof:
     """The bounds that a certificate proves."""
 
     residual: Fraction  # bound on |x - z*|; if cells are not determined, on the measured sums of each marginal
-    facts_moved: Fraction  # the largest change of a public sum from its fact to B x, see the module
-    largest_move: Fraction  # the most that rounding moved a measured sum
-    cell_move: Fraction  # the most that rounding moved a cell
+    facts_moved: Fraction  # largest change from a public sum to B x, see the module
+    largest_move: Fraction  # largest change of a measured sum by rounding
+    cell_move: Fraction  # largest change of a cell by rounding
 
 
 def certificate_of(
@@ -111,7 +111,7 @@ def certificate_of(
     multipliers: Mapping[Marginal, Floats],
     facts: PublicFacts | None = None,
 ) -> CleanCertificate:
-    """The certificate of integer cells, from real cells nearby (integers and remainders) and a solver's multipliers."""
+    """Make the certificate of integer cells, from near real cells (integers and remainders) and multipliers."""
     least, largest = map(int, reconstruction.curvatures)
     bits = min(_MOST_BITS, _BITS + max(0, (largest // max(1, least)).bit_length() - _MILD))
     unit, (whole, left) = 1 << bits, near
@@ -183,7 +183,7 @@ def proof_of(
 
 
 def rounded_up(number: Fraction) -> Fraction:
-    """The least number of three digits that is >= a number >= 0."""
+    """Return the least number with three digits that is >= ``number`` >= 0."""
     if number == 0:
         return number
     step, ten = Fraction(1), Fraction(10)
@@ -195,7 +195,7 @@ def rounded_up(number: Fraction) -> Fraction:
 
 
 def _ends(domain: Domain, facts: PublicFacts | None) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The lower and the upper bound of each cell; infinite bounds are floats."""
+    """Return the lower and the upper bound of each cell; infinite bounds are floats."""
     if facts is not None:
         return facts.ends
     return np.full(domain.shape, 0, dtype=object), np.full(domain.shape, np.inf, dtype=object)
@@ -204,12 +204,12 @@ def _ends(domain: Domain, facts: PublicFacts | None) -> tuple[NDArray[Any], NDAr
 def _facts_moved(
     domain: Domain, facts: PublicFacts | None, marginal: Marginal, values: NDArray[Any], reals: NDArray[Any], unit: int
 ) -> int:
-    """The largest change, in 1/unit, that makes the bounds of a marginal's sums equal to the sums of the real cells."""
+    """Return the largest change, in 1/unit, that makes the bounds of a marginal equal to the real cells' sums."""
     if facts is None or marginal not in facts.bounds or marginal == domain.finest:
         raise BadTable("multipliers must belong to public sums of several cells", came="other sums")
     low, high = (end.astype(object).ravel() * unit for end in facts.bounds[marginal])
     sums, values = domain.sums(reals, marginal).ravel(), values.ravel()
-    # Where a multiplier is not 0, its bound must equal the sum; elsewhere the sum must lie within both bounds.
+    # If a multiplier is not 0, its bound must equal the sum; if it is 0, the sum must lie within both bounds.
     beyond = [np.maximum(low - sums, 0), np.maximum(sums - high, 0)]
     above, below = values > 0, values < 0
     if (high[above] == np.inf).any() or (low[below] == -np.inf).any():
@@ -219,8 +219,8 @@ def _facts_moved(
 
 
 def _distance(slope: Any, rooms: tuple[Any, Any], scales: tuple[int, int, int]) -> Fraction:
-    """The bound on |d|. Slopes are in units of 1/(unit * shared), distances to the bounds in units of 1/unit."""
-    # 2 m (unit shared)^2 times the term of a cell is gain^2; or 2 m gain room - (m room)^2 where the cell reaches its
+    """Return the bound on |d|, from slopes in 1/(unit * shared) and distances to the bounds in 1/unit."""
+    # 2 m (unit shared)^2 times the term of a cell is gain^2; or 2 m gain room - (m room)^2 if the cell reaches its
     # bound before the term is largest.
     (unit, shared, curvature), added = scales, 0
     for side, space in zip((slope, -slope), rooms, strict=True):
@@ -236,18 +236,18 @@ def _distance(slope: Any, rooms: tuple[Any, Any], scales: tuple[int, int, int]) 
 
 
 def _root_above(number: Fraction) -> Fraction:
-    """A number >= the root, with a relative error below 2^-40; the root itself if it is rational."""
+    """Return a number >= the square root, with a relative error below 2^-40; the root itself if it is rational."""
     numerator, denominator = number.numerator, number.denominator
     shift = max(0, 80 - numerator.bit_length() + denominator.bit_length()) if numerator else 0
     shift += shift % 2
-    # ceil of the root of numerator * denominator * 2^shift, over denominator * 2^(shift/2).
+    # Compute ceil(sqrt(numerator * denominator * 2^shift)) / (denominator * 2^(shift/2)).
     under = (numerator * denominator) << shift
     root = isqrt(under)
     return Fraction(root + (root * root < under), denominator << (shift // 2))
 
 
 def _scaled(values: Floats, bits: int) -> NDArray[Any]:
-    """The integers nearest to values * 2^bits, as one row."""
+    """Return the integers nearest to values * 2^bits, flattened."""
     return objects(int(number) for number in np.rint(np.ldexp(np.asarray(values, np.float64).ravel(), bits)).tolist())
 
 

@@ -1,4 +1,4 @@
-"""Plans: the measured marginals of a domain, each with a fixed budget share, and the errors that follow."""
+"""Plans: which marginals of a domain a release measures, with which budget shares, and the errors that follow."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,16 +39,16 @@ from utmost.publish.workloads.workload import Workload, narrowed
 from utmost.tables.axes.domain import Domain, Marginal
 from utmost.tables.axes.few_cells import FewCells
 
-_SHOWN = 12  # the largest number of classes of listed rows that are printed
-_MOST_OPEN = 1 << 16  # the most cells for which a clean table needs no measured cells
+_SHOWN = 12  # a printed plan shows at most this many classes of listed rows
+_MOST_OPEN = 1 << 16  # with more cells, a clean table needs the cells measured
 _SMALL = Fraction(1, 10**6)  # at this epsilon, errors equal their limit for epsilon -> 0 to 12 digits
-_LESS = 1.02  # the least factor of a gain that is printed
-_MANY_PARTS = 8  # `alternatives` has no plan that weighs one part above all others if there are more parts
-_MOST_BITS = 13_288  # 4 000 digits, the limit of digits of a level
+_LESS = 1.02  # a gain below this factor is not printed
+_MANY_PARTS = 8  # with more parts, `alternatives` has no plan that prefers a single part
+_MOST_BITS = 13_288  # about 4 000 digits, the longest number of a level
 
 
 class Help(NamedTuple):
-    """An argument that may reduce the error, and the condition under which it may be passed."""
+    """An argument that may reduce the error, and the condition under which a user may pass it."""
 
     argument: str
     value: str | bool
@@ -57,33 +57,35 @@ class Help(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Plan(Display):
-    """The marginals to measure, and the budget share of each.
+    """Which marginals a release measures, with which budget share each, and the errors that follow.
 
-    Each sum over a group of a measured marginal gets independent geometric noise. Its level is the marginal's share of
-    `Unit.per_cell`, the level that noise of single cells would have. Each cell lies in one group of each marginal, so
-    that shares that add up to 1 keep the level for every unit. Shares may add up to more where one individual cannot
-    change so much, see `charge`. Shares do not depend on the level, so that a release can be relaxed without loss.
-    `choose_plan` makes the plan for a workload.
+    Each sum over a group of a measured marginal gets independent geometric noise. The level of this noise is the
+    marginal's share times `Unit.per_cell`, the level that noise of single cells has. Each cell lies in one group of
+    each marginal, so shares that add up to 1 keep the level for every unit. Shares may add up to more than 1 if one
+    individual cannot change so much, see `charge`. Shares do not depend on the level, so a release can be relaxed
+    without loss. `choose_plan` makes the plan for a workload.
 
     Args:
         domain: Declared domain.
         unit: Unit of privacy.
         shares: Budget share of each measured marginal, > 0; they add up to 1, or `charge` is 1. A marginal is named by
-            its levels. On one axis it may measure hat functions, ``"age~16"``, in addition to the values; on axes of
-            two values it may measure the first value minus the second, ``"age sex-"``.
+            its levels. Along one axis, if its values are measured, marginals may also measure hat functions,
+            ``"age~16"``. Along an axis of two values, a marginal may measure the first value minus the second,
+            ``"age sex-"``.
         workload: Wanted sums; the measured marginals must determine them. None if they are unknown.
         level: Privacy level at which the plan's variances are computed.
         tuned_at: Privacy level for which the shares were optimized; None for ``level``.
-        together: Axis of two values, where one individual changes **both cells of a row and no others**, in
+        together: Axis of two values, if one individual changes **both cells of a row and no others**, in
             ``unit.cells / 2`` rows. A marginal with this axis then measures differences of the two cells, and a
-            marginal without it measures sums; the shares of each kind add up to 1, and a cell has half the variance. Or
-            an axis of three to five values, where no individual lowers a cell: then ``rows`` has signed rows along this
-            axis, see `SignedAxis`.
-        rows: Listed rows of each axis, whose products are measured instead of marginals; ``shares`` are then of their
-            classes. See `ProductRows`.
-        narrowed_from: Domain of the counted table, if ``domain`` has only the cells that wanted answers read; else
+            marginal without this axis measures sums. The shares of sums add up to 1, and so do those of differences; a
+            cell has half the variance. Or an axis of three to five values, if no individual lowers a cell: then
+            ``rows`` has signed rows along this axis, see `SignedAxis`.
+        rows: Listed rows of each axis. The plan then measures products of these rows instead of marginals, and
+            ``shares`` are those of their classes. See `ProductRows`.
+        narrowed_from: Domain of the counted table, if ``domain`` has only those cells that wanted answers need; else
             None.
-        tried: Weighted error of each search of `choose_plan`, by the name of its sums; None if there was one search.
+        tried: Weighted error that each search of `choose_plan` reached, by the name of its kind of sums; None instead
+            of the error if there was only one search.
 
     Raises:
         OutOfRange: for shares that break these conditions, or whose common denominator has more than 4 000 digits; for
@@ -143,7 +145,7 @@ class Plan(Display):
             required = "sensitivity must be an integer for a plan"
             raise OutOfRange(required, came=str(unit.sensitivity), remedy=remedy)
         named = ((measured_marginal(domain, marginal), exact(share, "share")) for marginal, share in shares.items())
-        # All parts of an amount are measured: one part alone, or the sum of all, is no sum of amounts.
+        # Every marginal measures all parts of an amount: neither one part nor the sum of all parts is a sum of amounts.
         read = sorted((marginal if amounts is None else amounts.both(marginal), share) for marginal, share in named)
         # Long fractions would take minutes to add.
         common = 1
@@ -217,10 +219,10 @@ class Plan(Display):
 
     @property
     def charge(self) -> Fraction:
-        """The privacy loss of one individual divided by the level, <= 1.
+        """The privacy loss of one individual over the level, at most 1.
 
-        The charge is below 1 if the unit lets one individual change less than the shares allow for: the release then
-        protects better than its level.
+        The charge is below 1 if one individual can change less than the shares allow for: then the release satisfies a
+        smaller epsilon than its level.
 
         >>> whole = Unit(1, 1, "change-one", nonnegative=True)
         >>> Plan(Domain(cell=range(100)), whole, {"cell": 1, "": 1}).charge
@@ -230,24 +232,24 @@ class Plan(Display):
 
     @property
     def measured(self) -> int:
-        """Number of measured sums."""
+        """The number of measured sums."""
         return sum(prod(self.measured_shape(marginal)) for marginal in self.shares)
 
     @property
     def pair(self) -> PairAxis | None:
-        """Axis along which sums and differences are measured, or None."""
+        """The axis along which sums and differences are measured; None without such an axis."""
         return self.measurement.pair
 
     @property
     def amount_pair(self) -> AmountPair | None:
-        """Axis that has the parts of an amount, if sums and counts share noise; else None."""
+        """The axis that has the parts of an amount, if sums and counts share noise; else None."""
         return AmountPair.of(self.domain, self.unit)
 
     @property
     def tables(self) -> dict[str, dict[str, list[str]]]:
-        """The columns of each wanted table with their labels, by the table's name.
+        """For each wanted table, by name, its columns of labels.
 
-        Ranges, prefixes and single sums are no tables. Without a workload, the measured tables.
+        Ranges, prefixes and single sums are no tables. Without a workload, the mapping has the measured tables.
 
         >>> domain = Domain(sex=["men", "women"], town=["A", "B"])
         >>> Plan(domain, Unit(1, 1), {"sex town": 1}, Workload(domain, {"sex": 1, "": 1})).tables
@@ -274,22 +276,22 @@ class Plan(Display):
         return tables
 
     def measured_shape(self, marginal: Marginal) -> tuple[int, ...]:
-        """Shape of the sums of a measured marginal; differences have one sum for each row."""
+        """Return the shape of the sums of a measured marginal; differences have one sum for each row."""
         return self.measurement.shape(marginal)
 
     def marginal_words(self, marginal: Marginal) -> str:
-        """Name of a measured marginal for people: "department", or "department, differences of column"."""
+        """Describe a measured marginal for people: "department", or "department, differences of column"."""
         amounts = self.amount_pair
         if amounts is None:
             return self.measurement.words(marginal)
         return f"{self.measurement.words(amounts.seen(marginal)) or 'total'}, sums and counts of {amounts.amount.name}"
 
     def sums(self, cells: NDArray[Any] | FewCells) -> dict[Marginal, NDArray[Any]]:
-        """The true sums of each measured marginal, from an array with one number for each cell."""
+        """Compute the true sums of each measured marginal, from an array with one number for each cell."""
         return dict(self.each_sums(cells))
 
     def each_sums(self, cells: NDArray[Any] | FewCells) -> Iterator[tuple[Marginal, NDArray[Any]]]:
-        """The true sums of one measured marginal after another, so that memory holds the sums of one marginal.
+        """Yield the true sums of one measured marginal after another, so that memory holds only one marginal's sums.
 
         Raises:
             Unsupported: for a domain too large for an array, unless groups and differences are measured.
@@ -297,7 +299,7 @@ class Plan(Display):
         return self.measurement.sums(cells, self.shares)
 
     def facts(self) -> dict[str, Any]:
-        """JSON values of the domain, the shares and the names of the wanted tables, for `of_facts`."""
+        """Return the domain, the shares and the names of the wanted tables as JSON values, for `of_facts`."""
         shares = [[list(self.domain.level_names(marginal)), str(share)] for marginal, share in self.shares.items()]
         promised = {name: True for name in ("nonnegative", "exactly") if getattr(self.unit, name)}
         together = {} if self.together is None else {"together": self.together}
@@ -308,7 +310,7 @@ class Plan(Display):
 
     @property
     def _wanted_tables(self) -> list[str]:
-        """The names of the wanted tables; [] where exactly the measured tables are wanted."""
+        """The names of the wanted tables; [] if exactly the measured tables are wanted."""
         names, marginals, amounts = list[str](), set[Any](), self.amount_pair
         for part in () if self.workload is None else self.workload.parts:
             try:
@@ -316,7 +318,7 @@ class Plan(Display):
             except UtmostError:  # ranges, prefixes and single sums are no tables
                 continue
             names.append(part.name)
-            if any(isinstance(word, tuple) for word in words):  # a table narrowed to a label
+            if any(isinstance(word, tuple) for word in words):  # a table restricted to a label
                 marginals.add(words)
             else:
                 marginal = self.domain.marginal(words)
@@ -325,9 +327,9 @@ class Plan(Display):
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any], unit: Unit) -> "Plan":
-        """Return the plan that JSON values describe, for a unit of privacy; the wanted tables have weight 1.
+        """Read the plan from JSON values, for a unit of privacy; the wanted tables have weight 1.
 
-        ``nonnegative`` and ``exactly`` in the JSON values replace those of the unit.
+        If the JSON values have ``nonnegative`` or ``exactly``, these replace the unit's.
 
         Raises:
             OutOfRange, WrongKind, NotANumber: for values that do not describe a plan.
@@ -350,9 +352,10 @@ class Plan(Display):
         return cls(domain, unit, shares, workload, together=facts.get("together"), rows=rows, narrowed_from=whole)
 
     def levels(self, level: Level) -> dict[Marginal, Level]:
-        """The level of the noise on each sum of each measured marginal.
+        """For each measured marginal, return the level of the noise on each of its sums.
 
-        The sensitivity of a sum is the unit's sensitivity, and s times as much for hat functions of spacing s.
+        Each level is for a change of a sum by the unit's sensitivity, or by s times that for hat functions of spacing
+        s.
 
         >>> from utmost.exact import level
         >>> plan = Plan(Domain(sex=["men", "women"]), Unit(1, 2), {"sex": "3/4", "": "1/4"})
@@ -363,10 +366,10 @@ class Plan(Display):
         return {marginal: self.unit.per_cell(level).scaled(share) for marginal, share in self.shares.items()}
 
     def variances_at(self, level: Level) -> dict[str, float]:
-        """The mean variance of each wanted part's answers, by least squares from a release at this level.
+        """Return the mean variance of each wanted part's answers, by least squares from a release at this level.
 
-        For amounts, the variances are in the amount's unit squared, while `value` and its bounds are in steps. If sums
-        and counts share noise, the variances are of the sums; see `count_variances_at` for the counts.
+        For amounts, the variances are in the amount's unit squared, while `value` and its bounds are in steps squared.
+        If sums and counts share noise, these are variances of sums; `count_variances_at` has those of counts.
 
         Raises:
             OutOfRange: for a plan without a workload.
@@ -385,7 +388,7 @@ class Plan(Display):
         return {name: square * variance for name, variance in self._variances(level).items()}
 
     def count_variances_at(self, level: Level) -> dict[str, float]:
-        """The mean variance of each wanted part's counts, if sums and counts share noise.
+        """Return the mean variance of each wanted part's counts, if sums and counts share noise.
 
         Raises:
             OutOfRange: for a plan without a workload, and for a plan of counts only or of sums only.
@@ -394,7 +397,7 @@ class Plan(Display):
         if (amounts := self.amount_pair) is None:
             remedy = "Count with values=, each= and most_events=."
             raise OutOfRange("variances of counts need a plan for ut.mean", came="a plan of sums alone", remedy=remedy)
-        # The parts have the same variance and independent noise, since every measured marginal has all parts.
+        # All parts have the same variance and independent noise, since every measured marginal has all parts.
         square = float(sum(weight**2 for weight in amounts.count))
         return {name: square * variance for name, variance in self._variances(level).items()}
 
@@ -408,20 +411,20 @@ class Plan(Display):
 
     @property
     def value(self) -> float:
-        """Sum over the wanted parts of weight times mean variance, at the plan's own level."""
+        """The weighted error at the plan's own level: the sum over the wanted parts of weight times mean variance."""
         return self.value_at(_stated(self.level))
 
     def value_at(self, level: Level) -> float:
-        """`value` at another level."""
+        """Return `value` at another level."""
         variances = self._variances(level)
         return sum(float(part.weight) * variances[part.name] for part in _wanted(self).parts)
 
     @property
     def lower_bounds(self) -> WorkloadBounds:
-        """Lower bounds of the weighted error at the plan's own level, for each class of mechanisms; see `bounds_of`.
+        """Lower bounds on the weighted error at the plan's own level, for each class of mechanisms; see `bounds_of`.
 
-        For a plan of signed sums, the bounds are for individuals who change all cells of one row. They hold for
-        individuals who change several rows, too, because these need at least as much noise.
+        For a plan of signed sums, the bounds are for individuals who change all cells of one row. The bounds hold if
+        individuals change several rows, too, because protecting these needs at least as much noise.
 
         >>> from utmost.workloads import choose_plan
         >>> domain = Domain(a=range(20), b=range(50))
@@ -433,7 +436,7 @@ class Plan(Display):
 
     @property
     def independent_times(self) -> float:
-        """The least error found with independent noise on cells, divided by the plan's; 1 if ``together`` is None.
+        """The least error found with independent noise of cells, over the plan's error; 1 if ``together`` is None.
 
         >>> from utmost.workloads import choose_plan
         >>> domain = Domain(row=range(3), column=["visits", "nights"])
@@ -447,15 +450,15 @@ class Plan(Display):
         return Plan(self.domain, self.unit, alone.shares, self.workload, self.level, self.tuned_at).value / self.value
 
     def _request(self, workload: Workload, aim: str = "mean") -> PlanRequest:
-        """The request of a plan for another workload, with this plan's unit, level and axis ``together``."""
+        """Return the request for a plan for another workload, with this plan's unit, level and axis ``together``."""
         rows = None if self.together is None else WholeRows.of(self.domain, self.together)
         return PlanRequest(workload, self.unit, _stated(self.tuned_at), None, aim, rows)
 
     @property
     def rows_bound(self) -> float | None:
-        """A lower bound on the error of every plan of integer combinations, for individuals who change whole rows.
+        """A lower bound on the error of every plan of integer combinations, if one individual changes whole rows.
 
-        None where cells are measured, and where the bound is not known. See `integer_rows_bound`.
+        None if the plan measures no differences, and if the bound is not known. See `integer_rows_bound`.
         """
         if self.pair is None:
             return None
@@ -463,10 +466,10 @@ class Plan(Display):
 
     @property
     def one_way_times(self) -> float | None:
-        """The plan's error divided by a lower bound for any mechanism, in the limit of small epsilon, rounded up.
+        """The plan's error over a lower bound for any mechanism, in the limit of small epsilon, rounded up.
 
-        The bound is from the volume of the changes that one individual may make, see `one_way_bound`. None unless
-        several one-way tables are wanted, with or without the total.
+        The bound follows from the volume of the changes that one individual may make, see `one_way_bound`. None if the
+        wanted sums are not several one-way tables, with or without the total.
 
         >>> from utmost.workloads import choose_plan
         >>> domain = Domain(a=range(5), b=range(5))
@@ -474,7 +477,7 @@ class Plan(Display):
         1.65...
         """
         tables = [part for part in _wanted(self).parts if part.name]
-        # For one table the bounds at every level are better.
+        # For one table, `lower_bounds` are larger at every level.
         is_of_tables = self.together is None and len(tables) > 1
         bound = one_way_bound(_wanted(self), self.unit) if is_of_tables else None
         if bound is None:
@@ -483,7 +486,7 @@ class Plan(Display):
         return round_up(Fraction(self.value_at(small)) * _SMALL**2 / Fraction(bound))
 
     def bound_ratios(self) -> list[tuple[str, float]]:
-        """For each class of mechanisms, its name and the plan's error over the lower bound, rounded up."""
+        """For each class of mechanisms, return its description and the plan's error over the bound, rounded up."""
         bounds = self.lower_bounds
         lower = bounds.by_class()
         listed = [(lower[kind].holds_for, times) for kind, times in bounds.ratios(self.value).items()]
@@ -499,16 +502,16 @@ class Plan(Display):
         return listed
 
     def check_clean(self, reconstruction: LeastSquares | None = None) -> None:
-        """Check, before a release, that clean tables can be made of a release by this plan.
+        """Check, before a release, that clean tables can be computed from a release by this plan.
 
         Args:
-            reconstruction: Reconstruction of the release, to save time if it exists.
+            reconstruction: Reconstruction of the release; None to compute it.
 
         Raises:
-            NotDetermined: for distinct counts, and where the measured sums do not determine the cells and there are
-                more than 65 536 cells, or hat functions are measured.
-            Unsupported: for sums and counts with shared noise, and where other sums than groups, rotated sums and hat
-                functions are measured.
+            NotDetermined: for distinct counts; and, if the measured sums do not determine the cells, for more than 65
+                536 cells or measured hat functions.
+            Unsupported: for sums and counts with shared noise, and for a plan that measures other sums than groups,
+                rotated sums and hat functions.
 
         >>> Plan(Domain(sex=["men", "women"]), Unit(1, 1), {"": 1}).check_clean()
         """
@@ -525,7 +528,7 @@ class Plan(Display):
 
     @property
     def clean_needs(self) -> str | None:
-        """The name of the table that must be measured, too, before clean tables can be made; None if there is none.
+        """The name of a table to measure, too, so that clean tables can be computed; None if this would not help.
 
         >>> shares = {"age": "1/2", "place": "1/2"}
         >>> Plan(Domain(age=range(100), place=range(1000)), Unit(1, 1), shares).clean_needs
@@ -541,7 +544,7 @@ class Plan(Display):
 
     @property
     def would_help(self) -> list["Help"]:
-        """Arguments that may lessen the error; most of them are assumptions about the data, see `Help.condition`.
+        """Arguments that may reduce the error; most of them are assumptions about the data, see `Help.condition`.
 
         >>> from utmost.workloads import choose_plan
         >>> domain = Domain(row=range(9), column=["visits", "nights"])
@@ -567,10 +570,11 @@ class Plan(Display):
     def once_errors(self) -> dict[str, float]:
         """The weighted error of noise for a single release (``once=True``), by the kind of noise.
 
-        The kinds are a staircase for each cell, if the sensitivity is above 1; one draw of all cells, for at most 50
-        cells; and one draw of all one-way tables, with separate noise for the other wanted tables. The last kind is for
-        at most 200 groups in all: of at least 8 tables, or of so few that groups minus tables is at most 60. The
-        mapping is empty where no kind has a closed form, or where a plan has the same noise.
+        There are three kinds: a staircase for each cell, if the sensitivity is above 1; one draw of all cells, for at
+        most 50 cells; and one draw of all one-way tables, with separate noise for the other wanted tables. One draw of
+        tables is for at most 200 groups in all: of at least 8 tables, or of fewer tables if the number of groups minus
+        the number of tables is at most 60. The mapping is empty if no kind has a closed form, or if a plan has the same
+        noise.
 
         >>> from utmost.workloads import choose_plan
         >>> wanted = Workload(Domain(sex=["men", "women"]), {"sex": 1})
@@ -581,7 +585,7 @@ class Plan(Display):
 
     @property
     def least_once(self) -> OnceNoise | None:
-        """The noise for a single release (``once=True``) of least error; None if the plan's error is not larger.
+        """The noise of least error for a single release (``once=True``); None if the plan's error is not larger.
 
         >>> from utmost.workloads import choose_plan
         >>> wanted = Workload(Domain(cell=range(10)), {"cell": 1, "": 1})
@@ -594,14 +598,14 @@ class Plan(Display):
 
     @property
     def once_words(self) -> str | None:
-        """`least_once` in one line for people; None if the gain is less than 2 %."""
+        """`least_once` in one line for people; None if its error is less than 2 % smaller."""
         least = self.least_once
         if least is None or self.value < least.error * _LESS:
             return None
         return f"{least.name} has a {self.value / least.error:.3g} times smaller error, and cannot be relaxed later"
 
     def summary(self) -> str:
-        """A text to print: measured marginals, wanted sums, and the error over each lower bound.
+        """Return a text to print: measured marginals, wanted sums, and the error over each lower bound.
 
         >>> from utmost.workloads import choose_plan
         >>> domain = Domain(sex=["men", "women"])
@@ -619,7 +623,7 @@ class Plan(Display):
         1.001 times    plans over the given marginals, every group with its own level
         tried, with the weighted variance: marginals 1.841
         """
-        # rounded up; the 1e-6 keeps rounding errors of floats from adding a thousandth
+        # round up; 1e-6 keeps rounding errors of floats from adding a thousandth
         rows = [[f"{ceil(times * 1000 - 1e-6) / 1000:g} times", holds_for] for holds_for, times in self.bound_ratios()]
         sums = "differences" if self.pair is not None else "signed sums"
         gain = "" if self.together is None else f"{self.independent_times:.4g} times the error without {sums}\n"
@@ -635,16 +639,17 @@ class Plan(Display):
         return f"{self}\n{gain}{_aligned([['error at most', 'the least error of'], *rows])}{clean}{tried}{helps}{once}"
 
     def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
-        """Plans for other weights of the same parts, to choose from by their `variances`.
+        """Return plans for other weights of the same parts, to choose from by their `variances`.
 
         Args:
-            weightings: For each name, weights of parts; a part that is not named has a 10^9th of the least weight, so
-                that it is determined. None for a default list: equal weights of parts; equal weights of answers; the
-                least largest error; each part with 100 times the weight of the others (for up to 8 parts); and the
-                finest needed marginal alone.
+            weightings: For each name of a plan, weights of parts; a part that is not named has a 10^9th of the least
+                weight, so that it is determined. None for a default list: equal weights of parts; equal weights of
+                answers; the smallest largest error; each part with 100 times the weight of the others (for up to 8
+                parts); and only the finest needed marginal.
 
         Returns:
-            Plans by name, with this plan's workload, unit and levels. Printed: standard deviations of each part.
+            Plans by name, with this plan's workload, unit and levels. If printed, they show the standard deviation of
+            each part.
 
         >>> from utmost.workloads import choose_plan
         >>> domain = Domain(place=range(200), sex=["men", "women"])
@@ -678,7 +683,7 @@ class Plan(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Alternatives(Display):
-    """Plans for the same parts and levels, by name; printed, the standard deviation of each part."""
+    """Plans for the same parts and levels, by name; if printed, they show the standard deviation of each part."""
 
     plans: Mapping[str, Plan]
 
@@ -687,7 +692,7 @@ class Alternatives(Display):
 
     @property
     def deviations(self) -> dict[str, dict[str, float]]:
-        """For each plan, the root of the mean variance of each part."""
+        """For each plan, the square root of the mean variance of each part."""
         return {
             name: {part: sqrt(variance) for part, variance in plan.variances.items()}
             for name, plan in self.plans.items()
@@ -700,7 +705,7 @@ class Alternatives(Display):
 
 
 def _usual_weightings(workload: Workload) -> dict[str, dict[str, Number]]:
-    """The default weights of `Plan.alternatives`, by name."""
+    """Return the default weights of `Plan.alternatives`, by name."""
     parts = workload.parts
     if len(parts) == 1:
         return {}

@@ -1,9 +1,9 @@
-"""The search for listed rows along each axis of a workload.
+"""Search listed rows along each axis of a workload, so that their products have little error.
 
-The Gram matrix of a workload is a sum over its parts of products of one matrix for each axis. With the rows of the
-other axes fixed, the error along one axis is that of one Gram matrix: the sum of the parts' matrices, each weighted by
-its error along the other axes. So the axes are searched one after the other, repeatedly, and their real rows are
-rounded at the end. Source: [mckenna2018], OPT_x and OPT_+.
+The Gram matrix of a workload is a sum over its parts of products of one matrix for each axis. If the rows of the other
+axes are fixed, the error along one axis is that of a single Gram matrix: the sum of the parts' matrices, each weighted
+by the part's error along the other axes. So the search improves the real rows of one axis after the other, repeatedly,
+and rounds them at the end. Source: [mckenna2018], OPT_x and OPT_+.
 """
 
 from collections.abc import Mapping
@@ -24,18 +24,18 @@ from utmost.publish.workloads.row_unit import WholeRows
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import with_level
 
-_MOST_CLASSES = 400  # the largest number of products to measure: more would make statements long
+_MOST_CLASSES = 400  # the largest number of measured marginals: more would make statements long
 _PARTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256)
 _LEVELS = (6, 10, 16, 24, 40)
-_SHORT = 8  # along so few values, rows have few classes
-_FEW = 64  # for more values, rounding to less than 128 parts is of no use
+_SHORT = 8  # rows over at most this many values have few classes
+_FEW = 64  # for more values, fewer than 128 parts are too coarse
 _ROUNDS, _GAIN = 12, 1e-4
 _POLISHED, _AGAIN, _INSIDE = 4, 2, 0.03
-_LITTLE = 1e-6  # the least level of a value, over the full level
+_LITTLE = 1e-6  # the smallest level of a value, over the full level
 
 
 def product_rows(workload: Workload, level: float, together: str | None = None) -> tuple[ProductRows, float]:
-    """The best listed rows found, and their error; an axis ``together`` has signed rows."""
+    """Return the best listed rows found, and their error; an axis ``together`` has signed rows."""
     problem = _RowProblem(ProductErrors.of(workload))
     if together is not None:
         problem = problem.with_signed(WholeRows.of(workload.domain, together).place, level)
@@ -52,13 +52,13 @@ def product_rows(workload: Workload, level: float, together: str | None = None) 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _RowProblem:
-    """The search for listed rows for a workload."""
+    """A workload for which listed rows are searched."""
 
     errors: ProductErrors
-    signed: tuple[int, SignedAxis] | None = None  # an axis with signed rows, and the rows
+    signed: tuple[int, SignedAxis] | None = None  # the index of an axis with signed rows, and these rows
 
     def with_signed(self, place: int, level: float) -> "_RowProblem":
-        """The search with signed rows along an axis, optimized for its Gram matrix."""
+        """Return the problem with signed rows along an axis, which are optimized for the axis' Gram matrix."""
         workload = self.errors.workload
         whole = _RowProblem(ProductErrors.of(workload, with_level(self.errors.base, place, 0)))
         size = workload.domain.axes[place].size
@@ -74,7 +74,7 @@ class _RowProblem:
 
     @property
     def alone(self) -> ProductRows:
-        """Rows that measure only the values, and the signed rows."""
+        """The rows that measure only the values, and the signed rows if there are any."""
         domain = self.errors.workload.domain
         listed: list[AxisRows | SignedAxis] = [
             values_alone(axis, level) for axis, level in zip(domain.axes, self.errors.base, strict=True)
@@ -86,7 +86,7 @@ class _RowProblem:
 
     @property
     def _signed_inverse(self) -> dict[int, Floats]:
-        """X^-1 along the axis of signed rows, in the limit of small levels."""
+        """X^-1 along the axis of signed rows, in the limit of small levels; {} without such an axis."""
         if self.signed is None:
             return {}
         place, signed = self.signed
@@ -95,7 +95,7 @@ class _RowProblem:
         return {place: np.asarray(np.linalg.inv((A.T * shares**2 / 2) @ A))}
 
     def real_rows(self, level: float) -> list[dict[int, RealRows]]:
-        """Real rows along the axes: for one axis at the level, for several in the limit of small levels."""
+        """Return candidates of real rows by axis: for one axis at the level, for several at small levels."""
         if len(self.searched) == 1:
             (place,) = self.searched
             return [{place: rows} for rows in _best_of_starts(self._gram_along(place, self._signed_inverse), level)]
@@ -120,7 +120,7 @@ class _RowProblem:
         return [known]
 
     def rounded(self, real: Mapping[int, RealRows]) -> ProductRows:
-        """The products of integer rows near real rows."""
+        """Round real rows to integer rows, and return the products of the integer rows."""
         wide = sum(len(rows.left) > _SHORT for rows in real.values())
         most = max(3, int(_MOST_CLASSES ** (1 / max(1, wide)))) if len(real) > 1 else 64
         exact = len(real) == 1
@@ -134,12 +134,12 @@ class _RowProblem:
         return ProductRows(self.errors.workload.domain, tuple(listed))
 
     def _gram_along(self, place: int, inverses: Mapping[int, Floats]) -> Floats:
-        """The Gram matrix along an axis: the sum of the parts' matrices, weighted by errors along the other axes."""
+        """Return the Gram matrix along an axis: the parts' matrices, weighted by errors along the other axes."""
         weights = self.errors.weights * np.prod(np.delete(self._traces(inverses), place, 1), axis=1)
         return np.asarray(sum(weight * of[place] for weight, of in zip(weights, self.errors.grams, strict=True)))
 
     def _traces(self, inverses: Mapping[int, Floats]) -> Floats:
-        """The error of each part along each axis; (parts, axes)."""
+        """Return the error of each part along each axis; (parts, axes)."""
         return np.array(
             [
                 [
@@ -152,13 +152,13 @@ class _RowProblem:
 
 
 def _inverse(rows: RealRows) -> Floats:
-    """X^-1 of real rows in the limit of small levels."""
+    """Return X^-1 of real rows, in the limit of small levels."""
     left = np.maximum(rows.left, _LITTLE)
     return np.asarray(np.linalg.inv(np.diag(left**2 / 2) + rows.rows.T @ rows.rows / 2))
 
 
 def _best_of_starts(gram: Floats, level: float) -> list[RealRows]:
-    """The best of the real rows from several starts."""
+    """Search real rows from several starts, and return the best one or two results."""
     scaled = gram / gram.trace()
     seeds = range(4 if len(gram) <= 256 else 1)
     steps = 400 if len(gram) <= 256 else 600
@@ -168,7 +168,7 @@ def _best_of_starts(gram: Floats, level: float) -> list[RealRows]:
         for seed in seeds
     ]
     best = sorted((rows for rows in tried if isfinite(rows.error)), key=_error)[:_POLISHED]
-    # start a little inside the boundary, where entries of 0 can grow again
+    # start a little inside the boundary, so that entries of 0 can grow again
     for _ in range(_AGAIN if len(gram) <= 256 else 1):
         best = [
             min(
@@ -186,13 +186,13 @@ def _error(rows: RealRows) -> float:
 
 
 def _counts(values: int) -> list[int]:
-    """The numbers of rows to try along an axis."""
+    """Return the numbers of rows to try along an axis."""
     fourth = {values // 4} if values <= 64 else set()
     return sorted({max(1, values // 16), max(1, values // 8) if values <= 512 else 1} - {0} | fourth - {0})
 
 
 def _rounded(gram: Floats, real: RealRows, level: float, base: int, most: int, *, exact: bool) -> AxisRows:
-    """Integer rows near real rows: those of least error among several numbers of levels and of parts."""
+    """Return integer rows near real rows: the best ones among several numbers of levels and of parts."""
     best, least = AxisRows(base, np.zeros((0, len(gram)), dtype=np.int64), 1), np.inf
     for count in sorted({min(levels, most, len(gram)) for levels in _LEVELS[-2 if len(gram) > 256 else 0 :]}):
         left = np.minimum(few_levels(real.left, count), level)
@@ -200,7 +200,7 @@ def _rounded(gram: Floats, real: RealRows, level: float, base: int, most: int, *
         for parts in _PARTS if len(gram) <= _FEW else _PARTS[-2:]:
             whole = whole_rows(fitted.rows, left, level, parts)
             listed = AxisRows(base, whole, parts)
-            # tr(M X^-1) of integer rows along one axis.
+            # Compute tr(M X^-1) of the integer rows along this axis.
             levels = np.array([float(share) for share in listed.shares]) * level
             precisions = row_precision(levels) if exact else levels**2 / 2
             B = listed.float_estimates(precisions)

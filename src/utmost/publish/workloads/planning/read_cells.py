@@ -1,4 +1,4 @@
-"""Restrict a workload to the cells that wanted answers read, where one individual changes fewer of these cells."""
+"""Restrict a workload to the cells that its answers read, if one individual changes fewer of these cells."""
 
 from dataclasses import replace
 from math import prod
@@ -13,11 +13,11 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.axes import Axis
 
 _MOST_READ = 1 << 16
-"""The most cells of a narrowed workload; one individual rarely changes more."""
+"""A workload is restricted only to fewer cells than this; one individual rarely changes more."""
 
 
 def narrowed_request(wanted: Workload, unit: Unit) -> tuple[Workload, Unit]:
-    """The workload over only the cells that it reads, with the unit there; both unchanged if no cell is left out."""
+    """Return the workload over only the cells that it reads, and the unit for these; both unchanged if it reads all."""
     domain = wanted.domain
     if unit.is_shared or unit.is_distinct:
         return wanted, unit.on_cells(domain.size)
@@ -25,8 +25,8 @@ def narrowed_request(wanted: Workload, unit: Unit) -> tuple[Workload, Unit]:
     cells = prod(len(places) for places in read)
     if cells >= min(unit.cells, domain.size, _MOST_READ):
         return wanted, unit.on_cells(domain.size)
-    # One individual changes at most all cells that are left. A replaced record may leave these cells, so that their
-    # total is not public.
+    # One individual changes at most all cells that are left. A replaced record may leave these cells, so their total is
+    # not public.
     left = domain.narrowed(read)
     parts = [
         replace(
@@ -42,7 +42,7 @@ def narrowed_request(wanted: Workload, unit: Unit) -> tuple[Workload, Unit]:
 
 
 def _values_read(axis: Axis, sums: list[AxisSums]) -> NDArray[np.intp]:
-    """The values of an axis that some answer reads; all values where no axis can have only these."""
+    """Return the values of an axis that some answer reads; all values if the axis cannot be restricted to these."""
     read = np.zeros(axis.size, dtype=bool)
     for one in dict.fromkeys(sums):
         if isinstance(one, Groups) and one.only is not None:
@@ -58,7 +58,7 @@ def _values_read(axis: Axis, sums: list[AxisSums]) -> NDArray[np.intp]:
 
 
 def _narrowed_sums(sums: AxisSums, axis: Axis, left: Axis, places: NDArray[np.intp]) -> AxisSums:
-    """The same sums over the values that are left."""
+    """Return the same sums over the values that are left."""
     if len(places) == axis.size:
         return sums
     if isinstance(sums, Weighed):

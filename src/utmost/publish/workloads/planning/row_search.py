@@ -1,11 +1,11 @@
-"""The search for integer rows along an axis: their weights, and the levels of the values and of the rows.
+"""Search integer rows along an axis: their entries, and the levels of the values and of the rows.
 
-Real rows come first. Let theta_ij be the level that row i spends on value j, and c_j = E - sum_i theta_ij the rest for
-the value itself. The information is X = diag p(c) + theta' theta / 2, with the precision p(c) = 2 sinh(c/2)^2 of
-geometric noise at level c, or its limit c^2/2. L-BFGS minimizes tr(M X^-1), by Woodbury's identity. Then the c_j are
-replaced by few different levels, the rows are optimized again for these, and each column is rounded to whole parts of
-E, so that every value is charged exactly E. The error has many local minima: this is a search, without a proof of
-optimality. The start is pseudorandom with a fixed seed.
+The search begins with real rows. Let theta_ij be the level that row i spends on value j, and c_j = E - sum_i theta_ij
+what is left for the value itself. The information matrix is X = diag p(c) + theta' theta / 2, with the precision p(c) =
+2 sinh(c/2)^2 of geometric noise at level c, or its limit c^2/2. L-BFGS minimizes tr(M X^-1), by Woodbury's identity.
+Then the c_j are replaced by a few different levels, the rows are optimized again for these levels, and each column is
+rounded to whole parts of E, so that every value is charged exactly E. The error has many local minima: this is a
+search, without a proof of optimality. The start is pseudorandom with a fixed seed.
 
 Source: p-identity plans [mckenna2018], with integer rows, and noise at every level.
 """
@@ -31,8 +31,8 @@ class RealRows:
     """Real rows of levels along an axis, and their error tr(M X^-1)."""
 
     error: float
-    rows: Floats  # theta; (rows, values)
-    left: Floats  # c; (values,)
+    rows: Floats  # theta, the levels that rows spend; (rows, values)
+    left: Floats  # c, the levels left for the values; (values,)
 
 
 def real_rows(
@@ -46,13 +46,14 @@ def real_rows(
     start: RealRows | None = None,
     inside: float = 1e-4,
 ) -> RealRows:
-    """The best ``count`` real rows found for the Gram matrix M, where each value spends ``level``."""
-    # `exact` chooses the precision p(c) of a value, else c^2/2. A descent never leaves a zero: it starts `inside`.
+    """Search ``count`` real rows for the Gram matrix M, if each value spends ``level``."""
+    # `exact` chooses the precision p(c) of a value; else it is c^2/2. A descent never leaves a zero, so it starts
+    # `inside`.
     values = len(gram)
 
     def slope(free: Floats) -> tuple[float, Floats]:
         u = (free * free).reshape(count, values)
-        # Divided by 1 + their sum, any squares leave each value a positive level.
+        # Squares divided by 1 + their sum leave each value a positive level.
         below = 1 + u.sum(axis=0)
         left, rows = level / below, level * u / below
         error, on_values, on_rows = _slopes(gram, left, rows, exact)
@@ -67,13 +68,13 @@ def real_rows(
 
 
 def refitted(gram: Floats, rows: Floats, left: Floats, level: float, *, exact: bool) -> RealRows:
-    """The best real rows near ``rows`` that leave the level ``left`` to each value, exactly."""
+    """Search the best real rows near ``rows`` that leave exactly the level ``left`` to each value."""
     count, values = rows.shape
     spent = level - left
 
     def slope(free: Floats) -> tuple[float, Floats]:
         u = (free * free).reshape(count, values) + 1e-300  # no division by 0
-        # After scaling, any squares spend exactly `spent`.
+        # After this scaling, the squares spend exactly `spent`.
         scale = spent / u.sum(axis=0)
         error, _, on_rows = _slopes(gram, left, u * scale, exact)
         weighed = scale * (on_rows - (on_rows * u).sum(axis=0) / u.sum(axis=0))
@@ -85,7 +86,7 @@ def refitted(gram: Floats, rows: Floats, left: Floats, level: float, *, exact: b
 
 
 def few_levels(left: Floats, count: int) -> Floats:
-    """Levels near ``left``, in ratio, with ``count`` different values: Lloyd's algorithm from the quantiles."""
+    """Replace ``left`` by near levels with ``count`` different values, by Lloyd's algorithm for their logarithms."""
     logs = np.log(left)
     centres = np.quantile(logs, (np.arange(count) + 0.5) / count)
     for _ in range(_LLOYD):
@@ -95,8 +96,8 @@ def few_levels(left: Floats, count: int) -> Floats:
 
 
 def whole_rows(rows: Floats, left: Floats, level: float, parts: int) -> NDArray[np.int64]:
-    """Rows in whole parts of the level, of ``parts`` parts; each value keeps at least one part."""
-    # The total of each column is rounded first, and then divided among the rows by largest remainders.
+    """Round rows to whole multiples of 1/``parts`` of the level; at least one part is left to each value."""
+    # Round the total of each column first, then divide it among the rows by largest remainders.
     budget = np.minimum(np.rint((level - left) / level * parts), parts - 1).astype(np.int64)
     wanted = rows / np.maximum(rows.sum(axis=0), 1e-300) * budget
     whole = np.floor(wanted).astype(np.int64)
@@ -109,7 +110,7 @@ def whole_rows(rows: Floats, left: Floats, level: float, parts: int) -> NDArray[
 
 
 def descended(slope: Slope, start: Floats, steps: int) -> Floats:
-    """A point below the start by L-BFGS [nocedal1980]; each step is halved until the value falls."""
+    """Return a point below the start by L-BFGS [nocedal1980]; each step is halved until the value decreases."""
     x = start
     value, gradient = slope(x)
     moves: list[tuple[Floats, Floats, float]] = []
@@ -117,15 +118,15 @@ def descended(slope: Slope, start: Floats, steps: int) -> Floats:
         way = -_turned(gradient, moves)
         down = float(way @ gradient)
         if down >= 0:
-            # The remembered steps give an ascent direction: forget them.
+            # The stored steps give an ascent direction: drop them.
             moves, way = [], -gradient
             down = float(way @ gradient)
-        # The first step is at most 1 long, as the curvature is unknown.
+        # Limit the first step to the length 1, since the curvature is unknown.
         length = 1.0 if moves else min(1.0, 1 / max(float(np.abs(gradient).sum()), 1e-300))
         for _ in range(_HALVINGS):
             after = x + length * way
             lower, turned = slope(after)
-            # Armijo's rule: the value must fall by a fraction of what the gradient predicts.
+            # Armijo's rule: the value must decrease by a fraction of what the gradient predicts.
             if lower <= value + 1e-4 * length * down:
                 break
             length /= 2
@@ -143,7 +144,7 @@ def descended(slope: Slope, start: Floats, steps: int) -> Floats:
 
 
 def _turned(gradient: Floats, moves: Sequence[tuple[Floats, Floats, float]]) -> Floats:
-    """The gradient times the inverse Hessian estimated from the last steps."""
+    """Multiply the gradient by the inverse Hessian that is estimated from the last steps."""
     turned, pulls = gradient.copy(), []
     for moved, changed, curve in reversed(moves):
         pulls.append(curve * float(moved @ turned))
@@ -157,7 +158,7 @@ def _turned(gradient: Floats, moves: Sequence[tuple[Floats, Floats, float]]) -> 
 
 
 def _slopes(gram: Floats, left: Floats, rows: Floats, exact: bool) -> tuple[float, Floats, Floats]:
-    """tr(M X^-1), and its derivatives in the levels of the values and of the rows."""
+    """Return tr(M X^-1), and its derivatives with respect to the levels of the values and of the rows."""
     # With D = diag p(c), L L' = 2 + theta D^-1 theta' and K = D^-1 theta' L^-T: X^-1 = D^-1 - K K'.
     own = 2 * np.sinh(left / 2) ** 2 if exact else left * left / 2
     grown = np.sinh(left) if exact else left
@@ -171,7 +172,7 @@ def _slopes(gram: Floats, left: Floats, rows: Floats, exact: bool) -> tuple[floa
     inner = K.T @ seen
     diagonal = gram.diagonal()
     error = float((diagonal / own).sum() - np.trace(inner))
-    # X^-1 M X^-1: its diagonal, and theta times it
+    # the diagonal of X^-1 M X^-1, and theta X^-1 M X^-1
     both = diagonal / own**2 - 2 * (seen * K).sum(axis=1) / own + ((K @ inner) * K).sum(axis=1)
     below = rows / own - (rows @ K) @ K.T
     across = below @ gram

@@ -1,8 +1,8 @@
-"""The search for budget shares of marginals with little weighted error.
+"""Search budget shares of marginals with little weighted error, by exchanges between two marginals at a time.
 
-The error is not convex in the shares (half the level costs more than four times the variance). So this is a search
-without a proof of optimality: exchanges between two marginals at a time, from many starts. Lower bounds show how far
-its plan can be from the best. The search is deterministic.
+The error is not convex in the shares (at half the level, the variance is more than four times as large). So the search
+has no proof of optimality: it starts from many shares. Lower bounds show how far its plan can be from the best. The
+search is deterministic.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,12 +24,12 @@ _GAIN = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeighedError:
-    """The error of a workload as a function of the shares, divided by the variance of noise at level ``level``."""
+    """The error of a workload by the budget shares, in units of the variance of noise at level ``level``."""
 
-    # (spectra, eigenspaces). The error is the sum over eigenspaces of spectrum / eigenvalue; of several spectra, the
-    # largest such sum.
+    # (spectra, eigenspaces). The error of a spectrum is the sum over eigenspaces of spectrum / eigenvalue; for several
+    # spectra, the error is the largest of these sums.
     spectra: Floats
-    loads: Floats  # (marginals, eigenspaces): cells of a group where the marginal is nowhere coarser, else 0
+    loads: Floats  # (marginals, eigenspaces): cells in a group if the marginal is nowhere coarser, else 0
     level: float  # epsilon of the noise at the largest share that a marginal may have
     free: Floats  # additional share of each marginal; (marginals,)
     _positive: tuple[tuple[NDArray[np.bool_], Floats], ...] = field(init=False, repr=False)
@@ -41,7 +41,7 @@ class WeighedError:
     def of(
         cls, blocks: VarianceComponents, spectra: Sequence[Array], level: float, condition: ShareCondition = PLAIN
     ) -> "WeighedError":
-        """The error for these spectra over the marginals of ``blocks``; ``level`` is that of share 1."""
+        """Prepare the error for these spectra over the marginals of ``blocks``; ``level`` is the level of share 1."""
         squares = np.array([np.asarray(spectrum, dtype=float) for spectrum in spectra])
         present = (squares > 0).any(axis=0)
         free = condition.free_of(blocks.sizes == blocks.cells)
@@ -49,49 +49,48 @@ class WeighedError:
         return cls(squares[:, present], loads, level * float(condition.scale) * (1 + free.max()), free)
 
     def __call__(self, shares: Floats) -> Floats:
-        """The error at the shares (..., marginals); inf where an answer is not determined."""
+        """Return the error for each row of shares, (..., marginals); inf if an answer is not determined."""
         return self.weighed(self.eigenvalues(shares))
 
     def eigenvalues(self, shares: Floats) -> Floats:
-        """The eigenvalues at the shares (..., marginals), over the precision at level ``level``."""
+        """Return the eigenvalues at the shares (..., marginals), over the precision at level ``level``."""
         return np.asarray(self.precisions(shares) @ self.loads)
 
     def precisions(self, shares: Floats, of: Any = slice(None)) -> Floats:
-        """The precisions at the shares (..., marginals), over the precision at ``level``; ``of`` selects marginals."""
+        """Return the precisions at the shares (..., marginals), over that at ``level``; ``of`` selects marginals."""
         return np.asarray(relative_precision((shares + self.free[of]) / (1 + self.free.max()), self.level))
 
     def values(self, precisions: Floats) -> Floats:
-        """The errors at precisions (..., marginals)."""
         return self.weighed(np.asarray(precisions @ self.loads))
 
     def slopes(self, precisions: Floats) -> Floats:
-        """The derivatives of the first spectrum's error in the precisions; (marginals,)."""
+        """Return the derivatives of the first spectrum's error with respect to the precisions; (marginals,)."""
         eigenvalues = precisions @ self.loads
         return np.asarray(-self.loads @ (self.spectra[0] / eigenvalues**2))
 
     def each(self, eigenvalues: Floats) -> list[Floats]:
-        """For each spectrum the sum of spectrum / eigenvalue, (...), from eigenvalues (..., eigenspaces)."""
+        """For each spectrum, return the sum of spectrum / eigenvalue, (...), from eigenvalues (..., eigenspaces)."""
         with np.errstate(divide="ignore", over="ignore"):
             inverses = 1 / eigenvalues
         return [inverses[..., present] @ squares for present, squares in self._positive]
 
     def weighed(self, eigenvalues: Floats) -> Floats:
-        """The largest of the sums of `each`; (...)."""
+        """Return the largest of the sums of `each`; (...)."""
         sums = self.each(eigenvalues)
         return sums[0] if len(sums) == 1 else np.asarray(np.maximum.reduce(sums))
 
 
 def best_shares(error: WeighedError, starts: Sequence[Floats]) -> Floats:
-    """The best shares that exchanges reach from these starts; never worse than any start."""
-    # All starts are tried briefly, the best three to the end.
+    """Return the best shares that exchanges reach from these starts; they are never worse than any start."""
+    # Run all starts briefly, and the best three to the end.
     values, tried = descended(error, np.array(starts), sweeps=4)
     values, descents = descended(error, tried[np.argsort(values, kind="stable")[:3]])
     return np.asarray(descents[values.argmin()])
 
 
 def descended(error: WeighedError, starts: Floats, sweeps: int = _SWEEPS) -> tuple[Floats, Floats]:
-    """The errors and the shares, (starts, marginals), after exchanges between pairs of marginals."""
-    # A start is finished when a sweep over all marginals gains less than one part in 10^9.
+    """Return the errors and the shares, (starts, marginals), after exchanges between pairs of marginals."""
+    # A start is finished if a sweep over all marginals gains less than one part in 10^9.
     shares, values = starts.copy(), error(starts)
     going = np.arange(len(starts))
     for _ in range(sweeps):
@@ -109,11 +108,11 @@ def descended(error: WeighedError, starts: Floats, sweeps: int = _SWEEPS) -> tup
 
 
 def lattice_shares(error: Callable[[Floats], Floats], shares: Floats, steps: int) -> NDArray[np.int64]:
-    """Integers >= 0 with sum ``steps`` near the shares: largest remainders, then moves of single steps."""
+    """Return integers >= 0 with sum ``steps`` near the shares: largest remainders, then moves of single steps."""
     exact_steps = shares / shares.sum() * steps
     counts: NDArray[np.int64] = np.floor(exact_steps).astype(np.int64)
     short = steps - int(counts.sum())
-    # The largest remainders are rounded up, ties in order, so that the result is reproducible.
+    # Round the largest remainders up, ties in order, so that the result is reproducible.
     counts[np.argsort(counts - exact_steps, kind="stable")[:short]] += 1
     wanting = np.flatnonzero(shares > 1e-9)
     value = float(error(counts / steps))
@@ -135,8 +134,8 @@ def lattice_shares(error: Callable[[Floats], Floats], shares: Floats, steps: int
 
 
 def chord_shares(error: WeighedError) -> Floats:
-    """The best shares if precision were proportional to the share: the chord of the convex precision."""
-    # Each share is multiplied by the root of its gain, until all gains are 1.
+    """Return the shares that would be best if precision were proportional to the share, as on its chord."""
+    # Multiply each share by the square root of its gain, until all gains are 1.
     shares, spectrum = np.full(len(error.loads), 1 / len(error.loads)), error.spectra.sum(axis=0)
     for _ in range(3000):
         eigenvalues = shares @ error.loads
@@ -149,7 +148,7 @@ def chord_shares(error: WeighedError) -> Floats:
 
 
 def _exchanged(error: WeighedError, shares: Floats, marginal: int) -> Floats:
-    """Shares after the best exchange between one marginal and any other: 9 points, then golden section."""
+    """Return the shares after the best exchange between one marginal and any other: 9 points, then golden section."""
     others = np.delete(np.arange(shares.shape[1]), marginal)
     if not len(others):
         return shares
@@ -157,7 +156,7 @@ def _exchanged(error: WeighedError, shares: Floats, marginal: int) -> Floats:
     precisions = error.precisions(shares)
     precisions[:, marginal] = 0
     rest = (precisions @ error.loads)[:, None] - precisions[:, others, None] * error.loads[others]
-    # Measured marginals are counted: a difference of floats would not be exactly 0.
+    # Count the measured marginals, since a difference of floats would not be exactly 0.
     measured, loaded = (precisions > 0).astype(float), (error.loads > 0).astype(float)
     both = (measured @ loaded)[:, None] - measured[:, others, None] * loaded[others]
     rest = np.where(both > 0, np.maximum(rest, 0), 0.0)
@@ -172,11 +171,11 @@ def _exchanged(error: WeighedError, shares: Floats, marginal: int) -> Floats:
     scanned = along(_SCAN[:, None, None] * total)
     best = scanned.argmin(axis=0)
     low, high = (_SCAN[np.clip(best + step, 0, len(_SCAN) - 1)] * total for step in (-1, 1))
-    # Golden section.
+    # Refine by golden section.
     inner = high - GOLDEN * (high - low)
     outer = low + GOLDEN * (high - low)
     at_inner, at_outer = along(inner), along(outer)
-    # To 1/15 000 of the line: shares are rounded to thousandths at the end.
+    # 20 steps reach 1/15 000 of the line, which suffices: shares are rounded to thousandths at the end.
     for _ in range(20):
         left = at_inner < at_outer
         low, high = np.where(left, low, inner), np.where(left, outer, high)

@@ -1,11 +1,12 @@
-"""One level for several measures of the same individuals: the share of each, with the least weighted sum of errors.
+"""Share one level among several measures of the same individuals, with the least weighted sum of errors.
 
     minimise    sum_m w_m E_m(a_m eps)    over shares a_m > 0 that add up to 1,
 
 where E_m(e) is the error of the plan for measure m at level e. Shares are multiples of 1/N; dynamic programming finds
-the best multiples, for any E_m. Each E_m falls in its level, so that any shares of M measures, rounded up, are no
-better than the best multiples that add up to (N + M - 1)/N: this certifies how far the best multiples are from the
-best shares. At small levels E_m(e) = c_m / e^2, and a_m is proportional to (w_m c_m)^(1/3).
+the best multiples, for any E_m. Each E_m decreases in its level. So any shares of M measures have at least the error of
+these shares rounded up, and so at least that of the best multiples that add up to (N + M - 1)/N. This certifies how far
+the best multiples are from the best shares. At small levels E_m(e) = c_m / e^2, and a_m is proportional to (w_m
+c_m)^(1/3).
 """
 
 from collections.abc import Mapping
@@ -36,15 +37,15 @@ _FLOATS = 1 + Fraction(1, 10**9)
 class SharedLevel(Display):
     """Plans for several measures, and the share of each in one privacy level.
 
-    The shares are exact and add up to 1. So releases at these shares of any level together spend that level, and each
+    The shares are exact and add up to 1. So releases at these shares of a level together spend that level, and each
     release can be relaxed to its share of a larger level. `share_level` finds the shares.
 
     Attributes:
         plans: Plans by name, each at its share of the level.
         shares: Shares by name, > 0.
         level: Privacy level of all measures together.
-        within: Upper bound on the weighted error over the least weighted error at any shares, at the level for which
-            the shares were optimized; None for other shares.
+        within: Upper bound on the ratio of the weighted error to the least weighted error at any shares, at the level
+            for which the shares were optimized; None for shares that were not optimized.
 
     Raises:
         OutOfRange: for shares that are not positive or do not add up to 1, for names that differ, and for units of
@@ -91,7 +92,7 @@ class SharedLevel(Display):
         return SharedLevel, (dict(self.plans), dict(self.shares), self.level, self.within)
 
     def levels(self, level: Level) -> dict[str, Level]:
-        """The level of each measure, if all measures together spend ``level``.
+        """Return the level of each measure, if all measures together spend ``level``.
 
         >>> from utmost.exact import level
         >>> from utmost.privacy import Unit
@@ -124,8 +125,8 @@ def share_level(
     """Share one privacy level among several measures of the same individuals, with the least weighted sum of errors.
 
     The error of a measure is the mean variance of its wanted sums, weighted as in its workload, over the square of the
-    unit's sensitivity: so visits and euros are compared by the largest change of one individual. A column whose events
-    are counted and summed with one noise is one measure.
+    unit's sensitivity: so visits and euros are compared by the largest change of one individual. Counts and sums of a
+    column with shared noise are one measure.
 
     Args:
         plans: Plans by name, each with its workload; the plans keep their marginals and shares.
@@ -134,8 +135,8 @@ def share_level(
         up_to: Highest level to which the releases will ever be relaxed; the shares are optimized for this level.
 
     Returns:
-        The best shares among multiples of 1/200 (smaller steps for more than 10 measures). ``within`` bounds the gain
-        by any other shares.
+        The best shares among multiples of 1/200 (smaller steps for more than 10 measures). The attribute ``within``
+        bounds how much less the error of other shares can be.
 
     Raises:
         OutOfRange, WrongKind, NotANumber: for plans without a workload, no plans, more than 50 plans, unknown names,
@@ -205,7 +206,7 @@ def _read_weights(plans: Any, weights: Any) -> dict[str, float]:
 
 
 def _errors(plan: Plan, level: Level, parts: int) -> Floats:
-    """The error of a plan at 1, 2, ..., ``parts`` equal parts of a level."""
+    """Return the error of a plan at 1, 2, ..., ``parts`` equal parts of a level."""
     assert plan.workload is not None, "checked before"
     scale = float(plan.workload.weight) * float(plan.unit.sensitivity) ** 2
     levels = (level.scaled(Fraction(part, parts)) for part in range(1, parts + 1))
@@ -213,11 +214,11 @@ def _errors(plan: Plan, level: Level, parts: int) -> Floats:
 
 
 def _least(errors: Floats, budget: int) -> tuple[float, list[int]]:
-    """The least sum of errors, one from each row, whose columns (1, 2, ...) add up to the budget; and the columns."""
-    # errors: (measures, N); column b - 1 has the errors with b parts of the level.
+    """Return the least sum of one error from each row, for columns (1, 2, ...) that add up to the budget; and these."""
+    # `errors` has the shape (measures, N); column b - 1 has the errors with b parts of the level.
     sums = np.full(budget + 1, np.inf)
     sums[0], choices = 0.0, list[NDArray[np.int64]]()
-    # grown[b]: the least error of the rows so far with b parts; choice[b]: the number of parts of the last row.
+    # grown[b] is the least error of the rows so far with b parts; choice[b] is the number of parts of the last row.
     for row in errors:
         grown, choice = np.full(budget + 1, np.inf), np.zeros(budget + 1, dtype=np.int64)
         for parts, error in enumerate(row[:budget], 1):
@@ -237,7 +238,7 @@ def levels_of_tables(
     shared: Any,
     epsilon: Number | Level | None,
 ) -> tuple[Level, dict[str, Level]]:
-    """The level of all tables together (by default that of ``shared``), and of each table."""
+    """Return the level of all tables together (by default that of ``shared``), and the level of each table."""
     if not isinstance(shared, SharedLevel):
         raise wrong_kind("shared", "a SharedLevel", shared)
     if not isinstance(tables, Mapping) or set(tables) != set(shared.plans):

@@ -1,10 +1,10 @@
-"""The search for signed rows where one individual changes a few cells together and lowers none.
+"""Search signed rows for a few cells that one individual changes together, if no individual lowers a cell.
 
-With rows a_i at levels e_i the precision matrix is X = sum of p(e_i) a_i a_i', p(e) = cosh e - 1, and the mean variance
-of the k cells is tr X^-1 / k. The levels form a polytope: sum_i e_i |a_i d| <= E for the 2^k - 1 changes d. p is convex
-with p'(0) = 0, so that few rows are best, and a descent from all rows at once ends in bad corners. So sets of rows are
-ranked at equal levels, from several starts, exchanging, adding and dropping one row at a time. The best sets, and for
-four and five cells a set that a branch and bound found, are then optimized at the level itself.
+With rows a_i at levels e_i, the precision matrix is X = sum of p(e_i) a_i a_i', p(e) = cosh e - 1, and the mean
+variance of the k cells is tr X^-1 / k. The levels form a polytope: sum_i e_i |a_i d| <= E for the 2^k - 1 changes d.
+Since p is convex with p'(0) = 0, few rows are best, and a descent that starts with all rows ends in bad corners. So the
+search first compares sets of rows at equal levels: from several starts, it exchanges, adds or drops one row at a time.
+Then it optimizes the levels of the best sets, and, for four and five cells, of a set that a branch and bound found.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,32 +24,32 @@ from utmost.errors import OutOfRange
 
 MOST_CELLS = 5  # rows for more cells are searched in groups of cells
 
-LARGEST_GROUP = 7  # one cell and three pairs: their rows are known without a search
+LARGEST_GROUP = 7  # one cell and three pairs of cells: `paired_rows` needs no search
 
 
 Gram = tuple[tuple[float, ...], ...]
 
-_STEPS, _PARTS = 1000, (4, 12, 60, 1000)  # shares are rounded to multiples of 1/part, then scaled
+_STEPS, _PARTS = 1000, (4, 12, 60, 1000)  # shares are rounded to multiples of 1/parts, then scaled
 _EQUAL, _PLAIN = 1e-9, 1e-4  # the relative loss allowed for fewer rows, and for simpler shares
 _STARTS, _MOVES, _POLISHED = 24, 40, 8
 _WIDEST, _NARROWEST, _DIRECTIONS = 0.3, 1e-4, 48  # steps of the descent, in the logarithms of shares
-_SILENT = 40.0  # for larger levels, whose precisions exceed floats, the rows of this level are used
+_SILENT = 40.0  # above this level precisions exceed floats, and the rows of this level are used
 _LOST = 1e-12  # a precision below this fraction of the largest precision is lost in floats
 _TRACE = 1 / 400  # a row with a smaller share is left out, if possible
 _FOUND = {
     4: ((0, 1, -1, 0), (1, 0, 0, -1), (1, -1, -1, 1), (1, 1, 1, 1)),
     5: ((0, 0, 0, 1, 0), (0, 0, 1, -1, 1), (0, 0, 1, 0, -1), (1, -1, 0, 0, 0), (1, 1, 0, -1, 0)),
 }
-"""The best sets found by branch and bound over all rows with entries up to 1; a search at equal levels misses them."""
+"""By number of cells, the best set of rows with entries up to 1 that a branch and bound found; the search misses it."""
 
 
 @lru_cache(maxsize=256)
 def signed_rows(
     cells: int, epsilon: float, *, square: bool = False, gram: Gram | None = None
 ) -> tuple[SignedRows, tuple[Fraction, ...]]:
-    """Rows for 1 to 5 cells, and their shares, which spend the level exactly; up to half a second."""
-    # `epsilon` is that of all cells, for sensitivity 1. `square`: as many rows as cells, so that the cells determine
-    # the sums. `gram`: M of tr(M X^-1), by default equal weights of the cells.
+    """Return rows for 1 to 5 cells, and their budget shares, which spend the level exactly; up to half a second."""
+    # `epsilon` is the level of all cells, for sensitivity 1. `square` requests as many rows as cells, so that the cells
+    # determine the sums. `gram` is M of tr(M X^-1), by default with equal weights of the cells.
     if not 1 <= cells <= MOST_CELLS:
         raise OutOfRange(f"signed rows are searched for 1 to {MOST_CELLS} cells", came=cells)
     epsilon = min(epsilon, _SILENT)
@@ -66,13 +66,13 @@ def signed_rows(
 def grouped_rows(
     cells: int, epsilon: float, *, square: bool = False
 ) -> tuple[tuple[int, ...], tuple[Fraction, ...], tuple[tuple[SignedRows, tuple[Fraction, ...]], ...]]:
-    """The sizes of groups of cells (1 to 5, or 7), the groups' shares, and each group's rows with their shares."""
-    # The error of groups at shares w is the sum of c/w^2. It is least for w proportional to c^(1/3), and then the cube
-    # of the sum of the c^(1/3). So the groups with the least sum of c^(1/3) are taken.
+    """Split cells into groups (of 1 to 5, or 7): return sizes and shares, and each group's rows with their shares."""
+    # The error of groups at shares w is the sum of c/w^2. It is least if w is proportional to c^(1/3); then it is the
+    # cube of the sum of the c^(1/3). So choose the groups with the least sum of c^(1/3).
     sizes = [size for size in (*range(1, MOST_CELLS + 1), LARGEST_GROUP) if size <= cells]
     roots = {}
     for size in sizes:
-        part = epsilon * size / cells  # about the level of the group, which follows from the shares below
+        part = epsilon * size / cells  # about the level that the group gets from the shares below
         roots[size] = (size * _error_of(*_rows_of_group(size, part, square=square), part)) ** (1 / 3)
     best: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
     for count in range(1, cells + 1):
@@ -93,9 +93,9 @@ def _rows_of_group(size: int, epsilon: float, *, square: bool) -> tuple[SignedRo
 
 
 def paired_rows(pairs: int) -> tuple[SignedRows, tuple[Fraction, ...]]:
-    """Rows for one cell x and pairs (y, z): x at share 1/2; y - z and x - y - z of each pair at 1/(2 pairs)."""
-    # Where x changes, each pair costs one share, however it changes: 1/2 + 1/2. Where x does not change, each pair
-    # costs at most two shares: 1.
+    """Return rows for one cell x and pairs (y, z): x at share 1/2; y - z and x - y - z of each pair at 1/(2 pairs)."""
+    # If x changes, it costs 1/2, and each pair costs one share, however it changes: 1 in all. If x does not change,
+    # each pair costs at most two shares: at most 1 in all.
     cells = 2 * pairs + 1
     rows = [tuple(int(at == 0) for at in range(cells))]
     for first in range(1, cells, 2):
@@ -107,10 +107,10 @@ def paired_rows(pairs: int) -> tuple[SignedRows, tuple[Fraction, ...]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pool:
-    """Rows to choose from; no two are equal up to a factor."""
+    """Rows to choose from; no row is a multiple of another."""
 
     rows: NDArray[np.int64]  # (rows, cells)
-    loads: Floats  # (changes, rows)
+    loads: Floats  # |a d| for each change d and row a; (changes, rows)
     gram: Floats  # M of tr(M X^-1); (cells, cells)
 
     @classmethod
@@ -121,7 +121,7 @@ class _Pool:
         return cls(rows, _loads(rows), gram)
 
     def values(self, sets: NDArray[np.intp]) -> Floats:
-        """The weighted variances of sets of rows, (sets, rows), at equal levels, over that at the full level."""
+        """Return the weighted variances of sets of rows, (sets, rows), at equal levels, over that at the full level."""
         chosen = self.rows[sets].astype(float)
         X = np.einsum("bij,bik->bjk", chosen, chosen)
         charges = self.loads[:, sets].sum(axis=2).max(axis=0)
@@ -132,7 +132,7 @@ class _Pool:
 
 
 def _ranked(pool: _Pool, *, square: bool) -> list[tuple[int, ...]]:
-    """The best sets of rows at equal levels that exchanges find, and the set of single cells."""
+    """Return the best sets of rows at equal levels that exchanges find, and the set of single cells."""
     cells = pool.rows.shape[1]
     alone = tuple(int(np.flatnonzero((pool.rows == row).all(axis=1))[0]) for row in np.eye(cells, dtype=int))
     seen: dict[tuple[int, ...], float] = {alone: float(pool.values(np.array([alone]))[0])}
@@ -147,7 +147,7 @@ def _ranked(pool: _Pool, *, square: bool) -> list[tuple[int, ...]]:
                 values = pool.values(sets)
                 for nearest in np.argsort(values, kind="stable")[:4]:
                     seen[tuple(sorted(sets[nearest].tolist()))] = float(values[nearest])
-                if values.min() < least * (1 - 1e-12):  # by more than rounding, or the search would cycle
+                if values.min() < least * (1 - 1e-12):  # ignore rounding errors, or the search would cycle
                     best, least = tuple(sorted(sets[int(values.argmin())].tolist())), float(values.min())
             if best == place:
                 break
@@ -157,7 +157,7 @@ def _ranked(pool: _Pool, *, square: bool) -> list[tuple[int, ...]]:
 
 
 def _found(pool: _Pool) -> list[tuple[int, ...]]:
-    """The sets of `_FOUND`, over the cells in the best order."""
+    """Return the set of `_FOUND` for this number of cells, with the cells in the best order."""
     cells = pool.rows.shape[1]
     if cells not in _FOUND:
         return []
@@ -169,10 +169,10 @@ def _found(pool: _Pool) -> list[tuple[int, ...]]:
 
 
 def _neighbours(place: tuple[int, ...], pool: int, cells: int, *, square: bool) -> Iterator[NDArray[np.intp]]:
-    """The sets that differ by one row: exchanged, added, or left out."""
+    """Yield arrays of sets that differ from a set by one row: exchanged, added, or left out."""
     others = np.setdiff1d(np.arange(pool), place)
     size = len(place)
-    # Each row of the set in turn, by each of the others.
+    # Exchange each row of the set for each row outside it.
     exchanged = np.tile(np.array(place), (size * len(others), 1))
     exchanged[np.arange(len(exchanged)), np.repeat(np.arange(size), len(others))] = np.tile(others, size)
     yield exchanged
@@ -185,7 +185,7 @@ def _neighbours(place: tuple[int, ...], pool: int, cells: int, *, square: bool) 
 
 
 def _polished(pool: _Pool, chosen: Sequence[int], epsilon: float) -> tuple[float, SignedRows, tuple[Fraction, ...]]:
-    """The weighted variance at the level itself, the rows and the shares; rows with tiny shares are left out."""
+    """Return the weighted variance at the level itself, rows and shares; rows with tiny shares are left out."""
     rows = pool.rows[list(chosen)]
     loads = pool.loads[:, list(chosen)]
     shares = _descended(rows, loads, epsilon, pool.gram)
@@ -209,7 +209,7 @@ def _polished(pool: _Pool, chosen: Sequence[int], epsilon: float) -> tuple[float
 
 
 def _descended(rows: NDArray[np.int64], loads: Floats, epsilon: float, gram: Floats) -> Floats:
-    """Shares of little error, from equal shares: random steps (fixed seed), which shrink when none gains."""
+    """Search shares of little error from equal shares: random steps (fixed seed), which shrink when none gains."""
     random = np.random.default_rng(0)
     share = np.ones(len(rows))
     value, width = _errors(rows, loads, share[None], epsilon, gram)[0], _WIDEST
@@ -226,26 +226,26 @@ def _descended(rows: NDArray[np.int64], loads: Floats, epsilon: float, gram: Flo
 
 
 def _errors(rows: NDArray[np.int64], loads: Floats, shares: Floats, epsilon: float, gram: Floats) -> Floats:
-    """The weighted variances at shares that are scaled to spend the level, over 2/epsilon^2."""
+    """Return the weighted variances at shares that are scaled to spend the level, over 2/epsilon^2."""
     levels = shares * (epsilon / (shares @ loads.T).max(axis=1, keepdims=True))
     precisions = 2 * np.sinh(np.minimum(levels, 700.0) / 2) ** 2 * (2 / epsilon**2)
     A = rows.astype(float)
     X = np.einsum("bi,ij,ik->bjk", precisions, A, A)
     try:
         inverses = np.linalg.inv(X)
-    except np.linalg.LinAlgError:  # where only a total is wanted, the other rows have nearly no level
+    except np.linalg.LinAlgError:  # if only a total is wanted, the other rows have nearly no level
         inverses = np.linalg.inv(X + _LOST * X.trace(axis1=1, axis2=2)[:, None, None] * np.eye(A.shape[1]))
     return np.asarray((inverses * gram).sum(axis=(1, 2)))
 
 
 def _error_of(rows: SignedRows, shares: Sequence[Fraction], epsilon: float, gram: Floats | None = None) -> float:
-    """The weighted variance at shares that spend the level; ``gram`` is by default the mean over the cells."""
+    """Return the weighted variance at shares that spend the level; ``gram`` is by default the mean over the cells."""
     A = np.array(rows)
     weights = np.eye(A.shape[1]) / A.shape[1] if gram is None else gram
     return float(_errors(A, _loads(A), np.array([[float(share) for share in shares]]), epsilon, weights)[0])
 
 
 def _loads(rows: NDArray[np.int64]) -> Floats:
-    """|a d| for each row a and each nonzero change d in {0, 1}^cells; (changes, rows)."""
+    """Return |a d| for each row a and each nonzero change d in {0, 1}^cells; (changes, rows)."""
     changes = np.array([change for change in product((0, 1), repeat=rows.shape[1]) if any(change)])
     return np.asarray(np.abs(changes @ rows.T), dtype=float)

@@ -1,8 +1,8 @@
-"""The limit of each wanted table: the error of noise on that table alone, at its share of the budget.
+"""Limit the error of each wanted table to that of separate noise on this table, at its share of the budget.
 
-A plan of the least weighted error may sacrifice one table to the others. Within the limits, no table is worse than with
-separate noise. A table at share s has a variance of about 2/(s epsilon)^2, so that with weights w the least weighted
-error of tables with separate noise is at budget shares proportional to w^(1/3); equal weights have equal shares.
+The plan of least weighted error may give one table a large error in favour of the others. If all tables keep their
+limits, no table is worse than with separate noise. A table at budget share s has a variance of about 2/(s epsilon)^2.
+So the weighted error of tables with separate noise is least if the shares are proportional to weight^(1/3).
 """
 
 from collections.abc import Callable, Mapping
@@ -19,17 +19,17 @@ from utmost.publish.workloads.planning.searches.plan_search import FoundSums, Pl
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Marginal
 
-_CLOSE = 1e-9  # errors with a smaller relative difference are equal
+_CLOSE = 1e-9  # errors with a smaller relative difference count as equal
 _PARTS, _STEPS = 10**6, 1000
 _HALVINGS = 10
 _ROUNDS, _MOST = 4, 100.0
-# Where a variance is x times its limit, the weight is multiplied by x^_URGED: a weight times c divides the variance by
-# c^(1/4) or more.
+# If a variance is x times its limit, the weight is multiplied by x^_URGED: c times the weight divides the variance by
+# about c^(1/4) or more.
 _URGED = 4
 
 
 def budget_shares(workload: Workload) -> dict[str, Fraction]:
-    """The budget share of each wanted part if each had separate noise: proportional to weight^(1/3)."""
+    """Return the budget share of each wanted part if each had separate noise: proportional to weight^(1/3)."""
     parts = workload.parts
     if len({part.weight for part in parts}) == 1:
         return {part.name: Fraction(1, len(parts)) for part in parts}
@@ -41,9 +41,9 @@ def budget_shares(workload: Workload) -> dict[str, Fraction]:
 
 
 def own_marginals(workload: Workload) -> dict[str, Marginal]:
-    """The coarsest measurable marginal that determines each part."""
+    """For each part, return the coarsest measurable marginal that determines it."""
     domain = workload.domain
-    # Uneven levels of one tree are measured where nothing but groups is wanted.
+    # Uneven levels of a tree can be measured if only groups are wanted.
     if is_unequal_tree(domain) and all(isinstance(sums, Groups) for part in workload.parts for sums in part.sums):
         return {part.name: part.marginal(domain) for part in workload.parts}
     even = EvenLevels.of(workload)
@@ -51,7 +51,7 @@ def own_marginals(workload: Workload) -> dict[str, Marginal]:
 
 
 def table_limits(request: PlanRequest) -> dict[str, float]:
-    """The variance of each part by noise on its own marginal alone, at its budget share."""
+    """Return the variance of each part with separate noise on its own marginal, at its budget share."""
     workload, unit, at = request.workload, request.unit, request.level_of_cells
     marginals, shares, known = own_marginals(workload), budget_shares(workload), dict[tuple[bool, Fraction], float]()
     limits = {}
@@ -62,7 +62,7 @@ def table_limits(request: PlanRequest) -> dict[str, float]:
             charge = charge_of(workload.domain, unit, {marginal: Fraction(1)})
             # A public total costs nothing at any level.
             known[key] = float(1 / precision(at * float(share / charge))) if charge else float("inf")
-        # The mean over a part's answers of the sum of squared coefficients of a marginal's groups.
+        # Compute the mean over a part's answers of the sum of squared coefficients of the marginal's groups.
         squares = 1.0
         for sums, axis, level in zip(part.sums, workload.domain.axes, marginal, strict=True):
             if isinstance(sums, Groups) and sums.at == level:
@@ -83,9 +83,9 @@ def is_within(variances: Mapping[str, float], limits: Mapping[str, float]) -> bo
 
 
 def limited(request: PlanRequest, search: Callable[[PlanRequest], Shares], *, repeats: bool) -> Shares:
-    """The shares of least weighted error found within the limits of all tables."""
-    # Where the search exceeds a limit, it is repeated with more weight on the tables above their limits. Its results
-    # are mixed with the equal split, whose least-squares estimates are within all limits.
+    """Return the shares of least weighted error that a search finds within the limits of all tables."""
+    # If the result exceeds a limit, the search is repeated with more weight on the tables above their limits. The
+    # results are mixed with the equal split, since least squares from the equal split are within all limits.
     limits = table_limits(request)
     if len(limits) == 1:  # no search is worse than one table at the full level
         return search(request)
@@ -114,7 +114,7 @@ def limited(request: PlanRequest, search: Callable[[PlanRequest], Shares], *, re
     steps = {marginal: share * _STEPS for marginal, share in best.items()}
     short = best
     if sum(steps.values(), Fraction(0)) == _STEPS and min(steps.values()) >= 1:
-        # Shares that add up to 1 are rounded to thousandths by largest remainders.
+        # Round shares that add up to 1 to thousandths, by largest remainders.
         whole = {marginal: int(count) for marginal, count in steps.items()}
         lacking = _STEPS - sum(whole.values())
         for marginal in sorted(steps, key=lambda marginal: whole[marginal] - steps[marginal])[:lacking]:
@@ -124,13 +124,13 @@ def limited(request: PlanRequest, search: Callable[[PlanRequest], Shares], *, re
 
 
 def equal_split(request: PlanRequest) -> Shares:
-    """Each wanted part's marginal at its budget share, scaled to spend the level."""
+    """Give each wanted part's marginal its budget share, and scale the shares to spend the level."""
     domain, unit = request.workload.domain, request.unit
     marginals, budget = own_marginals(request.workload), budget_shares(request.workload)
     shares: dict[Marginal, Fraction] = {}
     for name, marginal in marginals.items():
         charge = charge_of(domain, unit, {marginal: Fraction(1)})
-        # A public total has the same share as in a search: the largest that floats can hold.
+        # A public total gets the same share as in a search: the largest one that floats can represent.
         loudest = max(
             condition.scale * condition.free
             for condition in share_conditions(unit, domain.size, request.level_of_cells)
@@ -140,7 +140,6 @@ def equal_split(request: PlanRequest) -> Shares:
 
 
 def _spending(request: PlanRequest, shares: Shares) -> Shares:
-    """Shares scaled to spend the level."""
     charge = charge_of(request.workload.domain, request.unit, shares)
     return {marginal: share / charge for marginal, share in shares.items()} if charge else shares
 
@@ -152,7 +151,7 @@ def mixed_within(
     limits: Mapping[str, float],
     spending: Callable[[Shares], Shares] = dict,
 ) -> FoundSums:
-    """A mixture of a found plan and a split, within the limits, with as much of the found plan as possible."""
+    """Mix a found plan with a split: return the mixture within the limits that has most of the found plan."""
     # `spending` scales a mixture so that it spends the level.
     if is_within(found.variances(request), limits):
         return found

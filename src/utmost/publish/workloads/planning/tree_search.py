@@ -1,4 +1,4 @@
-"""The search for the shares of the levels of one axis whose groups differ in size, by exchanges between two levels."""
+"""Search the budget shares of the levels of one axis whose groups differ in size, by exchanges between two levels."""
 
 from fractions import Fraction
 
@@ -22,16 +22,16 @@ _LATTICE = 1000
 def least_tree_shares(
     workload: Workload, unit: Unit, epsilon: Number | Level, condition: ShareCondition | None = None
 ) -> dict[Marginal, Fraction]:
-    """Shares of the levels with little weighted error, multiples of 1/1000; ``condition`` is by default the first."""
-    # Starts: each level alone, equal shares of the wanted levels, and equal shares of all. The result is never worse
-    # than a start, and not proved to be the best.
+    """Return shares of the levels with little error, multiples of 1/1000; ``condition`` is by default the first one."""
+    # Start from the share 1 of each single level, from equal shares of the wanted levels, and from equal shares of all.
+    # The result is never worse than a start, but not proved to be the best.
     chosen = share_conditions(unit, workload.domain.size)[0] if condition is None else condition
     error = TreeError.of(workload, unit, epsilon, chosen)
     count = len(error.tree.groups)
     wanted = np.array([float(bool(weights.any())) for weights in error.weights])
     starts = [*np.eye(count), wanted / wanted.sum(), np.full(count, 1 / count)]
     searched = min((_descended(error, start) for start in starts), key=lambda descent: descent[0])[1]
-    # The starts are rounded, too: the result of the search may lose more by rounding than it had gained.
+    # Round the starts, too: the result of the search may lose more by rounding than it has gained.
     options = [lattice_shares(error, shares, _LATTICE) / _LATTICE for shares in (searched, *starts)]
     best = min(options, key=lambda shares: float(error(shares)))
     steps = np.rint(best * _LATTICE).astype(int).tolist()
@@ -39,7 +39,7 @@ def least_tree_shares(
 
 
 def _descended(error: TreeError, start: Floats) -> tuple[float, Floats]:
-    """Exchanges between pairs of levels until a sweep gains less than one part in 10^8."""
+    """Exchange shares between pairs of levels until a sweep gains less than one part in 10^8."""
     shares, value = start.copy(), float(error(start))
     for _ in range(_SWEEPS):
         before = value
@@ -48,13 +48,13 @@ def _descended(error: TreeError, start: Floats) -> tuple[float, Floats]:
                 value, shares = min(
                     (value, shares), _exchanged(error, shares, level, finer_level), key=lambda exchange: exchange[0]
                 )
-        if not value < before * (1 - 1e-8):  # any shares keep the level, so that the search may end early
+        if not value < before * (1 - 1e-8):  # any shares keep the level, so the search may end early
             break
     return value, shares
 
 
 def _exchanged(error: TreeError, shares: Floats, level: int, finer_level: int) -> tuple[float, Floats]:
-    """The best point on the line between two levels: a scan, refined by golden section."""
+    """Return the best point on the line between two levels: a scan, refined by golden section."""
     total = shares[level] + shares[finer_level]
 
     def at(part: float) -> tuple[float, Floats]:

@@ -1,1 +1,1 @@
-"""Estimates of all sums from noisy sums; clean tables without negative cells."""
+"""Estimates of all sums from noisy sums, and clean tables without negative cells."""

@@ -1,10 +1,10 @@
 """The inverse of a positive definite integer matrix, rounded to binary digits: the same integers on every machine.
 
-Floats give a start, which differs between machines in the last digits. Newton's steps X <- X (2 - M X) on integers
+The start is computed in floats, whose last digits differ between machines. Newton's steps X <- X (2 - M X) on integers
 double the digits. The exact residual 1 - M X bounds the error of X, and an entry is rounded only if its error bound
 excludes the middle between two integers. An entry that stays undecided with more digits may lie exactly in the middle:
-its column is solved in rationals. Where floats fail, as for weights with ratio 10^15, interval arithmetic gives the
-start.
+then its column is solved in rationals. If floats fail, as for weights with ratio 10^15, interval arithmetic computes
+the start.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ _STEPS, _ROUNDS = 12, 2
 
 
 def rounded_inverse(matrix: Array, scale: int) -> Array:
-    """scale M^-1, each entry rounded to the nearest integer, halves up; M of Python integers, (m, m)."""
+    """Return scale M^-1, each entry rounded to the nearest integer, halves up; M has Python integers, (m, m)."""
     size = len(matrix)
     if not size:
         return np.zeros((0, 0), dtype=object)
@@ -28,7 +28,7 @@ def rounded_inverse(matrix: Array, scale: int) -> Array:
     for spare in range(_SPARE, _SPARE * (_ROUNDS + 1), _SPARE):
         digits = max(scale, int(max(matrix.ravel())) * size).bit_length() + spare
         near, off = _newton(whole, matrix, digits, (1 << digits - _MARGIN) // scale)
-        # scale times the entries, rounded; and the indices of undecided entries.
+        # Round scale times the entries, and collect the indices of undecided entries.
         half = 1 << (digits - 1)
         rounded, unsure = [], []
         for place, entry in enumerate(near.entries()):
@@ -47,7 +47,7 @@ def rounded_inverse(matrix: Array, scale: int) -> Array:
 
 
 def _newton(whole: fmpz_mat, matrix: Array, digits: int, enough: int) -> tuple[fmpz_mat, int]:
-    """2^digits M^-1 approximately, and a bound on the error of each entry; ``enough`` is the wanted bound."""
+    """Return 2^digits M^-1 approximately, and a bound on the error of each entry, at most ``enough`` if possible."""
     size, whole_unit = len(matrix), 1 << digits
     unit = fmpz_mat(size, size, [whole_unit * (i == j) for i in range(size) for j in range(size)])
     start = _float_start(matrix, digits)
@@ -70,7 +70,7 @@ def _newton(whole: fmpz_mat, matrix: Array, digits: int, enough: int) -> tuple[f
 
 
 def _float_start(matrix: Array, digits: int) -> fmpz_mat | None:
-    """The inverse in floats of the matrix scaled to a diagonal of 1; None where it is singular in floats."""
+    """Return the inverse in floats of the matrix scaled to a diagonal of 1; None if it is singular in floats."""
     size = len(matrix)
     shift = [max(0, int(matrix[i, i]).bit_length() - 1) // 2 for i in range(size)]
     plain = np.array(
@@ -86,7 +86,7 @@ def _float_start(matrix: Array, digits: int) -> fmpz_mat | None:
 
 
 def _interval_start(whole: fmpz_mat, digits: int) -> fmpz_mat:
-    """The inverse by intervals of twice the digits; 0 where they do not separate the matrix from singular ones."""
+    """Return the inverse by intervals of twice the digits; 0 if these cannot exclude that the matrix is singular."""
     size = whole.nrows()
     with working_precision(2 * digits):
         try:
@@ -97,14 +97,13 @@ def _interval_start(whole: fmpz_mat, digits: int) -> fmpz_mat:
 
 
 def _norm(matrix: fmpz_mat) -> int:
-    """The largest sum of absolute entries of a row."""
+    """Return the largest sum of absolute entries of a row."""
     width = matrix.ncols()
     sizes = [abs(int(entry)) for entry in matrix.entries()]
     return max(sum(sizes[row : row + width]) for row in range(0, len(sizes), width))
 
 
 def _float(whole: int, shift: int) -> float:
-    """whole / 2^shift as a float."""
     extra = max(0, abs(whole).bit_length() - 64)
     return float(np.ldexp(float(whole >> extra), extra - shift))
 

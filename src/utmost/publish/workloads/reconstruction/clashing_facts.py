@@ -1,4 +1,4 @@
-"""Public facts that contradict each other, found by a linear program without solution and named by its multipliers."""
+"""Find public facts that contradict each other: by a linear program without solution, whose multipliers name them."""
 
 from fractions import Fraction
 from math import inf
@@ -11,17 +11,17 @@ from utmost.core.programs.highs import InfeasibleProgram, solve
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.publish.workloads.reconstruction.public_facts import MOST_NAMED, PublicFacts, clash_of
 
-_FLOATS = 2**53  # integers up to this number are exact floats
-_NONE = 1e-9  # a smaller multiplier of the solver is 0
+_FLOATS = 2**53  # floats represent integers up to this number exactly
+_NONE = 1e-9  # a smaller multiplier of the solver counts as 0
 
 
 def check_feasible(facts: PublicFacts) -> None:
-    """Check that all facts hold for some table of numbers >= 0; the error names facts that clash."""
+    """Check that all facts hold for some table of numbers >= 0; the error names facts that contradict each other."""
     if not facts.bounds:
         return
     known = [(marginal, place) for marginal in facts.bounds for place in facts.places(marginal)]
     row_of = {fact: row for row, fact in enumerate(known)}
-    column_of = np.zeros(facts.domain.shape, dtype=np.int64)  # cells that are in the same known sums
+    column_of = np.zeros(facts.domain.shape, dtype=np.int64)  # equal for cells that are in the same known sums
     rows = []
     for marginal in facts.bounds:
         numbers = np.full(int(np.prod(facts.domain.group_shape(marginal))), -1)

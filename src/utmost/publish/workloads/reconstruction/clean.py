@@ -1,12 +1,12 @@
-"""Nonnegative integer cells nearest to noisy sums: controlled rounding of the least squares.
+"""Round the nonnegative least squares to integer cells, so that sums change little: controlled rounding.
 
-Every answer is a sum of cells: once the cells are integers and not negative, all sums agree, and no constraint between
-tables is needed. `nonnegative_squares` is the first step. The second step takes every cell, every measured sum and
-every public sum to the integer below or above it, with the least total change: a linear program over the fractional
-parts. Where the marginals form two chains, each of marginals that refine one another, the sums are two laminar families
-of sets, their incidence matrix is totally unimodular, and the program's vertices are integers [edmonds1970]. Otherwise
-(three-way tables) the solution may have fractions; they are rounded, and the largest change of a sum is reported. An
-integer program over the public sums makes these hold.
+Every answer is a sum of cells, so if the cells are nonnegative integers, all sums agree without constraints between
+tables. The first step is `nonnegative_squares`. The second step, in this module, rounds every cell, every measured sum
+and every public sum to the integer below or above it, with the least total change: a linear program over the fractional
+parts. If the marginals form two chains, in each of which marginals refine one another, their groups are two laminar
+families of sets. Then their incidence matrix is totally unimodular, and the program's vertices are integers
+[edmonds1970]. Otherwise (three-way tables) the solution may have fractions; these are rounded, and the largest change
+of a sum is reported. For public sums, an integer program then makes the facts hold.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -29,10 +29,10 @@ from utmost.publish.workloads.reconstruction.whole_flows import whole_flow
 from utmost.tables.axes.axes import Axis
 from utmost.tables.axes.domain import Domain, Marginal, finest_common, with_level
 
-_NEAR = 1e-7  # a cell that is this near to an integer is taken as the integer
+_NEAR = 1e-7  # a cell that is this near to an integer counts as that integer
 MANY = 10_000  # for more cells, rounding an interior optimum is faster than a simplex method
 _ROWS = 4  # with fewer cells for each sum, a simplex method is fast
-_FIRST_STEPS = 6  # steps of the interior point method before a simplex method continues
+_FIRST_STEPS = 6  # number of interior point steps before a simplex method continues
 # A simplex method continues for at most 1 500 sums, with at most 5 cells and 20 steps for each sum.
 _MOST_ROWS, _TIED, _PIVOTS = 1_500, 5, 20
 _PROVEN = 1e-9  # the largest duality gap for each cell
@@ -43,21 +43,22 @@ class Rounded:
     """The integer cells of a clean table."""
 
     cells: NDArray[Any]
-    whole: bool  # whether the marginals form two chains: every measured sum then moved by less than 1
-    largest_move: float  # the most that rounding moved a measured sum
+    whole: bool  # whether the marginals form two chains: then every measured sum changed by less than 1
+    largest_move: float  # largest change of a measured sum by rounding
 
 
 def controlled_rounding(
     domain: Domain, marginals: list[Marginal], squares: NonNegative, facts: PublicFacts | None = None
 ) -> Rounded:
-    """Round every cell to the integer below or above it, and every sum of the marginals, too, where possible."""
-    # A linear program with a variable for each cell that is no integer. Above 10^4 variables in two chains: steps of an
-    # interior point method, cycles of four, and, for up to 1 500 sums, a simplex method over a tenth of the variables.
+    """Round every cell to the integer below or above it, and, if possible, every sum of the marginals, too."""
+    # Solve a linear program with a variable for each cell that is not an integer. With more than 10^4 variables in two
+    # chains, use interior point steps, cycles of four arcs, and, for up to 1 500 sums, a simplex method over a tenth of
+    # the variables.
     floor = np.floor(squares.rest + _NEAR)
     part = np.where(squares.rest - floor > _NEAR, squares.rest - floor, 0.0)
     up = np.zeros(domain.shape)
     open_cells = np.flatnonzero(part.ravel())
-    # The public facts minus the sums of the integers below the cells.
+    # Subtract the sums of the integers below the cells from the public facts.
     limits: SumLimits = {}
     if facts is not None:
         bounds = facts.minus(squares.whole + floor.astype(np.int64))
@@ -79,13 +80,13 @@ def controlled_rounding(
 
 
 SumLimits = Mapping[Marginal, tuple[Floats, Floats]]
-"""For each marginal, lower and upper bounds on what may be added to each sum."""
+"""For each marginal, lower and upper bounds on the amount that rounding adds to each sum."""
 
 
 def _integers_with_facts(
     domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], limits: SumLimits
 ) -> Floats:
-    """Integers near ``up`` for which the facts hold, by branch and bound: floors or ceilings, or else any integers."""
+    """Return integers near ``up`` for which the facts hold: floors or ceilings if possible, else any integers."""
     lower, upper = facts.box(floor)
     base = np.floor(up + _NEAR)
     part, start = up - base, 0
@@ -124,9 +125,9 @@ def _integers_with_facts(
 
 
 def kept_in_rounding(domain: Domain, measured: Iterable[Marginal]) -> tuple[Domain, list[Marginal]]:
-    """The domain, and the marginals with sums that rounding should change by less than 1."""
-    # The measured marginals. In place of hat functions, which overlap, nested runs of 4, 16, 64, ... values along their
-    # axis, unless it has levels: a range then moves by less than twice the number of its runs.
+    """Return a domain, and the marginals over it whose sums rounding should change by less than 1."""
+    # These are the measured marginals. Hat functions overlap, so along their axis, unless it has levels, nested runs of
+    # 4, 16, 64, ... values replace them: a range then changes by less than twice the number of its runs.
     marginals = list(measured)
     place = place_of_hats(marginals)
     if place is None:
@@ -140,7 +141,7 @@ def kept_in_rounding(domain: Domain, measured: Iterable[Marginal]) -> tuple[Doma
         with_runs = Axis((axis.levels[0], *names), (axis.labels[0], *labels), (axis.starts[0], *starts))
         domain = Domain({of.levels[0]: with_runs if at == place else of for at, of in enumerate(domain.axes)})
     groups = [marginal for marginal in marginals if not is_hats(marginal)]
-    if len(axis.levels) == 1:  # with the runs, "all" has another level number
+    if len(axis.levels) == 1:  # adding the runs changes the level number of "all"
         last = len(domain.axes[place].levels)
         groups = [with_level(group, place, last if group[place] else 0) for group in groups]
     others = finest_common(groups)
@@ -151,7 +152,7 @@ def kept_in_rounding(domain: Domain, measured: Iterable[Marginal]) -> tuple[Doma
 def _least_moves(
     domain: Domain, marginals: list[Marginal], part: Floats, cells: NDArray[np.intp], limits: SumLimits
 ) -> Floats:
-    """The cells to round up such that no sum changes by 1 or more, with the least total change, within the limits."""
+    """Return the cells to round up, so that no sum changes by 1 or more, with the least total change."""
     rows, lower, upper, start = [], [], [], 0
     groups: dict[Marginal, NDArray[np.int64]] = {}
     for marginal in marginals:
@@ -159,7 +160,7 @@ def _least_moves(
             continue
         sums = domain.sums(part, marginal).ravel()
         near = np.rint(sums)
-        # An integer up to rounding errors must not move.
+        # A sum that is an integer up to rounding errors must not change.
         sums = np.where(np.abs(sums - near) < 1e-6, near, sums)
         groups[marginal] = domain.spread(np.arange(sums.size), marginal).ravel()[cells]
         rows.append(groups[marginal] + start)
@@ -185,11 +186,11 @@ def _least_moves(
 
 
 def least_whole_flow(program: LinearProgram, sums: ChainSums, chains: list[list[NDArray[np.int64]]]) -> Floats | None:
-    """An integer optimum of the program of two chains, proved by duals up to 10^-9 a cell, or None."""
+    """Return an integer optimum of the program of two chains, proved by duals up to 10^-9 a cell; or None."""
 
-    # Equal fractions make whole faces of the program optimal, on which a simplex method takes cubic time. An interior
-    # point method takes about thirty steps, and all cycles of its arcs then have cost 0. With few sums six steps are
-    # enough, and few cells are left to a simplex method.
+    # Equal fractions make whole faces of the program optimal, and a simplex method takes cubic time on these. An
+    # interior point method takes about thirty steps, and then all cycles of its arcs have cost 0. With few sums, six
+    # steps suffice, and a simplex method solves for the few remaining cells.
     def made_whole(inner: Floats, duals: Floats) -> tuple[Floats, Floats]:
         return whole_flow(inner, program.cost, chains), duals
 
@@ -204,7 +205,7 @@ def least_whole_flow(program: LinearProgram, sums: ChainSums, chains: list[list[
         except SolverFailed:
             continue
         sent = program.product(up)
-        # The bounds and the duals prove the optimum, whatever method found the point.
+        # The bounds and the duals prove the optimum, however the point was found.
         is_whole = bool(((program.lower <= sent) & (sent <= program.upper)).all()) and set(np.unique(up)) <= {0, 1}
         if is_whole and float(program.cost @ up - program.least_by(duals)) <= _PROVEN * up.size:
             return up
@@ -214,9 +215,9 @@ def least_whole_flow(program: LinearProgram, sums: ChainSums, chains: list[list[
 def _best_of_few(
     program: LinearProgram, sums: ChainSums, chains: list[list[NDArray[np.int64]]]
 ) -> tuple[Floats, Floats]:
-    """An integer optimum and its duals by a simplex method over few cells, from an integer point nearby."""
-    # A few interior steps, rounded, give a point and prices. About a tenth of the cells contradict the prices or are
-    # nearly tied; the simplex method takes only these.
+    """Return an integer optimum and its duals, by a simplex method over few cells from a near integer point."""
+    # A few interior steps give prices and, after rounding, an integer point. About a tenth of the cells contradict the
+    # prices or are nearly tied; the simplex method changes only these cells.
     rows = program.shape[0]
     if rows > _MOST_ROWS:
         raise SolverFailed(f"at most {_MOST_ROWS} sums can be held by a simplex method", came=rows, where="clean")
@@ -234,7 +235,7 @@ def _best_of_few(
 
 
 def _two_chains(marginals: list[Marginal]) -> list[list[Marginal]]:
-    """The marginals as two chains, from fine to coarse: incomparable marginals go to different chains."""
+    """Split the marginals into two chains, each from fine to coarse: incomparable marginals go to different chains."""
     side: dict[Marginal, int] = {}
     for start in marginals:
         side.setdefault(start, 0)

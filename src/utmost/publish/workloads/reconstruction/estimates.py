@@ -1,4 +1,4 @@
-"""The protocol of all estimates from measured sums."""
+"""The protocol of all estimators that compute sums from measured sums."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -15,24 +15,24 @@ from utmost.publish.workloads.reconstruction.tree_reconstruction import TreeReco
 from utmost.tables.axes.domain import Domain, Marginal
 
 SumSquares = Reconstruction | TreeReconstruction | HatReconstruction
-"""Least squares that `clean` can minimise: from sums of groups and hat functions."""
+"""Least-squares problems for which clean tables can be computed: from sums over groups and hat functions."""
 
 
 class LeastSquares(Protocol):
-    """Estimates from measured marginals; every method refuses (NotDetermined) what the sums do not determine."""
+    """An estimator from measured marginals; it raises NotDetermined for anything that these do not determine."""
 
     @property
     def domain(self) -> Domain: ...
 
     @property
     def weights(self) -> Mapping[Marginal, int]:
-        """The weight of each measured marginal."""
+        """For each measured marginal, its weight in the sum of squares."""
 
     def estimates(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> tuple[NDArray[Any], int]:
-        """The estimates of all sums of a marginal: integers, and their divisor."""
+        """Return the estimates of all sums of a marginal: integers, and their divisor."""
 
     def value(self, measured: Mapping[Marginal, NDArray[Any]], form: ProductForm) -> Fraction:
-        """The estimate of one linear form."""
+        """Return the estimate of one linear form."""
 
     def check_determined(self, form: ProductForm) -> None:
         """Check that the measured sums determine a linear form."""
@@ -41,33 +41,33 @@ class LeastSquares(Protocol):
         """Check that the measured sums determine every sum of a marginal."""
 
     def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
-        """A number for each group of a marginal, equal for groups whose errors have one distribution."""
+        """Return a number for each group of a marginal, equal if the groups' errors have the same distribution."""
 
     def terms(self, *forms: ProductForm) -> dict[Marginal, dict[tuple[Fraction, ...], int]]:
-        """For each measured marginal, the coefficients of its noise in the forms, and how often each occurs."""
+        """For each measured marginal, return the coefficients of its noise in the forms, and how often each occurs."""
 
     def on_cells(
         self, measured: Mapping[Marginal, NDArray[Any]]
     ) -> tuple[SumSquares, dict[Marginal, tuple[NDArray[Any], int]]]:
-        """Least squares over sums of cells for clean tables, with measured sums and divisors, if possible."""
+        """Return least squares over sums of cells, for clean tables, with the measured sums and their divisors."""
 
 
 @runtime_checkable
 class CoefficientsAlong(LeastSquares, Protocol):
-    """Estimates where nearly every sum along one axis has a different distribution of its error."""
+    """An estimator for which nearly every sum along one axis has a different distribution of its error."""
 
     @property
     def place(self) -> int:
-        """The index of the axis."""
+        """The index of this axis."""
 
     def coefficients(self, marginal: Marginal, others: Sequence[int]) -> list[tuple[Marginal, Floats, int]]:
-        """The coefficients of measured noise in a marginal's sums along the axis, at indices of the others."""
+        """Return the coefficients of measured noise in a marginal's sums along the axis, at ``others`` elsewhere."""
 
 
 def values_by(
     squares: LeastSquares, measured: Mapping[Marginal, NDArray[Any]], forms: Sequence[ProductForm]
 ) -> list[Fraction]:
-    """The estimates of several linear forms; faster together where all come from one estimate."""
+    """Return the estimates of several linear forms, from one common estimate if the estimator can do this."""
     if isinstance(squares, Reconstruction | HatReconstruction):
         return squares.values(measured, forms)
     return [squares.value(measured, form) for form in forms]

@@ -1,14 +1,15 @@
-"""Least squares where hat functions and the values of an axis are measured, in rationals, and exactly unbiased.
+"""Least squares if hat functions and the values of an axis are measured, in rationals, and exactly unbiased.
 
-Let y0 measure the values of the axis, and y_K other sets K of rows with weights H_K (hat functions, groups, the total),
-with precisions d and w_K. By Woodbury's identity least squares is
+Let y0 be the noisy values of the axis, with precision d. For other sets K of rows (hat functions, groups, the total),
+let H_K be the matrix of their weights, and y_K their noisy sums with precision w_K. By Woodbury's identity least
+squares is
 
     x^ = y0 + H' C (y_H - H y0),        C = (H H' + diag(d/w_K))^{-1},
 
-with a matrix C of as many rows as there are hat functions. y_H - H y0 has mean zero for every x. So **the estimate is
-exactly unbiased for every rational C**, and C may be rounded: near the inverse, the variance changes in second order
-only. The other axes have levels of groups of one size, whose eigenspaces T split the problem: for each T there is one
-such estimate along the axis, with d and w_K the sums of m_V q_V over the measured marginals that are nowhere coarser
+where C has as many rows as H. y_H - H y0 has mean zero for every x. So **the estimate is exactly unbiased for every
+rational C**, and C may be rounded: near the inverse, the variance changes only in second order. All groups of a level
+of another axis have one size, so the eigenspaces T of the other axes split the problem. For each T there is one such
+estimate along the axis; d and w_K are then the sums of m_V q_V over the measured marginals V that are nowhere coarser
 than T on the other axes.
 """
 
@@ -35,9 +36,10 @@ from utmost.tables.axes.domain import Domain, Marginal, is_finer
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HatReconstruction:
-    """`Reconstruction` where some marginals measure hat functions on one axis [woodbury1950]."""
+    """`Reconstruction` if some marginals measure hat functions along one axis [woodbury1950]."""
 
-    # An estimate costs the cells and the square of the number of hat functions (at most 2000); the first also its cube.
+    # Time of an estimate: the number of cells, plus the square of the number of hat functions (at most 2000); for the
+    # first estimate also its cube.
     domain: Domain
     weights: Mapping[Marginal, int]  # a positive integer for each marginal, proportional to the precision of its sums
     _split: "_AxisSplit" = field(init=False, repr=False)
@@ -59,8 +61,8 @@ class HatReconstruction:
     @property
     def curvatures(self) -> tuple[int, int]:
         """A lower and an upper bound on the curvature of the sum of squares."""
-        # The weights of a hat function of spacing s add up to s^2, and a cell's weights in all hat functions to s: no
-        # curvature of hat functions exceeds s^3.
+        # The weights of a hat function of spacing s add up to at most s^2, and a cell's weights in all hat functions
+        # add up to s, so no curvature of hat functions exceeds s^3.
         least = min(space.totals[1] if space.base == 1 else 0 for space in self._split.spaces)
         largest = max(
             sum(
@@ -77,7 +79,7 @@ class HatReconstruction:
         return self._estimates(measured, marginal)
 
     def floats(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> Floats:
-        """The estimates in float64."""
+        """Return the estimates of a marginal's sums in float64."""
         sums, divisor = self.estimates(measured, marginal)
         return np.asarray((sums / divisor).astype(np.float64))
 
@@ -87,7 +89,7 @@ class HatReconstruction:
         return form.of(sums, form.marginal) / divisor
 
     def values(self, measured: Mapping[Marginal, NDArray[Any]], forms: Sequence[ProductForm]) -> list[Fraction]:
-        """`value` of several forms; each marginal on which they are defined is estimated once."""
+        """Estimate several forms; each marginal on which forms are defined is estimated only once."""
         for form in forms:
             self.check_determined(form)
         estimated = {
@@ -96,15 +98,15 @@ class HatReconstruction:
         return [form.of(estimated[form.marginal][0], form.marginal) / estimated[form.marginal][1] for form in forms]
 
     def variance_bounds(self, forms: Sequence[ProductForm], variances: Mapping[Marginal, float]) -> Floats | None:
-        """Upper bounds on the variances of determined forms; ``variances`` has that of each marginal's noise.
+        """Return upper bounds on the variances of determined forms, from the variance of each marginal's noise.
 
-        None unless the forms have the same factors on all axes but that of the hat functions.
+        None if the forms have different factors on an axis other than that of the hat functions.
         """
         frame, first = self._split, forms[0]
         for form in forms:
             if not all(map(np.array_equal, frame.factors(form), frame.factors(first))):
                 return None
-        # Python integers: a share with many digits is beyond all floats.
+        # Use Python integers: factors with many digits would overflow floats.
         rows = [form.factors[frame.place].astype(object) / form.denominator for form in forms]
         factors = np.array(rows, dtype=np.float64).T
         along = [space.float_coefficients(factors[:: space.base or 1]) for space in frame.spaces]
@@ -136,7 +138,7 @@ class HatReconstruction:
                 raise not_determined(self.domain, form.marginal, self.weights)
 
     def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
-        """A number for each group: equal for the same index along the axis and the same sizes on the other axes."""
+        """Return a number for each group: equal for the same index along the axis and the same sizes on other axes."""
         frame = self._split
         others = frame.rest_kinds(frame.others(marginal))
         groups = self.domain.axes[frame.place].groups(marginal[frame.place])
@@ -165,7 +167,7 @@ class HatReconstruction:
         return self, {marginal: (sums, 1) for marginal, sums in measured.items()}
 
     def coefficients(self, marginal: Marginal, others: Sequence[int]) -> list[tuple[Marginal, Floats, int]]:
-        """Measured marginals, coefficients (groups along the axis, terms) within 10^-12, and multiplicities."""
+        """Return measured marginals, coefficients (groups along the axis, terms) within 10^-12, and multiplicities."""
         frame = self._split
         axis = self.domain.axes[frame.place]
         form = frame.cells_of(marginal, others)
@@ -190,7 +192,7 @@ class HatReconstruction:
     def _columns(
         self, marginal: Marginal, forms: Sequence[ProductForm], along: Sequence[Sequence[Any]], keys: Sequence[Any]
     ) -> list[list[Fraction]]:
-        """For each form, the coefficients of a marginal's rows in groups of the other axes of these classes."""
+        """For each form, return the coefficients of a marginal's rows, for these classes of the other axes."""
         frame, columns = self._split, []
         rows = self.domain.axes[frame.place].groups(marginal[frame.place])
         for which, form in enumerate(forms):
@@ -205,7 +207,7 @@ class HatReconstruction:
         return columns
 
     def _estimates(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> tuple[NDArray[Any], int]:
-        """The estimates of a marginal's sums, without the eigenspaces that are not determined."""
+        """Return the estimates of a marginal's sums, without the parts in eigenspaces that are not determined."""
         frame, estimates = self._split, []
         level, others = marginal[frame.place], frame.others(marginal)
         starts = self.domain.axes[frame.place].group_starts(level)
@@ -235,7 +237,7 @@ class _AxisSplit:
 
     @cached_property
     def rest(self) -> Domain:
-        """The domain of the other axes; one axis of one value where there are none."""
+        """The domain of the other axes; if there are none, of one axis with one value."""
         axes = {axis.levels[0]: axis for a, axis in enumerate(self.domain.axes) if a != self.place}
         return Domain(axes or {"all": ["all"]})
 
@@ -259,16 +261,16 @@ class _AxisSplit:
         return tuple(found)
 
     def others(self, marginal: Marginal) -> Marginal:
-        """A marginal's levels on the other axes."""
+        """Return a marginal's levels on the other axes."""
         return tuple(level for a, level in enumerate(marginal) if a != self.place) or (0,)
 
     def above(self, marginal: Marginal) -> Iterator[HatSpace]:
-        """The eigenspaces that are not orthogonal to the sums of a marginal."""
+        """Yield the eigenspaces that are not orthogonal to the sums of a marginal."""
         least = self.blocks.base_of(self.others(marginal))
         return (space for space in self.spaces if is_finer(least, space.space))
 
     def cells_of(self, marginal: Marginal, others: Sequence[int]) -> ProductForm:
-        """The sum over a group of the other axes, with factors 1 along the axis of hat functions."""
+        """Return the sum over a group of the other axes, with factors 1 along the axis of hat functions."""
         factors = [
             (axis.group_of(level) == group).astype(np.int64)
             for axis, level, group in zip(self.rest.axes, self.others(marginal), others, strict=True)
@@ -278,7 +280,7 @@ class _AxisSplit:
         return ProductForm(self.domain, tuple(factors))
 
     def lifted(self, sums: NDArray[Any], marginal: Marginal) -> NDArray[Any]:
-        """A marginal's sums, rows first, repeated for each cell of the other axes."""
+        """Return a marginal's sums, rows first, repeated for each cell of the other axes."""
         lifted = np.moveaxis(np.asarray(sums).reshape(self.domain.group_shape(marginal)), self.place, 0)
         lifted = lifted.reshape(lifted.shape[0], *self.rest.group_shape(self.others(marginal)))
         for a, level in enumerate(self.others(marginal)):
@@ -286,17 +288,17 @@ class _AxisSplit:
         return lifted
 
     def rest_sums(self, cells: NDArray[Any], marginal: Marginal) -> NDArray[Any]:
-        """Sums over the groups of a marginal of the other axes; the first array axis stays."""
+        """Add up cells over the groups of a marginal of the other axes; the first array axis stays."""
         for a, level in enumerate(marginal):
             cells = np.add.reduceat(cells, self.rest.axes[a].group_starts(level), axis=a + 1)
         return cells
 
     def rest_kinds(self, marginal: Marginal) -> NDArray[np.intp]:
-        """A number for each group of a marginal of the other axes, by its sizes; shaped as the groups."""
+        """Return a number for each group of a marginal of the other axes, by its sizes; in the shape of the groups."""
         return self.blocks.kinds(marginal).reshape(self.rest.group_shape(marginal))
 
     def project(self, cells: NDArray[Any], space: Marginal) -> NDArray[Any]:
-        """Q_T of each row, times the number of cells of the other axes."""
+        """Return Q_T of each row, times the number of cells of the other axes."""
         for a, (chain, level) in enumerate(zip(self.blocks.chains, space, strict=True)):
             after = chain.index(level) + 1
             average = self._averaged(cells, a, level)
@@ -309,9 +311,8 @@ class _AxisSplit:
         return all(any(self._part(factors[a], a, level, 0).tolist()) for a, level in enumerate(space))
 
     def classes(self, forms: Sequence[ProductForm], axis: int, level: int) -> list[tuple[Any, int]]:
-        """The groups of a level of one of the other axes, in classes with equal coefficients, with their sizes."""
-        # The key of a class has, for each form and eigenspace, the group's sum of the form's part, times the axis'
-        # size.
+        """Return classes of groups with equal coefficients, for a level of one of the other axes, with their sizes."""
+        # For each form and eigenspace, the key of a class has the group's sum of the form's part, times the axis' size.
         rows = [
             self._part(self.factors(form)[axis], axis, coarse, level).tolist()
             for form in forms
@@ -320,7 +321,7 @@ class _AxisSplit:
         return list(Counter(zip(*rows, strict=True)).items())
 
     def share(self, space: HatSpace, which: int, keys: Sequence[Any]) -> Fraction:
-        """The coefficient of a form's part in an eigenspace, for groups of the other axes of these classes."""
+        """Return the coefficient of a form's part in an eigenspace, for these classes of the other axes' groups."""
         share = Fraction(1, self.rest.size)
         for a, (chain, level) in enumerate(zip(self.blocks.chains, space.space, strict=True)):
             share *= keys[a][which * len(chain) + chain.index(level)]
@@ -331,7 +332,7 @@ class _AxisSplit:
         return factors or [np.ones(1, dtype=object)]
 
     def _part(self, factor: NDArray[Any], axis: int, level: int, groups: int) -> NDArray[Any]:
-        """The sums over groups of a factor's part in a level's eigenspace, times the axis' size."""
+        """Return the sums over groups of a factor's part in a level's eigenspace, times the axis' size."""
         chain = self.blocks.chains[axis]
         after = chain.index(level) + 1
         projected = self._averaged(factor[None, :], 0, level, axis)
@@ -340,7 +341,7 @@ class _AxisSplit:
         return np.add.reduceat(projected[0], self.rest.axes[axis].group_starts(groups))
 
     def _averaged(self, cells: NDArray[Any], place: int, level: int, axis: int | None = None) -> NDArray[Any]:
-        """The averages over the groups of a level, for each cell, times the axis' size."""
+        """Return the averages over the groups of a level, repeated for each cell, times the axis' size."""
         along = self.rest.axes[place if axis is None else axis]
         sums = np.add.reduceat(cells, along.group_starts(level), axis=place + 1)
         return np.take(sums * along.groups(level), along.group_of(level), axis=place + 1)

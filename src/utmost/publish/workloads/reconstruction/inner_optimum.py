@@ -1,12 +1,12 @@
-"""An interior optimum of a program whose rows are sums of groups, by Mehrotra's interior point method [mehrotra1992].
+"""Solve a linear program whose rows are sums of groups by Mehrotra's interior point method [mehrotra1992].
 
-Minimise c x where 0 <= x <= 1 and the sum of every group lies between two bounds; the groups of a marginal are
-disjoint. So A D A' has a diagonal block for each marginal. The largest is eliminated, and conjugate gradients solve for
-the others: a step costs some fifty passes over the cells, and some dozens over a matrix of groups. A general solver
-would factorize the whole matrix.
+The program is: minimise c x for 0 <= x <= 1, if the sum of every group must lie between two bounds. The groups of a
+marginal are disjoint, so A D A' has a diagonal block for each marginal. The largest block is eliminated, and conjugate
+gradients solve for the others: a step takes some fifty passes over the cells, and some dozens over a matrix of groups.
+A general solver would factorize the whole matrix.
 
-No product uses a library of linear algebra, because its order of summation depends on the processor: whoever verifies a
-clean table makes it again, and must find the same one of many equal optima.
+No product uses a library of linear algebra, because its order of summation depends on the processor. Whoever verifies a
+clean table computes it again, and must find the same one of many equal optima.
 """
 
 import math
@@ -21,21 +21,21 @@ from utmost.core.exact.arrays import Floats
 from utmost.errors import SolverFailed
 
 _STEPS, _INSIDE = 80, 0.995
-_NEAR = 3e-10  # tolerance of the mean of slack times price, and of the errors of prices
-_SHORT = 1e-7  # tolerance of sums
-_TIED = 1e-12  # a ridge over the diagonal: marginals may have sums in common
-_SEEN, _TURNS = 1e-24, 500  # conjugate gradients: tolerance over the first squared residual, and most iterations
+_NEAR = 3e-10  # tolerance for the mean of slack times price, and for the errors of prices
+_SHORT = 1e-7  # tolerance for sums
+_TIED = 1e-12  # relative ridge on the diagonal, since marginals may have sums in common
+_SEEN, _TURNS = 1e-24, 500  # conjugate gradients: relative tolerance for the squared residual, and the most iterations
 _MOST_GROUPS, _MOST_BLOCK = (
     3_000,
     1 << 25,
-)  # the most groups of the other marginals, and the most of these groups times the groups of the largest marginal
+)  # limits on the number of groups of all marginals but the largest, and on this number times the groups of the largest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainSums:
-    """Sums of groups of cells, and their bounds."""
+    """The constraints of the program: sums of groups of cells, and their bounds."""
 
-    groups: Sequence[NDArray[np.int64]]  # for each marginal, the group of every cell; (n,)
+    groups: Sequence[NDArray[np.int64]]  # for each marginal, the group of each cell; (n,)
     lower: Sequence[Floats]  # lower bounds of each marginal's sums
     upper: Sequence[Floats]  # upper bounds of each marginal's sums
     _order: list[int] = field(init=False)
@@ -46,17 +46,17 @@ class ChainSums:
         object.__setattr__(self, "_sizes", [len(self.lower[f]) for f in self._order])
 
     def inner_optimum(self, cost: Floats, steps: int = _STEPS) -> tuple[Floats, Floats]:
-        """The optimum x far from all bounds that are not tight, and the groups' prices by marginal."""
-        # After `steps` steps any point within the tolerance of all sums is returned.
+        """Return an optimum x far from all bounds that are not tight, and the groups' prices by marginal."""
+        # After `steps` steps, return any point that keeps all sums within the tolerance.
         rest = sum(self._sizes[1:])
         if rest > _MOST_GROUPS or rest * self._sizes[0] > _MOST_BLOCK:
             raise SolverFailed(f"tables beside the largest one can have at most {_MOST_GROUPS} groups", came=rest)
         low, high = (np.concatenate([ends[f] for f in self._order]) for ends in (self.lower, self.upper))
-        # A group whose two bounds are equal needs no slack.
+        # A group with two equal bounds needs no slack.
         free, n = np.flatnonzero(high > low), cost.size
         condition = np.concatenate([np.ones(n), (high - low)[free]])
         costs = np.concatenate([cost, np.zeros(free.size)])
-        # Halfway between the bounds, with separate duals for the two bounds: as far inside as possible.
+        # Start halfway between the bounds, as far inside as possible, with separate duals for the two bounds.
         at = _Point(
             condition / 2, condition / 2, np.zeros(low.size), np.maximum(costs, 0) + 1, np.maximum(-costs, 0) + 1
         )
@@ -73,12 +73,12 @@ class ChainSums:
         raise SolverFailed("the interior point method must converge", came=at.mean, where="clean")
 
     def _stepped(self, at: "_Point", short: Floats, off: Floats, free: NDArray[np.intp]) -> "_Point":
-        """Mehrotra's predictor step and corrector step."""
+        """Make Mehrotra's predictor step and corrector step."""
         weights = 1 / (at.down / at.z + at.up / at.left)
         solve = self._solver(weights, free)
 
         def moves(low_room: Floats, high_room: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-            """Moves of cells and prices after which slack times price of the bounds has these values."""
+            """Return moves of cells and prices after which slack times price of each bound has these values."""
             right = off - low_room / at.z + high_room / at.left
             turn = solve(short + self._constraint_values(weights * right, free))
             move = weights * (self._transposed(turn, free) - right)
@@ -88,12 +88,12 @@ class ChainSums:
         ahead = moves(low_room, high_room)
         target = at.mean * min(1.0, at.moved(*ahead, share=1.0).mean / at.mean) ** 3
         move, _, fall, rise = ahead
-        # The second order is weighted by the length of the predictor step, or steps become short.
+        # Weight the second order by the length of the predictor step, or steps become short.
         second = math.prod(at.lengths(move, fall, rise))
         return at.moved(*moves(low_room + target - second * move * fall, high_room + target + second * move * rise))
 
     def _constraint_values(self, values: Floats, free: NDArray[np.intp]) -> Floats:
-        """A x, minus the slack of the sums whose bounds differ."""
+        """Return A x, minus the slack of those sums whose bounds differ."""
         cells = values[: values.size - free.size]
         pairs = zip(self._order, self._sizes, strict=True)
         total = np.concatenate([np.bincount(self.groups[f], cells, size) for f, size in pairs])
@@ -101,13 +101,13 @@ class ChainSums:
         return total
 
     def _transposed(self, prices: Floats, free: NDArray[np.intp]) -> Floats:
-        """The transpose of `_constraint_values`."""
+        """Apply the transpose of `_constraint_values`."""
         parts = np.split(prices, np.cumsum(self._sizes)[:-1])
         cells = sum(part[self.groups[f]] for f, part in zip(self._order, parts, strict=True))
         return np.concatenate([cells, -prices[free]])
 
     def _solver(self, weights: Floats, free: NDArray[np.intp]) -> Callable[[Floats], Floats]:
-        """A solver of the normal equations; the largest marginal, whose block is diagonal, is eliminated."""
+        """Return a solver of the normal equations; it eliminates the largest marginal, whose block is diagonal."""
         first, rest, starts = self._sizes[0], sum(self._sizes[1:]), np.cumsum([0, *self._sizes[1:]])
         cells, largest = weights[: weights.size - free.size], self.groups[self._order[0]]
         slack = np.zeros(first + rest)
@@ -122,12 +122,12 @@ class ChainSums:
                 both = np.bincount(at * width + self.groups[self._order[g]], cells, size * width)
                 inner[block, other] = both.reshape(size, width)
                 inner[other, block] = inner[block, other].T
-        # Marginals with sums in common make the matrix singular: add a ridge.
+        # Add a ridge, since marginals with sums in common make the matrix singular.
         diagonal = np.bincount(largest, cells, first) * (1 + _TIED) + slack[:first]
         diagonal = np.maximum(diagonal, np.finfo(np.float64).tiny)
         places = np.diag_indices(rest)
         inner[places] = inner[places] * (1 + _TIED) + slack[first:]
-        # Jacobi's preconditioner: the diagonal of the matrix without the largest marginal.
+        # Use Jacobi's preconditioner: the diagonal of the matrix after eliminating the largest marginal.
         scale = inner[places] - (across**2 / diagonal[:, None]).sum(axis=0)
         scale = 1 / np.where(scale > 0, scale, np.maximum(inner[places], 1e-300))
 
@@ -144,7 +144,7 @@ class ChainSums:
 
 
 def _conjugate(product: Callable[[Floats], Floats], scale: Floats, right: Floats) -> Floats:
-    """Conjugate gradients [hestenes1952] to float accuracy; ``scale`` is the inverse of the diagonal."""
+    """Solve by conjugate gradients [hestenes1952] to float accuracy; ``scale`` is the inverse of the diagonal."""
     solution, left = np.zeros_like(right), right.copy()
     turned = scale * left
     toward, size = turned, float((left * turned).sum())
@@ -163,7 +163,7 @@ def _conjugate(product: Callable[[Floats], Floats], scale: Floats, right: Floats
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Point:
-    """Distances to the lower and upper bounds, prices of the sums, and prices of the bounds."""
+    """A point inside: distances to the lower and upper bounds, prices of the sums, and prices of the bounds."""
 
     z: Floats
     left: Floats
@@ -177,12 +177,12 @@ class _Point:
         return float((self.z * self.down).sum() + (self.left * self.up).sum()) / (2 * self.z.size)
 
     def lengths(self, move: Floats, fall: Floats, rise: Floats) -> tuple[float, float]:
-        """The largest steps of cells and of prices."""
+        """Return the longest steps of cells and of prices that stay inside."""
         far = min(_longest(move, self.z), _longest(-move, self.left))
         return far, min(_longest(fall, self.down), _longest(rise, self.up))
 
     def moved(self, *moves: Floats, share: float = _INSIDE) -> "_Point":
-        """The point after ``share`` of the largest step."""
+        """Return the point after ``share`` of the longest step."""
         move, turn, fall, rise = moves
         far, dear = (share * length for length in self.lengths(move, fall, rise))
         prices, down, up = self.prices + dear * turn, self.down + dear * fall, self.up + dear * rise
@@ -190,6 +190,6 @@ class _Point:
 
 
 def _longest(move: Floats, condition: Floats) -> float:
-    """The longest step, at most 1/0.995, that keeps all slacks positive."""
+    """Return the longest step, at most 1/0.995, that leaves all slacks positive."""
     worst = float((move / condition).min())
     return 1 / _INSIDE if worst >= -_INSIDE else -1 / worst

@@ -1,14 +1,14 @@
-"""Estimates of all sums from noisy sums of marginals: generalised least squares, in closed form and integers.
+"""Estimate all sums from noisy sums of marginals: generalised least squares, in closed form and in integers.
 
-P_S averages over the groups of a marginal S. Where all groups of a level have one size, these projections commute.
+Let P_S average over the groups of a marginal S. If all groups of a level have one size, these projections commute.
 Their common eigenspaces T, one for each choice of a level on every axis, have the projections Q_T = tensor of (P_t -
-P_(t+1)). With a weight q_S of the sums of S, and m_S cells in each group of S, least squares is
+P_(t+1)). If the sums of S have the weight q_S, and each group of S has m_S cells, least squares is
 
     x^ = sum_T 1/lambda_T Q_T sum_S q_S A_S' y_S,        lambda_T = sum of m_S q_S over the S finer than T or equal,
 
-so that only averages over axes are needed. The estimate is unbiased for any positive weights. With the weights
-1/variance it has the least variance of all linear unbiased estimates [Gauss, Markov]. The weights here are integers,
-within 2^-25 of proportional to 1/variance, so that every estimate is an exact rational of the measured sums.
+so only averages over axes are needed. The estimate is unbiased for any positive weights. With the weights 1/variance it
+has the least variance of all linear unbiased estimates [Gauss, Markov]. The weights here are integers, proportional to
+1/variance within 2^-25, so every estimate is an exact rational function of the measured sums.
 """
 
 import math
@@ -30,19 +30,19 @@ from utmost.publish.workloads.measuring.forms import ProductForm, values_of
 from utmost.tables.axes.axes import Axis
 from utmost.tables.axes.domain import Domain, Marginal, is_finer
 
-_NAMED = 12  # the most marginals that an error names
-_MOST_CLASSED = 64  # the most cached lists, each at most as long as an axis
+_NAMED = 12  # an error names at most this many marginals
+_MOST_CLASSED = 64  # at most this many lists are cached, each at most as long as an axis
 _DIGITS = 25  # binary digits of a weight
 _LOUDEST, _SILENT = (
     Level(None, Fraction(1, 1 << 1000)),
     Level(None, Fraction(100)),
-)  # a smaller or larger level has the weight of the nearer of these
+)  # levels outside these two have the weight of the nearer one
 
 
 def precision_weights(levels: Mapping[Marginal, Level]) -> dict[Marginal, int]:
-    """Integers without common divisor, proportional to the precisions of geometric noise within 2^-25."""
-    # Each level is that of one unit of noise: P(x + 1) = exp(-level) P(x). At level 100 noise is 0 except once in
-    # e^100.
+    """Return integers without common divisor, proportional to the precisions of geometric noise within 2^-25."""
+    # Each level is for one unit of noise: P(x + 1) = exp(-level) P(x). At level 100, noise is not 0 with a probability
+    # of about e^-100.
     precisions = {}
     for marginal, level in levels.items():
         near = max(_LOUDEST, min(level, _SILENT))
@@ -61,7 +61,7 @@ def precision_weights(levels: Mapping[Marginal, Level]) -> dict[Marginal, int]:
 
 
 def _rounded(ratio: Fraction) -> Fraction:
-    """A rational >= 1 rounded to 25 binary digits; short rationals unchanged."""
+    """Round a rational >= 1 to 25 binary digits; a short rational is unchanged."""
     if max(ratio.numerator, ratio.denominator) < 1 << _DIGITS:
         return ratio
     step = Fraction(2) ** (int(ratio).bit_length() - _DIGITS)
@@ -70,9 +70,9 @@ def _rounded(ratio: Fraction) -> Fraction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reconstruction:
-    """Least squares for measured marginals, with levels of groups of one size [nelder1965]."""
+    """Least squares from measured marginals, if the groups of each measured level have one size [nelder1965]."""
 
-    # An estimate costs the wanted cells or groups times 2^axes; the first also the measured sums.
+    # Time of an estimate: the wanted cells or groups times 2^axes; for the first estimate also the measured sums.
     domain: Domain
     weights: Mapping[Marginal, int]  # a positive integer for each marginal, proportional to the precision of its sums
     _chains: tuple[tuple[int, ...], ...] = field(init=False, repr=False)
@@ -102,32 +102,32 @@ class Reconstruction:
         return Reconstruction, (self.domain, dict(self.weights))
 
     def cells_in(self, marginal: Marginal) -> int:
-        """Number of cells in a group of a measured marginal."""
+        """Return the number of cells in a group of a measured marginal."""
         return math.prod(self._block(a, level) for a, level in enumerate(marginal))
 
     def spaces(self, base: Marginal | None = None) -> list[Marginal]:
-        """The eigenspaces of the measured levels; with ``base`` only those not orthogonal to its sums."""
+        """Return the eigenspaces of the measured levels; with ``base`` only those not orthogonal to its sums."""
         least = self.domain.finest if base is None else base
         return list(product(*([v for v in c if v >= b] for c, b in zip(self._chains, least, strict=True))))
 
     def total(self, space: Marginal) -> int:
-        """lambda_T of an eigenspace; 0 where it is not measured."""
-        # There may be as many eigenspaces as cells, and each answer needs few: computed when first read.
+        """Return lambda_T of an eigenspace; 0 if no marginal measures it."""
+        # Compute each when it is first read: there may be as many eigenspaces as cells, and an answer needs only few.
         if space not in self._totals:
             self._totals[space] = sum(weight for marginal, weight in self._measured if is_finer(marginal, space))
         return self._totals[space]
 
     @property
     def chains(self) -> tuple[tuple[int, ...], ...]:
-        """The measured levels of each axis, and the finest level."""
+        """For each axis, its measured levels and its finest level."""
         return self._chains
 
     def canonical(self, marginal: Marginal) -> Marginal:
-        """The finest marginal with the same groups."""
+        """Return the finest marginal with the same groups."""
         return tuple(self._canonical(a, level) for a, level in enumerate(marginal))
 
     def base_of(self, marginal: Marginal) -> Marginal:
-        """The coarsest marginal of measured levels that is nowhere coarser than a marginal."""
+        """Return the coarsest marginal of measured levels that is nowhere coarser than a marginal."""
         same = self.canonical(marginal)
         return tuple(
             max(coarser for coarser in chain if coarser <= level)
@@ -138,10 +138,10 @@ class Reconstruction:
     def curvatures(self) -> tuple[int, int]:
         """The least and the largest lambda_T, which are the curvatures of the sum of squares."""
         coarsest = tuple(chain[-1] for chain in self._chains)
-        return self.total(self.domain.finest), self.total(coarsest)  # a coarser space is measured by more marginals
+        return self.total(self.domain.finest), self.total(coarsest)  # more marginals measure a coarser space
 
     def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
-        """A number for each group, equal where groups have one size on every axis."""
+        """Return a number for each group; it is equal for groups with the same size on every axis."""
         return kinds_of_groups(self.domain, marginal)
 
     def estimates(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> tuple[NDArray[Any], int]:
@@ -149,7 +149,7 @@ class Reconstruction:
         return self._estimates(measured, self.base_of(marginal), marginal)
 
     def floats(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> NDArray[np.float64]:
-        """The estimates in float64, without the eigenspaces that are not determined."""
+        """Return the estimates in float64, without the parts in eigenspaces that are not determined."""
         base = self.base_of(marginal)
         divisor, kernel = self._kernel(base)
         shares = {coarse: float(Fraction(weight, divisor)) for coarse, weight in kernel.items()}
@@ -163,7 +163,7 @@ class Reconstruction:
         return form.of(sums, base) / divisor
 
     def values(self, measured: Mapping[Marginal, NDArray[Any]], forms: Sequence[ProductForm]) -> list[Fraction]:
-        """The estimates of several linear forms, from one estimate of a common marginal."""
+        """Return the estimates of several linear forms, from one estimate of a common marginal."""
         if len(forms) < 2:
             return [self.value(measured, form) for form in forms]
         self.variances(forms, dict.fromkeys(self.weights, 0.0))
@@ -172,8 +172,8 @@ class Reconstruction:
         return [value / divisor for value in values_of(forms, sums, base)]
 
     def variances(self, forms: Sequence[ProductForm], variances: Mapping[Marginal, float]) -> NDArray[np.float64]:
-        """The variances of forms, within 10^-12, where a marginal's noise has the given variance."""
-        # Per eigenspace (sum of m_S q_S^2 v_S) / lambda_T^2, which is 1/lambda_T if q_S = 1/v_S.
+        """Return the variances of forms, within 10^-12, from the variance of each marginal's noise."""
+        # The factor of an eigenspace is (sum of m_S q_S^2 v_S) / lambda_T^2, which is 1/lambda_T if q_S = 1/v_S.
         parts = [self._parts(forms, axis) for axis in range(len(self._chains))]
         scales = [form.denominator**2 * math.prod(axis.size for axis in self.domain.axes) for form in forms]
         of_forms = np.zeros(len(forms))
@@ -192,15 +192,15 @@ class Reconstruction:
         return of_forms
 
     def _common_base(self, forms: Sequence[ProductForm]) -> Marginal:
-        """The coarsest marginal of measured levels such that each form is a sum over its groups."""
+        """Return the coarsest marginal of measured levels such that each form is a sum over its groups."""
         bases = [self.base_of(form.marginal) for form in forms]
         return tuple(min(levels) for levels in zip(*bases, strict=True))
 
     def _parts(self, forms: Sequence[ProductForm], axis: int) -> dict[int, list[int]]:
-        """For each level of an axis' chain, a factor of `energies` for each form, times the size of the axis."""
+        """For each level of an axis' chain, return the axis' factor of `energies` for each form, times its size."""
         factors = np.array([form.factors[axis] for form in forms], dtype=object)
         size = self.domain.axes[axis].size
-        # Below this bound, sums of squares fit int64.
+        # Below this bound, int64 can hold the sums of squares.
         if largest_size(factors) ** 2 * size**2 < 1 << 62:
             factors = factors.astype(np.int64)
         lengths = []
@@ -212,7 +212,7 @@ class Reconstruction:
         return dict(zip(self._chains[axis], differences, strict=True))
 
     def check_marginal_determined(self, marginal: Marginal) -> None:
-        if not self.total(self.base_of(marginal)):  # a marginal that measures this space measures all coarser spaces
+        if not self.total(self.base_of(marginal)):  # what measures this space measures all coarser ones
             raise not_determined(self.domain, marginal, self.weights)
 
     def check_determined(self, form: ProductForm) -> None:
@@ -220,7 +220,7 @@ class Reconstruction:
             raise not_determined(self.domain, form.marginal, self.weights)
 
     def energies(self, form: ProductForm) -> dict[Marginal, Fraction]:
-        """The squared length of a form's part in each eigenspace in which it can lie."""
+        """Return the squared length of a form's part in each eigenspace in which it may have a part."""
         parts = []
         base = self.base_of(form.marginal)
         for a, (chain, least) in enumerate(zip(self._chains, base, strict=True)):
@@ -230,11 +230,12 @@ class Reconstruction:
         return {space: scale * math.prod(part) for space, part in zip(self.spaces(base), product(*parts), strict=True)}
 
     def terms(self, *forms: ProductForm) -> dict[Marginal, dict[tuple[Fraction, ...], int]]:
-        """For each measured marginal, the coefficients of its noise in the forms, and how often each occurs."""
-        # Groups with the same coefficients on every axis are counted as one, so that the cost depends on the axes only.
+        """For each measured marginal, return the coefficients of its noise in the forms, and how often each occurs."""
+        # Groups with the same coefficients on every axis are treated as one class, so the cost depends only on the
+        # axes.
         base = self._common_base(forms)
         divisor, kernel = self._kernel(base)
-        divisor *= self.cells_in(base)  # the kernel acts on groups, forms on cells
+        divisor *= self.cells_in(base)  # the kernel applies to groups, forms apply to cells
         used = [sum(level >= least for level in chain) for chain, least in zip(self._chains, base, strict=True)]
         shares = np.array(list(kernel.values()), dtype=object).reshape([count for count in used if count > 1])
         coefficients = {}
@@ -249,7 +250,7 @@ class Reconstruction:
                 total: Any = shares
                 for axis_classes, count in zip(classes, used, strict=True):
                     picked = np.array([key[which][-count:] for key, _ in axis_classes], dtype=object)
-                    if count > 1:  # sum over the first remaining axis; its classes become the last
+                    if count > 1:  # sum over the first axis that is left; its classes become the last axis
                         total = np.tensordot(total, picked, axes=([0], [1]))
                     else:
                         total = np.multiply.outer(total, picked[:, 0])
@@ -278,7 +279,7 @@ class Reconstruction:
         return self._regrouped(smoothed, base, marginal), divisor
 
     def _gathered(self, measured: Mapping[Marginal, NDArray[Any]], base: Marginal, kind: np.dtype[Any]) -> NDArray[Any]:
-        """sum_S q_S A_base A_S' y_S."""
+        """Return sum_S q_S A_base A_S' y_S."""
         gathered = np.zeros(self.domain.group_shape(base), dtype=kind)
         for marginal, weight in self.weights.items():
             shared = self.cells_in(
@@ -296,10 +297,10 @@ class Reconstruction:
         return smoothed
 
     def _kernel(self, base: Marginal) -> tuple[int, dict[Marginal, int]]:
-        """D and the K_V of the sum of Q_T / lambda_T over the T from ``base`` up = (sum of K_V A_V' A_V) / D."""
+        """Return D and K_V with (sum of Q_T / lambda_T over T >= ``base``) = (sum of K_V A_V' A_V) / D."""
         fractions = {}
         for space in self.spaces(base):
-            # The spaces whose projections contain P_space, each with its sign
+            # The spaces T whose projections Q_T contain P_space, each with its sign
             choices = []
             for chain, level, least in zip(self._chains, space, base, strict=True):
                 finer = [(chain[chain.index(level) - 1], -1)] if level > least else []
@@ -313,8 +314,8 @@ class Reconstruction:
         return divisor, {space: int(fraction * divisor) for space, fraction in fractions.items()}
 
     def _classes(self, forms: Sequence[ProductForm], axis: int, level: int) -> list[tuple[Any, int]]:
-        """The groups of a level of one axis in classes with equal coefficients, and the size of each class."""
-        # Cached: the cuts of a quantile differ along one axis only.
+        """Return classes of groups with equal coefficients, for a level of one axis, and their sizes."""
+        # Cache them, since the forms of a quantile differ along only one axis.
         factors = axis, level, *(tuple(form.factors[axis].tolist()) for form in forms)
         known = self._classed.get(factors)
         if known is None:
@@ -335,7 +336,7 @@ class Reconstruction:
         return known
 
     def _regrouped(self, groups: NDArray[Any], source: Marginal, target: Marginal) -> NDArray[Any]:
-        """Sums over coarser groups; for finer groups the sum of the group that they lie in."""
+        """Add up sums to coarser groups; for finer groups, repeat the sum of the group that contains them."""
         regrouped = groups
         for a, (source_level, target_level) in enumerate(zip(source, target, strict=True)):
             regrouped = self._along(regrouped, a, source_level, target_level, a)
@@ -353,16 +354,16 @@ class Reconstruction:
         return np.take(groups, values.group_of(source)[starts], axis=place)
 
     def _canonical(self, axis: int, level: int) -> int:
-        """The finest level with the same groups."""
+        """Return the finest level with the same groups."""
         return self._level(axis, level)[0]
 
     def _block(self, axis: int, level: int) -> int:
-        """Number of values in each group of a level, or a refusal where groups differ in size."""
+        """Return the number of values in each group of a level; refuse groups of several sizes."""
         block = self._level(axis, level)[1]
         return block or even_block(self.domain.axes[axis], level)  # 0: even_block refuses
 
     def _level(self, axis: int, level: int) -> tuple[int, int]:
-        """The finest level with the same groups, and the size of its groups or 0; cached."""
+        """Return the finest level with the same groups, and the size of its groups, 0 if they differ; cached."""
         known = self._sizes.get((axis, level))
         if known is None:
             values = self.domain.axes[axis]
@@ -373,7 +374,7 @@ class Reconstruction:
 
 
 def even_block(axis: Axis, level: int) -> int:
-    """Number of values in each group of a level, or a refusal where groups differ in size."""
+    """Return the number of values in each group of a level; refuse groups of several sizes."""
     sizes = axis.group_sizes(level)
     if (sizes != sizes[0]).any():
         raise Unsupported(
@@ -395,18 +396,18 @@ def read_weights(weights: Mapping[Marginal, int]) -> dict[Marginal, int]:
 
 
 def kinds_of_groups(domain: Domain, marginal: Marginal) -> NDArray[np.intp]:
-    """A number for each group of a marginal, in a row, equal where groups have one size on every axis."""
+    """Return a number for each group of a marginal, flattened; equal for groups with the same size on every axis."""
     numbers = np.zeros(1, dtype=np.intp)
     for axis, level in zip(domain.axes, marginal, strict=True):
         if axis.groups(level) > 1:
             sizes = axis.group_sizes(level)
             different, which = np.unique(sizes, return_inverse=True)
-            numbers = np.add.outer(numbers * len(different), which).ravel()  # arrays have 64 axes at most
+            numbers = np.add.outer(numbers * len(different), which).ravel()  # arrays have at most 64 axes
     return numbers
 
 
 def not_determined(domain: Domain, marginal: Marginal, measured: Iterable[Marginal]) -> NotDetermined:
-    """The error for sums of a marginal that the measured sums do not determine."""
+    """Return the error for sums of a marginal that the measured sums do not determine."""
     name = domain.marginal_name(marginal)
     names = [repr(domain.marginal_name(known)) for known in measured]
     more = [f"and {len(names) - _NAMED} more"] if len(names) > _NAMED else []
@@ -418,7 +419,7 @@ def not_determined(domain: Domain, marginal: Marginal, measured: Iterable[Margin
 
 
 def not_cleanable() -> Unsupported:
-    """The error for clean tables of a vast domain, or where differences or listed rows are measured."""
+    """Return the error for clean tables of a vast domain, or if differences or listed rows are measured."""
     remedy = 'Plan with method="independent", over a smaller domain.'
     came = "listed rows, differences or a vast domain"
     return Unsupported("clean tables need measured groups or hat functions", came=came, remedy=remedy)

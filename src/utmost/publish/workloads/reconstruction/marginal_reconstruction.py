@@ -1,15 +1,15 @@
-"""Estimates of all sums from noisy marginals of a vast domain: least squares by residual subspaces.
+"""Estimate all sums from noisy marginals of a vast domain: least squares by residual subspaces.
 
-Every marginal S that a space T lies in gives an unbiased estimate of the data's part in T: its sums are added up to the
-levels of T, and centred along each axis. With c_ST proportional to the precision of S over its number of sums, and with
-sum 1,
+Every marginal S that contains a space T gives an unbiased estimate of the data's part in T: add up the sums of S to the
+levels of T, and centre them along each axis. Let c_ST be proportional to the precision of S over its number of sums,
+and let the c_ST of each T add up to 1. Then
 
     part in T = sum over S of c_ST (estimate of the part in T from S),
 
-and an answer is the sum of its parts. This is least squares (`Reconstruction` has the same numbers). The c_ST are
-rounded to multiples of 2^-20 that add up to 1. So **every estimate is exactly unbiased**, and an integer over 2^20
-times the cells of the table. The rounding changes a variance by less than 10^-5 of it; stated errors are those of the
-rounded estimates.
+and an answer is the sum of its parts. This is least squares (`Reconstruction` computes the same numbers). The c_ST are
+rounded to multiples of 2^-20 that add up to 1. So **every estimate is exactly unbiased**, and is an integer over 2^20
+times the number of the table's cells. The rounding changes a variance by less than a factor of 1 + 10^-5; stated errors
+are those of the rounded estimates.
 
 Source: proofs/theory/marginals.md; [nelder1965].
 """
@@ -36,7 +36,7 @@ from utmost.publish.workloads.reconstruction.least_squares import (
 )
 from utmost.tables.axes.domain import Domain, Marginal
 
-_BITS = 20  # never change it: published estimates depend on it
+_BITS = 20  # never change this number: published estimates depend on it
 _FITS = 1 << 62
 
 _Key = tuple[tuple[Fraction, ...], ...]
@@ -44,9 +44,10 @@ _Key = tuple[tuple[Fraction, ...], ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarginalReconstruction:
-    """`Reconstruction` where marginals of a vast domain, or differences of two values, are measured."""
+    """`Reconstruction` for measured marginals of a vast domain, and for measured differences of two values."""
 
-    # A table costs its cells times 2^columns; the first also the spaces that measured tables have in common.
+    # Time of a table: its cells times 2^columns; for the first table also the spaces that measured tables have in
+    # common.
     domain: Domain
     weights: Mapping[Marginal, int]  # a positive integer for each marginal, proportional to the precision of its sums
     _spaces: MarginalSpaces = field(init=False, repr=False)
@@ -63,32 +64,30 @@ class MarginalReconstruction:
         return MarginalReconstruction, (self.domain, dict(self.weights))
 
     def estimates(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> tuple[NDArray[Any], int]:
-        """The estimates of all sums of a marginal, in a row: integers, and their divisor."""
+        """Return the estimates of all sums of a marginal, flattened: integers, and their divisor."""
         self.check_marginal_determined(marginal)
         axes = self._spaces.base(marginal)
         shape = tuple(self._groups(axis, level) for axis, level in axes)
         parts, bound = [], 0
         for space in self._spaces.below(axes):
             part, largest = self._part(measured, space)
-            # Along an axis that the space averages out, the index after the last level stands for the group of all
-            # values.
+            # Along an axis that the space averages out, use the index after the last level: the group of all values.
             levels = {axis: len(self._spaces.chains[axis].levels) - 1 for axis, _ in axes} | dict(space)
             times = math.prod(self._groups(axis, levels[axis] + 1) for axis, _ in axes)
-            # An upper bound on every sum: int64 if it fits, else Python's integers.
+            # `bound` is an upper bound on every sum: use int64 if it fits, else Python integers.
             bound += largest * times
             parts.append((part, times, dict(space)))
         total = np.zeros(shape, dtype=np.int64 if bound < _FITS else object)
         for part, times, levels in parts:
             spread: NDArray[Any] = part.astype(total.dtype) * times
             for at, (axis, level) in enumerate(axes):
-                # Along an axis that the space averages out, its part is the same for all values.
+                # Along an axis that the space averages out, the part is the same for all values.
                 if axis not in levels:
                     spread = np.expand_dims(spread, at)
                 elif levels[axis] > level:
                     spread = np.repeat(spread, shape[at] // self._groups(axis, levels[axis]), axis=at)
             total += spread
-        # The sums of a level with groups of several sizes are added up from the next finer level with groups of one
-        # size.
+        # A level with groups of several sizes is added up from the next finer level with groups of one size.
         for at, (axis, place) in enumerate(axes):
             chain, of = self._spaces.chains[axis], self.domain.axes[axis]
             if chain.levels[place] != marginal[axis] and of.groups(marginal[axis]) < chain.groups[place]:
@@ -116,7 +115,7 @@ class MarginalReconstruction:
             raise not_determined(self.domain, form.marginal, self.weights)
 
     def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
-        """A number for each group, equal where groups have one size on every axis."""
+        """Return a number for each group; it is equal for groups with the same size on every axis."""
         return kinds_of_groups(self.domain, marginal)
 
     def terms(self, *forms: ProductForm) -> dict[Marginal, dict[tuple[Fraction, ...], int]]:
@@ -142,7 +141,7 @@ class MarginalReconstruction:
         return self._spaces.chains[axis].groups[level]
 
     def _shares(self, space: MarginalSpace) -> dict[int, int]:
-        """c_ST * 2^20 of the marginals that a space lies in: positive integers with sum 2^20."""
+        """Return c_ST * 2^20 for the marginals S that contain a space T: positive integers with sum 2^20."""
         places = self._spaces.covers[space]
         common = math.lcm(*(self._spaces.sums[place] for place in places))
         marginals = self._spaces.marginals
@@ -150,13 +149,13 @@ class MarginalReconstruction:
         whole = sum(parts)
         shares = [(part << _BITS) // whole for part in parts]
         largest = max(range(len(parts)), key=parts.__getitem__)
-        # The rest of the rounding goes to the largest: estimates are unbiased because the shares add up to 1.
+        # Add the rounding errors to the largest one: estimates are unbiased only if the c_ST add up to 1.
         shares[largest] += (1 << _BITS) - sum(shares)
         return {place: share for place, share in zip(places, shares, strict=True) if share}
 
     def _part(self, measured: Mapping[Marginal, NDArray[Any]], space: MarginalSpace) -> tuple[NDArray[Any], int]:
-        """The part in a space, times 2^20 and the ratios of group numbers on its axes; and the largest entry."""
-        # Cached parts of several tables are valid for these measured sums only.
+        """Return the part in a space, times 2^20 and the ratios of group numbers on its axes; and its largest entry."""
+        # Cached parts are valid only for the same measured sums.
         if self._measured[0] is not measured:
             self._measured[0] = measured
             self._common.clear()
@@ -165,7 +164,7 @@ class MarginalReconstruction:
         sides: dict[tuple[int, ...], NDArray[Any]] = {}
         for place, share in self._shares(space).items():
             shown, differing = self._shown(measured, place, dict(space))
-            # an entry is at most 2^axes times the product of the ratios times the largest sum
+            # an entry is at most the largest sum times 2^axes times the product of the ratios
             bound = largest_size(shown) << (_BITS + 1)
             for axis, level in space:
                 bound *= 2 * self._groups(axis, level) // self._groups(axis, level + 1)
@@ -179,8 +178,8 @@ class MarginalReconstruction:
                 if axis in differing:
                     part = np.concatenate([part, -part], axis=at)
                 else:
-                    # Along an axis, the values times the number of groups in a coarser group, minus the coarser
-                    # group's sum.
+                    # Centre along the axis: multiply the values by the number of groups in a coarser group, and
+                    # subtract the coarser group's sum.
                     coarser = self._groups(axis, level + 1)
                     ratio = self._groups(axis, level) // coarser
                     shape = (*part.shape[:at], coarser, ratio, *part.shape[at + 1 :])
@@ -196,13 +195,13 @@ class MarginalReconstruction:
     def _shown(
         self, measured: Mapping[Marginal, NDArray[Any]], place: int, levels: Mapping[int, int]
     ) -> tuple[NDArray[Any], tuple[int, ...]]:
-        """A measured marginal, added up to the levels of a space; and the axes on which its numbers are differences."""
+        """Add up a measured marginal to the levels of a space; return it, and the axes of its differences."""
         axes = self._spaces.measured_axes[place]
         shape = [1 if level is None else self._groups(axis, level) for axis, level in axes]
         sums = measured[self._spaces.marginals[place]].reshape(shape)
         left_out = tuple(at for at, (axis, _) in enumerate(axes) if axis not in levels)
         rest = [(axis, level) for axis, level in axes if axis in levels]
-        # Axes outside the space are added up first, so that the reshaped array is small.
+        # Add up the axes outside the space first, so that the reshaped array is small.
         sums = sums.sum(axis=left_out) if left_out else sums
         for at, (axis, level) in enumerate(rest):
             if level is not None and levels[axis] > level:
@@ -213,10 +212,10 @@ class MarginalReconstruction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Means:
-    """The parts of a form in each space."""
+    """The mean of a form's factors over groups of each axis, from which the form's part in each space follows."""
 
     form: ProductForm
-    # for each axis with other factors than 1, the factors' sums over the groups of each even level
+    # for each axis with factors other than 1, the factors' sums over the groups of each even level
     sums: Mapping[int, list[NDArray[Any]]]
     all_of: Mapping[int, Fraction]  # for each of these axes, the mean of all factors
     spaces: Sequence[MarginalSpace]  # the spaces that are not orthogonal to the form
@@ -242,7 +241,7 @@ class _Means:
         return cls(form, sums, all_of, listed)
 
     def others(self, space: MarginalSpace) -> Fraction:
-        """The product of the means along the axes that a space averages out."""
+        """Return the product of the means along the axes that a space averages out."""
         inside = {axis for axis, _ in space}
         return math.prod((mean for axis, mean in self.all_of.items() if axis not in inside), start=Fraction(1))
 
@@ -253,7 +252,7 @@ def _terms(
     means: Sequence[_Means],
     classes: Sequence[Mapping[_Key, int]],
 ) -> dict[tuple[Fraction, ...], int]:
-    """The coefficients of one marginal's sums in the forms, and the number of sums with each."""
+    """Return the coefficients of one marginal's sums in the forms, and the number of sums with each."""
     outside = [of.others(tuple((axis, 0) for axis, _ in axes)) / (of.form.denominator << _BITS) for of in means]
     levels = [[dict(space).get(axis, -1) for axis, _ in axes] for space, _ in shared]
     counted: dict[tuple[Fraction, ...], int] = {}
@@ -272,8 +271,9 @@ def _terms(
 
 
 def _classes(spaces: MarginalSpaces, means: Sequence[_Means], axis: int, level: int | None) -> dict[_Key, int]:
-    """The groups of a level in classes with equal coefficients in every form, and the size of each class."""
-    # A key has for each form the coefficients by the level of a space, then the coefficient of all values of the axis.
+    """Return classes of groups of a level with equal coefficients in every form, and the size of each class."""
+    # For each form, a key has a coefficient for each level of a space on the axis, then one for a space without the
+    # axis.
     chain, size = spaces.chains[axis], spaces.domain.axes[axis].size
     groups = 1 if level is None else chain.groups[level]
     rows = []
@@ -297,7 +297,7 @@ def _classes(spaces: MarginalSpaces, means: Sequence[_Means], axis: int, level: 
 
 
 def _means_differ(sums: Sequence[NDArray[Any]], at: int) -> bool:
-    """Whether the mean of some group differs from the mean of the next coarser group around it."""
+    """Whether the mean of some group differs from the mean of the next coarser group that contains it."""
     fine, coarse = sums[at], sums[at + 1] if at + 1 < len(sums) else sums[at].sum(keepdims=True)
     ratio = len(fine) // len(coarse)
     return bool((fine * ratio != np.repeat(coarse, ratio)).any())

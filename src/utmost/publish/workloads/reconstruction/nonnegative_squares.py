@@ -1,13 +1,14 @@
-"""The table of numbers >= 0 nearest to noisy sums for which public facts hold: least squares.
+"""Find the table of numbers >= 0 that is nearest to noisy sums, and satisfies public facts: least squares.
 
 Minimise f(x) = 1/2 sum_S q_S |A_S x - y_S|^2 over x >= 0. Accelerated projected gradients, restarted when the momentum
 points uphill [beck2009, odonoghue2015], guess which cells are zero. Conjugate gradients solve for the other cells, and
-the signs of the solution correct the guess. Bounds of single cells are bounds of the variables. Sums with bounds,
-B x in [l, u], are handled by an augmented Lagrangian [hestenes1969], whose multipliers are updated until the bounds
-hold. The gradient and the multipliers at the end certify the distance to the minimum.
+the signs of the solution correct the guess. Bounds of single cells are bounds of the variables. For bounds of other
+sums, B x in [l, u], there is an augmented Lagrangian [hestenes1969]; its multipliers are updated until the bounds hold.
+The final gradient and multipliers certify the distance to the minimum.
 
-Measured sums that do not determine the cells, such as overlapping marginals, have many tables of least f. The chosen
-one is the limit of proximal steps [rockafellar1976]: each minimises f plus the squared distance to the last table.
+If the measured sums do not determine the cells, as with overlapping marginals, many tables minimise f. The module
+returns the limit of proximal steps [rockafellar1976]: each step minimises f plus the squared distance to the last
+table.
 """
 
 import math
@@ -34,10 +35,10 @@ from utmost.tables.axes.domain import Domain, Marginal
 _ROUNDS, _STEPS = 200, 60
 _GUESSES, _FACE_STEPS, _EXACT = 30, 200, 1e-26
 _FEW = 10_000  # for fewer cells, facts are checked before the search
-_HOLDS, _SOON = 30, 6  # the most updates of multipliers; updates before the facts are checked
-_FAR = 1e8  # farther public sums may be out of reach of the tolerance
-_DIGITS = 1 << 53  # all smaller integers are exact floats
-_STIFF, _STIFFER = 10.0, 10.0  # penalty of a bounded sum over the largest curvature, and its growth
+_HOLDS, _SOON = 30, 6  # at most so many updates of multipliers; after so many, the facts are checked
+_FAR = 1e8  # for public sums farther from the estimates, floats may have too few digits
+_DIGITS = 1 << 53  # floats represent all smaller integers exactly
+_STIFF, _STIFFER = 10.0, 10.0  # penalty of a sum with bounds, over the largest curvature; and the factor of its growth
 _NEAR, _PROXIMAL, _STILL = 1e-2, 300, 1e-3  # proximal steps: curvature, number, and tolerance
 
 
@@ -45,11 +46,11 @@ _NEAR, _PROXIMAL, _STILL = 1e-2, 300, 1e-3  # proximal steps: curvature, number,
 class NonNegative:
     """A solution of least squares over x >= 0, as integers and remainders, and its distance to the minimum."""
 
-    whole: NDArray[Any]  # the solution is whole + rest; integers of any size, so that no digit is lost
+    whole: NDArray[Any]  # integers of any size, so that no digit is lost; the solution is whole + rest
     rest: Floats
-    objective: float  # f
-    gap: float  # an upper bound on f minus the minimum, by the gradient, up to rounding errors
-    residual: float  # the largest |x - max(x - gradient / least curvature, 0)|: 0 only at the minimum
+    objective: float  # f of the solution
+    gap: float  # upper bound on f minus its minimum, from the gradient, up to rounding errors
+    residual: float  # the largest |x - max(x - gradient / least curvature, 0)|, which is 0 only at the minimum
     # for each public marginal of sums of several cells, the multiplier of each sum
     multipliers: Mapping[Marginal, Floats] = field(default_factory=dict)
 
@@ -60,13 +61,13 @@ def nonnegative_least_squares(
     tolerance: float = 1e-6,
     facts: PublicFacts | None = None,
 ) -> NonNegative:
-    """The x >= 0 nearest to the measured sums for which the facts hold, within a tolerance in cells."""
-    # Some hundred passes over the cells and the marginals; several times that with facts.
+    """Return the x >= 0 nearest to the measured sums for which the facts hold; ``tolerance`` is for each cell."""
+    # This takes some hundred passes over the cells and the marginals, and several times that many with facts.
     domain = reconstruction.domain
     if not reconstruction.curvatures[0]:
         return _one_of_many(reconstruction, measured, tolerance, facts)
     whole, start = _rounded_estimates(reconstruction, measured)
-    # Sums and differences of two columns arrive as sums of cells, in floats.
+    # If sums and differences of two columns were measured, `measured` has sums of cells in floats.
     are_whole = all(sums.dtype.kind != "f" for sums in measured.values())
     apart = minus if are_whole else np.subtract
     far = {marginal: apart(sums, domain.sums(whole, marginal)) for marginal, sums in measured.items()}
@@ -96,7 +97,7 @@ def nonnegative_least_squares(
         ) from None
     shown = whole, rest
     if whole.max(initial=0) >= _DIGITS:
-        # A cell that ended at a bound is set exactly to the bound, without rounding errors.
+        # Set a cell that ended at a bound to exactly this bound, without rounding errors.
         low, high = (0, inf) if facts is None else facts.ends
         lowest, highest = rest <= program.lower, rest >= program.upper
         exactly = np.where(lowest, low, np.where(highest, high, whole.astype(object)))
@@ -118,12 +119,12 @@ def nonnegative_least_squares(
 def _one_of_many(
     reconstruction: SumSquares, measured: Mapping[Marginal, NDArray[Any]], tolerance: float, facts: PublicFacts | None
 ) -> NonNegative:
-    """One of the tables nearest to the measured sums, where these do not determine the cells."""
+    """Return one of the tables nearest to the measured sums, if these do not determine the cells."""
     domain = reconstruction.domain
     if facts is not None:
         check_feasible(facts)
     whole, rest = np.zeros(domain.shape, dtype=np.int64), np.zeros(domain.shape)
-    # the second round starts from integers: the remainders are small, so that floats have enough digits
+    # the second round starts from integers, so the remainders are small, and floats have enough digits
     for _ in range(2):
         floor = np.floor(rest)
         whole, rest = whole + floor.astype(np.int64), rest - floor
@@ -149,7 +150,7 @@ def _one_of_many(
 
 
 def _of_a_tree(reconstruction: SumSquares, measured: Mapping[Marginal, NDArray[Any]]) -> NonNegative:
-    """The exact minimum for sums of one axis, where floats have too few digits for the tolerance."""
+    """Return the exact minimum for sums along one axis, if floats have too few digits for the tolerance."""
     domain, weights = reconstruction.domain, reconstruction.weights
     cells = nearest_of_tree(UnequalTree.of(domain), weights, measured)
     squares = Fraction(0)
@@ -164,14 +165,14 @@ def _of_a_tree(reconstruction: SumSquares, measured: Mapping[Marginal, NDArray[A
 def _rounded_estimates(
     reconstruction: SumSquares, measured: Mapping[Marginal, NDArray[Any]]
 ) -> tuple[NDArray[Any], Floats]:
-    """The estimates of the cells as integers >= 0, and their remainders in floats."""
+    """Return the estimates of the cells as integers >= 0, and their remainders in floats."""
     finest = reconstruction.domain.finest
     estimates = reconstruction.floats(measured, finest)
     whole: NDArray[Any] = np.maximum(np.rint(estimates), 0.0)
-    # Integers first: the remainders are small, so that floats have enough digits.
+    # Split off integers first: then the remainders are small, and floats have enough digits.
     if whole.max(initial=0) * whole.size < 2.0**62:
         return whole.astype(np.int64), estimates - whole
-    # The last digit of a float may be worth a million cells: round the exact estimates.
+    # The last binary digit of a float may be a million here, so round the exact estimates.
     sums, divisor = reconstruction.estimates(measured, finest)
     exactly = [Fraction(number) / divisor for number in sums.ravel().tolist()]
     near = [max(0, round(number)) for number in exactly]
@@ -181,42 +182,42 @@ def _rounded_estimates(
 
 @dataclass(slots=True, eq=False)
 class _SumConstraints:
-    """Sums of one marginal with bounds; penalty stiffness/2 * (distance of B x + multipliers to the bounds)^2."""
+    """Bounds of one marginal's sums, with the penalty stiffness/2 * (distance of B x + multipliers to the bounds)^2."""
 
     domain: Domain
     marginal: Marginal
     lower: Floats
     upper: Floats
     stiffness: float
-    multipliers: Floats  # over the stiffness
+    multipliers: Floats  # Lagrange multipliers, over the stiffness
     worst: float = inf
 
     def outside(self, x: Floats) -> Floats:
-        """The distance of each sum plus its multiplier to the bounds, with its sign."""
+        """Return how far each sum plus its multiplier is outside its bounds, with a sign."""
         moved = self.domain.sums(x, self.marginal) + self.multipliers
         return np.asarray(moved - np.clip(moved, self.lower, self.upper))
 
     def largest_distance(self, x: Floats) -> float:
-        """The largest distance of a sum to its bounds."""
+        """Return the largest distance of a sum to its bounds."""
         sums = self.domain.sums(x, self.marginal)
         return float(np.abs(sums - np.clip(sums, self.lower, self.upper)).max())
 
     def slope(self, x: Floats) -> Floats:
-        """The gradient of the penalty."""
+        """Return the gradient of the penalty."""
         return np.asarray(self.domain.spread(self.stiffness * self.outside(x), self.marginal))
 
     def update(self, x: Floats, tolerance: float) -> None:
-        """Update the multipliers; increase the stiffness where the distances fell little."""
-        # The new multipliers have the gradient that the penalty has now.
+        """Update the multipliers; increase the stiffness if the distances decreased little."""
+        # With the new multipliers, the gradient at x does not change.
         self.multipliers, now = self.outside(x), self.largest_distance(x)
         if now > max(tolerance, self.worst / 4):
             self.stiffness *= _STIFFER
-            # The gradient is stiffness * multiplier, and must not change.
+            # The gradient, stiffness * multiplier, must not change.
             self.multipliers /= _STIFFER
         self.worst = min(now, self.worst)
 
     def gap(self, x: Floats) -> float:
-        """The duality gap of the multipliers: the sum of multiplier * distance of the sum to its bound."""
+        """Return the duality gap of the multipliers: the sum of multiplier * distance of the sum to its bound."""
         outside, sums = self.outside(x), self.domain.sums(x, self.marginal)
         bound = np.where(outside > 0, self.upper, self.lower)
         return float((self.stiffness * outside * np.where(outside == 0, 0, bound - sums)).sum())
@@ -224,7 +225,7 @@ class _SumConstraints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Squares:
-    """f over lower <= x <= upper, divided by the largest curvature; ``least`` is the least curvature."""
+    """f over lower <= x <= upper, divided by the largest curvature; ``least`` is the least curvature after that."""
 
     # `objective` is f; `merit` and `gradient` include the penalties of sums with bounds.
     domain: Domain
@@ -259,8 +260,8 @@ class _Squares:
         return cls(domain, weights, sums, pull, lower, upper, largest, least / largest, constraints)
 
     def proximal(self, x: Floats, tolerance: float) -> Floats:
-        """One of the tables of least f, by proximal steps until no cell changes."""
-        # Penalties of bounded sums are many times the largest curvature, which costs digits.
+        """Return one of the tables of least f, by proximal steps until no cell changes."""
+        # Penalties of sums with bounds are many times the largest curvature, so a smaller tolerance is out of reach.
         finest, tolerance = self.domain.finest, tolerance if self.constraints else tolerance * _NEAR
         for _ in range(_PROXIMAL):
             near = replace(
@@ -277,7 +278,7 @@ class _Squares:
         return x
 
     def curved(self, x: Floats) -> Floats:
-        """The Hessian of f times x."""
+        """Multiply x by the Hessian of f."""
         bent = np.zeros_like(x)
         for marginal, weight in self.weights.items():
             bent += weight * _averaged(self.domain, x, marginal)
@@ -290,7 +291,7 @@ class _Squares:
         return slope
 
     def merit(self, x: Floats) -> float:
-        """f plus the penalties of sums with bounds."""
+        """Return f plus the penalties of sums with bounds."""
         return self.objective(x) + sum(
             constraint.stiffness / 2 * float((constraint.outside(x) ** 2).sum()) for constraint in self.constraints
         )
@@ -306,20 +307,20 @@ class _Squares:
         return squares
 
     def residual(self, x: Floats, gradient: Floats) -> float:
-        """The largest |x - (x - gradient/least, clipped to its bounds)|: 0 only at the minimum."""
+        """Return the largest |x - (x - gradient/least, clipped to its bounds)|, which is 0 only at the minimum."""
         return float(np.abs(x - self.clipped(x - gradient / self.least)).max())
 
     def gap(self, x: Floats, gradient: Floats) -> float:
-        """An upper bound on f(x) minus the minimum, by strong convexity and the multipliers."""
+        """Return an upper bound on f(x) minus the minimum, from strong convexity and the multipliers."""
         step = self.clipped(x - gradient / self.least) - x
         left_open = sum(constraint.gap(x) for constraint in self.constraints)
-        # Strong convexity: f lies above a parabola of the least curvature, whose minimum is computed here.
+        # By strong convexity f lies above a parabola with the least curvature; compute the minimum of this parabola.
         return max(0.0, left_open - float((gradient * step + self.least / 2 * step * step).sum()))
 
     def constrained(self, x: Floats, tolerance: float, check: Callable[[], None]) -> Floats:
-        """The minimum of f with all sums within bounds: minimise, then update the multipliers, repeatedly."""
+        """Return the minimum of f with all sums within bounds: minimise, then update the multipliers, repeatedly."""
         for turn in range(_HOLDS):
-            # Contradictory facts never hold: check them before more turns.
+            # Contradictory facts never hold, so check the facts before more turns.
             if turn == _SOON:
                 check()
             try:
@@ -334,7 +335,7 @@ class _Squares:
         raise SolverFailed("public facts must hold", came=f"sums off by more than {tolerance}", where="clean")
 
     def minimised(self, x: Floats, tolerance: float) -> Floats:
-        """Rounds of projected gradients, and of guesses about which cells are zero, until the residual is small."""
+        """Alternate projected gradients and guesses about which cells are zero, until the residual is small."""
         for _ in range(_ROUNDS):
             x = self._accelerated(x)
             x = self._guessed(x, tolerance)
@@ -350,7 +351,7 @@ class _Squares:
         ahead, momentum = x, 1.0
         for _ in range(_STEPS):
             step = self.clipped(ahead - self.gradient(ahead) / steep)
-            # The momentum points uphill: restart without it.
+            # If the momentum points uphill, restart without it.
             if float(((ahead - step) * (step - x)).sum()) > 0:
                 ahead, momentum = step, 1.0
             else:
@@ -361,15 +362,15 @@ class _Squares:
 
     def _guessed(self, x: Floats, tolerance: float) -> Floats:
         """Guess which cells are at their bounds, solve for the others, and correct the guess by the signs."""
-        # A guess that the next one repeats has the minimum as its solution. Nothing proves that this ends: unless a
-        # residual is small, the best solution, clipped to its bounds, is only the next start.
+        # If the next guess equals the last one, the solution is the minimum. Nothing proves that this will happen: if
+        # no residual gets small, the best solution, clipped to its bounds, is only the start of the next round.
         best, least = x, self.merit(x)
         side, known = self._side(x, self.gradient(x)), set[bytes]()
         for _ in range(_GUESSES):
             x = np.where(side < 0, self.lower, np.where(side > 0, self.upper, x))
             free, broken = side == 0, self._violated(x)
             guess = b"".join(signs.tobytes() for signs in (side, *broken))
-            # A repeated guess would repeat for ever.
+            # An earlier guess would come back for ever.
             if guess in known:
                 break
             known.add(guess)
@@ -387,16 +388,16 @@ class _Squares:
         return best
 
     def _violated(self, x: Floats) -> list[NDArray[np.bool_]]:
-        """The sums with a penalty."""
+        """For each constraint, return which sums have a penalty."""
         return [constraint.outside(x) != 0 for constraint in self.constraints]
 
     def _side(self, x: Floats, gradient: Floats) -> NDArray[np.int8]:
-        """For each cell -1 if it stays at its lower bound, 1 at its upper bound, 0 if it is free."""
+        """For each cell, return -1 if it stays at its lower bound, 1 if at its upper bound, 0 if it is free."""
         at_lower, at_upper = (x <= self.lower) & (gradient >= 0), (x >= self.upper) & (gradient <= 0)
         return np.where(at_lower, -1, np.where(at_upper, 1, 0)).astype(np.int8)
 
     def _solved(self, x: Floats, free: NDArray[np.bool_]) -> Floats:
-        """The minimum over the free cells by conjugate gradients, with the same sums outside their bounds."""
+        """Return the minimum over the free cells by conjugate gradients, for the sums that have a penalty at ``x``."""
         strict = [
             (constraint.marginal, np.where(broken, constraint.stiffness, 0))
             for constraint, broken in zip(self.constraints, self._violated(x), strict=True)
@@ -404,7 +405,7 @@ class _Squares:
         left = np.where(free, -self.gradient(x), 0.0)
         way, size = left, float((left * left).sum())
         enough = _EXACT * size
-        # Conjugate gradients need as many steps as there are curvatures; with rounding errors twice as many.
+        # Conjugate gradients need as many steps as there are different curvatures; with rounding errors twice as many.
         for _ in range(min(_FACE_STEPS, 2 * x.size)):
             if size <= enough:
                 break
@@ -420,7 +421,7 @@ class _Squares:
 
 
 def _averaged(domain: Domain, x: Floats, marginal: Marginal) -> Floats:
-    """A_S' A_S x, or an array that broadcasts to it."""
+    """Return A_S' A_S x, or an array that broadcasts to it."""
     if is_hats(marginal):
         return np.asarray(domain.spread(domain.sums(x, marginal), marginal))
     averages = x

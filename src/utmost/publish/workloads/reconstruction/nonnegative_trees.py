@@ -1,8 +1,9 @@
-"""Least squares over x >= 0 from the noisy sums of one axis, in rationals: exact at any size and any weights.
+"""Least squares over x >= 0 from noisy sums along one axis, in rationals: exact at any size and for any weights.
 
-Solve without bounds, put every negative cell to zero, and solve again until no cell is negative: this is the minimum.
-The reason is that the Hessian, which is the sum over groups v of q_v 1_v 1_v', is an ultrametric matrix, and so the
-inverse of an M-matrix [martinez1994]: raising cells to zero can only lower the other cells and raise gradients.
+Solve without bounds, set every negative cell to zero, and solve again until no cell is negative: the result is the
+minimum. The reason is that the Hessian, the sum over groups v of q_v 1_v 1_v', is an ultrametric matrix, and so the
+inverse of an M-matrix [martinez1994]: setting negative cells to zero makes no other cell larger and no gradient
+smaller.
 """
 
 from collections.abc import Mapping
@@ -20,8 +21,8 @@ from utmost.tables.axes.domain import Marginal
 def nearest_of_tree(
     tree: UnequalTree, weights: Mapping[Marginal, int], measured: Mapping[Marginal, NDArray[Any]]
 ) -> list[Fraction]:
-    """The x >= 0 that minimises the sum of q_v (x_v - y_v)^2 over the measured groups v of a tree."""
-    # `weights` has q of each measured level, `measured` has y. Some measured level has as many groups as cells.
+    """Return the x >= 0 that minimises the sum of q_v (x_v - y_v)^2 over the measured groups v of a tree."""
+    # `weights` has q for each measured level, `measured` has y. Some measured level must have as many groups as cells.
     sums = {
         level: np.array([Fraction(number) for number in of_level.ravel().tolist()], dtype=object)
         for (level,), of_level in measured.items()
@@ -35,9 +36,9 @@ def nearest_of_tree(
 
 
 def _least(tree: UnequalTree, weights: Mapping[int, Fraction], sums: Mapping[int, Array], free: Array) -> Array:
-    """The least squares over the free cells, with zero in the other cells."""
-    # Let p be the gradient of the terms above a group in its sum. The group's sum is a - c p; a and c are computed up
-    # the tree, p down the tree.
+    """Return the least squares over the free cells, if the other cells are zero."""
+    # Let p be the derivative, with respect to a group's sum, of the terms above the group. The group's sum is a - c p.
+    # Compute a and c up the tree, then p down the tree.
     finest = min(weights)
     reach = [free / weights[finest]]
     at_no_price = [free * sums[finest]]
@@ -45,7 +46,7 @@ def _least(tree: UnequalTree, weights: Mapping[int, Fraction], sums: Mapping[int
     for level in levels:
         spread, added = (tree.added(below[-1], level) for below in (reach, at_no_price))
         weight = weights.get(level, Fraction(0))
-        # S = added - spread (p + q (S - y)), solved for S.
+        # Solve S = added - spread (p + q (S - y)) for S.
         reach.append(spread / (1 + spread * weight))
         at_no_price.append((added + spread * weight * sums.get(level, 0)) / (1 + spread * weight))
     price: Array = reach[-1] * 0

@@ -1,13 +1,15 @@
-"""Estimates from products of listed rows: in rationals, exactly unbiased, one axis after another.
+"""Estimate sums from noisy products of listed rows: in rationals, exactly unbiased, one axis after another.
 
-Along an axis, with the weights D of the values and w of the rows H, least squares is
+Along an axis, let y0 be the noisy values, with weights D, and y_H the noisy sums by the rows H, with weights w. Least
+squares is
 
     x^ = y0 + R (y_H - H y0),        R = D^-1 H' (H D^-1 H' + 1/w)^-1.
 
-y_H - H y0 has mean zero for every x, so that **the estimate is exactly unbiased for every R**. R is rounded to binary
-digits, the same on every machine. With several axes, these estimates are applied one after another. That is least
-squares if the weights of products are products of weights, as 1/variance is up to the lattice. The weight of a class is
-the sum over the marginals that take it. With one axis the estimate is least squares.
+y_H - H y0 has mean zero for every x, so **the estimate is exactly unbiased for every R**. R is rounded to the same
+binary digits on every machine. With several axes, these estimates are applied one axis after another. With one axis,
+the estimate is least squares; with several, it is least squares if the weights of products are products of weights,
+which holds for 1/variance at small levels. The weight of a class is the sum of the weights of all marginals that take
+this class.
 """
 
 import math
@@ -36,9 +38,10 @@ _MOST_COEFFICIENTS = 10**7
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductReconstruction:
-    """`Reconstruction` where products of listed rows are measured [woodbury1950]."""
+    """`Reconstruction` if products of listed rows are measured [woodbury1950]."""
 
-    # An estimate costs the values times the rows, axis by axis; the first also the cube of the rows.
+    # Time of an estimate: for each axis the number of values times rows; for the first estimate also the cube of the
+    # rows.
     rows: ProductRows
     weights: Mapping[Marginal, int]  # a positive integer for each marginal, proportional to the precision of its sums
     _along: tuple["_AxisSquares | _SignedSquares", ...] = field(init=False, repr=False)
@@ -98,7 +101,7 @@ class ProductReconstruction:
             raise not_determined(self.domain, form.marginal, [self.rows.base])
 
     def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
-        """A different number for each group: every group's error has its own distribution."""
+        """Return a different number for each group, since every group's error has its own distribution."""
         return np.arange(math.prod(self.domain.group_shape(marginal)), dtype=np.intp)
 
     def terms(self, *forms: ProductForm) -> dict[Marginal, dict[tuple[Fraction, ...], int]]:
@@ -129,7 +132,7 @@ class ProductReconstruction:
         raise not_cleanable()
 
     def coefficients(self, marginal: Marginal, others: Sequence[int]) -> list[tuple[Marginal, Floats, int]]:
-        """The coefficients of the noise in a marginal's sums along its longest axis, as floats."""
+        """Return the coefficients of the noise in a marginal's sums along its longest axis, as floats."""
         sums = math.prod(self.domain.group_shape(marginal))
         if sums * math.prod(listed.entries for listed in self.rows.axes) > _MOST_COEFFICIENTS:
             remedy = "Use .total for single sums, or a table of fewer cells."
@@ -143,14 +146,14 @@ class ProductReconstruction:
         for measured in self.weights:
             total = np.ones((1, 1))
             for chosen, factor in zip(self.rows.places(measured), factors, strict=True):
-                # One axis has a row for each sum, the other axes one row: products are computed row by row.
+                # One axis has a row for each sum, the other axes have one row: multiply row by row.
                 part = factor[:, chosen]
                 total = (total[:, :, None] * part[:, None, :]).reshape(max(len(total), len(part)), -1)
             entering.append((measured, total, 1))
         return entering
 
     def _coefficients(self, form: ProductForm) -> list[NDArray[Any]]:
-        """A form's coefficients in the measured entries of each axis, times 2^shift."""
+        """Return a form's coefficients in the measured entries of each axis, times the axis' divisor."""
         coefficients = []
         for axis, squares, factor in zip(self.domain.axes, self._along, form.factors, strict=True):
             coefficients.append(squares.coefficients(factor[axis.group_starts(squares.listed.level)]))
@@ -159,7 +162,7 @@ class ProductReconstruction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _AxisSquares:
-    """Estimates along one axis."""
+    """The estimator along one axis, of its values and rows."""
 
     listed: AxisRows
     gain: Array  # R times 2^shift; (values, rows), Python integers
@@ -167,17 +170,17 @@ class _AxisSquares:
 
     @classmethod
     def of(cls, listed: AxisRows, classes: Sequence[int]) -> "_AxisSquares":
-        """The estimates for these weights of the classes."""
+        """Compute the estimator for these weights of the classes."""
         count, values = listed.rows.shape
         if not count:
             return cls(listed, np.zeros((values, 0), dtype=object), 0)
         *own, of_rows = classes
         least = min(own)
-        # The inverse of a weight far above the least would keep few digits: add digits by their ratio.
+        # The inverse of a weight far above the least one would have few digits, so add digits according to their ratio.
         digits = _DIGITS + max(0, max([*own, of_rows]).bit_length() - least.bit_length())
         inverse = np.zeros(values, dtype=object)
         for places, weight in zip(listed.places, own, strict=False):
-            # Halves up, in integers: the same on every machine. Any rounding is unbiased.
+            # Round halves up, in integers: the same on every machine. The estimate is unbiased for any rounding.
             inverse[places] = ((least << digits) + weight // 2) // weight
         H = listed.rows.astype(object)
         weighed = H * inverse
@@ -195,13 +198,13 @@ class _AxisSquares:
         return 1 << self.shift
 
     def coefficients(self, factor: NDArray[Any]) -> NDArray[Any]:
-        """A form's coefficients in the values, then the rows, times 2^shift."""
+        """Return a form's coefficients in the values, then in the rows, times 2^shift."""
         taken = np.asarray(factor, dtype=object)
         across = taken.dot(self.gain)
         return np.concatenate([taken * (1 << self.shift) - across.dot(self.listed.rows.astype(object)), across])
 
     def estimated(self, measured: NDArray[Any], place: int, starts: NDArray[np.intp]) -> NDArray[Any]:
-        """Estimates of sums of neighbouring values, times 2^shift, from an array of the axis' entries."""
+        """Estimate sums of neighbouring values, times 2^shift, from an array of the axis' entries."""
         moved = np.moveaxis(measured, place, 0)
         own, across = moved[: self.listed.values], moved[self.listed.values :]
         groups = np.add.reduceat(own, starts, axis=0) * (1 << self.shift)
@@ -211,7 +214,7 @@ class _AxisSquares:
         return np.moveaxis(groups, 0, place)
 
     def float_groups(self, starts: NDArray[np.intp], base: NDArray[np.intp]) -> Floats:
-        """The coefficients of sums over groups, as floats; (groups, entries)."""
+        """Return the coefficients of sums over groups, as floats; (groups, entries)."""
         places = np.searchsorted(base, starts)
         gain = np.add.reduceat((self.gain / (1 << self.shift)).astype(np.float64), places, axis=0)
         whole = np.add.reduceat(np.eye(self.listed.values), places, axis=0)
@@ -220,23 +223,23 @@ class _AxisSquares:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SignedSquares:
-    """Estimates along an axis of signed rows."""
+    """The estimator along an axis of signed rows."""
 
     listed: SignedAxis
     gain: Array  # the matrix of the estimates times the divisor; (values, rows), Python integers
     divisor: int
 
     def coefficients(self, factor: NDArray[Any]) -> NDArray[Any]:
-        """A form's coefficients in the rows, times the divisor."""
+        """Return a form's coefficients in the rows, times the divisor."""
         return np.asarray(np.asarray(factor, dtype=object).dot(self.gain))
 
     def estimated(self, measured: NDArray[Any], place: int, starts: NDArray[np.intp]) -> NDArray[Any]:
-        """Estimates of sums of neighbouring values, times the divisor."""
+        """Estimate sums of neighbouring values, times the divisor."""
         moved = np.moveaxis(measured, place, 0)
         groups = np.tensordot(np.add.reduceat(self.gain, starts, axis=0), moved, axes=1)
         return np.moveaxis(groups, 0, place)
 
     def float_groups(self, starts: NDArray[np.intp], base: NDArray[np.intp]) -> Floats:
-        """The coefficients of sums over groups, as floats; (groups, rows)."""
+        """Return the coefficients of sums over groups, as floats; (groups, rows)."""
         places = np.searchsorted(base, starts)
         return np.asarray(np.add.reduceat((self.gain / self.divisor).astype(np.float64), places, axis=0))

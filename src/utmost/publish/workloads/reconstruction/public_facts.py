@@ -1,6 +1,6 @@
-"""Public facts about sums: totals and marginals known exactly, bounds, cells that are zero by definition.
+"""Public facts about sums: totals and marginals that are known exactly, bounds, cells that must be zero.
 
-They hold for clean tables, see `nonnegative_squares`. Facts that contradict each other are refused by `clashing_facts`.
+Clean tables satisfy these facts, see `nonnegative_squares`. `clashing_facts` refuses facts that contradict each other.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,10 +22,10 @@ from utmost.tables.axes.domain import Domain, Marginal
 _LARGEST = 10**100
 
 MOST_NAMED = 6
-"""The most facts that a sentence names one by one."""
+"""The largest number of facts that a sentence names one by one."""
 
 CellBounds = tuple[NDArray[Any], NDArray[Any]]
-"""Lower and upper bounds of the sums of a marginal; -inf and inf where nothing is known."""
+"""Lower and upper bounds of the sums of a marginal; -inf and inf stand for no bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,14 @@ class Between:
 
 
 def between(low: Number | None = None, high: Number | None = None) -> Between:
-    """Public bounds of a number, for `NoisySums.clean`: low <= number <= high.
+    """State public bounds of a number, for `NoisySums.clean`: low <= number <= high.
 
     Args:
         low: Lower bound, or None.
         high: Upper bound, or None.
 
     Raises:
-        NotANumber: for a bound that is no number.
+        NotANumber: for a bound that is not a number.
         OutOfRange: if both bounds are None, or low > high.
 
     >>> between(10, 40), between(high=5)
@@ -62,15 +62,15 @@ class PublicFacts:
     """Public bounds of the sums of some marginals of a domain."""
 
     domain: Domain
-    # by marginal; integers or infinite, of shape `domain.group_shape`; for amounts in steps
+    # bounds by marginal: integers or infinite, of shape `domain.group_shape`, in steps of an amount
     bounds: Mapping[Marginal, CellBounds] = field(repr=False)
-    amount: Amount | None = None  # the summed amount, or None for counts
+    amount: Amount | None = None  # the amount that is summed; None for counts
 
     @classmethod
     def of_places(
         cls, domain: Domain, rows: Iterable[tuple[Marginal, int, Any]], amount: Amount | None = None
     ) -> "PublicFacts":
-        """The facts from (marginal, index of the group, number or `Between`); two facts of one sum both hold."""
+        """Make facts from (marginal, index of the group, number or `Between`); several facts of one sum all hold."""
         bounds: dict[Marginal, CellBounds] = {}
         for marginal, place, value in rows:
             if marginal not in bounds:
@@ -78,7 +78,7 @@ class PublicFacts:
                 bounds[marginal] = np.full(size, -inf, dtype=object), np.full(size, inf, dtype=object)
             lower, upper = bounds[marginal]
             low, high = (value.low, value.high) if isinstance(value, Between) else (value, value)
-            # A sum that is named twice has both bounds.
+            # Several facts about one sum must all hold.
             lower[place] = max(lower[place], -inf if low is None else _whole(low, amount))
             upper[place] = min(upper[place], inf if high is None else _whole(high, amount))
         shaped = {
@@ -92,7 +92,7 @@ class PublicFacts:
         return facts
 
     def fact(self, marginal: Marginal, place: int) -> str:
-        """One fact in words."""
+        """Return one fact in words."""
         return next(self._in_words(marginal, [place]))
 
     def _in_words(self, marginal: Marginal, places: Sequence[int]) -> Iterator[str]:
@@ -113,13 +113,13 @@ class PublicFacts:
         return str(steps) if self.amount is None else self.amount.text(steps)
 
     def places(self, marginal: Marginal) -> list[int]:
-        """The indices of a marginal's groups with a bound."""
+        """Return the indices of a marginal's groups whose sums have a bound."""
         lower, upper = self.bounds[marginal]
         return np.flatnonzero(((lower != -inf) | (upper != inf)).ravel()).tolist()
 
     @property
     def words(self) -> str:
-        """The facts in one line; for a marginal with many facts their number."""
+        """The facts in one line; for a marginal with many facts, their number and the first one."""
         lines = []
         for marginal in self.bounds:
             places = self.places(marginal)
@@ -129,7 +129,7 @@ class PublicFacts:
         return "; ".join(lines)
 
     def facts(self) -> list[dict[str, Any]]:
-        """JSON values for `of_facts`: for each sum its labels, the lower and the upper bound as text."""
+        """Return the facts as JSON values, for `of_facts`: for each sum its labels, lower and upper bound, as text."""
         facts = list[dict[str, Any]]()
         for marginal, bounds in self.bounds.items():
             columns = self.domain.group_labels(marginal).values()
@@ -145,7 +145,7 @@ class PublicFacts:
     def of_facts(
         cls, domain: Domain, facts: Sequence[Mapping[str, Any]], amount: Amount | None = None
     ) -> "PublicFacts":
-        """Read the facts that JSON values describe."""
+        """Read the facts from JSON values."""
         rows: list[tuple[Marginal, int, Any]] = []
         try:
             for part in facts:
@@ -159,23 +159,23 @@ class PublicFacts:
 
     @property
     def ends(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Lower and upper bounds of each cell; a cell is at most every bounded sum that contains it."""
+        """The lower and upper bounds of each cell; a cell is at most every bounded sum that contains it."""
         lower = np.zeros(self.domain.shape, dtype=object)
         upper = np.full(self.domain.shape, inf, dtype=object)
         for marginal, (_, highest) in self.bounds.items():
-            # No cell is negative, so that a cell is at most every sum that contains it.
+            # No cell is negative, so a cell is at most every sum that contains it.
             upper = np.minimum(upper, self.domain.spread(highest, marginal))
         if self.domain.finest in self.bounds:
             lower = np.maximum(lower, self.bounds[self.domain.finest][0])
         return lower, upper
 
     def box(self, whole: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Bounds of the cells minus ``whole``."""
+        """Return the bounds of the cells minus ``whole``."""
         lower, upper = self.ends
         return (lower - whole).astype(np.float64), (upper - whole).astype(np.float64)
 
     def minus(self, whole: NDArray[Any]) -> dict[Marginal, tuple[Floats, Floats]]:
-        """Bounds of the sums of several cells, minus the sums of ``whole``."""
+        """Return the bounds of all sums of several cells, minus the sums of ``whole``."""
         left = {}
         for marginal, ends in self.bounds.items():
             if marginal != self.domain.finest:
@@ -185,7 +185,7 @@ class PublicFacts:
         return left
 
     def hold(self, cells: NDArray[Any]) -> bool:
-        """Whether all facts hold for integer cells."""
+        """Whether all facts hold for these integer cells."""
         sums = {marginal: self.domain.sums(cells, marginal).astype(object) for marginal in self.bounds}
         return all(
             bool(((low <= sums[marginal]) & (sums[marginal] <= up)).all())
@@ -196,9 +196,9 @@ class PublicFacts:
 def with_sums(
     domain: Domain, facts: PublicFacts | None, marginal: Marginal, sums: Sequence[int], amount: Amount | None = None
 ) -> PublicFacts:
-    """The facts, together with these known sums of a marginal."""
+    """Add known sums of a marginal to the facts; refuse sums that contradict them."""
     bounds = {} if facts is None else dict(facts.bounds)
-    # The None keeps numpy from turning Python's integers into int64.
+    # The None prevents NumPy from converting Python integers to int64.
     whole = np.array([*sums, None], dtype=object)[:-1].reshape(domain.group_shape(marginal))
     lower, upper = bounds.get(marginal, (whole, whole))
     for place in np.flatnonzero(((whole < lower) | (upper < whole)).ravel()).tolist():
@@ -208,14 +208,14 @@ def with_sums(
 
 
 def places_of_labels(domain: Domain, marginal: Marginal) -> dict[tuple[str, ...], int]:
-    """The index of each group of a marginal, by its labels as text."""
+    """Return the index of each group of a marginal, by its labels as text."""
     columns = domain.group_labels(marginal).values()
     rows = zip(*columns, strict=True) if columns else [()]
     return {tuple(str(label_text(label)) for label in row): place for place, row in enumerate(rows)}
 
 
 def clash_of(facts: list[str], count: int = 1) -> Infeasible:
-    """The error for public facts that contradict each other; the message has ``facts``, some of them."""
+    """Return the error for ``count`` public facts that contradict each other; its message names those in ``facts``."""
     more = f"; and {count - len(facts)} more" if count > len(facts) else ""
     return Infeasible(
         f"these public facts must hold for one table of whole numbers, none negative: {'; '.join(facts)}{more}",

@@ -1,4 +1,4 @@
-"""Least squares from sums and from differences of two columns, each fitted alone: a cell is (sum +- difference)/2."""
+"""Least squares from measured sums and differences of two columns, separately: a cell is (sum +- difference)/2."""
 
 import math
 from collections.abc import Mapping
@@ -20,9 +20,10 @@ _FLOATS_UP_TO = 1 << 53
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RotatedReconstruction:
-    """`Reconstruction` where marginals without the axis of a pair measure sums, and with it differences."""
+    """`Reconstruction` if marginals without the axis of a pair measure sums, and with this axis differences."""
 
-    # Sums and differences have independent noise and no common parameters: least squares of both is that of each.
+    # Sums and differences have independent noise and no common parameters, so each is estimated by its own least
+    # squares.
     pair: PairAxis
     weights: Mapping[Marginal, int]  # a positive integer for each measured marginal
     _sides: tuple[Reconstruction | None, ...] = field(init=False, repr=False)
@@ -77,7 +78,7 @@ class RotatedReconstruction:
                 side.check_determined(half)
 
     def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
-        """A number for each group, equal where errors have one distribution; the two cells of a row are equal."""
+        """Return a number for each group, equal for equal error distributions, and so for the two cells of a row."""
         rows = next(side for side in self._sides if side is not None).kinds(self.pair.of_rows(marginal))
         shaped = rows.reshape(self.pair.rows.group_shape(self.pair.of_rows(marginal)))
         return np.repeat(shaped, self._needed(marginal), axis=self.pair.place).ravel()
@@ -93,9 +94,10 @@ class RotatedReconstruction:
     def on_cells(
         self, measured: Mapping[Marginal, NDArray[Any]]
     ) -> tuple[Reconstruction, dict[Marginal, tuple[NDArray[Any], int]]]:
-        """Least squares over sums of cells for clean tables, with `estimates` as measured sums."""
-        # Weights q_+ of sums and q_- of differences equal the weight 2 q_- of cells' sums and q_+ - q_- of the sums. If
-        # q_- is larger, the weight is 2 q_+, and differences count less than in least squares.
+        """Return least squares over sums of cells, for clean tables, with `estimates` as measured sums."""
+        # A weight q_+ of the sums and q_- of the differences is the same as a weight 2 q_- of each column's sums and
+        # q_+ - q_- of the sums. If q_- is larger, each column's sums get the weight 2 q_+, and differences count less
+        # than in least squares.
         weights: dict[Marginal, int] = {}
         sums, differences = self.pair.split(self.weights)
         for row in {**sums, **differences}:
@@ -107,11 +109,11 @@ class RotatedReconstruction:
         return Reconstruction(self.domain, positive), estimates
 
     def _needed(self, marginal: Marginal) -> int:
-        """1 if sums determine a marginal, 2 if differences are needed, too."""
+        """Return 1 if sums determine a marginal, 2 if it needs differences, too."""
         return 2 if self.pair.is_difference(marginal) else 1
 
     def _halves(self, form: ProductForm) -> tuple[ProductForm, ProductForm]:
-        """The form's coefficients in the sums, (c_1 + c_2)/2, and in the differences, (c_1 - c_2)/2."""
+        """Return a form's coefficients in the sums, (c_1 + c_2)/2, and in the differences, (c_1 - c_2)/2."""
         place = self.pair.place
         first, second = form.factors[place].tolist()
         halves = [
@@ -136,7 +138,7 @@ def _is_wanted(form: ProductForm) -> bool:
 
 
 def numbers_of(sums: NDArray[Any], divisor: int) -> NDArray[Any]:
-    """The estimates as integers if possible, else as floats, or as Fractions where floats lose integer digits."""
+    """Return the estimates as integers if possible, else as floats; as Fractions if floats lose integer digits."""
     if divisor == 1:
         return sums
     if largest_size(sums) < _FLOATS_UP_TO * divisor:

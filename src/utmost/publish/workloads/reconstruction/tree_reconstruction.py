@@ -1,4 +1,4 @@
-"""Least squares on one axis whose groups differ in size, such as states and their counties, by two passes."""
+"""Least squares along one axis whose groups differ in size, such as states and their counties, in two passes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from utmost.tables.axes.domain import Domain, Marginal
 class TreeReconstruction:
     """`Reconstruction` for a domain of one axis, whose groups may have any sizes."""
 
-    # All estimates together, and one answer's error, cost a few rationals for each group.
+    # Computing all estimates takes a few rationals for each group, and so does the error of an answer.
     domain: Domain
     weights: Mapping[Marginal, int]  # a positive integer for each measured level
     _tree: UnequalTree = field(init=False, repr=False)
@@ -39,12 +39,11 @@ class TreeReconstruction:
         return self.weights.get((0,), 0), largest
 
     def estimates(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> tuple[NDArray[Any], int]:
-        """The estimates of a level's sums as rationals, and the divisor 1."""
+        """Return the estimates of a level's sums as rationals, and the divisor 1."""
         self.check_marginal_determined(marginal)
         return self._estimated(measured, Fraction)[marginal[0]], 1
 
     def floats(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> Floats:
-        """The estimates in float64."""
         self.check_marginal_determined(marginal)
         return self._estimated(measured, float)[marginal[0]].astype(np.float64)
 
@@ -63,8 +62,8 @@ class TreeReconstruction:
 
     def terms(self, *forms: ProductForm) -> dict[Marginal, dict[tuple[Fraction, ...], int]]:
         terms: dict[Marginal, dict[tuple[Fraction, ...], int]] = {marginal: {} for marginal in self.weights}
-        # A form's coefficients in every measured sum are q_S A_S (A'QA)^-1 w. Here (A'QA)^-1 w is the estimate from w/q
-        # at the finest level and zeros elsewhere.
+        # The coefficients of a form w in the measured sums are q_S A_S (A'QA)^-1 w; and (A'QA)^-1 w is the estimate if
+        # the measured sums are w/q at the finest level and zeros elsewhere.
         finest, columns = self._finest, []
         for form in forms:
             sums: list[Any] = [
@@ -82,9 +81,9 @@ class TreeReconstruction:
         return terms
 
     def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
-        """A number for each group of a level, equal for groups that a symmetry of the tree exchanges."""
-        # Upwards, groups are alike if their children are, in any order; then, downwards, only if their parents are,
-        # too.
+        """Return a number for each group of a level, equal for groups that a symmetry of the tree exchanges."""
+        # Up the tree, groups are alike if their children are, in any order. Then, down the tree, groups are alike only
+        # if their parents are alike, too.
         shapes: list[list[int]] = [[0] * self._tree.groups[0]]
         for level in range(1, len(self._tree.groups)):
             children: list[list[int]] = [[] for _ in range(self._tree.groups[level])]
@@ -117,7 +116,7 @@ class TreeReconstruction:
         return [np.zeros(0) if estimate is None else estimate for estimate in estimates]
 
     def _coefficients(self, form: ProductForm) -> list[Fraction]:
-        """A form's coefficients in the sums of the finest measured level."""
+        """Return a form's coefficients in the sums of the finest measured level."""
         starts = self.domain.axes[0].group_starts(self._finest)
         return [Fraction(int(factor), form.denominator) for factor in form.factors[0][starts]]
 

@@ -1,13 +1,13 @@
-"""Integer flows: round a fractional flow through two chains of groups to integers along cycles [ahuja1993].
+"""Integer flows: round a fractional flow through two chains of groups to an integer flow, along cycles [ahuja1993].
 
-A cell is an arc from its finest group in one chain of marginals to its finest group in the other. A group is an arc to
-the group that contains it; an outermost group is an arc to one common node. At every node the inflow equals the
-outflow. So no node has exactly one arc with a fractional flow: a walk along such arcs returns to a node of the walk.
-Around this cycle all flows change by one amount, in the direction that costs less, until one flow is an integer. No
-flow leaves the interval between the integers below and above it.
+A cell is an arc from its finest group in one chain of marginals to its finest group in the other chain. A group is an
+arc to the group that contains it; an outermost group is an arc to one common node. At every node the inflow equals the
+outflow, so no node has exactly one arc with a fractional flow: a walk along such arcs returns to a node that it has
+visited. Around this cycle all flows change by the same amount, in the direction that costs less, until one flow is an
+integer. No flow leaves the interval between the integers below and above it.
 
-In a large table most cells become integers before the walk, in many cycles of four arcs at once: two arcs that end in
-one node exchange flow, and two other arcs with the same tails exchange it back.
+In a large table most cells become integers before the walk, by many cycles of four arcs in one array operation: two
+arcs that end in one node exchange flow, and two other arcs with the same two tails exchange it back.
 """
 
 from collections.abc import Sequence
@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import Floats
 from utmost.errors import SolverFailed
 
-_WHOLE = 1e-6  # a flow that is nearer to an integer is this integer
-_LAST = 1e-2  # tolerance at the last arc of a node, which collects the rounding errors of the others
-_FEW = 2000  # for fewer fractional arcs, the walk alone is fast
+_WHOLE = 1e-6  # a flow that is nearer to an integer counts as this integer
+_LAST = 1e-2  # tolerance at the last arc of a node, where the rounding errors of the node's other arcs add up
+_FEW = 2000  # for fewer fractional arcs, the walk is fast enough
 
 
 def whole_flow(cells: Floats, costs: Floats, chains: Sequence[Sequence[NDArray[np.int64]]]) -> Floats:
-    """Integers next to the cells' flows, with all sums of groups next to theirs, at no higher cost."""
-    # cells: flows in [0, 1], (n,); costs: of one more in a cell, (n,); chains: two, each with the group (n,) of every
-    # cell for each marginal from fine to coarse. Costs a few sorts of the cells, and a cycle for each cell still
-    # fractional.
+    """Round the cells' flows to integers next to them, so that all sums of groups are, too, at no higher cost."""
+    # `cells` are flows in [0, 1], (n,); `costs` are those of one unit more in a cell, (n,). Each of the two `chains`
+    # has the group of every cell, (n,), for each marginal from fine to coarse. This takes a few sorts of the cells, and
+    # a cycle for each cell that is then still fractional.
     tails, heads, flows = _arcs(cells, chains)
     parts = flows - np.floor(flows + _WHOLE)
     parts[: cells.size] = _in_fours(tails[: cells.size], heads[: cells.size], parts[: cells.size], costs)
@@ -40,8 +40,8 @@ def whole_flow(cells: Floats, costs: Floats, chains: Sequence[Sequence[NDArray[n
 def _arcs(
     cells: Floats, chains: Sequence[Sequence[NDArray[np.int64]]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    """Tail, head and flow of every arc; the cells' arcs come first."""
-    flows, places = [cells], 1  # place 0 is where both chains end
+    """Return tail, head and flow of every arc; the arcs of the cells come first."""
+    flows, places = [cells], 1  # node 0 is where both chains end
     arcs: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     ends: list[NDArray[np.int64]] = []
     for chain in chains:
@@ -58,8 +58,8 @@ def _arcs(
 
 
 def _in_fours(tails: NDArray[np.int64], heads: NDArray[np.int64], parts: Floats, costs: Floats) -> Floats:
-    """The flows, most of them integers, with the same sums at every node, at no higher cost."""
-    # Tails are combined by two, by four, by eight, until few exchanges have the same two tails.
+    """Return flows, most of them integers, with the same sums at every node, at no higher cost."""
+    # Combine tails by two, by four, by eight, until few exchanges have the same two tails.
     parts, together = parts.copy(), 2
     while (opened := np.flatnonzero((parts > _WHOLE) & (parts < 1 - _WHOLE))).size > _FEW:
         end = (tails[opened] // together) * (int(heads.max()) + 1) + heads[opened]
@@ -79,9 +79,9 @@ def _exchange(
     one_arc: NDArray[np.int64], other_arc: NDArray[np.int64], tails: NDArray[np.int64], parts: Floats, costs: Floats
 ) -> bool:
     """Exchange flow within pairs of arcs, keeping the sum at each tail; return whether another round is worthwhile."""
-    # All pairs with the same two tails are filled in order of cost, so that one pair of each kind stays fractional.
+    # Fill all pairs with the same two tails in order of cost, so that only one pair of each kind stays fractional.
     kind = tails[one_arc] * (int(tails.max()) + 1) + tails[other_arc]
-    # Within one kind the cheapest exchange comes first, as far as it can go.
+    # Within one kind, make the cheapest exchange first, as far as it can go.
     order = np.lexsort((costs[one_arc] - costs[other_arc], kind))
     one_arc, other_arc, kind = one_arc[order], other_arc[order], kind[order]
     total = parts[one_arc] + parts[other_arc]
@@ -101,7 +101,7 @@ def _exchange(
 class _Walk:
     """A walk along arcs with fractional flow; ``parts`` are the flows minus the integers below them."""
 
-    # Lists, not arrays: every step reads and writes single arcs.
+    # Use lists instead of arrays, since every step reads and writes single arcs.
     tails: list[int]
     heads: list[int]
     parts: list[float]
@@ -127,11 +127,12 @@ class _Walk:
                 self._walk_from(place)
 
     def _walk_from(self, start: int) -> None:
-        """Walk until the start has no fractional arc left to leave by."""
+        """Walk until the start has no fractional arc."""
         tails, heads, next_arc = self.tails, self.heads, self._next_arc
         places, arcs, position = [start], [-1], {start: 0}
         while (arc := next_arc(places[-1], arcs[-1])) >= 0:
-            # The node's only fractional arc: all others are integers, so that this one is, up to rounding errors.
+            # If this is the node's only fractional arc, it must be an integer up to rounding errors, since all others
+            # are.
             if arc == arcs[-1]:
                 self._close(arc, _LAST)
                 del position[places.pop()]
@@ -151,7 +152,7 @@ class _Walk:
                 arcs.append(arc)
 
     def _next_arc(self, place: int, last: int) -> int:
-        """A fractional arc of the node, if possible not ``last``; -1 where none is fractional."""
+        """Return a fractional arc of the node, if possible not ``last``; -1 if none is fractional."""
         arcs, is_open = self.arcs_of[place], self.is_open
         while arcs:
             arc = arcs[-1]
@@ -160,7 +161,7 @@ class _Walk:
                     return arc
                 break
             arcs.pop()
-        # An arc that became an integer is removed when it is found, so that the walk looks at it only once.
+        # Remove an arc that became an integer when it is found, so that the walk looks at it only once.
         for k in range(len(arcs) - 2, -1, -1):
             if not is_open[arcs[k]]:
                 del arcs[k]
@@ -183,7 +184,7 @@ class _Walk:
                 up = condition
             if back < down:
                 down = back
-        # In the direction that costs less, until one flow is an integer: each cycle closes at least one arc.
+        # Change flows in the direction that costs less until one is an integer: each cycle closes at least one arc.
         step, first = -down if cost > 0 else up, -1
         for k, arc in enumerate(arcs):
             part = parts[arc] = parts[arc] + step if is_forth[k] else parts[arc] - step

@@ -1,1 +1,1 @@
-"""The searches of `choose_plan`, one file each: when a search applies, and the shares that it finds."""
+"""The searches of `choose_plan`, one file each: when a search applies, and the budget shares that it finds."""

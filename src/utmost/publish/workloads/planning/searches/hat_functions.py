@@ -1,8 +1,9 @@
-"""The search for hat functions: the axis, the spacings, and the budget shares of hat functions and of other marginals.
+"""Search hat functions: the axis, the spacings, and the budget shares of hat functions and of other marginals.
 
-The error has many small local minima in the spacings, and is not convex in the shares: this is a search without a proof
-of optimality. It tries one spacing, and two, from sizes that serve ranges and prefixes; changes them by a half, by a
-fifth, by a twentieth; and adapts the shares each time. The search is deterministic.
+As a function of the spacings the error has many small local minima, and it is not convex in the shares, so the search
+has no proof of optimality. It starts from one spacing and from two, of sizes that suit ranges and prefixes. It changes
+the spacings by a half, then by a fifth, then by a twentieth, and searches the shares each time. The search is
+deterministic.
 """
 
 from collections.abc import Sequence
@@ -34,8 +35,9 @@ from utmost.tables.axes.domain import Marginal, finest_common, with_level
 from utmost.tables.axes.hat_functions import hat_count
 
 MOST_SEARCHED, MOST_NUMBERS = 400, 10**7
-"""The largest numbers of hat functions along an axis (each error solves as many linear equations), and of their weights
-on all values."""
+"""Limits along an axis: the number of hat functions (each error solves as many linear equations), and that number times
+the number of values.
+"""
 
 _STEPS = 1000
 _MARGINALS = 12
@@ -45,7 +47,7 @@ _MOVES = (0.5, 0.15, 0.04)
 
 
 class HatSearch:
-    """The search over spacings and budget shares."""
+    """Search spacings of hat functions and budget shares."""
 
     name = "hat functions"
 
@@ -64,7 +66,7 @@ class HatSearch:
 
 
 def _shares(request: PlanRequest, condition: ShareCondition) -> Shares:
-    """The spacings and shares of least error along any axis with wanted ranges, prefixes or windows."""
+    """Return the spacings and shares of least error, along any axis with wanted ranges, prefixes or windows."""
     even = EvenLevels.of(request.workload)
     places = axes_in_order(even.workload)
     searched = [_SpacingSearch(even.workload, place, request.level_of_cells, condition).best() for place in places]
@@ -77,20 +79,20 @@ def _shares(request: PlanRequest, condition: ShareCondition) -> Shares:
 
 
 class _SpacingSearch:
-    """The search on one axis, with the results of all tried spacings."""
+    """The search along one axis, with the results for all spacings tried so far."""
 
     def __init__(self, workload: Workload, place: int, level: float, condition: ShareCondition) -> None:
         self.workload, self.place, self.level, self.condition = workload, place, level, condition
         self.size = workload.domain.axes[place].size
-        # `beside` are the marginals to measure without hat functions; `crossings` are measured with hat functions in
-        # each of their groups on the other axes.
+        # `beside` are marginals without hat functions. `crossings` are marginals in whose groups on the other axes hat
+        # functions are measured.
         wanted = list(workload.marginals)
         ordered = [part.marginal(workload.domain) for part in workload.parts if isinstance(part.sums[place], IN_ORDER)]
         needed = [marginal for marginal in wanted if marginal[place] == 0]
         values = with_level(finest_common(needed), place, 0)
         others = [marginal for marginal in dict.fromkeys([*wanted, *ordered]) if marginal[place] > 0]
         crossings = list(dict.fromkeys([*ordered, values]))
-        # Each marginal adds a direction to every trial: beyond a dozen, only the finest are tried.
+        # Each marginal adds a direction to every trial, so with more than a dozen only the finest are tried.
         if len(crossings) * 2 + len(others) + 1 > _MARGINALS:
             crossings, others = [values], others[: _MARGINALS - 3]
             values = with_level(finest_common(wanted), place, 0)
@@ -100,9 +102,9 @@ class _SpacingSearch:
         self.known: dict[tuple[int, ...], tuple[float, Floats]] = {}
 
     def best(self) -> tuple[dict[Marginal, Fraction], float]:
-        """The best spacings, with shares in steps of 1/1000, and their error; ({}, inf) if none has an error."""
+        """Return the best spacings, with shares in steps of 1/1000, and their error; ({}, inf) if there are none."""
         for guess in _GUESSES:
-            # Spacings that give too many hat functions are made wider.
+            # Widen spacings that give too many hat functions.
             least = -(-self.size * 2 // max(1, self.most))
             fitting: list[int] = []
             for power in guess:
@@ -119,7 +121,7 @@ class _SpacingSearch:
         return self.condition.shares(self.workload.domain, parts), error
 
     def _descend_from(self, spacings: tuple[int, ...]) -> None:
-        """Change one spacing at a time, by smaller and smaller factors, while the error falls."""
+        """Change one spacing at a time, by smaller and smaller factors, while the error decreases."""
         if not self._has_error(spacings, None):
             return
         for factor in _FACTORS:
@@ -137,7 +139,7 @@ class _SpacingSearch:
                         spacings, going = moved, True
 
     def _has_error(self, spacings: tuple[int, ...], start: Floats | None) -> bool:
-        """Whether these spacings are allowed and have a finite error; the error is computed once."""
+        """Whether these spacings are allowed and have a finite error; each error is computed only once."""
         if not (
             list(spacings) == sorted(set(spacings))
             and 2 <= spacings[0] <= spacings[-1] <= 2 * self.size
@@ -161,7 +163,7 @@ class _SpacingSearch:
                             if now < value:
                                 shares, value = tried, now
                                 break
-                    if not value < before * (1 - 1e-6):  # any shares keep the level, so that the search may end early
+                    if not value < before * (1 - 1e-6):  # any shares keep the level, so the search may end early
                         break
             self.known[spacings] = value, shares
         return isfinite(self.known[spacings][0])

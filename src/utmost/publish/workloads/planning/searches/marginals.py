@@ -1,4 +1,4 @@
-"""The search for marginals: sums over groups, each marginal with a budget share."""
+"""Search marginals to measure: sums over groups, each marginal with a budget share."""
 
 from utmost.errors import Unsupported
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
@@ -18,7 +18,7 @@ from utmost.publish.workloads.planning.tree_search import least_tree_shares
 
 
 class MarginalSearch:
-    """The search over shares of marginals."""
+    """Search budget shares of marginals."""
 
     name = "marginals"
 
@@ -33,12 +33,13 @@ class MarginalSearch:
 
 
 def shares_of_marginals(request: PlanRequest, condition: ShareCondition) -> Shares:
-    """The shares of least error found under one condition."""
+    """Return the shares of least error found under one condition."""
     workload = request.workload
     if not request.is_restricted and wants_marginals(workload):
         return tables_shares(request, condition, signs=False)
     if is_unequal_tree(workload.domain):
-        # `obstacle` saw the domain with the axis of an amount's parts; this is the domain without it
+        # check again: `obstacle` saw the domain with the axis of an amount's parts, and this is the domain without that
+        # axis
         if (obstacle := MarginalSearch().obstacle(request)) is not None:
             raise Unsupported(obstacle.reason, remedy=obstacle.remedy)
         return least_tree_shares(workload, request.unit, request.level, condition)
@@ -54,7 +55,7 @@ def shares_of_marginals(request: PlanRequest, condition: ShareCondition) -> Shar
 
 
 def tables_shares(request: PlanRequest, condition: ShareCondition, *, signs: bool) -> Shares:
-    """Shares of many tables; with ``signs`` also of differences of the values of axes with two values."""
+    """Return shares of many tables; with ``signs`` also of differences of the values of axes with two values."""
     even = EvenLevels.of(request.workload)
     shares = marginal_shares(even.workload, request.level_of_cells, condition, signs=signs)
     return {even.restored(marginal): share for marginal, share in shares.items()}

@@ -27,7 +27,7 @@ class PlanRequest:
 
     workload: Workload
     unit: Unit
-    level: Level  # the highest level of the release, at which errors are compared
+    level: Level  # the highest level of the release, where errors are compared
     candidates: tuple[Any, ...] | None  # marginals that may be measured; None for all
     aim: str  # one of `AIMS`
     together: WholeRows | None  # the axis along which one individual changes whole rows
@@ -61,19 +61,19 @@ class SearchObstacle(NamedTuple):
 
 
 class FoundSums(NamedTuple):
-    """The result of a search: shares; the axis of rotated or signed sums; listed rows."""
+    """The result of a search: budget shares; the axis of rotated or signed sums or None; listed rows or None."""
 
     shares: Shares
     together: str | None = None
     rows: ProductRows | None = None
 
     def variances(self, request: PlanRequest) -> dict[str, float]:
-        """The mean variance of each wanted part at the level of the request."""
+        """Return the mean variance of each wanted part at the level of the request."""
         measurement = measurement_of(request.workload.domain, self.shares, self.together, self.rows)
         return measurement.variances(request.workload, request.unit, self.shares, request.level)
 
     def value(self, request: PlanRequest, *, aim: str = "mean") -> float:
-        """The weighted sum of mean variances, or the largest weighted mean variance, at the level of the request."""
+        """Return the weighted sum of mean variances at the level of the request; for "largest", the largest term."""
         variances = self.variances(request)
         weighted = [float(part.weight) * variances[part.name] for part in request.workload.parts]
         return max(weighted) if aim == "largest" else sum(weighted)
@@ -85,14 +85,14 @@ class PlanSearch(Protocol):
     name: str  # the kind of sums, for people
 
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
-        """The reason why the search does not apply to this request, or None."""
+        """Return the reason why the search does not apply to this request; None if it applies."""
 
     def search(self, request: PlanRequest) -> FoundSums:
-        """The sums of least error found; Unsupported if the search itself finds that it does not apply."""
+        """Return the sums of least error found; Unsupported if the search itself finds that it does not apply."""
 
 
 def mean_alone(name: str, request: PlanRequest) -> SearchObstacle | None:
-    """The obstacle of searches for the least mean error over all candidates, or None."""
+    """Return the obstacle for searches that find only the least mean error over all candidates, or None."""
     if not request.is_restricted:
         return None
     remedy = 'Leave candidates= and aim= out, or pass method="marginals".'
@@ -100,14 +100,14 @@ def mean_alone(name: str, request: PlanRequest) -> SearchObstacle | None:
 
 
 def cells_alone(workload: Workload, unit: Unit) -> Shares:
-    """The coarsest measurable marginal that determines all wanted sums, at a share that spends the level."""
+    """Return the coarsest measurable marginal that determines all wanted sums, at a share that spends the level."""
     marginal = coarsest(workload)
     charge = charge_of(workload.domain, unit, {marginal: Fraction(1)})
     return {marginal: 1 / (charge or Fraction(1))}  # a public total costs nothing
 
 
 def coarsest(workload: Workload) -> Marginal:
-    """The coarsest measurable marginal that determines all wanted sums."""
+    """Return the coarsest measurable marginal that determines all wanted sums."""
     if is_unequal_tree(workload.domain) or wants_marginals(workload):
         return finest_common(workload.marginals)
     even = EvenLevels.of(workload)

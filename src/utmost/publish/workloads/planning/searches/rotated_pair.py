@@ -1,4 +1,4 @@
-"""The search for sums and differences of two values, where one individual changes the cells of both together."""
+"""Search sums and differences along an axis of two values, if one individual changes both cells of a row."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -21,7 +21,7 @@ from utmost.tables.axes.domain import Marginal
 
 
 class RotatedSearch:
-    """Separate searches for sums and for differences, which have separate budgets and errors."""
+    """Search sums and differences separately: each has its own budget and error."""
 
     name = "rotated sums"
 
@@ -49,8 +49,8 @@ class RotatedSearch:
         found = FoundSums(pair.joined(sums, differences), pair.name)
         if not request.has_limits:
             return found
-        # Limits are met by a mixture with the sums and the differences that determine each wanted part, both at the
-        # part's budget share.
+        # To keep the limits, mix in the sums and the differences that determine each wanted part, at the part's budget
+        # share.
         budget = budget_shares(request.workload)
         halves: tuple[dict[Marginal, Fraction], dict[Marginal, Fraction]] = ({}, {})
         for part in request.workload.parts:
@@ -59,14 +59,14 @@ class RotatedSearch:
                 if side is not None:
                     marginal = coarsest(side)
                     half[marginal] = half.get(marginal, Fraction(0)) + budget[part.name]
-        for half in halves:  # the shares of parts without sums, or without differences, go to the others
+        for half in halves:  # the shares of parts without sums, or without differences, go to the other parts
             spent = sum(half.values(), Fraction(0))
             half.update({marginal: share / spent * condition.scale for marginal, share in half.items()})
         return mixed_within(request, found, pair.joined(*halves), table_limits(request))
 
 
 def rows_alone(pair: PairAxis, workload: Workload, unit: Unit) -> Shares:
-    """The coarsest marginal of sums, and of differences, that determines all wanted sums."""
+    """Return the coarsest marginal of sums, and that of differences, which determine all wanted sums."""
     scale = condition_of_rows(unit, pair.rows.size).scale
     sums, differences = ({} if side is None else {coarsest(side): scale} for side in pair.sides(workload))
     return pair.joined(sums, differences)

@@ -1,11 +1,11 @@
-"""The search for signed sums of three to five values, where one individual raises the cells of all together."""
+"""Search signed sums along an axis of three to five values, if one individual enlarges the cells of a row together."""
 
 from utmost.publish.workloads.planning.product_search import product_rows
 from utmost.publish.workloads.planning.searches.plan_search import FoundSums, PlanRequest, SearchObstacle, mean_alone
 
 
 class SignedSearch:
-    """The search over signed rows along the axis, and integer rows along the other axes."""
+    """Search signed rows along the axis, and integer rows along the other axes."""
 
     name = "signed sums"
 
