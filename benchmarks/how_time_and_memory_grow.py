@@ -83,12 +83,32 @@ def items(size):
     return lambda: ledger.publish("visits", table, promise, epsilon=1).table
 
 
+def cumulative(size):
+    """All cumulative sums of a plan of prefixes, with margins: `Answer.cumulative`."""
+    import utmost as ut
+
+    domain = ut.Domain(age=ut.workloads.edges(list(range(size + 1))))
+    plan = ut.choose_plan(ut.workloads.Workload.prefixes(domain), ut.Unit(1, 1), epsilon=1)
+    answer = ut.release(np.arange(size), plan, epsilon=1)
+    return lambda: answer.cumulative("age")
+
+
+def one_draw(size):
+    """Noise of one draw for cells that one person may all change: the variance and the margin of a cell."""
+    import utmost as ut
+
+    noise = ut.OneDraw(ut.Unit(1, size, nonnegative=True), size)
+    return lambda: (float(noise.at(ut.level(1)).distribution.variance), noise.margin(ut.level(1), "0.95"))
+
+
 FOLDER = tempfile.gettempdir()
 WORKS = {
     "noise": (noise, "numbers", (10**6, 10**7, 10**8), 10),
     "count": (count, "events", (10**5, 10**6, 4 * 10**6), 10),
     "clean": (clean, "cells", (4 * 10**4, 16 * 10**4, 10**6), 4),
     "design": (design, "places", (49, 100, 196), 2),
+    "cumulative": (cumulative, "sums", (100, 300, 1000), 10),
+    "one_draw": (one_draw, "cells", (25, 50, 100), 5),
     "items": (items, "rows", (10**5, 4 * 10**5, 16 * 10**5), 4),
 }
 
