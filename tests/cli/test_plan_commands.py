@@ -614,6 +614,19 @@ def test_wanted_tables_are_kept_in_a_ledger_and_the_same_call_spends_nothing(run
     assert len(list((tmp_path / "tables").glob("*.csv"))) == 3
 
 
+def test_a_plan_in_a_ledger_is_counted_again_under_its_own_relation(run, tmp_path):
+    (tmp_path / "d.json").write_text('{"sex": ["m", "w"]}', encoding="utf-8")
+    (tmp_path / "e.csv").write_text("sex\nm\nw\nw\n", encoding="utf-8")
+    kept = ["--each-row", "--ledger", new_ledger(tmp_path / "l.db"), "--name", "a"]
+    published = ["release", tmp_path / "e.csv", *kept, "--domain", tmp_path / "d.json", "--want", "sex"]
+    assert run(*published, "--epsilon", 1, "--out", tmp_path / "one.json")[0] == 0
+    again = ["relax", tmp_path / "e.csv", *kept, "--epsilon", 2, "--out", tmp_path / "two.json"]
+    (tmp_path / "r.toml").write_text('neighbours = "change-one"', encoding="utf-8")
+    code, _, err = run(*again, "--recipe", tmp_path / "r.toml")
+    assert (code, "Leave out neighbours in the recipe: the plan has add-remove" in " ".join(err.split())) == (2, True)
+    assert run(*again)[0] == 0
+
+
 def test_months_stand_under_the_name_of_their_column(run, tmp_path):
     """The short form of a domain file, and a level of time by its kind of period, in commands that take levels."""
     (tmp_path / "d.json").write_text('{"date": {"months": ["2024", "2025"]}, "sex": ["m", "w"]}')

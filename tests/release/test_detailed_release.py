@@ -358,3 +358,16 @@ def test_the_command(run, tmp_path, monkeypatch):
         assert message in " ".join(error.split())
     code, _, error = run("detail", "people.csv", "--detail", "sex=5", "--epsilon", 1)
     assert "--group" in error
+
+
+def test_the_command_counts_under_the_relation_that_was_named(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.json").write_text('{"county": ["A", "B"], "sex": ["f", "m"]}', encoding="utf-8")
+    (tmp_path / "e.csv").write_text("county,sex\n" + "A,f\nB,m\n" * 40, encoding="utf-8")
+    words = ["detail", "e.csv", "--each-row", "--domain", "d.json", "--group", "county", "--epsilon", 1]
+    for relation, of_levels in (("add-remove", 1), ("change-one", 2)):
+        margins = json.loads(run(*words, "--detail", "sex=50", "--neighbours", relation, "--dry-run", "--json")[1])[
+            "margins"
+        ]
+        expected = ut.noise.Geometric(Fraction(1, 8 * of_levels)).margin("0.95")
+        assert margins["county"] == expected

@@ -23,6 +23,10 @@ _LARGEST = 10**100  # no query has a larger sensitivity, and long numbers cost t
 _REQUIRED = {"sensitivity", "cells", "neighbours"}
 # A record is replaced in two steps: one record is removed, and then another is added. Each step must be paid for.
 _STEPS: dict[Neighbours, int] = {"add-remove": 1, "change-one": 2}
+_CHANGE: dict[Neighbours, tuple[str, str]] = {
+    "add-remove": ("Adding or removing any one individual", "changes"),
+    "change-one": ("Replacing any one individual's record", "counts in"),
+}
 _LOWERS: dict[str | bool, str] = {True: "no; this is assumed, and true for counts", False: "yes"}
 _TOTAL: dict[str | bool, str] = {
     True: "public; every individual is assumed to change that many cells by exactly these amounts",
@@ -236,6 +240,31 @@ class Unit(PickledByFields):
             return each if in_total is None else f"{each}, and all together by at most {in_total} of them"
         each = f"{self.text(self.sensitivity)}{of}"
         return each if self.in_total is None else f"{each}, and all together by at most {self.text(self.in_total)}{of}"
+
+    @property
+    def change_text(self) -> str:
+        """The difference of two neighbouring datasets: "Adding or removing any one individual"."""
+        return _CHANGE[self.neighbours][0]
+
+    @property
+    def verb(self) -> str:
+        """The verb between an individual, or its record, and the cells: "changes" or "counts in"."""
+        return _CHANGE[self.neighbours][1]
+
+    @property
+    def neighbours_text(self) -> str:
+        """A neighbouring dataset, in words."""
+        if self.neighbours == "add-remove":
+            return "the same data with one individual more or one fewer"
+        charged = "both are charged"
+        if self.nonnegative:
+            charged = "the charge is for the decrease of some sums and the increase of others"
+        return f"the same data with one individual's record replaced by another: a removal and an addition; {charged}"
+
+    @property
+    def steps_of_a_record(self) -> int:
+        """The number of epsilons that bound the effect of changing the record of somebody who took part."""
+        return 2 // _STEPS[self.neighbours]
 
     def cells_text(self, cell: str) -> str:
         """The number of cells that one individual changes, in words.

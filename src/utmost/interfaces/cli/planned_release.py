@@ -41,8 +41,11 @@ def planned_table(
                 people = replace(people, values=unit.amount.name, step=unit.text(1))
             if unit.amount is not None and unit.amount.missing:
                 people = replace(people, leave_out=[*(people.leave_out or []), "amounts"])
-        neighbours = plan.unit.neighbours
-        counted: CountedTable = people.counted(table, declared, neighbours, spelling, together=plan.together, key=key)
+        if people.neighbours not in (None, plan.unit.neighbours):
+            remedy = f"Leave out --neighbours: the plan has {plan.unit.neighbours}."
+            raise OutOfRange("--neighbours must be that of the plan", came=people.neighbours, remedy=remedy)
+        people = replace(people, neighbours=plan.unit.neighbours)
+        counted: CountedTable = people.counted(table, declared, spelling, together=plan.together, key=key)
         return counted
     refuse("is for events: a counted table has its domain", CountingOptions(domain=people.domain))
     if table.suffix.lower() != ".json":

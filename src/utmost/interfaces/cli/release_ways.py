@@ -63,7 +63,7 @@ def publish_complete_promise(table: Path, request: ReleaseOptions) -> None:
     refuse(f"does not go with {name}", request.once, request.people)
     if request.memory.ledger is not None:
         return publish_in_named_ledger(table, request, None)
-    counted = counted_table(table, request.people, request.neighbours, request.spelling.cells)
+    counted = counted_table(table, request.counting, request.spelling.cells)
     assert not isinstance(counted, dict), "options of persons were refused"
     check_needs_no_ledger(request, counted)
     request.check_free(table, draws=True)
@@ -98,7 +98,7 @@ def publish_in_one_draw(table: Path, request: ReleaseOptions) -> None:
     if promised.stated is not None:
         required = "only one of --promise and --once may be given"
         raise OutOfRange(required, came="both", remedy="Leave out --once.")
-    counted = counted_table(table, request.people, request.neighbours, request.spelling.cells, request.counting_key())
+    counted = counted_table(table, request.counting, request.spelling.cells, request.counting_key())
     if isinstance(counted, dict):
         remedy = "Leave out --once, or leave out all but one --mean."
         raise OutOfRange("--once needs counts, or one amount", came="several --mean", remedy=remedy)
@@ -206,7 +206,7 @@ def publish_wanted_tables(table: Path, request: ReleaseOptions, wanted: list[str
         refuse("cannot be chosen with --ledger", request.once)
         if not request.is_repeatable:
             check_document(answer.file, answer.sign)
-    counted = counted_table(table, request.people, request.neighbours, request.spelling.cells, request.counting_key())
+    counted = counted_table(table, request.counting, request.spelling.cells, request.counting_key())
     if isinstance(counted, dict):
         remedy = "Leave out --want: any total or mean follows from the one table (utmost total). Or keep one --mean."
         raise OutOfRange("--want needs counts, or one --mean", came="several --mean", remedy=remedy)
@@ -241,7 +241,7 @@ def publish_columns(table: Path, request: ReleaseOptions) -> None:
     # Make this check before counting, which may take a minute.
     if request.people.are_events and not request.is_repeatable and not is_document:
         request.check_free(table, draws=request.memory.ledger is None)
-    counted = counted_table(table, request.people, request.neighbours, request.spelling.cells, request.counting_key())
+    counted = counted_table(table, request.counting, request.spelling.cells, request.counting_key())
     if counted is None:
         promised.check_columns("columns", "sensitivity", "cells")
     elif isinstance(counted, dict):
@@ -403,7 +403,7 @@ def check_needs_no_ledger(request: ReleaseOptions, counted: "CountedTable | None
 
 
 def counted_table(
-    table: Path, persons: PersonOptions, neighbours: str, spelling: "Spelling", key: bytes | None = None
+    table: Path, persons: PersonOptions, spelling: "Spelling", key: bytes | None = None
 ) -> "CountedTable | dict[str, CountedTable] | None":
     """Count the events of the file, or read the file of `utmost count`; return None for another file."""
     # With `key`, a repeated count keeps the same rows of a person.
@@ -416,7 +416,7 @@ def counted_table(
         from utmost.publish.statements.counted_files import read_domain
 
         counted: CountedTable | dict[str, CountedTable]
-        counted = persons.people.counted(table, read_domain(persons.domain), neighbours, spelling, key=key)
+        counted = persons.people.counted(table, read_domain(persons.domain), spelling, key=key)
         return counted
     for option in options.typed_options(persons):
         remedy = "Say who is one person: add --each-row if each row is another person, or --person COLUMN."

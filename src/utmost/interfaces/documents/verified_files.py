@@ -202,7 +202,7 @@ def _clean_report(
     guarantee = document["guarantee"] if clean.guarantee is None else clean.guarantee
     release = whole_release(document)
     first = release.first if isinstance(release, DetailedSums) else release
-    line = promise_line(release.level, first.unit.neighbours)
+    line = promise_line(release.level, first.unit)
     promised = line, guarantee, "none: the table was computed from the release"
     return _report(
         table, compared, _signature(path, public_key), promised, [*trust_of_sums(first.promise), *given], first.promise
@@ -211,7 +211,7 @@ def _clean_report(
 
 def _detailed_report(release: Path, document: Mapping[str, Any], public_key: Path | None) -> dict[str, Any]:
     detailed = DetailedSums.of_facts(document)
-    rule, line = detailed.rule.facts(), promise_line(detailed.level, detailed.first.unit.neighbours)
+    rule, line = detailed.rule.facts(), promise_line(detailed.level, detailed.first.unit)
     distribution = (
         f"that of two releases by a plan, each checked: the first at {detailed.first.level}, the second at the rest"
     )

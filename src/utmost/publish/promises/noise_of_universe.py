@@ -92,7 +92,7 @@ class SelectedCellNoise(SelectionNoise):
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         changes = self.unit.changes_text("cell of the universe" if self.unit.cells == 1 else "cell")
-        promised = promise_text(level, self.unit.neighbours, "the selected cells and their counts", changes)
+        promised = promise_text(level, self.unit, "the selected cells and their counts", changes)
         wish = f"At most {self.false_keys} of the selected cells belong to nobody, on average ({level_name(level)})."
         return f"{promised} The universe has {size_text(self.universe)} cells and was declared beforehand. {wish}"
 

@@ -367,7 +367,7 @@ class OneDraw(ColumnNoise):
         signs = ", and lowers none" * unit.nonnegative
         whole = ", and that every individual contributes exactly this much" * unit.exactly
         changes = f"at most {many} by at most {unit.largest_change}{signs}{whole}"
-        return promise_text(level, unit.neighbours, "the released columns", changes)
+        return promise_text(level, unit, "the released columns", changes)
 
 
 def with_nonnegative(unit: Unit) -> Unit:
@@ -560,7 +560,7 @@ class OneWayDraw(ColumnNoise):
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         changes = "at most 1 group of each table, by at most 1"
         whole = ", and that every individual is counted" * self.unit.exactly
-        return promise_text(level, self.unit.neighbours, "the released tables", f"{changes}{whole}")
+        return promise_text(level, self.unit, "the released tables", f"{changes}{whole}")
 
 
 def _marginals(domain: Domain) -> dict[str, Marginal]:

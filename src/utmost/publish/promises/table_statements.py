@@ -85,21 +85,15 @@ LISTS_ASSUMED = assumed_public("the lists of possible values")
 """The assumption for tables over a declared domain."""
 
 
-def promise_line(level: Level, neighbours: str) -> str:
+def promise_line(level: Level, unit: Unit) -> str:
     """The guarantee without its assumptions, in one line, for a screen."""
     factor = f"by at most {factor_text(level)} ({level_name(level)})"
-    return f"{_CHANGES[neighbours]} multiplies or divides the chance of any result {factor}."
+    return f"{unit.change_text} multiplies or divides the chance of any result {factor}."
 
 
 def outcome_line(level: Level) -> str:
     """The privacy loss of an outcome whose level was chosen by a stopping rule, in words."""
     return f"The chance of this outcome is multiplied or divided by at most {factor_text(level)} ({level_name(level)})."
-
-
-_CHANGES = {
-    "add-remove": "Adding or removing any one individual",
-    "change-one": "Replacing any one individual's record",
-}
 
 
 def assumed_line(unit: Unit, cell: str) -> str:
@@ -109,15 +103,15 @@ def assumed_line(unit: Unit, cell: str) -> str:
 
 def promise(level: Level, unit: Unit, released: str, cell: str) -> str:
     """The guarantee in one sentence, and the assumption of the unit about one individual in a second one."""
-    return promise_text(level, unit.neighbours, released, unit.changes_text(cell))
+    return promise_text(level, unit, released, unit.changes_text(cell))
 
 
-def promise_text(level: Level, neighbours: str, released: str, changes: str) -> str:
+def promise_text(level: Level, unit: Unit, released: str, changes: str) -> str:
     """The guarantee in one sentence, and in a second one the assumption that one individual changes ``changes``."""
-    one = {"add-remove": "one individual changes", "change-one": "one individual's record counts in"}[neighbours]
+    one = "one individual" if unit.neighbours == "add-remove" else "one individual's record"
     return (
-        f"{_CHANGES[neighbours]} multiplies or divides the chance of any result in {released} by at most "
-        f"{factor_text(level)} ({level_name(level)}). This assumes that {one} {changes}."
+        f"{unit.change_text} multiplies or divides the chance of any result in {released} by at most "
+        f"{factor_text(level)} ({level_name(level)}). This assumes that {one} {unit.verb} {changes}."
     )
 
 

@@ -210,7 +210,7 @@ def together_guarantee(level: Level, unit: Unit) -> str:
     """The guarantee for columns that one individual changes together, in plain words."""
     where = f"only the {unit.cells} released cells of one row, each by at most {unit.sensitivity}"
     where += ", and lowers none of them" * unit.nonnegative
-    return promise_text(level, unit.neighbours, "the released columns", where)
+    return promise_text(level, unit, "the released columns", where)
 
 
 def grouped(columns: Sequence[Any], groups: Sequence[int]) -> list[tuple[Any, ...]]:

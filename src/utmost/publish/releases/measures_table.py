@@ -179,7 +179,7 @@ class MeasuresTable:
 
     def _fields(self) -> dict[str, Any]:
         first, share, ledger = self._first, str(Fraction(1, len(self.releases))), self.ledger_facts
-        promised = promise_text(self.level, first.unit.neighbours, "the table", self.changes)
+        promised = promise_text(self.level, first.unit, "the table", self.changes)
         return {
             "guarantee": f"{promised} {LISTS_ASSUMED} {first.promise.sentences}".rstrip(),
             **level_facts(self.level),

@@ -173,7 +173,7 @@ class ReleaseFacts(Display):
         yield Fact("level", self._at, is_first=True)
         # If an attacker knows that a person took part, changing that person's record bounds what is revealed.
         if self.promise is not None and self.per is None and self.delta is None:
-            steps = 2 if self.promise.unit.neighbours == "add-remove" else 1
+            steps = self.promise.unit.steps_of_a_record
             factor = factor_text(self.level.scaled(steps))
             told = f"changing your record multiplies or divides the chance of any result by at most {factor}"
             if self.stop is not None:

@@ -23,7 +23,6 @@ from utmost.publish.statements.table_words import (
     beyond_unit,
     changes,
     listed,
-    neighbours_in_words,
     released_rows,
     table_domain,
     trust_of_cells,
@@ -69,11 +68,11 @@ def _of_columns_together(statement: Statement, at_level: NoiseTogetherAtLevel) -
     changes = f"only the {at_level.unit.cells} released cells of one row, each by at most {at_level.unit.sensitivity}"
     changes += ", and lowers none" * at_level.unit.nonnegative
     return NoiseWords(
-        line=promise_line(at_level.level, at_level.unit.neighbours),
+        line=promise_line(at_level.level, at_level.unit),
         per=None,
         released=released_rows(at_level.columns, statement.rows),
         unit=f"one individual, who changes {changes}",
-        neighbours=neighbours_in_words(at_level.unit),
+        neighbours=at_level.unit.neighbours_text,
         noises=noises,
         why=at_level.why,
         before=NO_CHANGE,
@@ -102,11 +101,11 @@ def _of_one_draw(statement: Statement, at_level: OneDrawAtLevel) -> NoiseWords:
         "± {} at most; margins differ from row to row" if at_level.rows else "± {} for each released cell",
     )
     return NoiseWords(
-        line=promise_line(at_level.level, unit.neighbours),
+        line=promise_line(at_level.level, unit),
         per=None,
         released=released_rows(columns, statement.rows),
         unit=f"one individual, who {changes(unit, cell)}",
-        neighbours=neighbours_in_words(unit),
+        neighbours=unit.neighbours_text,
         noises=(stated,),
         why=at_level.theorem,
         before=COUNTED_WITHIN if statement.promise.proved else NO_CHANGE,
@@ -162,14 +161,14 @@ def _of_any_noise(statement: Statement) -> NoiseWords:
         )
         for place, (name, _) in enumerate(named_bars[statement.noise.confidence])
     )
-    columns, line = statement.promise.columns, promise_line(level, noise.unit.neighbours)
+    columns, line = statement.promise.columns, promise_line(level, noise.unit)
     named = f" ({statement.rows} named)" if statement.rows else ""
     return NoiseWords(
         line=line if noise.delta is None else f"{line[:-1]}, except with a chance of {noise.delta}.",
         per=None,
         released=f"{', '.join(columns)}{named}" if noise.names_rows else released_rows(columns, statement.rows),
         unit=noise.whom,
-        neighbours=neighbours_in_words(noise.unit),
+        neighbours=noise.unit.neighbours_text,
         noises=noises,
         why=noise.theorem,
         before="nothing",

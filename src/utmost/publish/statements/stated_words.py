@@ -14,6 +14,7 @@ from utmost.core.exact.display import few
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_name
 from utmost.core.noise.geometric import Geometric
+from utmost.core.privacy.unit import Unit
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.promises.promised_noise import Noise
@@ -31,7 +32,6 @@ from utmost.publish.statements.table_words import (
     beyond_unit,
     changes,
     listed,
-    neighbours_in_words,
     rounded,
     words_of_cells,
 )
@@ -80,7 +80,7 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
 
         words = words_of_noise(statement)
     if ledger is not None and (stop := ledger.stop) is not None:
-        line, reached = _stop_words(stop, level, noise.unit.neighbours)
+        line, reached = _stop_words(stop, level, noise.unit)
 
         def margin(sure: Fraction) -> int | float:
             return statement.promise.at_stop(statement.level, replace(stop, confidence=sure)).margin
@@ -115,11 +115,11 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
     )
 
 
-def _stop_words(stop: Stop, level: Level, neighbours: str) -> tuple[str, str]:
+def _stop_words(stop: Stop, level: Level, unit: Unit) -> tuple[str, str]:
     """Two texts: the promise and the privacy loss of this outcome; and who chose the level, the rule or a person."""
     chose = "A rule about released values chose" if stop.is_met is not None else "A person, not the rule, asked for"
     reached = f"{chose} {level_name(level)}; {level_name(stop.promised)} was promised beforehand."
-    return f"{promise_line(stop.promised, neighbours)} {outcome_line(level)}", reached
+    return f"{promise_line(stop.promised, unit)} {outcome_line(level)}", reached
 
 
 def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> ReleaseFacts:
@@ -168,11 +168,11 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         by = f" by {words(marginal)}" if words(marginal) else ""
     measured = f"{named}{count} {sums}{of}{clipped}{by}"
     total, (adds, _) = level_in_ledger(release.ledger_facts, release.level)
-    line, split = promise_line(release.level, release.unit.neighbours), f"{SHARED_BUDGET} "
+    line, split = promise_line(release.level, release.unit), f"{SHARED_BUDGET} "
     if plain:
         split = "" if len(release.plan.shares) == 1 else f"{SPLIT_BUDGET} "
     if release.stop is not None:
-        line, reached = _stop_words(release.stop, release.level, release.unit.neighbours)
+        line, reached = _stop_words(release.stop, release.level, release.unit)
         split = f"{split}{reached} "
     amount, domain = release.unit.amount, release.domain
     counts = "Counts" if amount is None else f"Sums of {amount.name}"
@@ -211,7 +211,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         line=line,
         released=measured,
         unit=f"one individual, who {changes(release.unit, 'cell')}",
-        neighbours=neighbours_in_words(release.unit),
+        neighbours=release.unit.neighbours_text,
         public=possible_values(
             [name for name in release.domain.columns if amounts is None or name != amounts.amount.name]
         ),
@@ -412,7 +412,6 @@ def measures_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
         bars(first.confidence, measures.count_margin),
     )
     noises = noises if is_alone else [counts, *(noise for noise in noises if noise.name != counts.name)]
-    verb = "changes" if first.unit.neighbours == "add-remove" else "counts in"
     ledger = measures.ledger_facts
     together, (adds, _) = level_in_ledger(ledger, measures.level)
     if not is_alone:
@@ -426,9 +425,9 @@ def measures_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
         public=possible_values(axes),
         level=together,
         own_level=measures.level,
-        line=promise_line(measures.level, first.unit.neighbours),
+        line=promise_line(measures.level, first.unit),
         released="; ".join(facts.released for facts in each),
-        unit=f"one individual, who {verb} {measures.changes}",
+        unit=f"one individual, who {first.unit.verb} {measures.changes}",
         neighbours="; ".join(dict.fromkeys(facts.neighbours for facts in each)),
         before="; ".join(dict.fromkeys(step for facts in each for step in facts.before.split("; "))),
         beyond="; ".join(dict.fromkeys(facts.beyond for facts in each)),
@@ -454,7 +453,7 @@ def detailed_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
         statement=document,
         level=release.level,
         own_level=release.level,
-        line=promise_line(release.level, release.first.unit.neighbours),
+        line=promise_line(release.level, release.first.unit),
         released=f"the sums by {group}, each broken down as finely as its noisy sum allows: {bounds}",
         noises=tuple(noises),
         composition=f"The sums by {group} have {share} of epsilon, the breakdowns {1 - share}. Noisy sums alone chose "

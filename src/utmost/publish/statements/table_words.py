@@ -105,11 +105,11 @@ def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWor
         budget = EVEN_BUDGET if unit.neighbours == "add-remove" else REPLACED_BUDGET
         composition = budget.format(cells=unit.cells, parts=unit.epsilon_parts)
     return NoiseWords(
-        line=promise_line(at_level.level, unit.neighbours),
+        line=promise_line(at_level.level, unit),
         per=None,
         released=released_rows(columns, statement.rows),
         unit=f"one individual, who {changes(unit, 'released cell')}",
-        neighbours=neighbours_in_words(unit),
+        neighbours=unit.neighbours_text,
         noises=(noise,),
         why=at_level.theorem,
         before=before,
@@ -145,8 +145,7 @@ def rounded(unit: Unit, cell: str) -> str:
 
 def changes(unit: Unit, cell: str) -> str:
     """The change by one individual, in words."""
-    verb = "changes" if unit.neighbours == "add-remove" else "counts in"
-    return f"{verb} {unit.changes_text(cell)}{', and lowers none' * unit.nonnegative}{_EVERYBODY * unit.exactly}"
+    return f"{unit.verb} {unit.changes_text(cell)}{', and lowers none' * unit.nonnegative}{_EVERYBODY * unit.exactly}"
 
 
 def trust_of_cells(promise: Promise) -> tuple[str, ...]:
@@ -170,15 +169,6 @@ def beyond_unit(promise: Promise, unit: Unit, cell: str, size: int | None) -> st
     more = f". {averaged[0].upper()}{averaged[1:]}" if averaged else ""
     lost = f"{uncounted}, and " if uncounted else ""
     return f"{lost}rows with values outside the declared lists: they are in no figure, and no margin covers them{more}"
-
-
-def neighbours_in_words(unit: Unit) -> str:
-    if unit.neighbours == "add-remove":
-        return "the same data with one individual more or one fewer"
-    charged = "both are charged"
-    if unit.nonnegative:
-        charged = "the charge is for the decrease of some sums and the increase of others"
-    return f"the same data with one individual's record replaced by another: a removal and an addition; {charged}"
 
 
 def released_rows(columns: Sequence[str], rows: int, each: str = "") -> str:

@@ -86,7 +86,6 @@ def count(
     More: docs/howto/count-people.md
     """
     out, events = table_options.output(out, form), spelling.of(events, is_counted=True)
-    neighbours = people.neighbours or "add-remove"
     if report is not None:
         check_absent(report)
     if out is not None and out.suffix.lower() != ".json":
@@ -99,7 +98,7 @@ def count(
         raise OutOfRange(f"--contributions cannot be combined with {came}", came="both", remedy=f"Leave out {came}.")
 
     if unknown.column is not None:
-        if part is not None or together is not None or neighbours != "add-remove":
+        if part is not None or together is not None or people.relation != "add-remove":
             came = "--part" if part is not None else "--together" if together is not None else "--neighbours"
             raise OutOfRange(f"--unknown-keys cannot be combined with {came}", came="both", remedy=f"Leave out {came}.")
         if out is not None and out.suffix.lower() != ".json":
@@ -119,9 +118,9 @@ def count(
     declared = read_domain(people.domain)
     counted: Any
     if contributions is not None:
-        counted = people.contributions(events, declared, neighbours, spelling.cells, contributions)
+        counted = people.contributions(events, declared, spelling.cells, contributions)
     else:
-        counted = people.counted(events, declared, neighbours, spelling.cells, part, together)
+        counted = people.counted(events, declared, spelling.cells, part, together)
 
     if report is not None:  # tables that were counted in one pass have one report
         tables: list[Any] = [counted]

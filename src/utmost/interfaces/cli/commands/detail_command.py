@@ -69,7 +69,7 @@ def detail(
     if people.mean:
         remedy = "Leave out --mean; utmost release publishes the sums and means of a column."
         raise OutOfRange("utmost detail publishes counts only", came="--mean", remedy=remedy)
-    counted = counted_table(spelling.of(table, is_counted=people.are_events), people, "add-remove", spelling.cells)
+    counted = counted_table(spelling.of(table, is_counted=people.are_events), people, spelling.cells)
     if not isinstance(counted, CountedTable):
         remedy = "Add --person, --by, --at-most and --domain to count events here; or name the output of utmost count."
         raise OutOfRange("utmost detail needs events to count, or a counted table", came=table.name, remedy=remedy)

@@ -30,7 +30,7 @@ def show_noise(noise: CellNoiseAtLevel, *, wanted: str) -> None:
         "noise": f"{noise.drawn!r} on each released cell"
         + ("" if noise.grid is None else f", in steps of {noise.grid}"),
         "why this noise": noise.theorem,
-        "promise": promise_line(noise.level, noise.unit.neighbours),
+        "promise": promise_line(noise.level, noise.unit),
         "one individual": assumed_line(noise.unit, "released cell"),
     }
     screen().print(facts(shown))
@@ -80,7 +80,7 @@ def epsilon_for(
             "epsilon": number(least),
             "margin": f"± {number(drawn.margin(sure))} at {percent(sure)} confidence (wanted: ± {margin})",
             "noise": f"{drawn!r} on each released cell",
-            "promise": promise_line(level(least), neighbours),
+            "promise": promise_line(level(least), unit),
             "one individual": f"changes all cells together by at most {in_total}",
         }
         if answer.give(report):

@@ -69,7 +69,7 @@ def relax(
         if people.are_events and people.mean is not None and len(people.mean) > 1:
             with options.refusing_weak_levels(yes):
                 key = None if people.person is None else ledger.counting_key()
-                tables = counted_table(table, people, people.neighbours or "add-remove", spelling.cells, key)
+                tables = counted_table(table, people, spelling.cells, key)
                 assert isinstance(tables, dict), "several means are counted"
                 plans = [cells_plan(one.domain, one.unit) for one in tables.values()]
                 table_options.check_fits(question.answer, measures_before_draw(plans))
@@ -125,15 +125,16 @@ def _table_to_relax(
         counted = planned_table(table, people.people, spelling.cells, noise.plan, key)
         _check_counted_alike(stored, counted)
         return counted
-    neighbours = people.neighbours or ("add-remove" if stored is None else stored.promise.unit.neighbours)
     if people.are_events:
+        if stored is not None and people.neighbours is None:
+            people = replace(people, neighbours=stored.promise.unit.neighbours)
         if isinstance(noise, SumNoise) and people.mean is None:
             published = _options(noise.plan.domain, noise.unit)
             # Check this first, because `counted_table` would refuse options for means, such as --leave-out amounts.
             if published.mean:
                 words = options.typed_again(PersonOptions(by=people.by))
                 raise _counted_otherwise(published, f"{words} and no --mean" if words else "no --mean")
-        of_people = counted_table(table, people, neighbours, spelling.cells, key)
+        of_people = counted_table(table, people, spelling.cells, key)
         assert isinstance(of_people, CountedTable), "events are counted, with one mean at most"
         _check_counted_alike(stored, of_people)
         return of_people if isinstance(noise, SumNoise) else of_people.in_steps(column)

@@ -77,6 +77,11 @@ class PersonOptions:
         return self.each_row or self.person is not None
 
     @property
+    def relation(self) -> str:
+        """The neighbouring relation."""
+        return self.neighbours or "add-remove"
+
+    @property
     def people(self) -> "CountingOptions":
         """Return these options as `CountingOptions` in which each event counts as 1."""
         shared_fields = self.person, self.each_row, self.domain, self.by, self.at_most, self.in_total
@@ -125,7 +130,6 @@ class CountingOptions(PersonOptions):
         self,
         events: Path,
         domain: "Domain",
-        neighbours: str,
         spelling: "Spelling",
         part: str | None = None,
         together: str | None = None,
@@ -138,7 +142,7 @@ class CountingOptions(PersonOptions):
         from utmost.publish.counting.counting import Counting
 
         if self.counts is not None or self.nested is not None:
-            return replace(self._read(events, domain, neighbours, spelling), together=together)
+            return replace(self._read(events, domain, spelling), together=together)
         if self.individual is not None:
             remedy = "Leave out --individual: --person and --each-row define the individual."
             raise OutOfRange("with events of people, the individual is the person", came="--individual", remedy=remedy)
@@ -151,7 +155,7 @@ class CountingOptions(PersonOptions):
                     else "Add --at-most 1, say, the number of cells that one person may change."
                 )
                 raise OutOfRange("counting people needs --person and --at-most", came=f"no {name}", remedy=remedy)
-        counting = Counting(self.person, self.each_row, self.at_most, together, neighbours, key or self.key)
+        counting = Counting(self.person, self.each_row, self.at_most, together, self.relation, key or self.key)
         by = None if self.by is None else split_names(self.by)
         with (
             self._in_words_of_options(),
@@ -206,9 +210,7 @@ class CountingOptions(PersonOptions):
                 raise BadTable(f"{required}. {lost_events}", remedy=remedy)
         return tables
 
-    def contributions(
-        self, events: Path, domain: "Domain", neighbours: str, spelling: "Spelling", bounds: str
-    ) -> "CountedTable":
+    def contributions(self, events: Path, domain: "Domain", spelling: "Spelling", bounds: str) -> "CountedTable":
         """Count how many persons each bound leaves unchanged, see `count_contributions`; bounds: "at-most=1,2,5"."""
         from utmost.publish.counting.contributions import count_contributions
         from utmost.publish.counting.counting import Counting
@@ -231,7 +233,7 @@ class CountingOptions(PersonOptions):
         table = count_contributions(
             events,
             domain,
-            Counting(self.person, self.each_row, neighbours=neighbours),
+            Counting(self.person, self.each_row, neighbours=self.relation),
             name.replace("-", "_"),
             limits,
             measure=self.measure,
@@ -414,7 +416,7 @@ class CountingOptions(PersonOptions):
 
         return None if self.count_key is None else counting_key(self.count_key)
 
-    def _read(self, table: Path, domain: "Domain", neighbours: str, spelling: "Spelling") -> "CountedTable":
+    def _read(self, table: Path, domain: "Domain", spelling: "Spelling") -> "CountedTable":
         """Read a table that was counted elsewhere, with the unit of the options."""
         from utmost.core.privacy.unit import Unit
         from utmost.publish.counting.cell_tables import cells_table
@@ -441,7 +443,7 @@ class CountingOptions(PersonOptions):
                 remedy = "Write --nested outcome=admitted,applicants, say."
                 raise OutOfRange("--nested must be AXIS=NAMES", came=repr(self.nested), remedy=remedy)
             nested = {axis.strip(): split_names([columns])}
-        unit = Unit(self.per_cell or 1, min(self.at_most, domain.size), neighbours)
+        unit = Unit(self.per_cell or 1, min(self.at_most, domain.size), self.relation)
         read = files.read(table, as_events=True)
         return cells_table(
             read,

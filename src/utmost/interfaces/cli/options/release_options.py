@@ -1,6 +1,6 @@
 """The options of `utmost release`, in groups."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -140,9 +140,11 @@ class ReleaseOptions:
         self.answer.check_free(None if self.people.are_events else table, draws=draws)
 
     @property
-    def neighbours(self) -> str:
-        """The neighbouring relation for counting events."""
-        return self.people.neighbours or self.promised.neighbours
+    def counting(self) -> PersonOptions:
+        """The options for counting events, with the neighbouring relation of the promise."""
+        if not self.people.are_events:
+            return self.people
+        return replace(self.people, neighbours=self.people.neighbours or self.promised.neighbours)
 
     def counting_key(self) -> bytes | None:
         """Return the key that decides which cells of a person are counted; None without a ledger or persons."""
