@@ -93,7 +93,7 @@ def test_a_search_path_that_hides_the_catalog_or_the_tables_is_refused(tmp_path)
     with Ledger.open(f"{place}%2Cpg_catalog", **options) as ledger:
         refuses_to_go_on(ledger)
     with Ledger.open(place, **options) as ledger:
-        (connection,) = ledger._log.store._own()
+        (connection,) = ledger._log.store._idle_here()
         connection.execute(f"CREATE TEMP TABLE utmost_parts AS SELECT * FROM {schema}.utmost_parts")
         with pytest.raises(LedgerDamaged, match="utmost_parts"):
             ledger.relax("r", TABLE, epsilon=2)

@@ -139,7 +139,7 @@ def test_threads_come_and_go_without_their_connections(ledger):
     for _ in range(5):
         with ThreadPoolExecutor(3) as pool:
             assert all(pool.map(lambda _: ledger.view("r", epsilon=1).table, range(6)))
-    assert 1 <= len(ledger._log.store._own()) <= 4
+    assert 1 <= len(ledger._log.store._idle_here()) <= 4
 
 
 def test_a_reader_whose_snapshot_is_older_than_the_witness_cries_no_wolf(tmp_path, monkeypatch):
@@ -168,7 +168,7 @@ def test_a_reader_whose_snapshot_is_older_than_the_witness_cries_no_wolf(tmp_pat
 def test_a_commit_is_on_the_disk_whatever_the_server_is_set_to():
     """A role or an address may ask for commits that are reported before they are written; the store overrides it."""
     with Ledger.open(f"{fresh_database()}%20-csynchronous_commit%3Doff", create=True, key=KEY, witness=False) as ledger:
-        (connection,) = ledger._log.store._own()
+        (connection,) = ledger._log.store._idle_here()
         assert connection.execute("SHOW synchronous_commit").fetchone() == ("on",)
         reset = "SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit'"
         assert connection.execute(reset).fetchone() == ("off",), "the address asks for it"

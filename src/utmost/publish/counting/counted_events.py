@@ -41,7 +41,7 @@ from utmost.publish.counting.counting import Counting
 from utmost.publish.counting.counting_report import SIMILAR, CountingReport
 from utmost.publish.counting.counting_rule import CountedCells, CountingRule
 from utmost.publish.counting.declared_axes import chosen_axes, declared_domain, part_axis, whole_rows
-from utmost.publish.counting.person_pairs import PersonsInBuckets, RowsAlone, persons_of
+from utmost.publish.counting.person_pairs import PersonsInBuckets, RowPersons, persons_of
 from utmost.publish.counting.sparse_totals import SparseTotals
 from utmost.tables.axes.axes import Label
 from utmost.tables.axes.domain import Domain
@@ -399,7 +399,7 @@ def _added_by_engine(events: Any, rule: CountingRule) -> tuple[Iterator[CellTota
             check_type(schema.field(name), name, axis)
     read = frame.select(rule.columns or any_column(schema.names))
     if rule.person is None:
-        batches = read.added_up(RowsAlone(rule), totals_schema(CELL))
+        batches = read.added_up(RowPersons(rule), totals_schema(CELL))
     else:
         batches = read.added_up_by(rule.person, PersonsInBuckets(rule), totals_schema(CELL))
     batches = rule.tally.without_stored(batches)

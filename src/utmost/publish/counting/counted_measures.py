@@ -283,7 +283,7 @@ class CountedMeasure:
     def counts_events(self) -> bool:
         return self.distinct is None and (self.column is None or self.most_events is not None)
 
-    def clipped(self, sums: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    def clip_sums(self, sums: NDArray[Any]) -> tuple[NDArray[Any], int]:
         """Clip the sums of persons in cells to `ends`; return the sums, and how many of them were clipped."""
         if not self.clips_sums:
             return sums, 0
@@ -386,7 +386,7 @@ class CountedMeasure:
                     ) from None
             raise
 
-    def within(self, amounts: NDArray[Any]) -> NDArray[Any]:
+    def clip_amounts(self, amounts: NDArray[Any]) -> NDArray[Any]:
         """Clip amounts of events to `each`."""
         if self.each is None:
             return amounts

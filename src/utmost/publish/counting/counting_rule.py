@@ -205,7 +205,7 @@ class CountingRule:
     ) -> list[NDArray[Any]]:
         """Read and clip amounts; with ``most_events``, subtract the low end and add the marks of missing amounts."""
         amounts, missing = measure.amounts(batch, before, self.spelling, self._numbers)
-        clipped, has_amount = measure.within(amounts), inside
+        clipped, has_amount = measure.clip_amounts(amounts), inside
         if missing is not None:
             has_amount = inside & ~missing
             assert measure.amount is not None, "amounts are missing"
@@ -230,7 +230,7 @@ class CountingRule:
                 count_clipped += of_cells
                 continue
             own = [sums[self.columns_of_tables[at]].sums for at in range(first, first + measure.tables)]
-            within, of_cells = measure.clipped(own[0])
+            within, of_cells = measure.clip_sums(own[0])
             count_clipped += of_cells
             tables += [within] if measure.most_events is None else measure.parts(*own)
         # The same cells are kept for all measures. A pair whose sums are all 0 does not count as a cell.

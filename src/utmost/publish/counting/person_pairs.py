@@ -71,7 +71,7 @@ def row_pairs(reader: EventReader, batch: Batch, before: int) -> Sequence[PairSu
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RowsAlone:
+class RowPersons:
     """Add up the kept contributions of persons, from batches in which each row is another person."""
 
     reader: EventReader

@@ -87,7 +87,7 @@ class Accounts:
             independent = True  # check_publishable has already checked the dataset
         elif table is not None and not is_engine_table(table):
             check_relaxable(self._log, AnswerRequest(name, at, version), table)
-        return self._look(
+        return self._read_state(
             lambda state: budget_after(
                 state, name, at, dataset=dataset, independent=independent, version=version, part=part
             )
@@ -134,11 +134,11 @@ class Accounts:
         Raises:
             NotPublished: if the ledger has no such release.
         """
-        return self._look(lambda state: state.release(name, version).levels)
+        return self._read_state(lambda state: state.release(name, version).levels)
 
     def has_request(self, request: str) -> bool:
         """Whether a request of this name was answered."""
-        return self._look(lambda state: request in state.requests)
+        return self._read_state(lambda state: request in state.requests)
 
     def spent(self, name: str | None = None, *, dataset: str | None = None) -> Level | None:
         """The level spent by all versions of a release, or by all releases of a dataset.
@@ -160,9 +160,9 @@ class Accounts:
             raise OutOfRange("exactly one of name and dataset must be given", came=(name, dataset), remedy=remedy)
         if dataset is not None:
             check_name(dataset, "dataset")
-            return self._look(lambda state: state.spending(dataset)).level
+            return self._read_state(lambda state: state.spending(dataset)).level
         assert name is not None
-        mine = self._look(lambda state: state.named(name) or [state.release(name, None)])
+        mine = self._read_state(lambda state: state.all_versions(name) or [state.release(name, None)])
         return Spending.of(release.spent for release in mine).level
 
     def budget(self, dataset: str, limit: Number | Level | None = None) -> Budget:
@@ -185,7 +185,7 @@ class Accounts:
                 check_known(state, dataset)
                 return Budget(dataset, state.limits.get(dataset), state.spending(dataset))
 
-            return self._look(known)
+            return self._read_state(known)
         return set_limit(self._log, dataset, level(limit))
 
     def remove_limit(self, dataset: str) -> None:
@@ -258,12 +258,12 @@ class Accounts:
         Raises:
             NotPublished: if the ledger has no such release.
         """
-        return self._look(lambda state: state.release(name, version))
+        return self._read_state(lambda state: state.release(name, version))
 
     @property
     def releases(self) -> tuple[Published, ...]:
         """Every version of every release, in the order of publication."""
-        return self._look(lambda state: tuple(state.releases.values()))
+        return self._read_state(lambda state: tuple(state.releases.values()))
 
     def history(self, name: str | None = None, *, dataset: str | None = None) -> tuple[Event, ...]:
         """The events of the ledger, oldest first: all of them, or those of one release or one dataset.
@@ -276,7 +276,7 @@ class Accounts:
     def status(self) -> Status:
         """The address of the ledger, its number of events, its budgets, and the reason for a quarantine, if any."""
         place, quarantine = self._log.store.place, self._log.quarantine()
-        return self._look(lambda state: status_of(place, state, quarantine))
+        return self._read_state(lambda state: status_of(place, state, quarantine))
 
     @progress_bar("Verifying the ledger")
     def verify(self) -> Verification:
@@ -302,5 +302,5 @@ class Accounts:
         """
         check_receipt(self._log, receipt)
 
-    def _look(self, ask: Callable[[State], T]) -> T:
+    def _read_state(self, ask: Callable[[State], T]) -> T:
         return self._log.read(lambda transaction: ask(transaction.state))

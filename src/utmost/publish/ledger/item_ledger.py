@@ -363,7 +363,7 @@ def _publish(
             came=f"sums of {len(commitment.columns)} columns, for {len(request.promise.columns)}",
             remedy="Commit by the key of commitment_key, and pass all blocks and columns to ItemCommitment.of_sums.",
         )
-    kept, digests, content = (
+    stored, digests, content = (
         replace(request, version=version, independent=False),
         TableDigests.of_items(transaction.key, commitment),
         commitment.content,
@@ -372,13 +372,13 @@ def _publish(
     # free.
     step = Step.from_known((), request.level)
     answer = _without_responses(step, request.promise.lasting_noise, (content,))
-    check_dataset(transaction.state, kept, is_independent=request.independent)
-    check_budgets(transaction.state, [(kept.dataset, kept.level, kept.promise.part, None)])
+    check_dataset(transaction.state, stored, is_independent=request.independent)
+    check_budgets(transaction.state, [(stored.dataset, stored.level, stored.promise.part, None)])
     if not request.independent:
-        check_no_duplicate_data(transaction, kept, digests)
-        warn_of_separate(transaction.state, kept.dataset)
+        check_no_duplicate_data(transaction, stored, digests)
+        warn_of_separate(transaction.state, stored.dataset)
     facts = event_facts(
-        kept,
+        stored,
         rows=commitment.rows,
         kind="items",
         commitment=content,

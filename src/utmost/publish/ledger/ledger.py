@@ -365,7 +365,7 @@ class Ledger(Persons, Accounts, Display):
         """Return an answer whose table is an engine's frame; the engine adds the noise when it evaluates the frame."""
         known, names = self.release(release.name, release.version), published_names(frame)
         public = tuple(name for name in names if name in known.public)
-        remembered = self._look(lambda state: state.ledger_facts(known, at))
+        remembered = self._read_state(lambda state: state.ledger_facts(known, at))
         promise = known.promise.as_read(known.columns, public)
         return Answer(frame, promise, known.noise.at(at), known.rows, remembered, release)
 

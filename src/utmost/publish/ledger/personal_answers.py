@@ -154,7 +154,7 @@ class ResponseRequest:
                 "a person who was never answered needs a secret", came=f"{missing} without one", remedy=remedy
             )
         if mechanism is None:
-            mechanism = self._offered(transaction)
+            mechanism = self._recorded(transaction)
         if not mechanism.open:
             raise Quarantined(
                 "a mechanism that lost answers in a rollback cannot answer new persons",
@@ -206,7 +206,7 @@ class ResponseRequest:
             transaction, (mechanism.name, mechanism.version), person_tags(transaction.key, mechanism, self.rows)
         )
 
-    def _offered(self, transaction: Transaction) -> StoredMechanism:
+    def _recorded(self, transaction: Transaction) -> StoredMechanism:
         """Record the mechanism under its name, and charge its level to the dataset."""
         state, answering = transaction.state, self.answering
         version = len(state.versions(self.name)) + 1
@@ -323,5 +323,5 @@ def answered(
     )
 
 
-def named(numbers: AnswerNumbers, names: Sequence[Any]) -> dict[str, Any]:
+def answers_by_name(numbers: AnswerNumbers, names: Sequence[Any]) -> dict[str, Any]:
     return {person: names[number] for person, number in numbers.items()}

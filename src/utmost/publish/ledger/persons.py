@@ -13,8 +13,8 @@ from utmost.publish.ledger.personal_answers import (
     LocalMechanism,
     ResponseRequest,
     answered,
+    answers_by_name,
     check_persons,
-    named,
 )
 from utmost.publish.ledger.stored_mechanisms import StoredMechanism
 
@@ -95,7 +95,7 @@ class Persons:
         numbers = self._log.answer(
             lambda transaction, may_draw: request.answers(transaction, self._randomness, may_draw=may_draw), look=True
         )
-        return named(numbers, mechanism.names)
+        return answers_by_name(numbers, mechanism.names)
 
     def answered(self, name: str, persons: Iterable[str], *, version: int | None = None) -> list[str]:
         """The persons in the argument who have an answer under a name; nothing is drawn, and no answer is shown.

@@ -98,13 +98,13 @@ class PostgresStore:
 
     def name_of_database(self) -> str:
         """Host, port, database and schema as the server reports them: the same for every form of the address."""
-        connection = self._taken()
+        connection = self._connected()
         try:
             info = connection.info
             database, schema = connection.execute("SELECT current_database(), current_schema()").fetchone()
             return f"postgresql://{info.host or info.hostaddr}:{info.port}/{database} {schema}"
         finally:
-            self._left(connection, False)
+            self._give_back(connection, False)
 
     def transact(self, work: Callable[[Rows], T], *, write: bool) -> T:
         import psycopg
@@ -115,7 +115,7 @@ class PostgresStore:
         while True:
             connection, is_sound = None, False
             try:
-                connection = self._taken()
+                connection = self._connected()
                 answer = self._once(connection, work, write=write)
                 is_sound = True
                 return answer
@@ -134,7 +134,7 @@ class PostgresStore:
             except psycopg.Error as error:
                 raise self._translated(error) from None
             finally:
-                self._left(connection, is_sound)
+                self._give_back(connection, is_sound)
             if time.monotonic() + wait > last:
                 raise self._translated(again) from None
             # The time of the next attempt needs no secure randomness.
@@ -147,7 +147,7 @@ class PostgresStore:
         return self.transact(_schema_differences, write=False)
 
     def close(self) -> None:
-        idle = self._own()
+        idle = self._idle_here()
         while idle:
             idle.pop().close()
 
@@ -178,7 +178,7 @@ class PostgresStore:
             load = partial(_copy, connection)
             return work(Rows(run, lambda: {row[0] for row in connection.execute(_ASKED)}, "BYTEA", load))
 
-    def _own(self) -> list[Any]:
+    def _idle_here(self) -> list[Any]:
         """The idle connections of this process. A parent's stay open: closing one would end the parent's session."""
         process, idle = self._idle
         if process != os.getpid():
@@ -186,10 +186,10 @@ class PostgresStore:
             self._idle = os.getpid(), []
         return self._idle[1]
 
-    def _taken(self) -> Any:
+    def _connected(self) -> Any:
         """An idle connection of this process; if there is none, a new one."""
         with suppress(IndexError):
-            return self._own().pop()
+            return self._idle_here().pop()
         import psycopg
 
         connection = psycopg.connect(
@@ -210,13 +210,13 @@ class PostgresStore:
             raise
         return connection
 
-    def _left(self, connection: Any, is_sound: bool) -> None:
+    def _give_back(self, connection: Any, is_sound: bool) -> None:
         """Store a sound connection for reuse; close any other one, since it may still hold the lock."""
         if connection is None:
             return
         # Sound only after a commit or an error of this package; other errors may leave a transaction open.
         if is_sound and not connection.broken:
-            self._own().append(connection)
+            self._idle_here().append(connection)
         else:
             connection.close()
 

@@ -128,18 +128,18 @@ class Draft:
     def of(cls, transaction: Transaction, request: PublishRequest, source: Source) -> "Draft":
         """Check the sizes, names, identifiers, labels and level of a request; return its draft."""
         check_new(source)
-        key, kept, public = transaction.key, stored_request(transaction.state, request, source), source.labels()
-        assert kept.version is not None
-        committed = commitment(key, kept.name, kept.version, source)
+        key, stored, public = transaction.key, stored_request(transaction.state, request, source), source.labels()
+        assert stored.version is not None
+        committed = commitment(key, stored.name, stored.version, source)
         tags: Tags | None = None
         if source.items is not None:
-            tags = item_tags(noise_secret(key, kept.name, kept.version, committed), [source.items])
+            tags = item_tags(noise_secret(key, stored.name, stored.version, committed), [source.items])
             source.check_distinct(tags)
         until = source.promise.until
-        levels = (kept.level,) if until is None else until.levels(kept.level)
+        levels = (stored.level,) if until is None else until.levels(stored.level)
         source.promise.lasting_noise.check_level(levels[0])
         digests, texts = TableDigests.of(key, source, public), label_texts(public, source.rows)
-        return cls(kept, source, request.independent, levels, digests, committed, tags, texts)
+        return cls(stored, source, request.independent, levels, digests, committed, tags, texts)
 
     @property
     def key_of_release(self) -> ReleaseKey:
@@ -277,8 +277,8 @@ def check_repeated(
     """Check that a request repeats a publication; ``check`` compares the values. Return the level of the answer."""
     where = f"{release.name!r}, version {release.version}"
     remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
-    facts, kept = _lasting_facts(request.promise), _lasting_facts(release.promise)
-    others = [name for name in json_forms(Promise) if facts.get(name) != kept.get(name)]
+    facts, published = _lasting_facts(request.promise), _lasting_facts(release.promise)
+    others = [name for name in json_forms(Promise) if facts.get(name) != published.get(name)]
     others += [
         name
         for name in json_forms(PublishRequest)

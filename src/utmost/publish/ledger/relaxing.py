@@ -106,7 +106,7 @@ class Relaxation:
         source = release_source(release, table)
         return cls(request, release, source, commitment(key, release.name, release.version, source))
 
-    def now(self, transaction: Transaction) -> Published:
+    def current_release(self, transaction: Transaction) -> Published:
         """The release as it is in this transaction; refuse it if the newest version has changed since it was read."""
         release = transaction.state.release(self.request.name, self.request.version)
         if release.version != self.release.version:
@@ -137,7 +137,7 @@ def relax_together(log: EventLog, wanted: Sequence[Relaxation], randomness: Rand
         if None in found and not may_draw:
             return None
         new = [relaxation for relaxation, answer in zip(wanted, found, strict=True) if answer is None]
-        releases = [(relaxation.request.level, relaxation.now(transaction)) for relaxation in new]
+        releases = [(relaxation.request.level, relaxation.current_release(transaction)) for relaxation in new]
         check_budgets(
             transaction.state,
             [(release.dataset, max(level, release.spent), release.part, release) for level, release in releases],
@@ -158,7 +158,7 @@ def relax_together(log: EventLog, wanted: Sequence[Relaxation], randomness: Rand
 
 def stored_relaxation(transaction: Transaction, relaxation: Relaxation) -> Answered | None:
     """Check the values of the table; return the stored answer, or None if the level was not answered."""
-    release, level, source = relaxation.now(transaction), relaxation.request.level, relaxation.source
+    release, level, source = relaxation.current_release(transaction), relaxation.request.level, relaxation.source
     release.check_kept()
     check_values(transaction, release, relaxation.commitment, source)
     if level not in release.responses:
@@ -185,10 +185,10 @@ def check_relaxable_in(log: EventLog, transaction: Transaction, request: AnswerR
 
 def draw_relaxation(transaction: Transaction, relaxation: Relaxation, randomness: Randomness) -> Answered:
     """Draw and write a new answer, from values that were checked to be the published ones."""
-    release, level, source = relaxation.now(transaction), relaxation.request.level, relaxation.source
+    release, level, source = relaxation.current_release(transaction), relaxation.request.level, relaxation.source
     order = RowPermutation.of(transaction, release, source, relaxation.commitment)
     response = answer_more(transaction, release, level, order.as_stored(source.columns), randomness)
-    release = relaxation.now(transaction)
+    release = relaxation.current_release(transaction)
     return Answered(level, order.as_in_table(response), transaction.state.ledger_facts(release, level))
 
 

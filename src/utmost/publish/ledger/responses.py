@@ -145,8 +145,8 @@ def draw_response(
         if known is not None:
             next(known, None)  # the end of the iterator verifies the digest of all parts
     label_key = label_key_under(seal, event, label_seal(transaction.key, transaction.state.identity, release))
-    kept = {"level": level_text(level), "how": step.how, "parts": len(parts), "root": parts_digest(parts)}
-    transaction.append(kind, {**facts, **kept, "label_key": label_key}, parts)
+    about = {"level": level_text(level), "how": step.how, "parts": len(parts), "root": parts_digest(parts)}
+    transaction.append(kind, {**facts, **about, "label_key": label_key}, parts)
     return by_column(release, drawn)
 
 

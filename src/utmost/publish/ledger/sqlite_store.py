@@ -179,7 +179,7 @@ def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout:
         except BaseException:
             connection.close()  # rolls back what was not committed
             raise
-        if not _keep((str(path), timeout, write), _mark(path, write=True) if write else mark, connection):
+        if not _push_idle((str(path), timeout, write), _mark(path, write=True) if write else mark, connection):
             connection.close()
         return answer
     except sqlite3.Error as error:
@@ -208,14 +208,14 @@ def _idle_connection(place: tuple[str, float, bool], mark: FileMark | None) -> s
     """An idle connection of this process to the unchanged file; None if there is none."""
     # A new connection reads and parses the schema first: a third of the time of a stored view, a quarter of a
     # publication.
-    for before, connection in _taken(_idle.get(place, [])):
+    for before, connection in _pop_idle(_idle.get(place, [])):
         if before == mark:
             return connection
         connection.close()
     return None
 
 
-def _taken(waiting: list[tuple[int, FileMark, sqlite3.Connection]]) -> Iterator[tuple[FileMark, sqlite3.Connection]]:
+def _pop_idle(waiting: list[tuple[int, FileMark, sqlite3.Connection]]) -> Iterator[tuple[FileMark, sqlite3.Connection]]:
     """Remove and yield idle connections of this process; no two threads get the same one."""
     while waiting:
         try:
@@ -228,7 +228,7 @@ def _taken(waiting: list[tuple[int, FileMark, sqlite3.Connection]]) -> Iterator[
             _inherited.append(connection)
 
 
-def _keep(place: tuple[str, float, bool], mark: FileMark | None, connection: sqlite3.Connection) -> bool:
+def _push_idle(place: tuple[str, float, bool], mark: FileMark | None, connection: sqlite3.Connection) -> bool:
     """Store a connection for reuse while the file has this mark; return False if too many are stored, or no mark."""
     if mark is None or os.name != "posix":
         return False
@@ -243,7 +243,7 @@ def _keep(place: tuple[str, float, bool], mark: FileMark | None, connection: sql
 
 def forget_idle() -> None:
     for waiting in list(_idle.values()):
-        for _, connection in _taken(waiting):
+        for _, connection in _pop_idle(waiting):
             connection.close()
     _idle.clear()
 

@@ -311,7 +311,7 @@ class State:
             raise NotPublished("a release must have been published", came=came, remedy=remedy)
         return published
 
-    def named(self, name: str) -> list[Published | StoredMechanism]:
+    def all_versions(self, name: str) -> list[Published | StoredMechanism]:
         return [self.releases.get((name, k)) or self.mechanisms[name, k] for k in self.versions(name)]
 
     def relation(self, dataset: str) -> str | None:
