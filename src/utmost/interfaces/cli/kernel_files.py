@@ -1,8 +1,7 @@
 """Search for kernels so that an interrupted search can continue; write kernels and vertices as rows of text.
 
-A small JSON file holds the state of the search, a CSV file the kernels. After each block, the kernels are flushed to
-disk before the state is replaced by one that counts them. When the search continues, rows after the last state are cut
-off.
+A small JSON file holds the state of the search, a CSV file the kernels. After each block, the CSV file is flushed
+to disk before a new state replaces the old one. A continued search first cuts off rows that the state does not count.
 """
 
 import os

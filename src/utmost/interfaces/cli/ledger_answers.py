@@ -395,10 +395,10 @@ def named_command(
         yield
     except DataChanged as error:
         if table.suffix.lower() == ".json" and error.remedy is not None:  # a counted table
-            again = (
+            advice = (
                 "If the same events were counted again: release the file of the first count, or count again with its"
             )
-            error.remedy = f"{again} --count-key. {error.remedy}"
+            error.remedy = f"{advice} --count-key. {error.remedy}"
         elif counting[0].are_events and error.remedy is not None:
             error.remedy = (
                 f"If the first release was of a file of `utmost count`, release that file again. {error.remedy}"

@@ -163,7 +163,7 @@ class _Parts(click.Group):
 
 
 @contextmanager
-def _harmless_refusals() -> Iterator[None]:
+def _escaping_errors() -> Iterator[None]:
     """Escape control characters in the errors of click, which may quote the name of a file."""
     try:
         yield
@@ -182,11 +182,11 @@ class _Commands(_Parts):
         self.commands: dict[str, Any] = dict.fromkeys(self._texts)  # the names, for suggestions
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        with _harmless_refusals():
+        with _escaping_errors():
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: Any) -> Any:
-        with _harmless_refusals():
+        with _escaping_errors():
             return super().invoke(ctx)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -411,7 +411,7 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
     keys: list[str] = []  # the options of this command that only a recipe can have
 
     def show_warning(message: Warning | str, *category_and_place: Any, **line: Any) -> None:
-        write_note(_keys_named(_spoken(str(message), keys), keys), "warning")
+        write_note(_with_recipe_keys(_with_options(str(message), keys), keys), "warning")
 
     # SIGTERM, like Ctrl-C, lets a command remove its half-written files.
     ended_in_order = on_signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
@@ -430,7 +430,7 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
                 raise
         except UtmostError as error:
             code = next((code for kinds, code in _CODES if isinstance(error, kinds)), 1)
-            message, remedy = _spoken_error(error, keys)
+            message, remedy = _message_and_remedy(error, keys)
             fail(message, code, type(error), remedy, *_notes(error, keys))
         except BrokenPipeError as error:
             _silence()
@@ -464,7 +464,7 @@ _MENDS = {
 def _notes(error: Exception, keys: Collection[str] = ()) -> list[str]:
     """Return the notes of an error, and the confidential facts that only the holder of the ledger's key gets."""
     known_as = error.known_as if isinstance(error, AlreadyPublished) else None
-    notes = [_last_words(_spoken(note, keys), keys) for note in getattr(error, "__notes__", ())]
+    notes = [_for_people(_with_options(note, keys), keys) for note in getattr(error, "__notes__", ())]
     return [*notes, *([] if known_as is None else [f"Confidential: {known_as}."])]
 
 
@@ -623,16 +623,16 @@ _CALLS = {
 
 def in_words(error: UtmostError, keys: Collection[str] = ()) -> str:
     """Return the text of an error in the words of the command line; values are unchanged."""
-    message, remedy = _spoken_error(error, keys)
+    message, remedy = _message_and_remedy(error, keys)
     return message if remedy is None else f"{message} {remedy}"
 
 
-def _spoken_error(error: UtmostError, keys: Collection[str]) -> tuple[str, str | None]:
+def _message_and_remedy(error: UtmostError, keys: Collection[str]) -> tuple[str, str | None]:
     """Return an error's message, and its remedy or None, in the words of the command line."""
-    required = _BEGINS.sub(_option, _spoken(_LEVEL.sub(r"\1 = ", error.required), keys))
+    required = _BEGINS.sub(_option, _with_options(_LEVEL.sub(r"\1 = ", error.required), keys))
     # In an error about a table, `where` names a column, which may be spelled like an option: it is not replaced.
     where = error.where if isinstance(error, BadTable) else _OPTIONS.get(error.where or "", error.where)
-    remedy = None if error.remedy is None else _spoken(error.remedy, keys)
+    remedy = None if error.remedy is None else _with_options(error.remedy, keys)
     number = _A_NUMBER.match(required)
     if number and "with a point" not in (remedy or ""):
         written = "a number such as" if number[1] in _OF_PAIRS else number[1]
@@ -642,18 +642,18 @@ def _spoken_error(error: UtmostError, keys: Collection[str]) -> tuple[str, str |
         came = _NAMED.sub(lambda match: f"{match[1]}{_OPTIONS[match[2]]} {match[3]}".rstrip(), came)
     if where is not None and required.startswith(f"{where} "):  # the requirement itself names the option
         where = None
-    message = _last_words(str(UtmostError(required, came=came, where=where)), keys)
-    return message, None if remedy is None else _last_words(remedy, keys)
+    message = _for_people(str(UtmostError(required, came=came, where=where)), keys)
+    return message, None if remedy is None else _for_people(remedy, keys)
 
 
-def _last_words(text: str, keys: Collection[str]) -> str:
-    """Write levels and fractions in a sentence as people do, and options of a recipe as its keys."""
+def _for_people(text: str, keys: Collection[str]) -> str:
+    """Write levels as "epsilon = 1" and fractions as 1/2, and options that only recipes have as their keys."""
     text = _LEVEL_SHOWN.sub(r"\1 = \2", text)
     text = _FRACTION.sub(lambda match: match[1] if match[2] == "1" else f"{match[1]}/{match[2]}", text)
-    return _keys_named(text, keys)
+    return _with_recipe_keys(text, keys)
 
 
-def _keys_named(text: str, keys: Collection[str]) -> str:
+def _with_recipe_keys(text: str, keys: Collection[str]) -> str:
     """Replace options that only a recipe can have by the keys of the recipe."""
     if not keys:
         return text
@@ -661,7 +661,7 @@ def _keys_named(text: str, keys: Collection[str]) -> str:
     return re.sub(rf"--({'|'.join(keys)})\b", r"\1 in the recipe", text) + command + line
 
 
-def _spoken(text: str, keys: Collection[str]) -> str:
+def _with_options(text: str, keys: Collection[str]) -> str:
     """Replace arguments in a sentence of the library by options: ``numbers="reals"`` by ``--numbers reals``."""
 
     def option(match: re.Match[str]) -> str:

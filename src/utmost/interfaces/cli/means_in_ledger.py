@@ -82,7 +82,7 @@ def give_means(
     repeated: bool | None = None,
     headline: str = "Answered.",
 ) -> None:
-    """Write or print the table of several amounts and its statement; a note of an error says how to get them again."""
+    """Write or print a table of several amounts and its statement; errors say how to repeat the answer."""
     try:
         shown = measures.with_confidence(question.answer.confidence)
         give_measures(shown, question.answer, signer, again=True, headline=headline, repeated=repeated)

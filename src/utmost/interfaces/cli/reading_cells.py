@@ -229,8 +229,8 @@ class _Table:
         """Return one sum, difference, ratio or mean of cells."""
         release = self.release
         if "count" in release.cells and release.counted:  # cells of a counted table
-            asked = [*(cells.where or ()), *(cells.over or ()), *(cells.minus or ())]
-            check_counted(release.labels, asked, release.units_of_time)
+            selections = [*(cells.where or ()), *(cells.over or ()), *(cells.minus or ())]
+            check_counted(release.labels, selections, release.units_of_time)
         rows, sure = release.chosen(cells.where or ()), self.sure
         column = release.column(self.column)
         counted = release.counted if column == "count" else ""
@@ -298,16 +298,16 @@ class _Sums:
             raise OutOfRange(
                 "utmost read gives no means of a release by a plan", came="--mean or --over-column", remedy=remedy
             )
-        asked, sure = self.people or self.release, self.sure
+        sums, sure = self.people or self.release, self.sure
         where = counted_selection(self.release, cells.where)
-        question = _question(cells, quantity(asked))
+        question = _question(cells, quantity(sums))
         if cells.over is not None:
-            return _ratio(asked.ratio(where, counted_selection(self.release, cells.over), confidence=sure), question)
+            return _ratio(sums.ratio(where, counted_selection(self.release, cells.over), confidence=sure), question)
         if cells.minus is not None:
             less = counted_selection(self.release, cells.minus)
-            answer = asked.difference(where, less, confidence=sure)
+            answer = sums.difference(where, less, confidence=sure)
         else:
-            answer = asked.total(where, confidence=sure)
+            answer = sums.total(where, confidence=sure)
         kind = "sum" if cells.minus is None else "difference"
         return _sum(exact(answer.value), answer.margin, sure, question, kind, None)
 

@@ -88,7 +88,7 @@ def _distance(distance: Fraction, unit: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StatedAnswers:
-    """What a statement of answers is about: level, space, mechanism, and the table or the persons."""
+    """Facts of a statement of answers: level, space, mechanism, and the table or the persons."""
 
     level: Mapping[str, Any]  # of one unit of distance, as JSON; an irrational level is rounded up to a decimal
     space: Space
@@ -125,8 +125,8 @@ class StatedAnswers:
                 raise does_not_follow("of")
         with codec.fields("a statement of answers", "space"):
             space = stated_space(statement["space"])
-        kept = answers_guarantee(epsilon, space.unit, by_ledger=True, discrete=is_discrete(space))
-        by_ledger = statement.get("guarantee") == kept
+        guarantee_by_ledger = answers_guarantee(epsilon, space.unit, by_ledger=True, discrete=is_discrete(space))
+        by_ledger = statement.get("guarantee") == guarantee_by_ledger
         metadata = {name: statement[name] for name in _METADATA if name in statement}
         facts = level_facts(level) if is_exact else {"epsilon": epsilon}
         return cls(facts, space, by_ledger, stated_mechanism(statement), metadata)
@@ -140,7 +140,7 @@ def answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     """Check a statement of answers, and put it into words."""
     space = ANSWERS_FORM.checked(statement).space
     at, measured, rows = level_from_facts(statement), distances_words(space), statement.get("rows")
-    apart = "1" if space.unit is None else f"1 {space.unit}"
+    unit_distance = "1" if space.unit is None else f"1 {space.unit}"
     adds = "Each further answer about the same person adds its level."
     if "together" in statement and isinstance(statement["together"], str):
         adds = (
@@ -148,7 +148,7 @@ def answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
         )
     public = ", ".join(names_of(statement, "public")) if "public" in statement else ""
     discrete, once = is_discrete(space), _example_distance(at)
-    another, each = f"another at a distance of {_distance(once, space.unit)}", f" for each {apart}"
+    another, each = f"another at a distance of {_distance(once, space.unit)}", f" for each {unit_distance}"
     if discrete:
         another, each, once = "another", "", Fraction(1)
     line = (
@@ -160,7 +160,7 @@ def answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
         level=at,
         own_level=at,
         line=line,
-        per=apart,
+        per=unit_distance,
         domain=f"Each person has one of {space.size} possible secrets"
         + (", any two at distance 1." if discrete else ", with distances between them."),
         released="an answer for each person" + ("" if rows is None else f" ({rows})"),

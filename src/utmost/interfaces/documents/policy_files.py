@@ -64,5 +64,5 @@ def policy_consumer(prior: str, loss: str, policy: Policy, level: Level) -> Cons
         raise OutOfRange(
             "--loss must be binary, nib or a file along a policy", came=loss, remedy="Write --loss binary."
         )
-    apart = np.ones((policy.size, policy.size), dtype=np.int64) - np.eye(policy.size, dtype=np.int64)
-    return consumer_of(prior, loss, Space(apart, list(policy.labels)), level)
+    equal_distances = np.ones((policy.size, policy.size), dtype=np.int64) - np.eye(policy.size, dtype=np.int64)
+    return consumer_of(prior, loss, Space(equal_distances, list(policy.labels)), level)

@@ -57,13 +57,13 @@ def short(number: Any) -> str:
 
 def tag(name: str, *content: Any, **attributes: Any) -> Svg:
     """Return an SVG element; ``class_`` stands for the attribute class, and ``a_b`` for a-b."""
-    inside = ""
+    written_attributes = ""
     for key, value in attributes.items():
         if value is not None:
             shown = f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else escape(str(value))
-            inside += f' {key.rstrip("_").replace("_", "-")}="{shown}"'
-    held = "".join(part if isinstance(part, Svg) else escape(str(part)) for part in content)
-    return Svg(f"<{name}{inside}>{held}</{name}>")
+            written_attributes += f' {key.rstrip("_").replace("_", "-")}="{shown}"'
+    inner = "".join(part if isinstance(part, Svg) else escape(str(part)) for part in content)
+    return Svg(f"<{name}{written_attributes}>{inner}</{name}>")
 
 
 def chart(title: str, drawn: Iterable[Svg], wide: float = _WIDE, tall: float = _TALL) -> Svg:

@@ -99,8 +99,8 @@ def draw_simplex(axes: Any, panel: Panel, labels: Sequence[str] = ("0", "1", "2"
             # Write each weight beside its point, on the side away from the other points.
             arms = positions - weights @ positions / weights.sum()
             sizes = np.hypot(*arms.T)
-            ways = np.where(sizes[:, None] > 1e-6, arms / np.maximum(sizes, 1e-9)[:, None], [0.0, -1.0])
-            for position, direction, text, weight in zip(positions, ways, points.weights, weights, strict=True):
+            directions = np.where(sizes[:, None] > 1e-6, arms / np.maximum(sizes, 1e-9)[:, None], [0.0, -1.0])
+            for position, direction, text, weight in zip(positions, directions, points.weights, weights, strict=True):
                 words = str(text) if "/" in str(text) and len(str(text)) <= 7 else f"{weight:.3g}"
                 far = 11 + np.sqrt(_AREA * weight / np.pi)
                 style = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 9, "color": _INK}

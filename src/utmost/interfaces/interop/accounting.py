@@ -117,7 +117,7 @@ def dp_event(distribution: Distribution, cells: int = 1) -> Any:
 
     Raises:
         Unsupported: where dp-accounting is not installed.
-        OutOfRange: for more cells.
+        OutOfRange: for more than 10^5 cells.
     """
     least = math.exp(-instance(distribution, Distribution, "distribution").level.epsilon_float)
     times = natural(cells, "cells", least=1, most=_MOST_EVENTS)

@@ -103,13 +103,13 @@ def register_frames(*libraries: str) -> tuple[str, ...]:
 
 def _add(kind: type, registering: Callable[[str], Callable[[type], type]]) -> None:
     """Register the accessor; refuse a name that is taken, because both libraries would replace another accessor."""
-    there = getattr(kind, _NAME, None)
-    if there is FrameMethods:
+    existing = getattr(kind, _NAME, None)
+    if existing is FrameMethods:
         return
-    if there is not None:
+    if existing is not None:
         raise Unsupported(
             f"frames must have no {_NAME!r} of another package",
-            came=getattr(there, "__module__", type(there).__name__),
+            came=getattr(existing, "__module__", type(existing).__name__),
             where=f"{kind.__module__}.{kind.__name__}",
             remedy="Call utmost.release and utmost.count_table with the frame.",
         )

@@ -1,4 +1,4 @@
-"""Make OpenDP measurements from noise: of one response, or of responses at several levels for the largest's cost."""
+"""Make OpenDP measurements from noise: of one response, or of several levels that together cost the largest."""
 
 import math
 import sys
@@ -40,15 +40,15 @@ def opendp_measurement(distribution: Distribution) -> Any:
     >>> opendp_measurement(Geometric(1))  # doctest: +SKIP
     Measurement(...)
     """
-    whole = instance(distribution, Distribution, "distribution").numbers == "integers"
+    is_integer = instance(distribution, Distribution, "distribution").numbers == "integers"
     _check_allowed()
     prelude = package("opendp.prelude")
 
     def respond(value: Any) -> Any:
         noisy = add_noise(value, distribution)
-        return max(-_LARGEST - 1, min(_LARGEST, int(noisy))) if whole else float(noisy)
+        return max(-_LARGEST - 1, min(_LARGEST, int(noisy))) if is_integer else float(noisy)
 
-    return _measurement(prelude, distribution, respond, "i64" if whole else float)
+    return _measurement(prelude, distribution, respond, "i64" if is_integer else float)
 
 
 def gradual_measurement(distribution: Geometric) -> Any:
@@ -114,9 +114,9 @@ def level_within(distribution: Distribution, distance: Any) -> float:
     if isinstance(distance, float) and math.isinf(distance):
         return math.inf
     shift = exact(distance, "d_in")
-    kept = (
+    level = (
         distribution.worst_level(Fraction(math.ceil(shift)) if distribution.numbers == "integers" else shift)
         if shift > 0
         else None
     )
-    return 0.0 if kept is None else round_up(narrow_interval(kept.epsilon_interval))
+    return 0.0 if level is None else round_up(narrow_interval(level.epsilon_interval))

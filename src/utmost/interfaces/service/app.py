@@ -216,7 +216,7 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
 
 
 async def _answer_broken(request: Request, error: Exception) -> Response:
-    """Answer an unexpected error; `Guards` logs it."""
+    """Answer a request that failed with an unexpected error; `Guards` logs the error."""
     return _problem_answer(request, problem(500, "ServiceBroken", BROKEN), {})
 
 

@@ -160,16 +160,16 @@ def first_difference(
     proposal: Proposal, approved: Mapping[str, Any], request: PublishRequest | AnswerRequest
 ) -> tuple[str, str]:
     """Return the first field in which a request differs from the approved one, and its approved value as text."""
-    own = request.facts() | {"verb": verb_of(request)}
-    there = {
+    sent = request.facts() | {"verb": verb_of(request)}
+    agreed = {
         "verb": proposal.verb,
         "name": proposal.release,
         "version": proposal.version,
         "level": level_text(proposal.level),
         **approved,
     }
-    field = next((name for name in there | own if own.get(name) != there.get(name)), "request")
-    new, old = own.get(field), there.get(field)
+    field = next((name for name in agreed | sent if sent.get(name) != agreed.get(name)), "request")
+    new, old = sent.get(field), agreed.get(field)
     if isinstance(new, Mapping) and isinstance(old, Mapping):
         part = next((name for name in {**old, **new} if new.get(name) != old.get(name)), field)
         return f"{part} in its promise", _value_text(old.get(part))

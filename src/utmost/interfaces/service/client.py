@@ -245,12 +245,14 @@ class RemoteLedger:
         Warns:
             IndividualLeftOut: if the approved promise does not state who was counted.
         """
-        own, whole = name if dataset is None else dataset, promise_for(promise, table)
+        dataset_name, complete = name if dataset is None else dataset, promise_for(promise, table)
         if proposal is not None and isinstance(promise, Promise):
             warn_of_left_out(promise, table)
-            whole = promise
-        asked = PublishRequest(name, whole, level(epsilon), own, version, None, independent)
-        answer = self._post("/v1/releases", request, {**_sent(asked), "proposal": proposal, **table_as_json(table)})
+            complete = promise
+        publication = PublishRequest(name, complete, level(epsilon), dataset_name, version, None, independent)
+        answer = self._post(
+            "/v1/releases", request, {**_sent(publication), "proposal": proposal, **table_as_json(table)}
+        )
         return self._answer(answer, table)
 
     def relax(

@@ -182,8 +182,8 @@ class Proposals:
 
         def work(store: RecordTransaction) -> list[tuple[Proposal, dict[str, Any]]]:
             mine = [waiting for waiting in open_proposals(store) if token.may("list", waiting.release)]
-            there = [_proposal(store, waiting.name) for waiting in mine if waiting.name != name]
-            return [(one, store.get(_PUBLICATION, one.name) or {}) for one in there if one is not None]
+            others_found = [_proposal(store, waiting.name) for waiting in mine if waiting.name != name]
+            return [(one, store.get(_PUBLICATION, one.name) or {}) for one in others_found if one is not None]
 
         others = []
         for one, facts in self._context.records.read(work):
@@ -439,12 +439,12 @@ def _waiting_of(store: RecordTransaction, person: str) -> str:
 
 
 def _note_waiting(store: RecordTransaction, proposal: Proposal, person: Token) -> None:
-    """Count another proposal of a person; refuse if too many or too long ones wait, or too many were made today."""
+    """Count one more proposal of a person; refuse it if their waiting or today's proposals would exceed a limit."""
     day = proposal.made // 86_400
     records = [store.get(_PROPOSER, _waiting_of(store, name)) for name in person.person]
-    there = [record for record in records if record is not None]
-    sizes = [size for record in there for size in record["waiting"].values()]
-    today = sum(record["made"] for record in there if record["day"] == day)
+    records_found = [record for record in records if record is not None]
+    sizes = [size for record in records_found for size in record["waiting"].values()]
+    today = sum(record["made"] for record in records_found if record["day"] == day)
     if len(sizes) >= MOST_WAITING_OF_ONE or sum(sizes) + proposal.size > MOST_CHARACTERS_OF_ONE:
         came = f"{len(sizes)} with {sum(sizes)} characters, and another one with {proposal.size}"
         most = f"{MOST_WAITING_OF_ONE} proposals of one person, with {MOST_CHARACTERS_OF_ONE} characters together"

@@ -106,8 +106,8 @@ class Releases:
     def missing_releases(self, token: Token, grants: tuple[Grant, ...]) -> list[str]:
         """Return the releases in grants that do not exist: future ones, or misspelt names."""
         token.check("tokens")
-        there = {release.name for release in self._ledger.releases} | {EVERY}
-        return [grant.release for grant in grants if grant.release not in there]
+        existing = {release.name for release in self._ledger.releases} | {EVERY}
+        return [grant.release for grant in grants if grant.release not in existing]
 
     def release(self, token: Token, name: str, version: int | None = None) -> Published:
         """Return a version of a release, by default the newest; a refusal does not depend on whether it exists."""
@@ -187,9 +187,9 @@ class Releases:
         # spends its level, or is refused for another reason. Several tables can be guesses: if one of them differs, all
         # are refused, and nothing is spent. A guess at a tiny level costs almost nothing in a dataset without a limit:
         # so only a dataset with a limit makes it `is_paid`.
-        there = {(release.name, release.version) for release in self._ledger.releases}
+        existing = {(release.name, release.version) for release in self._ledger.releases}
         is_guess = len(requests) > 1 or not all(
-            (request.name, request.version) not in there
+            (request.name, request.version) not in existing
             and self.may_know(token, "publish", request.dataset, request.name)
             for request in approved
         )
@@ -201,7 +201,7 @@ class Releases:
             # is wrong, and counts as a failed comparison if it is right. An existing release stays in its dataset,
             # whichever dataset a request names, so the ledger checks it.
             for request in requests:
-                is_there = any(name == request.name for name, _ in there)
+                is_there = any(name == request.name for name, _ in existing)
                 if is_there or self.may_know(token, "publish", request.dataset, request.name):
                     continue
                 checked_table(tables[request.name], request.promise, request.level)
@@ -324,8 +324,8 @@ class Releases:
         """Check whether a token may know a dataset: it has the name of the release, or a visible release spends it."""
         if token.may(verb) or dataset == name:
             return True
-        there = self._ledger.releases
-        return any(granted_level(token, release.name) is not None and release.dataset == dataset for release in there)
+        visible = (release for release in self._ledger.releases if granted_level(token, release.name) is not None)
+        return any(release.dataset == dataset for release in visible)
 
     def _known(self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None) -> Published:
         """Return a release that a token may see (up to a level); a refusal does not depend on whether it exists."""

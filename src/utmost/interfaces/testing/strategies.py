@@ -1,4 +1,4 @@
-"""Hypothesis strategies for the nouns of the library: priors, losses, channels, levels, privacy types.
+"""Hypothesis strategies for objects of the library: priors, losses, channels, levels, privacy types.
 
 Every strategy draws objects that satisfy the hypothesis of a theorem by construction. Importing this module imports
 hypothesis (the extra ``utmost[test]``); nothing else in the library does.

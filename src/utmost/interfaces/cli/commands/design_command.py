@@ -18,7 +18,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.options.research_options import PrivacyTypeOptions, space_of_option
 from utmost.interfaces.cli.screens.curve_screen import check_no_level, curve_levels, show_loss_curve
-from utmost.interfaces.cli.screens.screen import facts, grid, narrowed, number, others, screen, with_exact
+from utmost.interfaces.cli.screens.screen import facts, gap_progress, grid, number, others, screen, with_exact
 from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents import designs
 from utmost.interfaces.documents.consumer_files import consumer_of, default_loss
@@ -208,7 +208,7 @@ def design(
 
     method: Literal["auto", "theorem", "program"] = "theorem" if theorem else "program" if program else "auto"
     try:
-        with narrowed("Designing", ends_at_once=out is None and plot is None) as progress:
+        with gap_progress("Designing", ends_at_once=out is None and plot is None) as progress:
             optimum = optimal_mechanism(ptype, consumer, method=method, gap=gap or "1e-7", progress=progress)
     except NotMonotone:
         if isinstance(ptype.space.metric, LineMetric):

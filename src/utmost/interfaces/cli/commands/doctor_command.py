@@ -153,13 +153,13 @@ def _files(ledger: str | None, key_file: Path | None, witness: Path | None) -> l
     if ledger is not None:
         check_no_password(ledger)
         if not is_server(ledger):
-            place = Path(ledger.removeprefix("sqlite:///"))
-            if not place.name:
+            ledger_path = Path(ledger.removeprefix("sqlite:///"))
+            if not ledger_path.name:
                 raise OutOfRange(
-                    "--ledger must name a file", came=str(place), remedy="Write --ledger releases.db, say."
+                    "--ledger must name a file", came=str(ledger_path), remedy="Write --ledger releases.db, say."
                 )
-            named = {"ledger": place, "witness": place.with_name(f"{place.name}.witness")}
-            key = key or place.with_name(f"{place.name}.key")
+            named = {"ledger": ledger_path, "witness": ledger_path.with_name(f"{ledger_path.name}.witness")}
+            key = key or ledger_path.with_name(f"{ledger_path.name}.key")
     if witness is not None:
         named["witness"] = witness
     if key is not None:

@@ -141,8 +141,8 @@ def init(
 
 def _new_secret_file(given: dict[str, Any], file: Path | None, folder: Path) -> Path | None:
     """Return the path of the secret file to write for a new ledger; None if no such file is needed."""
-    place = given.get("ledger")
-    if place is None:
+    ledger_path = given.get("ledger")
+    if ledger_path is None:
         return None
     key_file = given.get("key-file")
     key = None if key_file is None else folder / key_file
@@ -151,11 +151,13 @@ def _new_secret_file(given: dict[str, Any], file: Path | None, folder: Path) -> 
         raise OutOfRange("--key-file must name a file", came=f"no file {key}", remedy=remedy)
     if key is not None or any(os.environ.get(name) for name in (KEY_VARIABLE, FILE_VARIABLE)):
         return None
-    path = None if is_server(place) else folder / place
+    path = None if is_server(ledger_path) else folder / ledger_path
     if path is not None and path.exists():
         if not path.with_name(f"{path.name}.key").exists():
             remedy = "Add --key-file NAME.secret.toml, the secret file of the recipe that made this ledger."
-            raise OutOfRange(f"a recipe must name the key of {place}", came=f"no {place}.key", remedy=remedy)
+            raise OutOfRange(
+                f"a recipe must name the key of {ledger_path}", came=f"no {ledger_path}.key", remedy=remedy
+            )
         return None
     if file is None:
         remedy = "Write --out release.toml: the secret file goes beside it."

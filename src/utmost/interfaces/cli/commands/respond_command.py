@@ -135,8 +135,8 @@ def _print_guarantee(
     saved: SavedMechanism, more: dict[str, Any], *, by_ledger: bool = False, stderr: bool = False
 ) -> None:
     """Print how much the answers reveal, and what further answers cost."""
-    apart = " ".join(["1", *([] if saved.space.unit is None else [saved.space.unit])])
-    level = f"epsilon = {saved.facts['epsilon']} for secrets at distance {apart}"
+    unit_distance = " ".join(["1", *([] if saved.space.unit is None else [saved.space.unit])])
+    level = f"epsilon = {saved.facts['epsilon']} for secrets at distance {unit_distance}"
     shown = {**more, "level": level, "checked": saved.checked}
     console = screen(stderr=stderr)
     console.print(facts(shown))

@@ -129,7 +129,7 @@ class NoiseOptions(EverydayNoiseOptions):
 
 @dataclass(frozen=True, slots=True)
 class LedgerNoiseOptions:
-    """Options for noise that a ledger repeats; they mean nothing for noise that is drawn once."""
+    """Options for the noise of a ledger, which it repeats; noise that is drawn once has none of them."""
 
     title: ClassVar[str] = "Noise in a ledger"
 

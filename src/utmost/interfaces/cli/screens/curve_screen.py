@@ -11,7 +11,7 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.space import Space
 from utmost.errors import NotALevel, OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
-from utmost.interfaces.cli.screens.screen import facts, grid, narrowed, number, screen
+from utmost.interfaces.cli.screens.screen import facts, gap_progress, grid, number, screen
 from utmost.tables.files.atomic import write_together
 
 
@@ -37,7 +37,7 @@ def show_loss_curve(
 
     if plot is not None:
         check_format(plot)
-    with narrowed("Designing", ends_at_once=False) as log:
+    with gap_progress("Designing", ends_at_once=False) as log:
         curve = loss_curve(space, consumer, levels, progress=lambda _, rounds, gap: log(rounds, gap))
     if plot is not None:
         from utmost.interfaces.figures.loss_pictures import loss_figure

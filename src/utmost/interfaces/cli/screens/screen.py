@@ -135,7 +135,7 @@ def logged_progress(what: str) -> Iterator[Report]:
 
 
 @contextmanager
-def narrowed(what: str, *, ends_at_once: bool) -> Iterator[Callable[[int, float], None]]:
+def gap_progress(what: str, *, ends_at_once: bool) -> Iterator[Callable[[int, float], None]]:
     """Yield a function ``progress(rounds, gap)``; it prints a line every ten seconds unless there is a progress bar."""
     # With `ends_at_once`, Ctrl-C ends the command and reports the gap so far, because proving a bound may take minutes;
     # otherwise Ctrl-C interrupts the work, which may have an answer.

@@ -40,7 +40,7 @@ class Bearers:
         self._context = context
 
     def authenticated(self, presented: object) -> Token:
-        """Return the valid token of a bearer's text; refuse unknown, expired and revoked tokens with one message."""
+        """Return the valid token for a presented text; refuse unknown, expired and revoked tokens with one message."""
         name, digest = read_bearer(presented)
         record = self._context.records.read(lambda store: store.get("token", name))
         return checked_token(None if record is None else Token.of_kept(name, record), digest, self._context.clock())

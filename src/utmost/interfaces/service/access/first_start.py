@@ -31,7 +31,7 @@ def new_admin(service: Service) -> str:
 
 
 def first_tokens(service: Service) -> dict[str, str]:
-    """If there are no tokens yet, make an admin's and a curator's for ninety days; return bearers' texts by role."""
+    """If there are no tokens yet, make an admin's and a curator's for ninety days; return the texts to present."""
     if service.bearers.any():
         return {}
     tokens = {role: service.bearers.make(None, f"first {role}", role, role, _EVERY)[1] for role in ("admin", "curator")}

@@ -108,8 +108,8 @@ class Guards:
             if message["type"] == "http.response.start":
                 sent["status"] = message["status"]
                 own = [(b"x-request-id", name.encode()), *_HEADERS]
-                there = {key for key, _ in message.get("headers", [])}
-                if b"cache-control" not in there:
+                given_headers = {key for key, _ in message.get("headers", [])}
+                if b"cache-control" not in given_headers:
                     own.append((b"cache-control", b"no-store"))
                 message["headers"] = [*message.get("headers", []), *own]
             if method == "HEAD" and message["type"] == "http.response.body":

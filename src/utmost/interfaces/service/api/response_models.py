@@ -300,7 +300,7 @@ class ReceiptResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class ReceiptHolds(JsonRecord):
-    """The ledger still holds what the receipt states."""
+    """The answer if the ledger still has everything that the receipt states."""
 
     holds: Literal[True] = True
 
@@ -357,8 +357,8 @@ def _version(release: Published, rows: int | None) -> dict[str, Any]:
 def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the statement of a viewed table, which `utmost verify` checks."""
     # The statement names only levels up to this one: a viewer must not learn whether a larger level exists.
-    release, there = view.release, adapter_of(view.table).names(view.table)
-    public = tuple(name for name in release.public if name in there)
+    release, columns = view.release, adapter_of(view.table).names(view.table)
+    public = tuple(name for name in release.public if name in columns)
     promise = release.promise.as_read(release.columns, public)
     promised = _promised(promise, view.level, view.rows, None if view.remembered.stop is None else view.remembered)
     return {

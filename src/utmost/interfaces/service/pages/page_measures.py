@@ -41,7 +41,7 @@ def request_facts(sent: FilledForm, *, name: str, level: str) -> dict[str, Any]:
 
 @measures.post("/publish/measures")
 def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Publish the counted tables of all rows of a form together, perhaps by plans, if no approval is needed."""
+    """Publish the counted tables of all rows of a form together, each by its plan if the row has one."""
     viewer.check_role("publish")
     requests, tables = list[PublishRequest](), dict[str, Any]()
     for row in range(1, MOST_ROWS + 1):

@@ -95,16 +95,16 @@ def fresh_guest() -> str:
 
 def viewer_of(request: Request) -> Token:
     """Return the token of the viewer; refuse without a valid token in the cookie."""
-    held = session(request)
-    if not held or held.startswith(_GUEST):
+    content = session(request)
+    if not content or content.startswith(_GUEST):
         raise NotAuthenticated("you must be signed in to see this page", remedy="Sign in.")
-    if held.startswith(SESSION):  # the secret of a session after a sign-in through the OpenID provider
+    if content.startswith(SESSION):  # the secret of a session after a sign-in through the OpenID provider
         openid = request.app.state.openid
         if openid is None:
             raise NotAuthenticated("the session has ended, or never began")
-        viewer = count_request(request, lambda: service_of(request).sessions.bearer(held, openid.issuer))
+        viewer = count_request(request, lambda: service_of(request).sessions.bearer(content, openid.issuer))
     else:
-        viewer = token_presented(request, held)
+        viewer = token_presented(request, content)
     request.state.viewer = viewer
     return viewer
 
@@ -112,11 +112,11 @@ def viewer_of(request: Request) -> Token:
 Viewer = Annotated[Token, Depends(viewer_of)]
 
 
-def form_proof(request: Request, held: str | None = None) -> str:
+def form_proof(request: Request, content: str | None = None) -> str:
     """Return the hidden field of every form: a MAC of the cookie's content by a key of the service."""
-    held = session(request) if held is None else held
+    content = session(request) if content is None else content
     _, key = service_of(request).ledger.beside("service pages")
-    return hmac.digest(key, held.encode(), sha256).hex()
+    return hmac.digest(key, content.encode(), sha256).hex()
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def release_page(
     below: NameQuery = "",
     quartiles: NameQuery = "",
 ) -> Response:
-    """Show one release: values at a level, promise, history, and the margins that relaxing would give."""
+    """Show one release: values at a level, promise, history, and the margins at larger levels."""
     found = service.releases.release(viewer, name, version)
     levels = service.releases.levels(viewer, found)
     # Among several answers the viewer chooses one, because each belongs to its own level.
@@ -222,7 +222,7 @@ def _own_names(service: Service, viewer: Token, listed: Sequence[Proposal]) -> s
 
 def _needing_counted_tables(service: Service, viewer: Token, proposals: Sequence[Proposal]) -> set[str]:
     """Return the names of proposals whose table must be counted, because their promise or release is by a plan."""
-    there = {(one.name, one.version): one.noise for one in service.releases.all(viewer)} if proposals else {}
+    noise_of = {(one.name, one.version): one.noise for one in service.releases.all(viewer)} if proposals else {}
     measured = set()
     for proposal in proposals:
         if proposal.verb == "publish":
@@ -230,7 +230,7 @@ def _needing_counted_tables(service: Service, viewer: Token, proposals: Sequence
             promised_noise = promise.get("noise") if isinstance(promise, Mapping) else None
             is_counted = isinstance(promised_noise, Mapping) and promised_noise.get("kind") == "sums"
         else:
-            noise = there.get((proposal.release, proposal.version))
+            noise = noise_of.get((proposal.release, proposal.version))
             is_counted = noise is not None and noise.is_by_plan
         if is_counted:
             measured.add(proposal.name)
@@ -384,8 +384,8 @@ def _larger_levels(release: Published, levels: tuple[Level, ...]) -> dict[str, A
         )
         for step in steps
     ]
-    there = [(at.epsilon_float, float(release.margin(at, DEFAULT_CONFIDENCE)), level_words(at)) for at in levels]
-    points = [(x, y, f"epsilon {said}: within {short(y)}") for x, y, said in there]
+    answered = [(at.epsilon_float, float(release.margin(at, DEFAULT_CONFIDENCE)), level_words(at)) for at in levels]
+    points = [(x, y, f"epsilon {words}: within {short(y)}") for x, y, words in answered]
     title = "The margin at each level; the points are the answered levels"
     top = max(levels)
     wider = [(factor, top.scaled(factor)) for factor in (1, 2, 4, 8)]

@@ -126,13 +126,13 @@ def _shown_promise(
         del left["columns"]  # `_measured_lists` names what is published with noise
     kind = noise.get("kind")
     drawn = kind_named(kind) if isinstance(kind, str) and kind in KINDS else Noise
-    asked = dict(request)
-    if asked.get("dataset") is not None and asked.get("dataset") == asked.get("name"):
-        asked["dataset"] = f"{asked['dataset']}, a separate dataset"
+    shown_request = dict(request)
+    if shown_request.get("dataset") is not None and shown_request.get("dataset") == shown_request.get("name"):
+        shown_request["dataset"] = f"{shown_request['dataset']}, a separate dataset"
     keyed = _pop_facts(left, ["keyed_by_id"])
     rows = [*_rows(Unit, unit), *_rows(Promise, {"proved": False} | _pop_facts(left, ["proved"]))]
     rows += [
-        *_rows(PublishRequest, asked),
+        *_rows(PublishRequest, shown_request),
         *_part_lines(left),
         *_until_lines(left, request.get("level")),
         *_rows(Promise, left),

@@ -268,7 +268,7 @@ def _trust_levels(fields: Mapping[str, str]) -> dict[str, Any]:
 def _seats(
     edges: list[tuple[str, str]], owner: str, distance_of: Mapping[str, int], members: list[str]
 ) -> dict[str, tuple[float, float]]:
-    """Place the owner in the middle and others on a ring for each distance, near their neighbours further in."""
+    """Place the owner in the middle and others on a ring for each distance, near neighbours on smaller rings."""
     near = dict[str, list[str]]()
     for member, other in edges:
         near.setdefault(member, []).append(other)

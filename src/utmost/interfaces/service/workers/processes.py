@@ -150,9 +150,9 @@ class Workers:
         """End all processes; the next request starts new ones."""
         with self._condition:
             self._idle.clear()
-            there = list(self._all)
+            ended = list(self._all)
             self._all.clear()
-        _end(there)
+        _end(ended)
 
     @contextmanager
     def _queued(self, caller: str) -> Iterator[None]:

@@ -121,7 +121,7 @@ def databases(
     consumer = consumer_of(prior, loss, space, at)
     with progress_bar(f"Solving the program on {count_of_databases} databases"):
         best, mechanism = best_worst_case(query, at.alpha_fraction(), consumer)
-        alone = optimal_mechanism(PrivacyType(space, at), consumer).loss
+        least_of_count = optimal_mechanism(PrivacyType(space, at), consumer).loss
     mean = worst_case_loss(query, expanded(query, averaged(query, mechanism)), consumer)
     report = {
         "values": query.values,
@@ -131,7 +131,7 @@ def databases(
         **level_facts(at),
         "prior": prior,
         "loss": loss,
-        **_numbers(oblivious_loss=alone, any_loss=best, averaged_loss=mean),
+        **_numbers(oblivious_loss=least_of_count, any_loss=best, averaged_loss=mean),
     }
     if answer.give(report):
         show_databases(report)

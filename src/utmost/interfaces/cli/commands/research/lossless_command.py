@@ -120,8 +120,8 @@ def lossless(
     probabilities: list[dict[str, str]] | None = None  # of W at points near 0; for Laplace noise only at 0
     if isinstance(difference := verdict.difference, verdicts.Difference):
         step, offset = difference.unit * difference.stride, difference.unit * difference.offset
-        masses = {place: difference.pmf(place) for place in (offset + step * k for k in range(-_NEAR, _NEAR + 1))}
-        probabilities = [{"at": str(place), "probability": _mass(mass)} for place, mass in masses.items() if mass]
+        masses = {point: difference.pmf(point) for point in (offset + step * k for k in range(-_NEAR, _NEAR + 1))}
+        probabilities = [{"at": str(point), "probability": _mass(mass)} for point, mass in masses.items() if mass]
     elif difference is not None:
         probabilities = [
             {"at": "0", "probability": _mass(difference.stay)},
