@@ -1,1 +1,1 @@
-"""Capacities of a privacy type, the largest leakage of any of its mechanisms; one file for each method."""
+"""Compute the largest leakage of any mechanism of a privacy type; each method has its own file."""

@@ -1,9 +1,9 @@
-"""The capacity of a channel or a privacy type, the largest leakage, by the cheapest method that proves it.
+"""Compute the capacity (largest leakage) of a channel or a privacy type, by the cheapest method that proves it.
 
-The capacity of a type by any measure of information is a linear program over the vertices of the type. A mechanism with
-columns M_y = n w_y v_y has at prior p the measure sum_y w_y phi(v_y), where phi(v) is the measure of the joint column
-p * (n v). For convex phi, replacing a column by a combination of vertices never decreases the sum. So the largest
-measure of any mechanism of the type is
+The capacity of a type by one measure of information is the value of a linear program over the vertices of the type. A
+mechanism with columns M_y = n w_y v_y has at the prior p the posterior measure sum_y w_y phi(v_y), where phi(v) is the
+measure of the joint column p * (n v). For convex phi, replacing a column by a combination of vertices never decreases
+the sum. So the largest posterior measure of any mechanism of the type is
 
     max sum_v w_v phi(v)   subject to   sum_v w_v v = u,   w >= 0,
 
@@ -52,14 +52,14 @@ from utmost.errors import OutOfRange, Unsupported
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class VertexCertificate(Display):
-    """A proof that no mechanism of a type leaks more than ``upper``, by one measure at one prior."""
+    """A proof that no mechanism of a type has an additive leakage above ``upper``, for one measure at one prior."""
 
     ptype: PrivacyType
     measure: Measure
     prior: Array  # (n,)
     mechanism: Channel  # its columns are multiples of vertices
-    dual: Array  # (n,) y with y . v >= phi(v) for every vertex v of the type
-    slack: float = 0  # the largest violation that is due to rounding of floats
+    dual: Array  # (n,) y with y . v >= phi(v) for every vertex v of the type; phi is defined in this module
+    slack: float = 0  # the largest violation of these inequalities, due to rounding of floats
 
     @property
     def upper(self) -> Fraction | float:
@@ -71,7 +71,7 @@ class VertexCertificate(Display):
         return gained if isinstance(gained, Fraction) else float(gained)
 
     def verify(self) -> bool:
-        """List the vertices again; check that the mechanism is of the type, and that y . v >= phi(v) for all v."""
+        """Check that the mechanism is of the type, and that y . v >= phi(v) for all vertices v, listed anew."""
         columns = vertices(self.ptype).columns
         gains = _gains(self.measure, self.prior, columns)
         is_above = (self.dual @ columns + self.slack >= gains).all()
@@ -85,14 +85,14 @@ def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object =
     Args:
         ptype: Type whose vertices can be listed (see `utmost.design.geometry.vertex_search`).
         measure: Vulnerability or uncertainty, such as `shannon_entropy` or `g_vulnerability(gain)`.
-        prior: (n,); uniform when left out.
+        prior: (n,) prior of the adversary; uniform by default.
 
     Returns:
         A `Capacity`: ``value`` is exact if prior, measure and vertices are exact, else a float; ``mechanism`` attains
         the value; ``certificate`` is a `VertexCertificate`.
 
     Raises:
-        OutOfRange: if the prior has other than n entries.
+        OutOfRange: if the number of entries of the prior is not n.
 
     Cost: a linear program with n rows and a column for each vertex.
 
@@ -117,11 +117,11 @@ def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object =
     columns = vertices(ptype).columns
     gains = _gains(measure, belief, columns)
     exactly = is_exact(columns)
-    # The program min -gains . w subject to columns w = u, w >= 0; mixed numbers are converted to rationals.
+    # Minimise -gains . w subject to columns w = u, w >= 0; mixed numbers are converted to rationals.
     cost = as_rationals(-gains) if exactly else -gains.astype(np.float64)
-    rows, places = (part.ravel() for part in np.indices(columns.shape))
+    rows, vertex_of_entry = (part.ravel() for part in np.indices(columns.shape))
     share = np.full(n, Fraction(1, n) if exactly else 1 / n, dtype=columns.dtype)
-    program = LinearProgram.of_triplets(cost, rows, places, columns.ravel(), share, share)
+    program = LinearProgram.of_triplets(cost, rows, vertex_of_entry, columns.ravel(), share, share)
     solution = (solve_exactly if exactly else solve)(program)
     used = np.flatnonzero(solution.primal > 0)
     matrix = n * columns[:, used] * solution.primal[used]
@@ -140,13 +140,13 @@ def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object =
 
 
 def _gains(measure: Measure, prior: Array, columns: Array) -> Array:
-    """Return phi(v) for every vertex v, (N,), with the sign of a vulnerability."""
+    """Return phi(v) of every vertex v, (N,): the measure of the joint column p * (n v), negated for uncertainties."""
     joint = prior[:, None] * (len(prior) * columns)
     gains = np.asarray(measure.of_columns(joint if is_exact(joint) else joint.astype(np.float64)))
     return gains if measure.rises else -gains
 
 
-# If the proven relative gap of a method is wider, the next method is tried; the gap stays in the certificate.
+# If a method proves a wider relative gap than this, the next method is tried.
 _NARROW_GAP = 1e-9
 _FEW_SECRETS = 36
 
@@ -154,7 +154,7 @@ Route = Callable[[PrivacyType, CapacityKind], CapacityCertificate | None]
 
 
 def magnitude_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate from the magnitude, if the weighting is nonnegative; else None."""
+    """Return the certificate from the weighting of the space if the weighting is nonnegative; else None."""
     if kind == "additive":
         return None
     similarity = Similarity.of(ptype)
@@ -162,7 +162,7 @@ def magnitude_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertifica
 
 
 def packing_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate from the packing or covering program; None if no mechanism completes its solution."""
+    """Return the certificate from the packing or covering program; None if no mechanism attains its bound."""
     certificate = _bounds_of_packing(ptype, kind)
     return (
         certificate if certificate is not None and certificate.gap <= _NARROW_GAP * float(certificate.upper) else None
@@ -170,9 +170,9 @@ def packing_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate
 
 
 def bound_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate with the narrowest known gap, for types that are too large for an exact capacity."""
+    """Return the certificate with the narrowest known gap, for a type that is too large for an exact capacity."""
     certificates = [_bounds_of_packing(ptype, kind)]
-    # The dual of the packing, and a mechanism from its weights, scaled down so far that a rest column is private.
+    # Use the dual of the packing, and a mechanism from its weights, scaled down so far that a rest column is private.
     similarity = Similarity.of(ptype)
     classes = Classes.of(similarity)
     weights = packing(ptype, "multiplicative", similarity, classes)
@@ -190,7 +190,7 @@ def bound_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate |
 
 @lru_cache(maxsize=2)
 def _bounds_of_packing(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate of the completed packing: exact for small types, by envelopes for large ones."""
+    """Return the certificate from a packing: by an exact completion for small types, by envelopes for large ones."""
     similarity = Similarity.of(ptype)
     weights = packing(ptype, kind, similarity, Classes.of(similarity))
     if weights is None:
@@ -201,7 +201,7 @@ def _bounds_of_packing(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertif
 
 
 def product_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate of a product space: mechanisms, nonnegative duals and bounds of the parts multiply."""
+    """Return the certificate of a product space, from those of its parts: mechanisms, duals and bounds multiply."""
     parts = product_parts(ptype)
     certificates = [] if parts is None else [shortest(part, kind)[1] for part in parts]
     if not certificates or any(c.multipliers is not None or c.gap > _NARROW_GAP * float(c.upper) for c in certificates):
@@ -225,7 +225,7 @@ def shortest(ptype: PrivacyType, kind: CapacityKind) -> tuple[str, CapacityCerti
 
 
 def lattice_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate of the additive capacity of a Euclidean lattice with odd sides, else None."""
+    """Return the certificate of the additive capacity of a Euclidean lattice with odd sides; else None."""
     return on_lattice(ptype) if kind == "additive" else None
 
 
@@ -256,30 +256,30 @@ def capacity(
 ) -> Capacity:
     """Return the largest leakage of a channel, or of any mechanism of a privacy type.
 
-    - Without a measure: the largest leakage for any gain and any prior. For a channel the multiplicative capacity is
-      sum_y max_x C[x, y], between 1 and the number of secrets. The additive capacity, for gains whose vulnerabilities
-      lie between 0 and 1, is 1 - sum_y min_x C[x, y], between 0 and 1. For a type, these are the maxima over its
-      mechanisms.
-    - With a measure and a channel: the largest leakage over all priors (see `Measure.capacity`).
-    - With a measure and a type: the largest additive leakage of any mechanism at one prior (see
+    - Without a measure, the result is the largest leakage for any gain and any prior. The multiplicative capacity of a
+      channel is sum_y max_x C[x, y], between 1 and the number of secrets. The additive capacity of a channel, for gains
+      whose vulnerabilities lie between 0 and 1, is 1 - sum_y min_x C[x, y], between 0 and 1. The capacity of a type is
+      the largest capacity of its mechanisms.
+    - With a measure and a channel, the result is the largest leakage over all priors (see `Measure.capacity`).
+    - With a measure and a type, the result is the largest additive leakage of any mechanism at one prior (see
       `capacity_over_vertices`).
 
     Args:
         of: Privacy type; or channel, or matrix of a channel.
         measure: Vulnerability or uncertainty, such as `utmost.leakage.shannon_entropy`.
         kind: "multiplicative" or "additive".
-        prior: (n,), only with a type and a measure; uniform when left out.
+        prior: (n,) prior, only with a type and a measure; uniform by default.
 
     Returns:
-        A `Capacity`: ``value`` is a Fraction if everything is rational, else a float that no mechanism of the type
-        exceeds; ``mechanism`` attains it; ``certificate.verify()`` checks both again.
+        A `Capacity`: ``value`` is a Fraction if all numbers are rational, else a float that no mechanism of the type
+        exceeds; ``mechanism`` attains the value; ``certificate.verify()`` checks value and mechanism again.
 
     Raises:
         Unsupported: for a type too large for every method, and for a measure without a method.
-        OutOfRange: for an unknown kind, and for a prior without a type and a measure.
+        OutOfRange: for an unknown kind, or a prior without a type and a measure.
 
-    Cost: O(n) for counts and equal distances. Otherwise a k x k linear system for k classes of equivalent secrets, if
-    its solution is nonnegative (60 x 60 places in seconds); else linear programs.
+    Cost: O(n) for counts and equal distances. Otherwise that of a k x k linear system for k classes of equivalent
+    secrets, if its solution is nonnegative (60 x 60 places take seconds); else that of linear programs.
 
     Source: [fernandes2022], theorems 4 and 5, definition 8, theorem 14, corollaries 17 and 18.
 

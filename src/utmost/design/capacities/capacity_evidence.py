@@ -1,17 +1,17 @@
-"""The evidence of a capacity: a mechanism that leaks this much, a dual that proves the bound, and the check of both.
+"""Check a proof of the capacity of a privacy type: a mechanism that leaks as much, and a dual that bounds all others.
 
 The check does not depend on how mechanism and dual were found. Let C be the cone of columns v >= 0 with v_x >=
-alpha^d(x,y) v_y. The mechanism M has nonnegative columns in C that sum to 1 in every row, exactly. The dual is a vector
-z such that for every secret j and every v in C
+alpha^d(x,y) v_y. The columns of the mechanism M lie in C and sum to exactly 1 in every row. The dual is a vector z such
+that for every secret j and every v in C
 
     multiplicative:  sum_x z_x v_x >= v_j;  then  sum_y max_x M[x, y] <= sum_x z_x  for every M of the type;
     additive:        sum_x z_x v_x <= v_j;  then  sum_y min_x M[x, y] >= sum_x z_x  for every M of the type.
 
-For z >= 0 it is enough to check the steepest column: sum_x z_x alpha^(+-d(x,j)) >= 1 (<= 1). For z with negative
-entries, multipliers lambda >= 0 of single inequalities v_x >= alpha^d(x,y) v_y are given, whose combination for each j
-is at most z - e_j (or e_j - z).
+For z >= 0 it is enough to check the steepest column: sum_x z_x alpha^(+-d(x,j)) >= 1 (<= 1). A dual z with negative
+entries needs multipliers lambda >= 0 of single inequalities v_x >= alpha^d(x,y) v_y, such that their combination for
+each j is at most z - e_j (or e_j - z).
 
-Everything is exact if alpha^d is rational; otherwise bounds are rounded outward.
+Bounds are exact if all alpha^d are rational; otherwise they are rounded outward.
 """
 
 from dataclasses import dataclass
@@ -53,12 +53,12 @@ LATTICE = "on a Euclidean lattice with a middle point the additive capacity is 1
 PRODUCT = "capacities of products: mechanisms and nonnegative duals of the parts multiply"
 
 METHODS = ("closed form", "product", "magnitude", "packing", "orbits", "program", "bound")
-"""Names of the methods that compute a capacity; a document contains one of them."""
+"""Names of the methods that compute a capacity; saved capacities name one of them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PairMultipliers(Display):
-    """lambda[k] >= 0 times the inequality v[x[k]] >= alpha^d(x[k], y[k]) v[y[k]], for the column j[k]."""
+    """Multipliers values[k] >= 0 of the inequalities v[x[k]] >= alpha^d(x[k], y[k]) v[y[k]] for columns v = j[k]."""
 
     x: Array
     y: Array
@@ -68,12 +68,12 @@ class PairMultipliers(Display):
 
 @dataclass(frozen=True, slots=True)
 class UniformDual:
-    """z_x = 1 / sum_y alpha^(+-d(x, y)), the same for every secret of a space with a distance profile."""
+    """The dual z_x = 1 / sum_y alpha^(+-d(x, y)), the same for every secret of a space with a distance profile."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ProductDual(Display):
-    """z = z_1 kron z_2 kron ... of nonnegative duals of the parts."""
+    """The dual z_1 kron z_2 kron ... of a product space, from nonnegative duals z_k of its parts."""
 
     parts: "tuple[Dual, ...]"
 
@@ -82,7 +82,7 @@ Dual = Array | UniformDual | ProductDual
 
 
 def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanism) -> Enclosure:
-    """Return bounds of sum_y max_x M[x, y] (multiplicative) or sum_y min_x M[x, y] (additive), after checking M."""
+    """Return bounds of sum_y max_x M[x, y] (multiplicative) or sum_y min_x M[x, y] (additive), if M is valid."""
     if mechanism.shape[0] != ptype.space.size:
         raise PromiseBroken(f"the mechanism must have {ptype.space.size} rows", came=mechanism.shape[0])
     if isinstance(mechanism, Channel):
@@ -108,8 +108,8 @@ def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanis
             raise PromiseBroken("this mechanism proves additive capacities of Euclidean lattices", came=came)
         return mechanism.least()
     if isinstance(mechanism, EnvelopeMechanism):
-        # Only the rest column can fail to be private. Of the two bounds of the sum, only the one that the capacity
-        # needs is close.
+        # Only the rest column can fail to be private. The capacity needs only one of the two bounds of the sum, and
+        # only this bound is narrow.
         facts = mechanism.facts()
         _check_rest(ptype, 1 - facts.most, 1 - facts.least)
         if kind == "multiplicative":
@@ -122,7 +122,7 @@ def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanis
 def bounded(
     ptype: PrivacyType, kind: CapacityKind, dual: Dual, multipliers: PairMultipliers | None = None
 ) -> Enclosure:
-    """Return bounds of sum_x z_x, after checking that z is feasible."""
+    """Return bounds of sum_x z_x for a dual z; raise PromiseBroken if z is not feasible."""
     if isinstance(dual, ProductDual):
         parts = _parts(ptype, len(dual.parts))
         return _product([bounded(part, kind, z) for part, z in zip(parts, dual.parts, strict=True)])
@@ -156,8 +156,8 @@ def bounded(
 
 
 def _attained_by_similarity(ptype: PrivacyType, kind: CapacityKind, mechanism: SimilarityMechanism) -> Enclosure:
-    """Return the bounds of a similarity mechanism, after checking the sums of its rows and its rest column."""
-    # Columns alpha^(+-d) w are private by the triangle inequality.
+    """Return the bounds of `attained` for a `SimilarityMechanism`; raise if its rows or its rest column are invalid."""
+    # Columns alpha^(+-d) w are private by the triangle inequality, so only sums and the rest column are checked.
     weights, sign = mechanism.weights, mechanism.sign
     if weights.shape != (ptype.space.size,) or not holds_rationals(weights) or (weights < 0).any():
         raise PromiseBroken("the weights must be nonnegative Fractions, one for each secret", came=weights.shape)
@@ -184,7 +184,7 @@ def _attained_by_similarity(ptype: PrivacyType, kind: CapacityKind, mechanism: S
 
 
 def _check_rest(ptype: PrivacyType, least: Fraction, most: Fraction) -> None:
-    """Check that the rest column is private: its relative spread is below the factor of the two nearest secrets."""
+    """Raise PromiseBroken unless a rest column with entries from ``least`` to ``most`` is certainly private."""
     if least < 0:
         raise PromiseBroken("every row of the mechanism must sum to at most 1", came=float(1 - least))
     if ptype.space.size > 1 and largest_power(ptype) * most > least:
@@ -193,14 +193,14 @@ def _check_rest(ptype: PrivacyType, least: Fraction, most: Fraction) -> None:
 
 
 def largest_power(ptype: PrivacyType) -> Fraction:
-    """Return alpha^d for the shortest distance d, rounded up."""
+    """Return an upper bound of alpha^d for the shortest distance d of two secrets."""
     is_line = isinstance(ptype.space.metric, LineMetric)
     shortest = Fraction(1) if is_line else Similarity.of(ptype).lengths[1]
     return power_interval(ptype.level, shortest, 256).upper
 
 
 def _uniform_value(ptype: PrivacyType, kind: CapacityKind, sign: int) -> Enclosure:
-    """Return n / s, the value of the columns alpha^(+-d) / s and of the dual 1 / s, where s is the common row sum."""
+    """Return bounds of n / s, the value of the columns alpha^(+-d) / s and of the dual 1 / s; s is the row sum."""
     profile = distance_profile(ptype.space)
     if profile is None:
         raise PromiseBroken("every secret must have the same distances to the others", came=ptype.space)
@@ -212,7 +212,7 @@ def _uniform_value(ptype: PrivacyType, kind: CapacityKind, sign: int) -> Enclosu
 
 
 def slacks(ptype: PrivacyType, kind: CapacityKind, dual: Array, multipliers: PairMultipliers) -> Array:
-    """Return z - e_j (or e_j - z) minus the combination of inequalities, (n, n) by secret and j, rounded down."""
+    """Return z - e_j (or e_j - z) minus the combination of inequalities for each j, (secrets, j), rounded down."""
     n, sign = ptype.space.size, 1 if kind == "multiplicative" else -1
     slack = np.empty((n, n), dtype=object)
     slack[:] = (sign * dual)[:, None]
@@ -241,15 +241,15 @@ def _product(around: list[Enclosure]) -> Enclosure:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CapacityCertificate(Evidence):
-    """Evidence that the capacity of a privacy type lies between two numbers.
+    """A proof that the capacity of a privacy type lies between two numbers.
 
     Attributes:
         ptype: Privacy type.
         kind: "multiplicative" or "additive".
         mechanism: Mechanism of the type that leaks at least ``lower``.
-        dual: Vector that proves that no mechanism leaks more than ``upper`` (see the module).
+        dual: Dual z that proves that no mechanism leaks more than ``upper``.
         multipliers: Multipliers of single privacy inequalities, if the dual has negative entries.
-        bounds: Bounds that mechanism and dual prove; equal if everything is exact.
+        bounds: Bounds that mechanism and dual prove; equal for an exact capacity.
     """
 
     ptype: PrivacyType
@@ -265,7 +265,7 @@ class CapacityCertificate(Evidence):
 
     @property
     def theorem(self) -> str | None:
-        """The theorem that gives mechanism and dual in closed form; None if they were computed."""
+        """Name of the theorem that gives mechanism and dual in closed form; None if a method computed them."""
         metric, mechanism = self.ptype.space.metric, self.mechanism
         match mechanism:
             case SimilarityMechanism() if isinstance(metric, LineMetric):
@@ -279,7 +279,7 @@ class CapacityCertificate(Evidence):
         return None
 
     def check(self) -> Bounds:
-        """Compute the bounds again from mechanism and dual only: Fractions, or floats rounded outward.
+        """Compute the bounds from mechanism and dual only: Fractions, or floats rounded outward.
 
         Raises:
             PromiseBroken: if the mechanism is not of the type, or the dual is not feasible.
@@ -299,7 +299,7 @@ class TypeCapacity(Capacity):
 
     mechanism: Any  # a `Channel` of Fractions, or an `ImplicitMechanism`; it leaks at least `lower`
     certificate: CapacityCertificate
-    # "closed form", "product", "magnitude", "packing", "orbits", "program"; or "bound", for large types.
+    # The method that found the certificate, one of `METHODS`; "bound" may leave a gap for large types.
     method: str = ""
 
     def __post_init__(self) -> None:
@@ -313,7 +313,7 @@ class TypeCapacity(Capacity):
 
     @property
     def lower(self) -> Fraction | float:
-        """The lower bound: the leakage of the mechanism, rounded down."""
+        """The lower bound of the capacity: the leakage of the mechanism, rounded down."""
         return self.certificate.lower
 
     @property
@@ -332,6 +332,6 @@ class TypeCapacity(Capacity):
 
     @property
     def theorem(self) -> str | None:
-        """The theorem that gives the closed form, or None."""
+        """Name of the theorem that gives the capacity in closed form, or None."""
         theorem: str | None = self.certificate.theorem
         return theorem

@@ -1,6 +1,6 @@
-"""Mechanisms that are stored as a similarity and weights; their matrices are computed when needed.
+"""Store mechanisms of large types as weights of powers alpha^d; their matrices are computed when needed.
 
-Each has ``shape`` and ``matrix``, and can be passed wherever a channel is accepted.
+Each mechanism has ``shape`` and ``matrix``, and can be passed wherever a channel is accepted.
 """
 
 from abc import ABC, abstractmethod
@@ -34,9 +34,10 @@ from utmost.errors import OutOfRange
 
 
 def product_parts(ptype: PrivacyType) -> tuple[PrivacyType, ...] | None:
-    """Return the privacy types of the parts of a product space, the last varying fastest; None if it is no product."""
-    # If columns v and w are private, v kron w is private, because alpha^d is the product of the powers of the parts;
-    # the steepest columns have this form. So mechanisms, nonnegative duals, sum_y max_x M and sum_y min_x M multiply.
+    """Return the privacy types of the parts of a product space, the last varying fastest; None for another space."""
+    # Distances of parts add up, so alpha^d is the product of the powers of the parts. So if columns v and w are
+    # private, v kron w is private, and the steepest columns have this form. Hence mechanisms, nonnegative duals, sum_y
+    # max_x M[x, y] and sum_y min_x M[x, y] of the parts multiply.
     metric = ptype.space.metric
     match metric:
         case SumMetric():
@@ -51,11 +52,11 @@ def product_parts(ptype: PrivacyType) -> tuple[PrivacyType, ...] | None:
 
 
 DistanceCounts = dict[Length, int]
-"""The number of secrets at each distance from a secret."""
+"""The number of secrets at each distance from one secret, by distance."""
 
 
 def distance_profile(space: Space) -> DistanceCounts | None:
-    """Return the distances from a secret with multiplicities, if they are the same for every secret; else None."""
+    """Return the number of secrets at each distance from a secret, if it is the same for every secret; else None."""
     # Every vertex-transitive space has a profile. Cost: O(1) for equal distances and Hamming cubes, else O(n^2 log n).
     metric = space.metric
     if isinstance(metric, DiscreteMetric):
@@ -67,7 +68,8 @@ def distance_profile(space: Space) -> DistanceCounts | None:
     rows = np.sort(np.asarray(metric.distance(some[:, None], np.arange(space.size)[None, :])), axis=1)
     if (rows != rows[0]).any():
         return None
-    similarity = Similarity.of(PrivacyType(space, level(1)))  # any level will do: only the distances matter
+    # the level is arbitrary, because only the distances are used
+    similarity = Similarity.of(PrivacyType(space, level(1)))
     counts = np.sort(similarity.kinds, axis=1)
     if (counts != counts[0]).any():
         return None
@@ -82,7 +84,7 @@ def profile_sum(at: Level, profile: DistanceCounts, sign: int) -> Fraction | Int
     if all(isinstance(d, Fraction) and (s is None or s.is_rational) for s, d, _ in scaled):
         powers = ((s.alpha_fraction() if s else Fraction(1), count) for s, _, count in scaled)
         return sum((count * (p if sign > 0 else 1 / p) for p, count in powers), Fraction(0))
-    # Powers begin with this many binary zeros, so this many more bits are needed.
+    # A power may begin with this many binary zeros, so the intervals get this many more bits.
     zeros = max(int(3 * at.epsilon_float * float(d)) for d in profile) + 2
     bits = 256 + 2 * zeros + max(profile.values()).bit_length()
     total = Interval.of(0, bits)
@@ -92,7 +94,7 @@ def profile_sum(at: Level, profile: DistanceCounts, sign: int) -> Fraction | Int
 
 
 class ImplicitMechanism(Display, PickledByFields, ABC):
-    """A channel of a privacy type whose matrix is computed only when needed."""
+    """A mechanism of a privacy type whose matrix is computed only when needed."""
 
     __slots__ = ()
 
@@ -106,7 +108,7 @@ class ImplicitMechanism(Display, PickledByFields, ABC):
     @property
     @abstractmethod
     def matrix(self) -> Array:
-        """The matrix, (n, m) and read-only: Fractions if every entry is rational, else float64. Cost: O(n m)."""
+        """The matrix (n, m), read-only: Fractions if every entry is rational, else float64. Cost: O(n m)."""
 
     def channel(self) -> Channel:
         """Return the mechanism as a channel. Cost: O(n m)."""
@@ -118,7 +120,7 @@ class ImplicitMechanism(Display, PickledByFields, ABC):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SimilarityMechanism(ImplicitMechanism):
-    """M[x, j] = alpha^(sign d(x, j)) weights[j], with an optional rest column that makes the rows sum to 1.
+    """The mechanism M[x, j] = alpha^(sign d(x, j)) weights[j], perhaps with a rest column that makes rows sum to 1.
 
     Attributes:
         ptype: n secrets.
@@ -146,7 +148,7 @@ class SimilarityMechanism(ImplicitMechanism):
         if not self.has_rest:
             return frozen(columns)
         low, high = row_sums(self.ptype, self.weights, self.sign)
-        # The rest is computed exactly: in floats, a rest far below the rounding error of the row sums would be lost.
+        # Compute the rest exactly: in floats, a rest far below the rounding error of the row sums would be lost.
         rest = np.array([1 - (below + above) / 2 for below, above in zip(low, high, strict=True)], dtype=object)
         rest = rest if is_exact(columns) else np.maximum(rest.astype(np.float64), 0.0)
         return frozen(np.concatenate([columns, rest[:, None]], axis=1))
@@ -154,12 +156,12 @@ class SimilarityMechanism(ImplicitMechanism):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UniformMechanism(ImplicitMechanism):
-    """M[x, j] = alpha^(sign d(x, j)) / s, for spaces in which all rows of alpha^(sign d) have the same sum s.
+    """The mechanism M[x, j] = alpha^(sign d(x, j)) / s, for spaces in which all rows of powers have the same sum s.
 
     For equal distances, sign 1 gives randomised response, and sign -1 its dual.
 
     Attributes:
-        ptype: n secrets with a common `distance_profile`.
+        ptype: Privacy type on n secrets with the same `distance_profile`.
         sign: 1 or -1.
     """
 
@@ -183,7 +185,7 @@ class UniformMechanism(ImplicitMechanism):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ProductMechanism(ImplicitMechanism):
-    """M = A kron B kron ...: each part of the secret is answered by its own mechanism; the last part varies fastest."""
+    """The mechanism A kron B kron ..., with one mechanism for each part of a secret; the last part varies fastest."""
 
     parts: "tuple[CapacityMechanism, ...]"
 
@@ -203,7 +205,7 @@ _BLOCK = 1 << 22
 
 @dataclass(frozen=True, slots=True, repr=False)
 class EnvelopeFacts(Display):
-    """Bounds of the sums of the columns of an envelope."""
+    """Bounds of row sums and of extreme entries of the columns of an `EnvelopeMechanism`, without its rest column."""
 
     least: Fraction  # lower bound of the sum of any row
     most: Fraction  # upper bound of the sum of any row
@@ -213,10 +215,10 @@ class EnvelopeFacts(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EnvelopeMechanism(ImplicitMechanism):
-    """M[x, c] = max over y of alpha^d(x, y) heights[y, c], and a rest column that makes the rows sum to 1.
+    """The mechanism M[x, c] = max_y alpha^d(x, y) heights[y, c], with a rest column that makes the rows sum to 1.
 
-    Each column is the smallest private column above its heights; heights that are private up to rounding hardly change.
-    Only the rest column may fail to be private, so only the rest column needs a check.
+    Each column is the smallest private column that is nowhere below its heights; heights that are private up to
+    rounding hardly change. Only the rest column may fail to be private, so only the rest column needs a check.
 
     Attributes:
         ptype: n secrets.
@@ -246,7 +248,7 @@ class EnvelopeMechanism(ImplicitMechanism):
         return frozen(np.column_stack([columns, np.maximum(1 - columns.sum(axis=1), 0.0)]))
 
     def columns(self) -> NDArray[np.float64]:
-        """Return all columns except the rest, (n, k), within six units of roundoff. Cost: O(n^2 k)."""
+        """Return all columns except the rest, (n, k), with relative errors below six units of 2^-53. Cost: O(n^2 k)."""
         similarity = Similarity.of(self.ptype)
         middles = [(power.lower + power.upper) / 2 for power in similarity.intervals(1100)]
         powers = np.array([float(middle) for middle in middles])
@@ -259,8 +261,8 @@ class EnvelopeMechanism(ImplicitMechanism):
         return columns
 
     def facts(self) -> "EnvelopeFacts":
-        """Return bounds of sums of all columns except the rest."""
-        # A power and a product have an error of one unit of roundoff each, and k additions have one each.
+        """Return bounds of sums of entries, for all columns except the rest."""
+        # A power, a product and each of k additions have a relative error of at most one unit of 2^-53.
         columns = self.columns()
         error, tiny = Fraction(self.heights.shape[1] + 8, 1 << 53), Fraction(1, 1 << 900)
         sums = columns.sum(axis=1)
@@ -276,13 +278,13 @@ class EnvelopeMechanism(ImplicitMechanism):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LatticeMechanism(ImplicitMechanism):
-    """M[(r, c), (i, j)] = g_i(r) h_j(c): two-column geometric mechanisms of rows and columns.
+    """The mechanism M[(r, c), (i, j)] = g_i(r) h_j(c) on a lattice, from two-column geometric mechanisms g and h.
 
-    The mechanism of rows has epsilon p, the mechanism of columns epsilon q, where (p, q) is the unit vector along the
-    diagonal of the lattice. A side of one point has one column.
+    The mechanism g for the row r has the level epsilon p, and h for the column c has epsilon q, where (p, q) is the
+    unit vector along the diagonal of the lattice. For a side of one point, the mechanism has one column.
 
     Attributes:
-        ptype: Euclidean lattice of at least two points.
+        ptype: Privacy type on a Euclidean lattice of at least two points.
     """
 
     ptype: PrivacyType
@@ -307,10 +309,9 @@ class LatticeMechanism(ImplicitMechanism):
         return frozen(np.kron(*sides))
 
     def least(self) -> tuple[Fraction, Fraction]:
-        """Return bounds of the sum of the least entries of the columns, which is alpha^D if both sides are odd.
-
-        A side contributes a factor: t^m for 2m + 1 points and 2 t^(m+1) / (1 + t) for 2m + 2 points, with t = alpha^p.
-        """
+        """Return bounds of the sum of the least entries of the columns."""
+        # The sum is a product of a factor for each side: t^m for 2m + 1 points and 2 t^(m+1) / (1 + t) for 2m + 2
+        # points, with t = alpha^p or alpha^q. If both sides are odd, it is alpha^D for the half diagonal D.
         metric, level, bits = self._metric, self.ptype.level, 384
         square = (metric.rows - 1) ** 2 + (metric.cols - 1) ** 2
         if metric.rows % 2 and metric.cols % 2:
@@ -331,7 +332,7 @@ class LatticeMechanism(ImplicitMechanism):
 
 
 def two_columns(side: int, epsilon: float) -> NDArray[np.float64]:
-    """Return the geometric mechanism with its columns merged by the end where they are least: (side, 2) or (1, 1)."""
+    """Return the geometric mechanism with columns merged by the end at which they are least: (side, 2) or (1, 1)."""
     if side == 1:
         return np.ones((1, 1))
     half = np.arange(side // 2)

@@ -1,31 +1,30 @@
-"""Capacities in closed form: the line, spaces with a distance profile, lattices, and the magnitude of a type.
+"""Compute capacities in closed form: counts, spaces in which all secrets have equal distances, lattices, the magnitude.
 
-**The magnitude of a privacy type. If the weighting w with E w = 1, E = alpha^d, is nonnegative, its sum is the
-multiplicative capacity.**
+**The multiplicative capacity is the sum of the weighting w, if w is nonnegative; E w = 1 with E = alpha^d.**
 
 Then M = E diag(w) is a channel of the type and leaks sum_y w_y, and the dual z = w proves that no channel leaks more.
 The sum of the weighting is called the magnitude of the metric space.
 
-**The line, and spaces in which every secret has the same distances.**
+**Counts, and spaces in which every secret has the same distances to the others, have closed forms.**
 
 Write a = alpha and q = 1/a. For N counts the clamped geometric mechanism attains both capacities,
 
     multiplicative  (N (1 - a) + 2 a) / (1 + a),
     additive        1 - a^m  for N = 2m + 1,  1 - 2 a^(m+1) / (1 + a)  for N = 2m + 2;
 
-the dual of the first is the vector of scales of the mechanism; the dual of the second is supported on the middle count
-or counts. If every secret has the same distances, then E / s and F / s, with E = a^d, F = q^d and their row sums s,
-attain n / s and 1 - n / s, with a uniform dual. This gives n / (1 + (n - 1) a) for equal distances and (2 / (1 + a))^b
-for strings of b bits.
+the dual of the multiplicative capacity is the vector of scales of the mechanism; the dual of the additive capacity is
+positive only at the middle count or counts. If every secret has the same distances, then E / s with E = a^d attains the
+multiplicative capacity n / s, and F / s with F = q^d the additive capacity 1 - n / s, where s is the row sum of E or F;
+the dual is uniform. This gives n / (1 + (n - 1) a) for equal distances and (2 / (1 + a))^b for strings of b bits.
 
 Source: [fernandes2022], corollaries 20 and 22; the additive part of 22 is misprinted: 1 - n / (1 + (n - 1) q) is right.
 
-**The additive capacity of a Euclidean lattice: one column for each corner.**
+**The additive capacity of a Euclidean lattice is attained with one column for each corner.**
 
-On counts at level e, merge the columns of the geometric mechanism by the end where they are least. Two columns remain:
-g rises from t^m / 2 (for 2m + 1 counts) or t^(m+1) / (1 + t) (for 2m + 2 counts) at one end, where t = exp(-e), and the
-other column is 1 - g. Use level e p for the rows and e q for the columns of the lattice, with p^2 + q^2 = 1. The
-product g h is private on the lattice, because |log g(r)h(c) - log g(s)h(d)| <= e p |r-s| + e q |c-d| <= e |(r,c) -
+On counts at level e, merge the columns of the geometric mechanism by the end at which they are least. Two columns
+remain: g rises from t^m / 2 (for 2m + 1 counts) or t^(m+1) / (1 + t) (for 2m + 2 counts) at one end, where t = exp(-e),
+and the other column is 1 - g. Use level e p for the rows and e q for the columns of the lattice, with p^2 + q^2 = 1.
+The product g h is private on the lattice, because |log g(r)h(c) - log g(s)h(d)| <= e p |r-s| + e q |c-d| <= e |(r,c) -
 (s,d)| by the Cauchy-Schwarz inequality. Let (p, q) point along the diagonal of a lattice with odd sides, and let D be
 the distance from the middle to a corner. Each of the four columns has the least entry alpha^D / 4, and the dual z =
 alpha^D on the middle proves that no mechanism has a smaller sum. So the additive capacity is 1 - alpha^D. For even
@@ -58,10 +57,10 @@ _UNIT = 1 << (BITS + 32)
 
 
 def mechanism_and_dual(ptype: PrivacyType, weights: Array) -> tuple[SimilarityMechanism, Array]:
-    """Return a mechanism and a dual of the multiplicative capacity, from weights w >= 0 with E w near 1."""
+    """Return a mechanism and a dual that bound the multiplicative capacity, from weights w >= 0 with E w near 1."""
     # Let L <= E w <= H. The dual is w / L. The mechanism is [E diag(theta w), r] with the rest r = 1 - theta E w,
-    # which lies between 1 - theta H and 1 - theta L. It is private if 1 - theta H >= A (1 - theta L), with A = alpha^d
-    # for the shortest d: theta = (1 - A) / (H - A L). Mechanism and dual are exact if E w = 1.
+    # which lies between 1 - theta H and 1 - theta L. The rest is private if 1 - theta H >= A (1 - theta L), with
+    # A = alpha^d for the shortest d, so theta = (1 - A) / (H - A L). Both bounds are the capacity if E w = 1.
     low, high = row_sums(ptype, weights, 1)
     least, most = min(low), max(high)
     if least == most == 1:
@@ -69,7 +68,7 @@ def mechanism_and_dual(ptype: PrivacyType, weights: Array) -> tuple[SimilarityMe
     if least <= 0:
         raise SolverFailed("E w must be positive for every secret", came=float(least))
     near = largest_power(ptype) if ptype.space.size > 1 else Fraction(0)
-    spare = (most - least) / 8 + Fraction(1, 1 << BITS)  # room for the rounding in the next lines
+    spare = (most - least) / 8 + Fraction(1, 1 << BITS)  # the next lines round theta w down and L up
     theta = (1 - near) / (most + spare - near * (least - spare))
     inner = [Fraction(int(theta * w * _UNIT), _UNIT) for w in weights.tolist()]
     return SimilarityMechanism(ptype, objects(inner), has_rest=True), raised_dual(weights, least)
@@ -77,19 +76,19 @@ def mechanism_and_dual(ptype: PrivacyType, weights: Array) -> tuple[SimilarityMe
 
 def raised_dual(weights: Array, least: Fraction) -> Array:
     """Return w / L, rounded up: a dual of the multiplicative capacity, where L <= E w."""
-    # Entries are rounded up by less than one unit; zero stays zero.
+    # Entries are rounded up by less than one unit, and entries 0 are not rounded.
     return objects([Fraction(int(w / least * _UNIT) + 1 if w else 0, _UNIT) for w in weights.tolist()])
 
 
 def lowered_dual(ptype: PrivacyType, dual: Array) -> Array:
-    """Return z / H, rounded down, a dual of the additive capacity for F z <= H, F = alpha^-d; z itself if F z <= 1."""
+    """Return z / H, rounded down: a dual of the additive capacity, where F z <= H, F = alpha^-d; or z if F z <= 1."""
     most = max(row_sums(ptype, dual, -1)[1])
     if most <= 1:
         return dual
     return objects([Fraction(int(z / most * _UNIT), _UNIT) for z in dual.tolist()])
 
 
-# If an exact solution needs more digit operations, it is enclosed instead.
+# If an exact solution needs more digit operations than this, bounds are computed in place of it.
 _MOST_DIGITS = 3e9
 _ROUNDS = 12
 _NEGLIGIBLE = Fraction(1, 1 << (BITS - 16))
@@ -97,7 +96,7 @@ _MOST_CLASSES = 4_000
 
 
 def by_magnitude(ptype: PrivacyType, similarity: Similarity, classes: Classes) -> CapacityCertificate | None:
-    """Return the certificate of the multiplicative capacity if the weighting is nonnegative, else None."""
+    """Return the certificate of the multiplicative capacity if the weighting of the space is nonnegative, else None."""
     if len(classes) > _MOST_CLASSES:
         return None
     weights = exact_weighting(similarity, classes)
@@ -115,7 +114,7 @@ def by_magnitude(ptype: PrivacyType, similarity: Similarity, classes: Classes) -
 
 
 def exact_weighting(similarity: Similarity, classes: Classes) -> Array | None:
-    """Return the solution of E w = 1 as Fractions, (n,); None if it is irrational or too long, or E is singular."""
+    """Return the exact solution of E w = 1, (n,); None if it is irrational or too long, or E is singular."""
     if not similarity.is_rational:
         return None
     scale = lcm(*(p.denominator for p in similarity.fractions.tolist()))
@@ -130,10 +129,10 @@ def exact_weighting(similarity: Similarity, classes: Classes) -> Array | None:
 
 
 def weighting(similarity: Similarity, classes: Classes) -> Array | None:
-    """Return the solution of E w = 1 to about 2^-120, as Fractions, (n,); None if floats cannot find it."""
-    # The exact remainder 1 - E w improves the float64 solution repeatedly. Weights of uncertain sign become 0.
+    """Return the solution of E w = 1 with an error of about 2^-120, as Fractions (n,); None if floats fail."""
+    # Improve the float64 solution repeatedly by the exact remainder 1 - E w. Weights of uncertain sign become 0.
     low, _, scale = scaled_table(similarity, 1)
-    places = similarity.kinds[classes.representatives]
+    kinds = similarity.kinds[classes.representatives]
     factor = reduced_similarity(similarity, classes, similarity.floats)
     scaled, unit = [0] * len(classes), 1 << (BITS + 32)
     remainder, last = np.ones(len(classes)), np.inf
@@ -145,8 +144,8 @@ def weighting(similarity: Similarity, classes: Classes) -> Array | None:
         if not np.isfinite(step).all():
             return None
         scaled = [w + int(Fraction(s) * unit) for w, s in zip(scaled, step.tolist(), strict=True)]
-        # 1 - E w at the representatives of the classes.
-        sums = table_product(low, places, objects(scaled)[classes.labels])
+        # Compute 1 - E w at the representatives of the classes.
+        sums = table_product(low, kinds, objects(scaled)[classes.labels])
         left = [Fraction(scale * unit - total, scale * unit) for total in sums]
         size = float(max(abs(r) for r in left))
         if size < float(_NEGLIGIBLE) or size > last / 4:
@@ -157,12 +156,12 @@ def weighting(similarity: Similarity, classes: Classes) -> Array | None:
 
 
 def reduced_similarity(similarity: Similarity, classes: Classes, table: Array) -> Array:
-    """Return (k, k): the sum over y in class B of table[kind of (x, y)], where x represents class A."""
+    """Return the matrix (k, k) of sums over y in class B of table[kind of (x, y)], where x represents class A."""
     k = len(classes)
     reduced = np.zeros((k, k), dtype=table.dtype) if table.dtype != object else np.full((k, k), Fraction(0))
     for a, x in enumerate(classes.representatives.tolist()):
         if table.dtype == object:
-            # Each code is a class and a kind.
+            # A code stands for a class and a kind of distance.
             width = int(similarity.kinds[x].max()) + 1
             codes, counts = np.unique(classes.labels * width + similarity.kinds[x], return_counts=True)
             for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
@@ -174,12 +173,12 @@ def reduced_similarity(similarity: Similarity, classes: Classes, table: Array) -
 
 
 def spread(values: list[Fraction], classes: Classes) -> Array:
-    """Return one value for each secret, from one value for each class."""
+    """Return an array (n,) with, for each secret, the value of its class."""
     return objects(values)[classes.labels]
 
 
 def closed_form(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate of a capacity that has a closed form, else None."""
+    """Return the certificate of a capacity that has a closed form; None if the space is of another kind."""
     if isinstance(ptype.space.metric, LineMetric):
         n = ptype.space.size - 1
         is_rational = ptype.level.is_rational
@@ -191,7 +190,8 @@ def closed_form(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate |
 
         line, dual = (SimilarityMechanism(ptype, scales), scales) if is_rational else mechanism_and_dual(ptype, scales)
         if kind == "additive":
-            # a^m on the middle count of 2m + 1 counts, or a^(m+1) / (1 + a) on the two middle counts of 2m + 2.
+            # The dual is a^m on the middle count of 2m + 1 counts, or a^(m+1) / (1 + a) on the two middle counts of 2m
+            # + 2.
             m, dual = n // 2, np.full(n + 1, Fraction(0), dtype=object)
             dual[[m, n - m]] = _lower_end(a**m) if n % 2 == 0 else _lower_end(a ** (m + 1) / (1 + a))
             dual = dual if is_rational else lowered_dual(ptype, dual)
@@ -206,7 +206,7 @@ def _lower_end(value: Any) -> Fraction:
     return value if isinstance(value, Fraction) else value.lower
 
 
-# exp(-75) is below the rounding error of a float near 1: so small a dual proves no more than 0 does.
+# exp(-75) is below the rounding error of a float near 1, so a dual this small proves no more than 0 does.
 _NEGLIGIBLE_EXPONENT = 75.0
 
 
@@ -219,11 +219,11 @@ def on_lattice(ptype: PrivacyType) -> CapacityCertificate | None:
 
 
 def bound_on_lattice(ptype: PrivacyType) -> CapacityCertificate | None:
-    """Return a certificate with two bounds of the additive capacity of a Euclidean lattice, else None."""
+    """Return a certificate of two bounds of the additive capacity of a Euclidean lattice; None for another space."""
     metric = ptype.space.metric
     if not isinstance(metric, EuclideanGridMetric) or metric.size == 1:
         return None
-    # The largest feasible dual that is constant on the one, two or four middle points, and 0 elsewhere.
+    # Use the largest feasible dual that is constant on the one, two or four middle points, and 0 elsewhere.
     dual = np.full(metric.size, Fraction(0), dtype=object)
     radius = float(np.hypot(metric.rows - 1, metric.cols - 1)) / 2
     if ptype.level.epsilon_float * radius <= _NEGLIGIBLE_EXPONENT:

@@ -1,22 +1,23 @@
-"""The packing and the covering program, with n variables in place of n^2, and mechanisms that complete their solutions.
+"""Compute a capacity from linear programs of n variables, the packing and the covering program, not of n^2 variables.
 
-With E = alpha^d and F = 1/E, the duals of the capacities among z >= 0 are
+With E = alpha^d and F = 1/E, the best bounds of the capacities from duals z >= 0 are the values of
 
     multiplicative:  min sum z, E z >= 1, z >= 0   =   max sum w, E w <= 1, w >= 0;
     additive:        max sum z, F z <= 1, z >= 0   =   min sum w, F w >= 1, w >= 0.
 
-Every z bounds the capacity. The bound is attained if there is a mechanism whose column j has w_j at j and is as steep
-as possible (w_j E, or w_j F) at every secret x with z_x > 0. A small program finds the other entries of this mechanism.
-If it has no solution, the bound may be strict (for some metrics it is), and a larger program has to decide.
+Every feasible z bounds the capacity. A mechanism attains the bound if its column j has the entry w_j at j and is as
+steep as possible (w_j E, or w_j F) at every secret x with z_x > 0. A small linear program finds the other entries of
+this mechanism. If this program has no solution, the bound may be strict (for some metrics it is), and a larger program
+has to decide.
 
-**Large types for which this fails: two bounds, which are often equal.**
+**For large types there are two bounds, which are often equal.**
 
-The dual z of the packing gives one bound. The weights w give the columns w_j E_j (w_j F_j for the additive capacity) of
-the secrets with w_j > 0; rows of these columns can differ from 1 only where z = 0. A linear program changes the entries
-of such rows, as far as the rows with z > 0 allow, to make the largest difference from 1 as small as possible; entries
-that a known symmetry exchanges share one variable, and only violated inequalities are added. The upper envelopes of the
-columns are private; they are scaled so that a private rest column makes the rows sum to 1. If all differences become 0,
-the two bounds are equal up to rounding.
+The dual z of the packing program gives one bound. The weights w give the columns w_j E_j (w_j F_j for the additive
+capacity) of the secrets with w_j > 0. The sum of a row over these columns can differ from 1 only where z = 0. A linear
+program changes the entries of such rows, as far as the rows with z > 0 allow, to make the largest difference from 1 as
+small as possible. Entries that a known symmetry exchanges share one variable, and only violated inequalities are added.
+The upper envelopes of the columns are private; they are scaled so that a private rest column makes the rows sum to 1.
+If all differences become 0, the two bounds are equal up to rounding.
 """
 
 import math
@@ -46,7 +47,7 @@ from utmost.errors import PromiseBroken, SolverFailed
 
 
 def known_symmetries(space: Space) -> NDArray[np.intp]:
-    """Return a group (g, n) of permutations that preserve distances: reflections and rotations for lattices."""
+    """Return permutations (g, n) that preserve distances: reflections and rotations of a lattice, else the identity."""
     metric = space.metric
     if not isinstance(metric, EuclideanGridMetric | ManhattanGridMetric):
         return np.arange(space.size)[None, :]
@@ -68,11 +69,11 @@ _NEGLIGIBLE_EXPONENT = 75.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Packing:
-    """The solution of the packing or covering program."""
+    """The solution of the packing program (multiplicative capacity) or the covering program (additive capacity)."""
 
     weights: Array  # (n,) w, Fractions
-    dual: Array  # (n,) z >= 0, Fractions, feasible
-    is_exact: bool  # whether both are exactly optimal
+    dual: Array  # (n,) z >= 0, Fractions, certainly feasible
+    is_exact: bool  # whether w and z are exactly optimal
 
 
 def packing(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, classes: Classes) -> Packing | None:
@@ -85,7 +86,8 @@ def packing(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, clas
     sign = 1 if kind == "multiplicative" else -1
     table = similarity.fractions if exactly else similarity.floats
     reduced = reduced_similarity(similarity, classes, table if sign > 0 else 1 / table)
-    # The program min -sign sum |A| w_A subject to sum_B reduced[A, B] w_B <= 1 (or >= 1 if additive), w >= 0.
+    # Minimise -sign sum |A| w_A subject to sum_B reduced[A, B] w_B <= 1 (or >= 1 if additive), w >= 0, for classes A,
+    # B.
     k, sizes = len(classes), classes.sizes.tolist()
     unit: Any = Fraction(1) if exactly else 1.0
     rows, columns = (part.ravel() for part in np.indices((k, k)))
@@ -95,7 +97,7 @@ def packing(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, clas
     program = LinearProgram.of_triplets(cost, rows, columns, reduced.ravel(), lower, upper)
     solution = (solve_exactly if exactly else solve)(program)
     weights = spread([max(Fraction(w), Fraction(0)) for w in solution.primal.tolist()], classes)
-    # The multiplier of the row of a class is shared by its members; the duals of a minimum have the other sign.
+    # Divide the multiplier of the row of a class equally among its members; the duals of a minimum have the other sign.
     shares = [
         max(-sign * Fraction(y), Fraction(0)) / size for y, size in zip(solution.duals.tolist(), sizes, strict=True)
     ]
@@ -108,7 +110,7 @@ def packing(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, clas
 def by_packing(
     ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, packed: Packing
 ) -> CapacityCertificate | None:
-    """Return the certificate of a capacity if a mechanism completes the packing, else None."""
+    """Return the certificate of a capacity if a mechanism attains the bound of the packing, else None."""
     completed = completion(ptype, kind, similarity, packed)
     if completed is None:
         return None
@@ -116,20 +118,20 @@ def by_packing(
         certificate = CapacityCertificate(ptype, kind, completed, packed.dual)
     except PromiseBroken:
         return None
-    # Accept equality, exact or up to float rounding; the larger programs handle wider gaps.
+    # Accept a gap of 0, or a gap due to float rounding; larger programs handle types with wider gaps.
     is_near = certificate.gap <= (0 if packed.is_exact else 1e-9 * float(certificate.upper))
     return certificate if is_near else None
 
 
 def bound_by_packing(ptype: PrivacyType, kind: CapacityKind, packed: Packing, dual: Array) -> CapacityCertificate:
-    """Return the certificate of a dual, and of the mechanism of the packing, see `mechanism_and_dual`."""
+    """Return the certificate of a given dual with the mechanism that `mechanism_and_dual` makes of the packing."""
     mechanism, _ = mechanism_and_dual(ptype, packed.weights)
     return CapacityCertificate(ptype, kind, mechanism, dual)
 
 
 def central_dual(ptype: PrivacyType, similarity: Similarity) -> Array:
-    """Return z = alpha^r at a centre of the space and 0 elsewhere, a dual of the additive capacity; r is the radius."""
-    # z is 0 everywhere if alpha^r is too small for a float to distinguish the capacity from 1.
+    """Return a dual z of the additive capacity: alpha^r at a centre of the space, with radius r, and 0 elsewhere."""
+    # If alpha^r is so small that floats do not distinguish the capacity from 1, z is 0 everywhere.
     radii = similarity.kinds.max(axis=1)
     dual = np.full(similarity.size, Fraction(0), dtype=object)
     if similarity.level.epsilon_float * float(similarity.lengths[int(radii.min())]) < _NEGLIGIBLE_EXPONENT:
@@ -138,9 +140,9 @@ def central_dual(ptype: PrivacyType, similarity: Similarity) -> Array:
 
 
 def completion(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, packed: Packing) -> Channel | None:
-    """Return the exactly private mechanism that completes a packing; None if there is none or it is too large."""
-    # The rows x with z_x > 0 are known, and bound the other entries. The program contains privacy among the other
-    # secrets, and the row sums.
+    """Return an exactly private mechanism that attains the bound of a packing; None if none is found."""
+    # The entries in rows x with z_x > 0 are known, and bound the entries in the other rows (the free rows). The program
+    # has the privacy constraints between free rows, and the row sums.
     sign = 1 if kind == "multiplicative" else -1
     columns = np.flatnonzero(packed.weights > 0)
     known, free = np.flatnonzero(packed.dual > 0), np.flatnonzero(packed.dual == 0)
@@ -174,35 +176,35 @@ def completion(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, p
 def _completion_program(
     table: Array, similarity: Similarity, free: Array, low: Array, high: Array, exactly: bool
 ) -> LinearProgram:
-    """Return the program for m[x, j]: low <= m <= high, m[x] >= alpha^d(x, y) m[y] for free x and y, row sums 1."""
+    """Return the program for entries m[x, j] of free rows: low <= m <= high, m[x] >= alpha^d(x, y) m[y], row sums 1."""
     f, k = low.shape
     unit: Any = Fraction(1) if exactly else 1.0
     x, y = (part.ravel() for part in np.nonzero(~np.eye(f, dtype=bool)))
     factors = table[similarity.kinds[free[x], free[y]]]
     entries, pairs = np.arange(k), len(x) * k
     rows = np.concatenate([np.arange(pairs), np.arange(pairs), pairs + np.repeat(np.arange(f), k)])
-    places = np.concatenate([(x[:, None] * k + entries).ravel(), (y[:, None] * k + entries).ravel(), np.arange(f * k)])
+    columns = np.concatenate([(x[:, None] * k + entries).ravel(), (y[:, None] * k + entries).ravel(), np.arange(f * k)])
     ones = np.full(pairs, unit, dtype=table.dtype)
     values = np.concatenate([ones, -np.repeat(factors, k), np.full(f * k, unit, dtype=table.dtype)])
     lower = np.concatenate([np.full(pairs, 0 * unit, dtype=table.dtype), np.full(f, unit, dtype=table.dtype)])
     upper = np.concatenate([np.full(pairs, np.inf, dtype=table.dtype), np.full(f, unit, dtype=table.dtype)])
     cost = np.full(f * k, 0 * unit, dtype=table.dtype)
     return LinearProgram.of_triplets(
-        cost, rows, places, values, lower, upper, column_lower=low.ravel(), column_upper=high.ravel()
+        cost, rows, columns, values, lower, upper, column_lower=low.ravel(), column_upper=high.ravel()
     )
 
 
 _MOST_DIFFERENT_ENTRIES = 2_500
 _MOST_WORK = 1e9
 _ROUNDS = 25
-# Tolerance above the rounding of a product of floats; smaller errors are corrected in rationals before the proof.
+# Larger than the rounding of a float product; the envelope corrects smaller violations before the proof.
 _BROKEN = 1e-13
 
 
 def by_envelope(
     ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, packed: Packing
 ) -> CapacityCertificate | None:
-    """Return the certificate of the changed columns; None if there are too many of them, or floats fail."""
+    """Return the certificate for a large type from changed columns; None if they are too many or floats fail."""
     try:
         heights = _MovedEntries.of(ptype, kind, similarity, packed).heights()
         return CapacityCertificate(ptype, kind, scaled_envelope(ptype, heights), packed.dual)
@@ -211,7 +213,8 @@ def by_envelope(
 
 
 def scaled_envelope(ptype: PrivacyType, heights: Floats) -> EnvelopeMechanism:
-    """Return the envelopes of columns that nearly sum to 1, scaled by the theta of `mechanism_and_dual`."""
+    """Return the envelopes of columns that nearly sum to 1, scaled so that the rest column is private."""
+    # The scale is the theta of `mechanism_and_dual`.
     facts = EnvelopeMechanism(ptype, heights).facts()
     least, most = facts.least, facts.most
     near = largest_power(ptype)
@@ -222,15 +225,15 @@ def scaled_envelope(ptype: PrivacyType, heights: Floats) -> EnvelopeMechanism:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _MovedEntries:
-    """The variables of the program: entries (x, c) with z_x = 0 and w_c > 0, joined if symmetries exchange them."""
+    """The entries (x, c) with z_x = 0 and w_c > 0; entries that a symmetry exchanges share one variable."""
 
     similarity: Similarity
     free: NDArray[np.intp]  # (f,) the secrets x
     columns: NDArray[np.intp]  # (k,) the secrets c
-    low: Floats  # (f, k) bounds from the other rows
-    high: Floats
-    start: Floats  # (n, k) the columns before they are changed
-    entry: NDArray[np.intp]  # (f, k) the number of the variable of each entry
+    low: Floats  # (f, k) lower bounds of the entries, from the other rows
+    high: Floats  # (f, k) upper bounds of the entries, from the other rows
+    start: Floats  # (n, k) the columns before the change
+    entry: NDArray[np.intp]  # (f, k) the index of the variable of each entry
 
     @classmethod
     def of(cls, ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, packed: Packing) -> "_MovedEntries":
@@ -245,7 +248,7 @@ class _MovedEntries:
         for i, x in enumerate(free.tolist()):
             near = similarity.floats[similarity.kinds[known, x]][:, None]
             bound[i] = (start[known] / near).min(axis=0) if is_raised else (start[known] * near).max(axis=0)
-        # Entries that a symmetry exchanges are one variable.
+        # Entries that a symmetry exchanges get the same code, and so the same variable.
         group = known_symmetries(ptype.space)
         codes = (group[:, free][:, :, None] * similarity.size + group[:, columns][:, None, :]).min(axis=0)
         _, entry = np.unique(codes, return_inverse=True)
@@ -258,13 +261,14 @@ class _MovedEntries:
         return cls(similarity, free, columns, low, np.maximum(low, high), start, entry)
 
     def heights(self) -> Floats:
-        """Return the columns that minimise the largest difference of row sums from 1, adding violated inequalities."""
+        """Return the columns (n, k) that minimise the largest difference of a row sum from 1."""
+        # Solve the program again with the inequalities that its solution violates, until it violates none.
         rows = np.zeros((0, 3), dtype=np.int64)
         powers = self.similarity.floats[self.similarity.kinds[np.ix_(self.free, self.free)]]
         values = self.low
         for _ in range(_ROUNDS):
             values = self._solved(rows, powers)
-            # The inequality that each entry violates most: (variable of x, variable of y, x, y) with x below y.
+            # For each entry, the inequality that it violates most, as (variable of x, variable of y, x f + y).
             broken = []
             for c in range(values.shape[1]):
                 reach = powers * values[:, c]
@@ -279,7 +283,7 @@ class _MovedEntries:
         return np.clip(moved, 0.0, 1.0)
 
     def _solved(self, rows: NDArray[np.int64], powers: Floats) -> Floats:
-        """Return min sigma subject to |row sums - 1| <= sigma, the inequalities so far, and low <= m <= high."""
+        """Return m with the least largest |row sum - 1|, subject to the inequalities ``rows`` and low <= m <= high."""
         f = len(self.free)
         count, p = int(self.entry.max()) + 1, len(rows)
         _, leaders = np.unique(self.entry.min(axis=1), return_index=True)
@@ -305,7 +309,7 @@ class _MovedEntries:
         return np.asarray(solve(program).primal[:-1][self.entry])
 
     def _per_variable(self, values: Floats, choose: np.ufunc) -> Floats:
-        """Return one value for each variable, chosen among values that are equal up to rounding."""
+        """Return one value for each variable, an extreme of the values of its entries, equal up to rounding."""
         order = np.argsort(self.entry.ravel(), kind="stable")
         starts = np.searchsorted(self.entry.ravel()[order], np.arange(int(self.entry.max()) + 1))
         return np.asarray(choose.reduceat(values.ravel()[order], starts))

@@ -1,18 +1,19 @@
-"""The capacity program over essential edges, or over classes of equivalent pairs of secrets.
+"""Compute the capacity of a privacy type by the linear program of its mechanisms, small by symmetry or by lazy rows.
 
-**The capacity program over classes of pairs: one variable for all equivalent pairs of secrets.**
+**The capacity program over classes of pairs has one variable for all equivalent pairs of secrets.**
 
-The program of corollaries 17 and 18 of [fernandes2022], over the essential edges, for mechanisms M[x, j] that depend
-only on the class of (x, j). For strings of b bits, b + 1 variables remain; for a square lattice, one eighth of them.
-Its multipliers, divided among the rows that were merged, are multipliers of the whole program.
+It is the program of corollaries 17 and 18 of [fernandes2022] for mechanisms M[x, j] that depend only on the class of
+(x, j). For strings of b bits, it has b + 1 variables; for a square lattice, one eighth of all n^2. Its multipliers,
+divided among the rows that were merged, are multipliers of the whole program.
 
-**The capacity program over essential edges, with only the inequalities that it needs.**
+**The capacity program over essential edges gets only the inequalities that it needs.**
 
     multiplicative  maximise, additive  minimise  sum_x m[x, x]
     subject to      m[x, j] >= alpha^d(x, y) m[y, j] for essential edges {x, y} and every j,   sum_j m[x, j] = 1.
 
-It starts with the inequalities between each secret j and all others in column j, and adds violated inequalities until
-there are none. Column j merges the outcomes that lead to the guess j (or "not j"), so n columns are enough (lemma 16).
+The search starts with the inequalities between each secret j and all others in column j, and adds violated inequalities
+until none is violated. Column j merges the outcomes that lead to the guess j (or "not j"), so n columns are enough
+(lemma 16).
 
 Source: [fernandes2022], lemma 16 and corollaries 17 and 18.
 """
@@ -39,33 +40,33 @@ from utmost.errors import PromiseBroken, SolverFailed
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classes:
-    """An equitable partition: the number of members of class B at a distance from x depends only on the class of x."""
+    """An equitable partition: how many y of class B have d(x, y) = r depends only on r, B and the class of x."""
 
-    # The orbits of the automorphisms form such a partition, and each one refines the coarsest. Averaging over classes
-    # commutes with E, so linear programs in E and sums (weighting, packing, covering) have solutions constant on
-    # classes.
-    labels: NDArray[np.intp]  # (n,) the class of each secret, numbered by first member
+    # The orbits of the automorphisms form an equitable partition, which refines the coarsest one. Averaging over
+    # classes commutes with E = alpha^d, so linear programs in E and row sums (weighting, packing, covering) have
+    # solutions that are constant on classes.
+    labels: NDArray[np.intp]  # (n,) the class of each secret; classes are numbered in order of their first members
     representatives: NDArray[np.intp]  # the first member of each class
-    sizes: NDArray[np.intp]
+    sizes: NDArray[np.intp]  # the number of members of each class
 
     @classmethod
     def of(cls, similarity: Similarity) -> "Classes":
         """Return the coarsest equitable partition, by colour refinement: a few rounds of O(n^2)."""
         kinds = mixed_words(np.arange(len(similarity.lengths), dtype=np.uint64))
         labels = np.zeros(similarity.size, dtype=np.intp)
-        # As many rows at once as have about 16 MB of words.
+        # Hash as many rows together as need about 16 MB.
         step = max(1, (1 << 21) // similarity.size)
         while True:
-            # The distances and classes of all y as seen from a secret are hashed to 64 bits: the sum over y of a word
+            # Hash what a secret sees, the distances and classes of all y, to 64 bits: the sum over y of a 64-bit number
             # for the pair (distance, class). A collision could make a program fail, but cannot make a proof wrong.
             classes = mixed_words(labels.astype(np.uint64) + np.uint64(1 << 32))
             views = np.empty(similarity.size, dtype=np.uint64)
             for start in range(0, similarity.size, step):
-                words = mixed_words(kinds[similarity.kinds[start : start + step]] ^ classes)
-                views[start : start + step] = words.sum(axis=1, dtype=np.uint64)
+                hashes = mixed_words(kinds[similarity.kinds[start : start + step]] ^ classes)
+                views[start : start + step] = hashes.sum(axis=1, dtype=np.uint64)
             finer = row_numbers(np.column_stack([labels.astype(np.uint64), views]))
-            # No class was split: the partition is equitable, unless two views have the same hash, with probability
-            # below n^2 / 2^64.
+            # If no class was split, the partition is equitable, unless two different views have the same hash, which
+            # has probability below n^2 / 2^64.
             if finer.max(initial=0) == labels.max(initial=0):
                 break
             labels = finer
@@ -77,7 +78,7 @@ class Classes:
 
 
 def mixed_words(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return numbers mixed into 64-bit words that look random (the finaliser of splitmix64)."""
+    """Return 64-bit integers mixed into integers that look random (the finaliser of splitmix64)."""
     mixed = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -85,7 +86,7 @@ def mixed_words(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def row_numbers(rows: NDArray[np.uint64]) -> NDArray[np.intp]:
-    """Return the number of each row among the different rows, in order of first appearance."""
+    """Return an index for each row, the same for equal rows; indices 0, 1, ... are in order of first appearance."""
     _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     order = np.empty(len(first), dtype=np.intp)
     order[np.argsort(first)] = np.arange(len(first))
@@ -95,23 +96,23 @@ def row_numbers(rows: NDArray[np.uint64]) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairClasses:
-    """A partition of pairs: the number of z with (x, z) in R and (z, y) in S depends only on the class of (x, y)."""
+    """A coherent partition: the class of (x, y) determines how many z have (x, z) in R and (z, y) in S."""
 
-    # The orbits of pairs under the automorphisms are such a partition, at least as fine as the coarsest. Averaging a
+    # The orbits of pairs under the automorphisms form a coherent partition, which refines the coarsest one. Averaging a
     # mechanism over classes preserves privacy and trace: for classes R of (x, j) and S of (y, j) that occur together at
     # one distance of x and y, the inequalities of all such triples add up to an inequality between the averages.
-    labels: NDArray[np.intp]  # (n, n) the class of each pair, numbered by first member
-    sizes: NDArray[np.intp]
+    labels: NDArray[np.intp]  # (n, n) the class of each pair; classes are numbered in order of their first members
+    sizes: NDArray[np.intp]  # the number of pairs in each class
 
     @classmethod
     def of(cls, similarity: Similarity) -> "PairClasses":
-        """Return the coarsest such partition that distinguishes distances: a few rounds of O(n^3)."""
+        """Return the coarsest coherent partition that distinguishes distances: a few rounds of O(n^3)."""
         n = similarity.size
         labels = row_numbers(similarity.kinds.reshape(-1, 1).astype(np.uint64)).reshape(n, n)
         while True:
-            # The sum over z of a word for the classes of (x, z) and (z, y), for each pair (x, y). Each half of a word
-            # holds a class, so that different pairs of classes have different words. One secret z at a time, because
-            # all triples would need n^3 words.
+            # Hash each pair (x, y) by the sum over z of a 64-bit number for the classes of (x, z) and (z, y). Each half
+            # of the number holds one class, so that different pairs of classes have different numbers. Add one secret z
+            # after another, because all triples would need n^3 numbers.
             here, there = labels.astype(np.uint64), labels.astype(np.uint64) << np.uint64(32)
             seen = np.zeros(labels.shape, dtype=np.uint64)
             for z in range(n):
@@ -129,7 +130,7 @@ class PairClasses:
 _MOST_SECRETS = 100
 _MOST_EXACT_ROWS = 3_000
 _MOST_ROWS = 80_000
-# Accuracy of the solver: if the proven gap is wider, the solver has failed, and another method is tried.
+# Largest gap of a float solution: if the proven gap is wider, the solver has failed, and another method is tried.
 _NEAR = 1e-7
 
 
@@ -148,12 +149,12 @@ def by_orbits(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | N
     exactly = similarity.is_rational and len(triples.counts) <= _MOST_EXACT_ROWS
     try:
         solution = (solve_exactly if exactly else solve)(_program(kind, similarity, pairs, triples, exactly))
-        # The duals are divided among the secrets and the triples that were merged. The rows of the program are in the
-        # order of the classes of pairs (x, x), which is the order of np.unique.
+        # Divide the duals among the secrets and the triples that were merged. The rows of sums are in the order of the
+        # classes of pairs (x, x), which is the order of np.unique.
         p, numbers = len(triples.counts), as_rationals(solution.duals)
-        _, place, sizes = np.unique(np.diagonal(pairs.labels), return_inverse=True, return_counts=True)
+        _, row, sizes = np.unique(np.diagonal(pairs.labels), return_inverse=True, return_counts=True)
         sign = -1 if kind == "multiplicative" else 1
-        dual = objects(sign * numbers[p + i] / int(sizes[i]) for i in place.tolist())
+        dual = objects(sign * numbers[p + i] / int(sizes[i]) for i in row.tolist())
         shares = [max(y, Fraction(0)) / int(count) for y, count in zip(numbers[:p], triples.counts, strict=True)]
         used = np.flatnonzero(np.array([share != 0 for share in shares], dtype=bool)[triples.which])
         values = objects(shares[w] for w in triples.which[used])
@@ -166,12 +167,12 @@ def by_orbits(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | N
 def certificate_of_answer(
     ptype: PrivacyType, kind: CapacityKind, matrix: Array, dual: Array, multipliers: PairMultipliers, exactly: bool
 ) -> CapacityCertificate | None:
-    """Return the certificate of a solution, repaired if it is not exact; None if the repair costs much."""
+    """Return the certificate of a solution of a program, repaired if it has floats; None if the proven gap is wide."""
     if exactly:
         return CapacityCertificate(ptype, kind, Channel(matrix), dual, multipliers)
     channel = Channel(private_matrix(ptype, matrix))
     sign = 1 if kind == "multiplicative" else -1
-    # An infeasibility of the duals is subtracted from the bound exactly, which weakens the bound a little.
+    # Correct an infeasibility of the duals exactly, which widens the bound a little.
     worst = slacks(ptype, kind, dual, multipliers).min(axis=1)
     corrected = dual - sign * objects(min(slack, Fraction(0)) for slack in worst)
     certificate = CapacityCertificate(ptype, kind, channel, corrected, multipliers)
@@ -179,11 +180,11 @@ def certificate_of_answer(
 
 
 class Triples:
-    """Privacy inequalities (x, y, j) along essential edges; those with the same classes of pairs are merged."""
+    """Privacy inequalities m[x, j] >= alpha^d(x, y) m[y, j] along essential edges, grouped by classes of pairs."""
 
-    # ``x``, ``y``, ``j``, ``which``: every triple and its class. ``here``, ``there``, ``kind``, ``counts``: for each
-    # class of triples, the classes of (x, j) and (y, j), the kind of the distance of x and y, and the number of
-    # triples.
+    # ``x``, ``y``, ``j`` and ``which`` are all triples and the index of the group of each. For each group, ``here`` and
+    # ``there`` are the classes of (x, j) and (y, j), ``kind`` is the index of the distance of x and y, and ``counts``
+    # is the number of triples.
     def __init__(self, x: Array, y: Array, j: Array, classes: Array) -> None:
         self.x, self.y, self.j = x, y, j
         rows, self.which, self.counts = np.unique(classes, axis=0, return_inverse=True, return_counts=True)
@@ -198,7 +199,8 @@ class Triples:
         both = np.concatenate([edges, edges[:, ::-1]])
         x, y = np.repeat(both[:, 0], n), np.repeat(both[:, 1], n)
         j = np.tile(np.arange(n), len(both))
-        is_constraint = pairs.labels[x, j] != pairs.labels[y, j]  # a variable is at least alpha times itself
+        # if both entries are one variable, the inequality holds
+        is_constraint = pairs.labels[x, j] != pairs.labels[y, j]
         x, y, j = x[is_constraint], y[is_constraint], j[is_constraint]
         return cls(x, y, j, np.column_stack([pairs.labels[x, j], pairs.labels[y, j], similarity.kinds[x, y]]))
 
@@ -206,7 +208,7 @@ class Triples:
 def _program(
     kind: CapacityKind, similarity: Similarity, pairs: PairClasses, triples: Triples, exactly: bool
 ) -> LinearProgram:
-    """Return min -+ sum_x m[x, x] subject to m_R >= alpha^d m_S for each class of triples, and row sums 1."""
+    """Return the program: optimise sum_x m[x, x] subject to m_R >= alpha^d m_S for each group, and row sums 1."""
     unit: Any = Fraction(1) if exactly else 1.0
     dtype = object if exactly else np.float64
     table = similarity.fractions if exactly else similarity.floats
@@ -230,16 +232,16 @@ def _program(
 _MOST_VARIABLES = 2_100
 _MOST_EXACT_VARIABLES = 900
 _ROUNDS = 60
-# Float solutions violate rows by about this much. Adding rows for such violations would not end; the repair corrects
-# them.
+# Float solutions violate rows by about this much. No rows are added for such violations, which would not end; the
+# repair corrects them.
 _BROKEN = 1e-11
 
 PrivacyRows = NDArray[np.int64]
-"""(rows, 3): triples (x, y, j), meaning m[x, j] >= alpha^d(x, y) m[y, j]."""
+"""An array (rows, 3) of triples (x, y, j), each for the inequality m[x, j] >= alpha^d(x, y) m[y, j]."""
 
 
 def by_edge_program(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate from the whole program; None if it is too large or floats fail."""
+    """Return the certificate from the program over essential edges; None if the program is too large or floats fail."""
     n = ptype.space.size
     if n * n > _MOST_VARIABLES or n == 1:
         return None
@@ -262,19 +264,20 @@ def solve_lazily(
     """Return the inequalities that the program needs, and its solution, which violates no other inequality."""
     n, edges = similarity.size, ptype.space.edges
     x, y = np.concatenate([edges, edges[:, ::-1]]).T
-    # The first rows are m[i, j] >= alpha^d m[j, j] for all i and j, or m[j, j] >= alpha^d m[i, j].
+    # Start with the rows m[i, j] >= alpha^d m[j, j] for all i and j (multiplicative), or m[j, j] >= alpha^d m[i, j].
     i, j = (part.ravel() for part in np.nonzero(~np.eye(n, dtype=bool)))
     rows, by_simplex = np.column_stack([i, j, j] if kind == "multiplicative" else [j, i, j]), False
     for _ in range(_ROUNDS):
         solution = (solve_exactly if by_simplex else solve)(_edge_program(kind, similarity, rows, by_simplex))
-        # Add only the worst violated rows: most others hold once these do.
+        # Add only the most violated rows: if these hold, most others hold too.
         table = similarity.fractions if by_simplex else similarity.floats
         matrix = solution.primal.reshape(n, -1)
         gaps = table[similarity.kinds[x, y]][:, None] * matrix[y] - matrix[x]
         edge, j = np.nonzero(gaps > (0 if by_simplex else _BROKEN))
         worst = np.argsort(-gaps[edge, j].astype(np.float64), kind="stable")[: 4 * n]
         broken = np.column_stack([x[edge[worst]], y[edge[worst]], j[worst]]).astype(np.int64)
-        # Floats find the rows that matter; the exact program starts with them and adds rows until none is violated.
+        # Floats find the rows that matter; then the exact program starts with these rows, and adds rows in the same
+        # manner.
         if len(broken) == 0 and by_simplex == exactly:
             return rows, solution
         by_simplex = (exactly and len(broken) == 0) or by_simplex

@@ -1,9 +1,10 @@
-"""The capacities of the privacy type of a symmetric policy, from the capacities of its parts.
+"""Compute the capacity of the privacy type of a symmetric policy, from the capacities of its parts.
 
-Repeated rows change neither sum_y max_x C[x, y] nor sum_y min_x C[x, y]. Mechanisms of the components may use separate
-outcomes, and sum_y max over all secrets is at most the sum over components, so the multiplicative capacity is the sum
-of the multiplicative capacities of the components. With two or more components, no outcome need be possible for all
-secrets, so the additive capacity is 1. (The magnitude of a disjoint union is the sum of the magnitudes too.)
+A part contains the secrets at finite distances from each other; secrets at distance 0 have the same row. Repeated rows
+change neither sum_y max_x C[x, y] nor sum_y min_x C[x, y]. Mechanisms of different parts may use different outcomes,
+and sum_y max_x over all secrets is at most the sum over the parts, so the multiplicative capacity is the sum of the
+multiplicative capacities of the parts. With two or more parts, no outcome need be possible for all secrets, so the
+additive capacity is 1. (The magnitude of a disjoint union is the sum of the magnitudes too.)
 """
 
 from dataclasses import dataclass
@@ -20,17 +21,17 @@ from utmost.design.privacy_types.policy_types import PolicyType
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PolicyCapacity(Display):
-    """The largest leakage of any mechanism of the type of a policy."""
+    """The largest leakage of any mechanism of the privacy type of a policy."""
 
     _shown = ("value", "kind", "parts")
 
     kind: CapacityKind
-    value: Fraction | float  # upper bound; exact if the capacities of the parts are exact
-    lower: Fraction | float  # leakage that some mechanism reaches
+    value: Fraction | float  # upper bound of the capacity; exact if the capacities of the parts are exact
+    lower: Fraction | float  # lower bound of the capacity: leakage that some mechanism attains
     parts: tuple[TypeCapacity, ...]  # capacity of each part, with its certificate; empty if an additive capacity is 1
 
     def verify(self) -> bool:
-        """Check the certificate of every part, and that they prove both numbers."""
+        """Check the certificate of every part, and that the certificates prove `value` and `lower`."""
         if not self.parts:
             return self.kind == "additive" and self.value == self.lower == 1
         low, high = _summed_bounds(self.parts)
@@ -43,7 +44,7 @@ class PolicyCapacity(Display):
 
 
 def policy_capacity(ptype: PolicyType, kind: CapacityKind = "multiplicative") -> PolicyCapacity:
-    """Return the largest leakage of any mechanism of the type of a symmetric policy, for any gain and any prior.
+    """Return the largest leakage of any mechanism of the privacy type of a symmetric policy, for any gain and prior.
 
     Raises:
         Unsupported: for a policy that is not symmetric, and for a part too large for every method.
@@ -65,7 +66,7 @@ def policy_capacity(ptype: PolicyType, kind: CapacityKind = "multiplicative") ->
 
 
 def _summed_bounds(parts: tuple[TypeCapacity, ...]) -> tuple[Fraction | float, Fraction | float]:
-    """Return the sums of the lower and of the upper bounds; floats are rounded outward."""
+    """Return the sum of the lower bounds and the sum of the upper bounds of parts; floats are rounded outward."""
     low, high = (sum((Fraction(end) for end in ends), Fraction(0)) for ends in zip(*map(_ends, parts), strict=True))
     exactly = all(isinstance(end, Fraction) for part in parts for end in _ends(part))
     return (low, high) if exactly else (round_down(low), round_up(high))

@@ -1,4 +1,4 @@
-"""The matrix alpha^d of a privacy type: its distinct entries, and bounds of its row sums."""
+"""Store the matrix alpha^d of a privacy type by its distinct entries, and bound its row sums."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,12 +29,12 @@ class Similarity:
 
     # A column of a private channel with entry 1 at y lies between E[., y] and 1 / E[., y].
     level: Level
-    kinds: NDArray[np.int32]  # (n, n) the number of the distance of each pair; 0 is distance 0
+    kinds: NDArray[np.int32]  # (n, n) the index of the distance of each pair in `lengths`; 0 is distance 0
     lengths: tuple[Length, ...]  # the distinct distances, exact and ascending
 
     @classmethod
     def of(cls, ptype: PrivacyType) -> "Similarity":
-        """Return the similarity of a type, computed once in O(n^2); it holds 4 n^2 bytes as long as the type exists."""
+        """Return the similarity of a type; compute it once in O(n^2), and cache 4 n^2 bytes while the type exists."""
         if ptype not in _similarities:
             kinds, lengths = _kinds(ptype.space)
             _similarities[ptype] = cls(ptype.level, frozen(kinds), lengths)
@@ -46,18 +46,18 @@ class Similarity:
 
     @cached_property
     def is_rational(self) -> bool:
-        """Whether every power is rational."""
+        """Whether alpha^d is rational for every distance d."""
         return all(not isinstance(d, Surd) and (d == 0 or self.level.scaled(d).is_rational) for d in self.lengths)
 
     @cached_property
     def fractions(self) -> Array:
-        """alpha^d for each kind, as Fractions; only if all are rational."""
+        """The powers alpha^d for each distance, as Fractions; read it only if `is_rational`."""
         rational = (d for d in self.lengths if not isinstance(d, Surd))
         return frozen(objects(self.level.scaled(d).alpha_fraction() if d else Fraction(1) for d in rational))
 
     @cached_property
     def floats(self) -> NDArray[np.float64]:
-        """alpha^d for each kind, as float64, for searches but not for proofs."""
+        """The powers alpha^d for each distance, as float64, for searches but not for proofs."""
         return frozen(np.exp(-self.level.epsilon_float * np.array([near_length(d) for d in self.lengths])))
 
     def intervals(self, bits: int) -> tuple[Interval, ...]:
@@ -65,7 +65,7 @@ class Similarity:
         return power_intervals(self.level, self.lengths, bits)
 
     def matrix(self, sign: int = 1, floats: bool = False) -> Array:
-        """Return alpha^(sign d), (n, n): Fractions if all are rational and not ``floats``, else float64."""
+        """Return the matrix alpha^(sign d): float64 if ``floats`` or if a power is irrational, else Fractions."""
         table = self.floats if floats or not self.is_rational else self.fractions
         return frozen((table if sign > 0 else 1 / table)[self.kinds])
 
@@ -73,7 +73,7 @@ class Similarity:
 def _kinds(space: Space) -> tuple[NDArray[np.int32], tuple[Length, ...]]:
     metric = space.metric
     if isinstance(metric, EuclideanGridMetric):
-        # All squared distances occur from a corner, where they are numbered.
+        # Every distance occurs between a corner and some point, so number the squared distances from a corner.
         squares = np.unique(metric.squares(0, np.arange(metric.size)))
         number = np.zeros(int(squares[-1]) + 1, dtype=np.int32)
         number[squares] = np.arange(len(squares))
@@ -94,7 +94,7 @@ def _kinds(space: Space) -> tuple[NDArray[np.int32], tuple[Length, ...]]:
 
 
 BITS = 96
-# If a common denominator would be longer than this, fixed-point numbers are used instead.
+# If a common denominator would be longer than this many bits, fixed-point numbers are used.
 _LONGEST = 1 << 14
 
 
@@ -107,17 +107,17 @@ def row_sums(ptype: PrivacyType, weights: Array, sign: int) -> tuple[list[Fracti
         return [Fraction(0)] * len(weights), [Fraction(0)] * len(weights)
     similarity = Similarity.of(ptype)
     low, high, scale = scaled_table(similarity, sign)
-    weights, places = weights[used], similarity.kinds[:, used]
+    weights, kinds = weights[used], similarity.kinds[:, used]
     common = lcm(*(w.denominator for w in weights.tolist()))
     scaled = objects(w.numerator * (common // w.denominator) for w in weights.tolist())
-    below, unit = table_product(low, places, scaled), scale * common
-    apart = max((high - low).tolist()) * sum(scaled.tolist())
-    exactly = [Fraction(t, unit) for t in below]
-    return exactly, exactly if apart == 0 else [s + Fraction(apart, unit) for s in exactly]
+    below, unit = table_product(low, kinds, scaled), scale * common
+    width = max((high - low).tolist()) * sum(scaled.tolist())
+    lower = [Fraction(t, unit) for t in below]
+    return lower, lower if width == 0 else [s + Fraction(width, unit) for s in lower]
 
 
 def scaled_table(similarity: Similarity, sign: int) -> tuple[Array, Array, int]:
-    """Return alpha^(sign d) for each kind over one denominator, rounded down and up; both are the same if exact."""
+    """Return alpha^(sign d) for each distance as integers over one denominator, rounded down and up; equal if exact."""
     if similarity.is_rational:
         exactly = similarity.fractions if sign > 0 else 1 / similarity.fractions
         scale = lcm(*(p.denominator for p in exactly.tolist()))
@@ -130,7 +130,7 @@ def scaled_table(similarity: Similarity, sign: int) -> tuple[Array, Array, int]:
 
 
 def _line_sums(ptype: PrivacyType, weights: Array, sign: int) -> tuple[list[Fraction], list[Fraction]]:
-    """Return E w as (sum from the left) + w + (sum from the right), by one pass down and one pass up."""
+    """Return `row_sums` on counts, in O(n): sum from the left + w + sum from the right."""
     a: Any
     zero: Any
     if ptype.level.is_rational:
@@ -151,7 +151,7 @@ def _line_sums(ptype: PrivacyType, weights: Array, sign: int) -> tuple[list[Frac
 
 
 def farthest(ptype: PrivacyType, sign: int) -> tuple[list[Fraction], list[Fraction]]:
-    """Return lower and upper bounds of alpha^(sign d) at the secret farthest from each secret."""
+    """Return, for each secret, bounds of alpha^(sign d), where d is the distance to the farthest secret."""
     metric = ptype.space.metric
     if isinstance(metric, LineMetric):
         steps = [max(j, metric.n - j) for j in range(metric.n + 1)]
@@ -177,5 +177,5 @@ def _signed(power: Interval, sign: int) -> Interval:
 
 
 def _zeros(epsilon: float, length: Fraction | Surd, sign: int) -> int:
-    """Return the number of additional bits for a division by alpha^length."""
+    """Return the number of additional bits that a division by alpha^length needs."""
     return 0 if sign > 0 else int(3 * epsilon * float(length)) + 2

@@ -1,1 +1,1 @@
-"""Posteriors and hypers, vulnerabilities and uncertainties, leakage and capacities of a channel."""
+"""Measure what a channel leaks: posteriors, vulnerabilities, uncertainties, leakage and capacity."""

@@ -1,6 +1,6 @@
-"""Capacities of channels: the largest leakage of a kind, and a prior that attains it.
+"""Compute the largest leakage of a channel over all priors, for one measure, and a prior that attains it.
 
-The capacity for one measure is the largest leakage over all priors, which is attained at one of finitely many priors.
+The largest leakage is attained at one of finitely many priors.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ from utmost.core.exact.numbers import natural
 from utmost.design.channels.channel import Channel
 
 CapacityKind = Literal["multiplicative", "additive"]
-"""The kind of leakage: the ratio or the difference of the adversary's best gains with and without the outcome."""
+"""Kind of leakage: the ratio, or the difference, of the adversary's best gains with and without the outcome."""
 
 
 def check_kind(kind: str) -> None:
@@ -28,13 +28,13 @@ def check_kind(kind: str) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Capacity(Display, PickledByFields):
-    """The largest leakage of a kind, with a mechanism that attains it and a proof."""
+    """The largest multiplicative or additive leakage, with a mechanism that attains it and a proof."""
 
     _shown: ClassVar[tuple[str, ...]] = ("value", "mechanism")
 
     value: Fraction | float  # a Fraction if the capacity is known to be rational
-    mechanism: Channel  # the channel itself; for a privacy type, a channel of the type that leaks most
-    # A prior and a gain (`Attained`); for a type, a proof that no channel of the type leaks more.
+    mechanism: Channel  # the given channel; for a privacy type, a channel of the type with the largest leakage
+    # For a channel, a prior and a gain (`Attained`); for a type, a proof that no channel of the type leaks more.
     certificate: Any = None
 
     def __float__(self) -> float:
@@ -42,18 +42,18 @@ class Capacity(Display, PickledByFields):
 
 
 class LeakageMeasure(Protocol):
-    """A measure that gives the leakage of a channel at a prior."""
+    """A measure of information that gives the leakage of a channel at a prior."""
 
     def multiplicative_leakage(self, channel: object, prior: object = None) -> Fraction | float:
-        """The factor by which the outcome improves the measure."""
+        """Return the factor by which the outcome improves the adversary's measure."""
 
     def additive_leakage(self, channel: object, prior: object = None) -> Fraction | float:
-        """The difference by which the outcome improves the measure."""
+        """Return the difference by which the outcome improves the adversary's measure."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Attained(Display):
-    """A prior and a measure for which a channel leaks as much as its capacity."""
+    """A prior and a measure for which the leakage of a channel equals its capacity."""
 
     channel: Channel  # (n, m)
     prior: Array  # (n,)
@@ -76,7 +76,7 @@ class Attained(Display):
 
 
 def exclusion_gain(n: int) -> Array:
-    """g(x, w) = 1 - n if w = x, else 1: the gain for naming a value that the secret does not have."""
+    """Return the gain for naming a value that the secret does not have: g(x, w) = 1 - n if w = x, else 1."""
     n = natural(n, "n", 1)
     gain = np.full((n, n), Fraction(1), dtype=object)
     np.fill_diagonal(gain, Fraction(1 - n))
@@ -93,14 +93,15 @@ def total(values: Array) -> Fraction | float:
 
 
 Worth = Callable[[int, Any], Any]
-"""The worth of a set of rows, as a function of its size and of the sum of its largest entries in each column."""
+"""Worth of a set of rows: a function of its size, and of the sum over the columns of the largest entry in the set."""
 
 
 def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:
     """Return the set S of rows with the largest worth(|S|, sum_y max_{x in S} C[x, y]), for nonnegative (n, m) C."""
-    # The sum is submodular: no j rows add more than the j largest gains of single rows, which bounds all larger sets.
-    # ``worth`` must not grow with the size alone, so rows that add nothing are never needed. The problem is NP-hard:
-    # the time is exponential in n in the worst case, and below a second for random matrices with tens of rows.
+    # The sum is submodular: j more rows add at most the sum of the j largest gains of single rows, which bounds the
+    # worth of all larger sets. ``worth`` must not grow with the size if the sum is equal, so rows that add nothing are
+    # never needed. The problem is NP-hard: the time is exponential in n in the worst case, and below a second for
+    # random matrices with tens of rows.
     scale = lcm(*(x.denominator for x in matrix.flat)) if is_exact(matrix) else None
     rows = matrix if scale is None else np.array([[int(x * scale) for x in row] for row in matrix], dtype=object)
     value: Worth = worth if scale is None else lambda k, f: worth(k, Fraction(f, scale))
@@ -114,7 +115,7 @@ def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:
         left, gains = left[order][gains[order] > 0], gains[order][gains[order] > 0]
         if not left.size:
             continue
-        # An upper bound on the worth of sets that hold the chosen rows and at least one other row.
+        # Skip sets if an upper bound on the worth of all sets with the chosen rows and more rows is too small.
         sums = reached.sum() + np.cumsum(gains)
         if max(value(len(chosen) + j + 1, most) for j, most in enumerate(sums)) <= best[0]:
             continue
@@ -135,9 +136,8 @@ def _dot(a: _IntegerRay, b: _IntegerRay) -> int:
 def corner_priors(payments: Array, is_gain: bool) -> Array:
     """Return all corners of the regions {p : action w is best}, over all actions w, as a (c, n) array of Fractions."""
     # On a region the prior measure is linear and the posterior measure is convex (or concave), so their difference and
-    # ratio are largest at a corner. Double description method: the time grows with the number of corners, which can be
-    # exponential in n.
-    # The payments of each different action, as integers over one denominator.
+    # ratio are largest at a corner. The double description method finds the corners; its time grows with their number,
+    # which can be exponential in n. First scale the payments of each different action to integers.
     rational = [[Fraction(x) for x in column] for column in payments.T]
     scale = (1 if is_gain else -1) * lcm(*(x.denominator for column in rational for x in column))
     actions = list(dict.fromkeys(tuple(int(x * scale) for x in column) for column in rational))
@@ -158,8 +158,8 @@ def _extreme_rays(n: int, cuts: list[_IntegerRay]) -> list[_IntegerRay]:
         on = [frozenset(k for k, face in enumerate(faces) if _dot(face, ray) == 0) for ray in rays]
         inside = [ray for ray, value in zip(rays, sums, strict=True) if value >= 0]
         # The new face cuts the edges between adjacent rays on its two sides. Two rays are adjacent if no third ray lies
-        # on every face on which both lie.
-        ups, downs = ([k for k, value in enumerate(sums) if value * way > 0] for way in (1, -1))
+        # on every face that contains both.
+        ups, downs = ([k for k, value in enumerate(sums) if value * side > 0] for side in (1, -1))
         for up, down in product(ups, downs):
             both = on[up] & on[down]
             if len(both) >= n - 2 and not any(both <= on[k] for k in range(len(rays)) if k not in (up, down)):
@@ -175,8 +175,8 @@ def best_of_corners(
     C: Channel, measure: LeakageMeasure, kind: CapacityKind, corners: Iterable[Array], payments: Array | None = None
 ) -> Capacity:
     """Return the largest leakage of a channel by a measure among some priors, with the prior that attains it."""
-    # On each region of priors with one best action, additive leakage is convex, and the sets of low multiplicative
-    # leakage are convex, so the corners of all regions suffice; see proofs/theory/leakage.md.
+    # On each region of priors with one best action, the additive leakage is convex and the multiplicative leakage
+    # quasiconvex, so both are largest at a corner of a region; see proofs/theory/leakage.md.
     leak = measure.multiplicative_leakage if kind == "multiplicative" else measure.additive_leakage
     tried = corners if C.is_exact else map(to_floats, corners)
     value, prior = max(((leak(C, p), p) for p in tried), key=lambda leaking: leaking[0])
@@ -184,9 +184,9 @@ def best_of_corners(
 
 
 def best_guess(C: Channel, kind: CapacityKind) -> Array:
-    """Return the corner with the largest leakage for one guess of the secret: uniform on some set of secrets."""
-    # The multiplicative kind is for Bayes risk. The multiplicative leakage of Bayes vulnerability needs no search,
-    # because it is largest at the uniform prior on all secrets.
+    """Return the prior with the largest leakage for one guess of the secret; it is uniform on some set of secrets."""
+    # The multiplicative leakage here is that of Bayes risk. That of Bayes vulnerability needs no search, because it is
+    # largest at the uniform prior on all secrets.
     return uniform_on(
         best_subset(C.matrix, _multiplicative_leakage_on_set if kind == "multiplicative" else _additive_leakage_on_set),
         C.shape[0],
@@ -195,7 +195,7 @@ def best_guess(C: Channel, kind: CapacityKind) -> Array:
 
 def uniform_on_sets(n: int) -> Iterator[Array]:
     """Yield the uniform priors on the 2^n - 1 nonempty sets of secrets."""
-    # Guessing entropy is linear on each region where the probabilities have a fixed order; these are the corners.
+    # Guessing entropy is linear on each region of priors with a fixed order of probabilities; these are its corners.
     for chosen in range(1, 1 << n):
         yield uniform_on([x for x in range(n) if chosen >> x & 1], n)
 
@@ -207,10 +207,10 @@ def uniform_on(inside: Sequence[int], n: int) -> Array:
 
 
 def _additive_leakage_on_set(size: int, right: Fraction | float) -> Fraction | float:
-    """Return the additive leakage of one guess at the uniform prior on a set: right/size - 1/size."""
+    """Return the additive leakage of one guess at the uniform prior on a set of secrets: right/size - 1/size."""
     return (right - 1) / size
 
 
 def _multiplicative_leakage_on_set(size: int, right: Fraction | float) -> Fraction | float:
-    """Return the multiplicative leakage (1 - 1/size) / (1 - right/size) of Bayes risk at the uniform prior on a set."""
+    """Return the multiplicative leakage of Bayes risk at a uniform prior on a set: (1 - 1/size) / (1 - right/size)."""
     return 1 if size == 1 else inf if size - right <= 0 else (size - 1) / (size - right)

@@ -1,4 +1,4 @@
-"""Uncertainties that are no expected loss of one action: Shannon entropy and guessing entropy; the Shannon capacity."""
+"""Compute Shannon entropy, mutual information, guessing entropy, and the Shannon capacity of a channel."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,21 +26,21 @@ _MOST_ROUNDS, _NEWTON_EVERY = 20_000, 20
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ShannonBounds(Display):
-    """A prior and bounds of the Shannon capacity in bits: lower <= capacity <= upper."""
+    """A prior, and the bounds of the Shannon capacity that it proves, in bits: lower <= capacity <= upper."""
 
     # The lower bound is the mutual information at the prior; the upper bound is max_x D(C[x] || q), where q is the
-    # distribution of outcomes at the prior. Both are moved outward by the largest possible rounding error.
+    # distribution of outcomes at the prior. Both bounds include the largest possible rounding error.
     prior: Array
     lower: float
     upper: float
 
 
 def shannon_capacity(channel: Channel, gap: float = 1e-9) -> Capacity:
-    """Return the maximum over priors of the mutual information of secret and outcome, in bits.
+    """Return the Shannon capacity: the maximum over priors of the mutual information of secret and outcome, in bits.
 
-    The method is the iteration of Blahut and Arimoto, p_x <- p_x 2^D(C[x] || q) / sum, with occasional Newton steps on
-    the optimality condition D(C[x] || q) = capacity for all x with p_x > 0; a Newton step is used if it narrows the
-    bounds.
+    The method is the iteration of Blahut and Arimoto, p_x <- p_x 2^D(C[x] || q) / sum, where q is the distribution of
+    outcomes. Every 20 rounds, Newton steps on the optimality condition D(C[x] || q) = capacity, for all x with p_x > 0,
+    are used if they narrow the bounds.
 
     Args:
         channel: (n, m); exact entries are rounded to floats.
@@ -50,7 +50,7 @@ def shannon_capacity(channel: Channel, gap: float = 1e-9) -> Capacity:
         A `Capacity` whose value is the lower bound, never above the capacity; the certificate is a `ShannonBounds`.
 
     Raises:
-        SolverFailed: if the bounds do not come within ``gap``.
+        SolverFailed: if the bounds stay farther apart than ``gap``.
 
     >>> half = shannon_capacity(Channel([["3/4", "1/4"], ["1/4", "3/4"]]))
     >>> round(half.value, 9), half.certificate.upper - half.value < 1e-9
@@ -83,15 +83,15 @@ def shannon_capacity(channel: Channel, gap: float = 1e-9) -> Capacity:
 
 
 def bounds_at(rows: Array, prior: Array) -> ShannonBounds:
-    """Return the bounds of the Shannon capacity that a prior (n,) proves for rows (n, m), both float64."""
+    """Return the bounds of the Shannon capacity that a prior (n,) proves for the rows (n, m) of a channel."""
     each, information = _divergences(rows, prior), _information(rows, prior)
-    # Each term has an error of a few units in the last place of p log p; a sum has the errors of all its terms.
+    # Each term p log p has an error of a few units in the last place; the error of a sum is at most that of all terms.
     error = 2.0**-50 * (8 + rows.shape[1] + len(rows)) * max(1.0, information)
     return ShannonBounds(frozen(prior.copy()), max(0.0, information - error), float(each.max()) + error)
 
 
 def _divergences(rows: Floats, prior: Floats) -> Floats:
-    """Return D(C[x] || q) in bits, for every secret x."""
+    """Return D(C[x] || q) in bits for every secret x, where q is the distribution of outcomes at the prior."""
     q = prior @ rows
     shown = rows > 0
     ratios = np.divide(rows, q, out=np.ones_like(rows), where=shown & (q > 0))
@@ -106,7 +106,8 @@ def _information(rows: Floats, prior: Floats) -> float:
 
 
 def _newton_steps(rows: Floats, prior: Floats) -> Floats:
-    """Return the prior after Newton steps: secrets leave its support at 0, and the most informative one enters."""
+    """Return the prior after Newton steps if they narrow the bounds, else the given prior."""
+    # A secret whose probability reaches 0 leaves the support; if no step improves, the most informative secret enters.
     p = np.where(prior > 1e-9 * prior.max(), prior, 0.0)  # tiny probabilities become 0; their secrets may enter again
     p = p / p.sum()
     for _ in range(20 + 5 * len(p)):
@@ -125,9 +126,9 @@ def _newton_steps(rows: Floats, prior: Floats) -> Floats:
 
 
 def _damped_step(rows: Floats, p: Floats) -> Floats | None:
-    """Return p after the part of a Newton step that stays in the simplex and gains information, or None."""
+    """Return p after the part of a Newton step that stays in the simplex and adds information; None if none does."""
     used = np.flatnonzero(p > 0)
-    # The Newton step makes all D_x equal to first order and preserves the sum of p.
+    # A Newton step makes all divergences equal to first order, and preserves the sum of p.
     k, q = len(used), p[used] @ rows[used]
     shown = q > 0
     system = np.ones((k + 1, k + 1))
@@ -152,7 +153,7 @@ def _damped_step(rows: Floats, p: Floats) -> Floats | None:
 
 @dataclass(frozen=True, slots=True)
 class ShannonEntropy(Measure):
-    """H(p) = sum_x p_x log2(1/p_x) in bits, a float; the additive leakage is the mutual information."""
+    """Shannon entropy H(p) = sum_x p_x log2(1/p_x) in bits, a float; its additive leakage is the mutual information."""
 
     @property
     def name(self) -> str:
@@ -172,20 +173,20 @@ class ShannonEntropy(Measure):
         return np.asarray(_log_ratio_terms(joint, np.broadcast_to(joint.sum(axis=0), joint.shape), sign=-1).sum(axis=0))
 
     def additive_leakage(self, channel: object, prior: object = None) -> float:
-        """Return the mutual information sum J[x, y] log2(J[x, y] / (p_x w_y)), without cancellation."""
+        """Return the mutual information sum J[x, y] log2(J[x, y] / (p_x w_y)) in bits, without cancellation."""
         joint = columns_of(channel, prior)
         J = to_floats(joint) if is_exact(joint) else joint
         independent = J.sum(axis=1)[:, None] * J.sum(axis=0)[None, :]
         return max(0.0, float(_log_ratio_terms(J, independent, sign=1).sum()))
 
     def capacity(self, channel: object, kind: CapacityKind = "multiplicative") -> Capacity:
-        """Return the multiplicative or the additive capacity; the additive one is `shannon_capacity`."""
+        """Return `shannon_capacity` for the additive kind; raise Unsupported for the multiplicative kind."""
         return shannon_capacity(as_channel(channel)) if kind == "additive" else Measure.capacity(self, channel, kind)
 
 
 @dataclass(frozen=True, slots=True)
 class GuessingEntropy(Measure):
-    """G(p) = sum_i i p_(i) with p_(1) >= p_(2) >= ...: the expected number of guesses, the most likely secret first."""
+    """Guessing entropy G(p) = sum_i i p_(i), p_(1) >= p_(2) >= ...: the expected number of guesses, likeliest first."""
 
     @property
     def name(self) -> str:
@@ -200,17 +201,17 @@ class GuessingEntropy(Measure):
         return False
 
     def of_columns(self, J: Array) -> Array:
-        turns = np.arange(len(J), 0, -1)
-        weights = fractions(turns) if is_exact(J) else turns.astype(np.float64)
+        guesses = np.arange(len(J), 0, -1)
+        weights = fractions(guesses) if is_exact(J) else guesses.astype(np.float64)
         return np.asarray((np.sort(J, axis=0) * weights[:, None]).sum(axis=0))
 
     def strategy(self, channel: object, prior: object = None) -> NDArray[np.intp]:
-        """Return (n, m) orders of guesses, one column for each outcome; ties are in order of secrets."""
+        """Return the best order of guesses for each outcome as a column, (n, m); ties are in order of secrets."""
         J = columns_or_prior(channel, prior)
         return frozen(np.argsort(-J, axis=0, kind="stable"))
 
     def capacity(self, channel: object, kind: CapacityKind = "multiplicative") -> Capacity:
-        """Return the largest leakage among the uniform priors on the 2^n - 1 nonempty sets of secrets."""
+        """Return the largest leakage over all priors; a uniform prior on one of 2^n - 1 sets of secrets attains it."""
         check_kind(kind)
         C = as_channel(channel)
         return best_of_corners(C, self, kind, uniform_on_sets(C.shape[0]))
@@ -223,7 +224,7 @@ def _log_ratio_terms(J: Any, other: Any, sign: int) -> Any:
 
 
 shannon_entropy = ShannonEntropy()
-"""H(p) = sum_x p_x log2(1/p_x), in bits."""
+"""Shannon entropy H(p) = sum_x p_x log2(1/p_x), in bits."""
 
 guessing_entropy = GuessingEntropy()
-"""G(p) = the expected number of guesses until the secret is found."""
+"""Guessing entropy G(p), the expected number of guesses until the secret is found."""

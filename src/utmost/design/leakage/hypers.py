@@ -1,4 +1,4 @@
-"""Hypers: the posteriors of a prior under a channel, with the probability of each posterior."""
+"""Compute the posteriors of a prior under a channel, with their probabilities: a hyper-distribution."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from utmost.errors import NotAPrior, OutOfRange
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hyper(Display, PickledByFields):
-    """A distribution of posteriors: posterior ``posteriors[:, y]`` has probability ``weights[y]``.
+    """A distribution of posteriors (hyper-distribution): posteriors[:, y] has the probability weights[y].
 
     All posteriors differ, and all weights are positive. The mean of the posteriors is the prior (lemma 1).
 
@@ -47,19 +47,19 @@ class Hyper(Display, PickledByFields):
 
     @property
     def joint(self) -> Array:
-        """J[x, y] = weights[y] posteriors[x, y], the joint probability of secret and posterior, (n, m)."""
+        """The joint probability of secret and posterior, J[x, y] = weights[y] posteriors[x, y], (n, m)."""
         return frozen(np.asarray(self.posteriors * self.weights))
 
     @property
     def prior(self) -> Array:
-        """The mean of the posteriors, (n,): lemma 1."""
+        """The prior (n,), which is the mean of the posteriors."""
         return frozen(np.asarray(self.joint.sum(axis=1)))
 
     def channel(self) -> Channel:
         """Return the abstract channel C[x, y] = J[x, y] / prior[x], which maps the prior to this hyper.
 
-        It equals the channel from which the hyper was computed, up to the order of outcomes, with proportional columns
-        merged.
+        The result is the channel from which the hyper was computed, with proportional columns merged, up to the order
+        of outcomes.
 
         Raises:
             NotAPrior: if a secret has prior probability 0, because the hyper does not determine its row.
@@ -97,19 +97,19 @@ class Hyper(Display, PickledByFields):
 
 
 def hyper(channel: Channel | object, prior: object, tolerance: float = 1e-12) -> Hyper:
-    """[p, C]: the posteriors p(x | y) = p_x C[x, y] / w_y, each with its weight w_y = sum_x p_x C[x, y].
+    """Return the hyper [p, C]: the posteriors p(x | y) = p_x C[x, y] / w_y with their weights w_y = sum_x p_x C[x, y].
 
     Outcomes of probability zero are removed, and outcomes with equal posteriors are merged.
 
     Args:
-        channel: (n, m).
-        prior: (n,), or a consumer, whose prior is used.
+        channel: Channel C, (n, m).
+        prior: Prior p, (n,), or a consumer, whose prior is used.
         tolerance: Largest difference of entries of two float64 posteriors that are merged. Exact posteriors are merged
             if they are equal.
 
     Raises:
         NotAChannel, NotAPrior: for an invalid channel or prior.
-        OutOfRange: if the prior has other than n entries.
+        OutOfRange: if the number of entries of the prior is not n.
 
     Source: [fernandes2022], section II-A; the example is figure 1.
 
@@ -126,7 +126,7 @@ def hyper(channel: Channel | object, prior: object, tolerance: float = 1e-12) ->
 
 
 def joint(channel: Channel | object, prior: object) -> Array:
-    """J[x, y] = p_x C[x, y]: the joint probability of secret x and outcome y, (n, m)."""
+    """Return the joint probabilities of secret x and outcome y, J[x, y] = p_x C[x, y], (n, m)."""
     C, belief = as_channel(channel), as_prior(prior)
     if C.shape[0] != len(belief):
         raise OutOfRange(
@@ -139,12 +139,12 @@ def joint(channel: Channel | object, prior: object) -> Array:
 
 
 def as_prior(prior: object) -> Array:
-    """Return a checked prior, or the prior of a consumer."""
+    """Return a prior after a check, or the prior of a consumer."""
     return prior.prior if isinstance(prior, Consumer) else check_prior(prior)
 
 
 def hyper_of(posteriors: object, weights: object) -> Hyper:
-    """Return the hyper of given posteriors and weights, after checking them and merging equal posteriors.
+    """Return the hyper with given posteriors and weights; check both, and merge equal posteriors.
 
     Args:
         posteriors: (n, m), each column a distribution.

@@ -1,4 +1,4 @@
-"""Measures of information: vulnerabilities by gains, uncertainties by losses."""
+"""Measure what an adversary learns from a mechanism: vulnerabilities by gains, uncertainties by losses, leakage."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -35,10 +35,11 @@ from utmost.errors import NotALoss, OutOfRange, Unsupported
 
 
 class Measure(Display, ABC):
-    """A vulnerability V (convex; observing raises it) or an uncertainty U (concave; observing lowers it).
+    """A vulnerability V of the secret (convex in the prior), or an uncertainty U about the secret (concave).
 
-    A measure is extended to unnormalised columns J[., y] of a joint distribution by V(c p) = c V(p), so the posterior
-    measure is the sum over the columns.
+    An observation makes a vulnerability larger and an uncertainty smaller, on average. A measure is extended to
+    unnormalised columns J[., y] of a joint distribution by V(c p) = c V(p), so the posterior measure is the sum over
+    the columns.
     """
 
     __slots__ = ()
@@ -51,16 +52,16 @@ class Measure(Display, ABC):
     @property
     @abstractmethod
     def meaning(self) -> str:
-        """The meaning of the measure in a few words; empty if the name suffices."""
+        """What the measure means, in a few words; empty if the name suffices."""
 
     @property
     @abstractmethod
     def rises(self) -> bool:
-        """Whether the measure is a vulnerability, which observing raises; otherwise it is an uncertainty."""
+        """True for a vulnerability, which observations make larger; False for an uncertainty."""
 
     @abstractmethod
     def of_columns(self, J: Array) -> Array:
-        """Return the measure of the posterior times the column sum, for each column of an (n, m) joint distribution."""
+        """Return, for each column of a joint distribution (n, m), the measure of the posterior times the column sum."""
 
     def prior(self, prior: object) -> Fraction | float:
         """Return the measure of a prior (n,), before any observation."""
@@ -76,14 +77,14 @@ class Measure(Display, ABC):
         return total(self.of_columns(columns_of(channel, prior)))
 
     def additive_leakage(self, channel: object, prior: object = None) -> Fraction | float:
-        """Return the gain from observing the outcome: V[p, C] - V(p), or U(p) - U[p, C]; at least 0."""
+        """Return the change of the measure by the outcome: V[p, C] - V(p), or U(p) - U[p, C]; at least 0."""
         J = columns_of(channel, prior)
         before, after = self._before_and_after(J)
         gained = after - before if self.rises else before - after
         return gained if isinstance(gained, Fraction) else max(gained, 0.0)
 
     def multiplicative_leakage(self, channel: object, prior: object = None) -> Fraction | float:
-        """Return the gain as a factor: V[p, C] / V(p), or U(p) / U[p, C]; at least 1, and infinite if U[p, C] = 0."""
+        """Return the factor of change by the outcome: V[p, C] / V(p), or U(p) / U[p, C]; 1 to infinity."""
         J = columns_of(channel, prior)
         before, after = self._before_and_after(J)
         large, small = (after, before) if self.rises else (before, after)
@@ -93,7 +94,7 @@ class Measure(Display, ABC):
         return ratio if isinstance(ratio, Fraction) else max(ratio, 1.0)
 
     def strategy(self, channel: object, prior: object = None) -> Remap | NDArray[np.intp]:
-        """Return the best action for each outcome, which attains the posterior measure.
+        """Return the best action for each outcome; these actions attain the posterior measure.
 
         Raises:
             Unsupported: for a measure that no strategy attains.
@@ -143,18 +144,18 @@ def columns_of(channel: object, prior: object = None) -> Array:
 
 
 def columns_or_prior(channel: object, prior: object) -> Array:
-    """Return `columns_of` a channel and a prior; a prior alone becomes the single column (n, 1)."""
+    """Return `columns_of`; but if ``channel`` is a prior or a consumer and ``prior`` is None, the prior as (n, 1)."""
     if prior is None and not hasattr(channel, "posteriors"):
         return as_prior(channel)[:, None]
     return columns_of(channel, prior)
 
 
 TIE = 2.0**-44
-"""Relative distance at which two float64 scores count as equal."""
+"""Relative difference up to which two float64 scores count as equal."""
 
 
 def scores(payments: Array, joint: Array) -> Array:
-    """Return sum_x J[x, y] payments[x, w], (k, m): the expected payment of action w at outcome y, times P(y)."""
+    """Return sum_x joint[x, y] payments[x, w], (k, m): the expected payment of action w at outcome y, times P(y)."""
     check_array(payments, "payments", 2)
     check_array(joint, "joint distribution", 2)
     pay, J = same_numbers(payments, joint)
@@ -162,7 +163,7 @@ def scores(payments: Array, joint: Array) -> Array:
 
 
 def least_actions(scored: Array, tie: float = TIE) -> Remap:
-    """Return the action with the least score in each column (k, m); ties give the smallest action and are recorded."""
+    """Return the action with the least score in each column (k, m); the smallest of several, with ties in the remap."""
     # Float64 scores tie at a relative distance of ``tie``: sums of positive terms have errors of some units of 2^-53.
     check_array(scored, "scores", 2)
     if not scored.size:
@@ -173,18 +174,18 @@ def least_actions(scored: Array, tie: float = TIE) -> Remap:
 
 
 class Rule(Protocol):
-    """A rule that gives payments for any number of secrets."""
+    """A rule that gives a matrix of payments for any number of secrets."""
 
     def matrix(self, secrets: int, /) -> Array:
-        """The (n, k) payments for n secrets."""
+        """Return the payments of k actions for n secrets, (n, k)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PaidMeasure(Measure):
-    """The expected payment of the best action: max_w sum_x p_x g(x, w) of a gain, min_w sum_x p_x l(x, w) of a loss."""
+    """The best expected payment of an action: max_w sum_x p_x g(x, w) of gains or min_w sum_x p_x l(x, w) of losses."""
 
-    paid: Array | Rule  # (n, k), or a rule for any number of secrets
-    is_gain: bool  # gains; otherwise losses
+    paid: Array | Rule  # gains or losses (n, k), or a rule that gives them for any number of secrets
+    is_gain: bool  # whether payments are gains, not losses
     title: str
     meaning: str = ""
     actions: tuple[Hashable, ...] | None = None  # names of the actions
@@ -198,7 +199,7 @@ class PaidMeasure(Measure):
         return self.is_gain
 
     def payments(self, n: int) -> Array:
-        """Return the (n, k) payments for n secrets."""
+        """Return the gains or losses of k actions for n secrets, (n, k)."""
         matrix = self.paid if isinstance(self.paid, np.ndarray) else self.paid.matrix(n)
         if len(matrix) != n:
             kind = "gain" if self.is_gain else "loss"
@@ -210,11 +211,11 @@ class PaidMeasure(Measure):
         return matrix
 
     def of_columns(self, J: Array) -> Array:
-        # the expected gain of guessing x is J[x, .] itself: no product is needed
+        # The expected gain of the guess x is J[x, .], so no product is needed.
         if self.paid is losses.nib and self.is_gain:
             return np.asarray(J.max(axis=0))
         if self.paid is losses.binary and not self.is_gain:
-            # In floats a difference from the largest entry would lose the small ones.
+            # In floats, the column sum minus the largest entry would lose small entries, so add all other entries.
             return np.asarray(J.sum(axis=0) - J.max(axis=0) if is_exact(J) else np.sort(J, axis=0)[:-1].sum(axis=0))
         scored = scores(self.payments(len(J)), J)
         return np.asarray(scored.max(axis=0) if self.is_gain else scored.min(axis=0))
@@ -227,7 +228,7 @@ class PaidMeasure(Measure):
         return Measure.multiplicative_leakage(self, channel, prior)
 
     def strategy(self, channel: object, prior: object = None) -> Remap:
-        """Return the best action for each outcome, or for a prior; the first if several are best, see ``.ties``."""
+        """Return the best action for each outcome, or for a prior; the smallest of several, which ``.ties`` lists."""
         J = columns_or_prior(channel, prior)
         scored = scores(self.payments(len(J)), J)
         return least_actions(-scored if self.is_gain else scored)
@@ -257,7 +258,7 @@ _PROPERTY_GUESSED = "the chance to guess the property in one try"
 
 
 def g_vulnerability(gain: object) -> PaidMeasure:
-    """V_g(p) = max_w sum_x p_x g(x, w): the expected gain of the best action.
+    """Return the vulnerability V_g(p) = max_w sum_x p_x g(x, w), the expected gain of the best action.
 
     Args:
         gain: (n, k) matrix, with negative entries allowed; function g(x, w); or named loss, used as a gain.
@@ -276,7 +277,7 @@ def g_vulnerability(gain: object) -> PaidMeasure:
 
 
 def l_uncertainty(loss: object) -> PaidMeasure:
-    """U_l(p) = min_w sum_x p_x l(x, w): the expected loss of the best action.
+    """Return the uncertainty U_l(p) = min_w sum_x p_x l(x, w), the expected loss of the best action.
 
     Args:
         loss: Named loss, function l(x, w), nonnegative (n, k) matrix, or consumer, whose loss is used.
@@ -302,14 +303,14 @@ def l_uncertainty(loss: object) -> PaidMeasure:
 
 
 def property_vulnerability(of: Callable[[int], Hashable] | Sequence[Any]) -> PaidMeasure:
-    """The probability of guessing a property f(x) of the secret correctly in one try: the gain is 1 if f(x) = w.
+    """Return the vulnerability of a property f(x) of the secret: the probability to guess f(x) correctly in one try.
 
     Args:
-        of: Function of the number of the secret; or a list of one value for each secret; or the blocks of a partition,
+        of: Function of the index of the secret; or a list of one value for each secret; or the blocks of a partition,
             each a set, list or range of secrets.
 
     Raises:
-        OutOfRange: for blocks that miss a secret or share one.
+        OutOfRange: if a secret is in no block, or in two.
 
     >>> parity = property_vulnerability([{0, 2}, {1, 3}])
     >>> parity.prior(["1/8", "1/8", "1/8", "5/8"])
@@ -341,7 +342,7 @@ def property_vulnerability(of: Callable[[int], Hashable] | Sequence[Any]) -> Pai
 
 @dataclass(frozen=True, slots=True)
 class _GainRule:
-    """A gain as a function g(x, w), with as many actions as secrets."""
+    """A gain given by a function g(x, w), with as many actions as secrets."""
 
     function: Callable[[int, int], Any]
 
@@ -351,7 +352,7 @@ class _GainRule:
 
 @dataclass(frozen=True, slots=True)
 class _PropertyRule:
-    """The gain for guessing the value of a function of the secret."""
+    """The gain 1 for a correct guess of the value of a function of the secret, else 0."""
 
     of: Callable[[int], Hashable]
 
@@ -379,7 +380,7 @@ def _same_value(values: list[Hashable]) -> Array:
 
 
 bayes_vulnerability = PaidMeasure(losses.nib, True, "Bayes vulnerability", "the chance to guess the secret in one try")
-"""V(p) = max_x p_x: the probability of guessing the secret in one try."""
+"""Bayes vulnerability V(p) = max_x p_x, the probability to guess the secret in one try."""
 
 bayes_risk = PaidMeasure(losses.binary, False, "Bayes risk", "the chance to fail to guess the secret in one try")
-"""U(p) = 1 - max_x p_x: the probability of not guessing the secret in one try."""
+"""Bayes risk U(p) = 1 - max_x p_x, the probability to fail to guess the secret in one try."""

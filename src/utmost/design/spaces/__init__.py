@@ -1,1 +1,1 @@
-"""Secrets with the distances between them, priors (probabilities of secrets), losses (costs of errors), consumers."""
+"""Define secrets with distances, priors (probabilities of secrets), losses (costs of errors) and consumers."""

@@ -1,4 +1,4 @@
-"""A consumer of a mechanism: a prior over the secrets, and a loss, the cost of each action for each secret."""
+"""Define a consumer of a mechanism: a prior over the secrets, and a loss, the cost of each action for each secret."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,21 +13,21 @@ from utmost.design.spaces.losses import Loss, from_function, loss_matrix
 from utmost.design.spaces.priors import prior as check_prior
 from utmost.errors import NotALoss
 
-# The matrix of a named loss is stored if it has at most this many entries. Larger matrices are computed in blocks when
+# The matrix of a named loss is stored if it has at most this many entries. Blocks of a larger matrix are computed when
 # they are needed.
 _LARGEST_TABLE = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class Consumer(Display):
-    """A prior over n secrets and a loss over (n secrets, k actions), in one kind of number.
+    """A prior over n secrets, and a loss of k actions for each secret; both are exact, or both are float64.
 
-    The consumer is exact when its prior and its loss are; otherwise both are float64.
+    If the prior or the loss has a float, both become float64.
 
     Args:
         prior: (n,), see `priors.prior`.
         loss: Named loss (`losses.absolute`), function l(i, r) of secret i and action r, or (n, k) matrix.
-        actions: Number k of actions of a named loss or function; n when left out.
+        actions: Number k of actions of a named loss or function; by default n.
 
     Attributes:
         prior: (n,), read-only.
@@ -35,7 +35,7 @@ class Consumer(Display):
 
     Raises:
         NotAPrior, NotALoss: see `priors.prior` and `losses.loss_matrix`.
-        NotALoss: if the loss has other than n rows, or other than k columns.
+        NotALoss: if the number of rows of the loss is not n, or the number of columns is not k.
 
     >>> from utmost.design.spaces import losses, priors
     >>> Consumer(priors.uniform(2), losses.binary).loss.tolist()
@@ -101,7 +101,7 @@ class Consumer(Display):
         return self.loss_block(slice(None), slice(None))
 
     def loss_block(self, secrets: slice | Array, actions: slice | Array) -> Array:
-        """The losses of some secrets (rows) and some actions (columns), selected by slices or index arrays."""
+        """Return the losses of some secrets (rows) and some actions (columns), selected by slices or index arrays."""
         rows, columns = (
             np.arange(size)[part] if isinstance(part, slice) else np.ravel(indices(part, size, name))
             for part, size, name in ((secrets, self.secrets, "secrets"), (actions, self.actions, "actions"))
@@ -113,14 +113,14 @@ class Consumer(Display):
         return self.rule.block(rows, columns, floats=not self.is_exact)
 
     def to_floats(self) -> "Consumer":
-        """The same consumer in float64: the nearest float of every entry."""
+        """Return the consumer in float64, with the nearest float for every entry."""
         if not self.is_exact:
             return self
         table = None if self.table is None else to_floats(self.table)
         return _rebuilt(to_floats(self.prior), self.rule, self.actions, table)
 
     def same_as(self, other: "Consumer") -> bool:
-        """Whether both have the same prior and the same loss matrix."""
+        """Return whether both consumers have equal priors and equal loss matrices."""
         instance(other, Consumer, "other")
         if (self.secrets, self.actions) != (other.secrets, other.actions):
             return False

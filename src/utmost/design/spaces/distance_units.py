@@ -1,4 +1,4 @@
-"""Distances with a unit ("200 m", "10 min"), and privacy levels per distance ("1 per 200 m", "ln 2 per 50 km")."""
+"""Read distances with a unit ("200 m", "10 min") and privacy levels per distance ("1 per 200 m", "ln 2 per 50 km")."""
 
 import re
 from fractions import Fraction
@@ -40,11 +40,11 @@ _LOGARITHM = re.compile(r"\s*([0-9][0-9./]*)?\s*\*?\s*(?:ln|log)\s*\(?\s*([0-9][
 
 
 def unit_named(text: str) -> str:
-    """Return the short name of a unit, km for "Kilometres"; other words, such as cells, are returned unchanged."""
+    """Return the short name of a unit, such as km for "Kilometres"; return other words in lower case."""
     word = text.strip().lower()
     if not word:
         raise OutOfRange("a unit must have a name, such as m, km or min", came="an empty text")
-    # The unit is printed inside the sentence of a guarantee, so it must not be able to change that sentence.
+    # The unit is printed inside the sentence of a guarantee, so it must not contain text that changes this sentence.
     if not _UNIT.fullmatch(word):
         raise OutOfRange("a unit must be one word of at most 20 letters, such as m, km or min", came=text, where="unit")
     singular = word.removesuffix("s") if word != "s" else word
@@ -52,7 +52,7 @@ def unit_named(text: str) -> str:
 
 
 def is_unit(text: str) -> bool:
-    """Check whether text names a unit of length or of time: "minutes" does, "cells" does not."""
+    """Return whether a text names a unit of length or of time: "minutes" does, "cells" does not."""
     word = text.strip().lower()
     return bool(_UNIT.fullmatch(word)) and any(unit_named(word) in scale for scale in _SCALES.values())
 
@@ -65,7 +65,7 @@ def distance_in(distance: Number, unit: str | None) -> Fraction:
         unit: Unit of the result; None for a space whose distances have no unit.
 
     Raises:
-        OutOfRange: for text that is no distance, a distance that is not positive, and a length in place of a time.
+        OutOfRange: for text that is no distance, a distance that is not positive, or a length where a time is needed.
 
     >>> distance_in("1/2 km", "m"), distance_in(3, "min"), distance_in("90 s", "min")
     (Fraction(500, 1), Fraction(3, 1), Fraction(3, 2))
@@ -84,18 +84,18 @@ def distance_in(distance: Number, unit: str | None) -> Fraction:
 
 
 def _ratio(own: str, unit: str | None) -> Fraction:
-    """Return the number of ``unit`` in one ``own``: 1000 metres in a kilometre."""
-    wanted = None if unit is None else unit_named(unit)
-    if own == wanted:
+    """Return how many of ``unit`` are in one of the unit ``own``, such as 1000 m in one km."""
+    target = None if unit is None else unit_named(unit)
+    if own == target:
         return Fraction(1)
     for scale in _SCALES.values():
-        if own in scale and wanted in scale:
-            return scale[own] / scale[wanted]
-    if wanted is None:
+        if own in scale and target in scale:
+            return scale[own] / scale[target]
+    if target is None:
         remedy = "Give the distance as a plain number, or the secrets as `places`, whose distances have a unit."
         raise OutOfRange("the distances of this space have no unit", came=own, remedy=remedy)
-    known = ", ".join(next((scale for scale in _SCALES.values() if wanted in scale), [wanted]))
-    raise OutOfRange(f"the distance must be in {wanted}", came=own, remedy=f"Give it in one of these units: {known}.")
+    known = ", ".join(next((scale for scale in _SCALES.values() if target in scale), [target]))
+    raise OutOfRange(f"the distance must be in {target}", came=own, remedy=f"Give it in one of these units: {known}.")
 
 
 def level_per(
@@ -105,17 +105,17 @@ def level_per(
     per: Number | None = None,
     unit: str | None = None,
 ) -> Level:
-    """Return the level of one unit of distance, from the level of any distance.
+    """Return the privacy level of one unit of distance, from the level of any distance.
 
     Args:
         epsilon: Number; or text such as "ln 2" or "1/2 ln 3", for which alpha is an exact power of a rational; or text
             with a distance, such as "1 per 200 m".
-        alpha: exp(-epsilon), instead of epsilon.
+        alpha: Alpha = exp(-epsilon), given in place of epsilon.
         per: Distance at which this level holds, see `distance_in`; one unit by default.
         unit: Unit of the distances.
 
     Raises:
-        NotALevel: for an invalid level, and for a distance in both ``epsilon`` and ``per``.
+        NotALevel: for an invalid level, and if both ``epsilon`` and ``per`` have a distance.
         OutOfRange: for an invalid distance.
 
     >>> level_per("ln 2 per 50 km", unit="m").scaled(50_000), level_per(1, per="200 m", unit="m")

@@ -1,4 +1,4 @@
-"""Spaces whose metric is a formula: counts, discrete, Hamming, cycles and lattices."""
+"""Build spaces whose distances have a formula: counts, equal distances, bit strings, cycles and lattices."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from utmost.design.spaces.space import Metric, Space
 
 @dataclass(frozen=True, slots=True)
 class LineMetric(Metric):
-    """d(i, j) = |i - j| on {0, ..., n}."""
+    """The metric d(i, j) = |i - j| on {0, ..., n}."""
 
     written: ClassVar[str] = "spaces.counts({0.n})"
 
@@ -34,10 +34,10 @@ class LineMetric(Metric):
 
 
 def counts(n: int) -> Space:
-    """The possible results {0, ..., n} of a count over n >= 0 rows, with d(i, j) = |i - j|.
+    """Return the space of the results {0, ..., n} of a count over n >= 0 rows, with d(i, j) = |i - j|.
 
     Two databases that differ in one row have counts at distance at most 1. A channel on this space therefore satisfies
-    a level if and only if releasing the count through the channel does.
+    a level if and only if the release of the count through the channel satisfies it.
 
     Source: [ghosh2009], section 2.1.
 
@@ -49,7 +49,7 @@ def counts(n: int) -> Space:
 
 @dataclass(frozen=True, slots=True)
 class DiscreteMetric(Metric):
-    """d(x, y) = 1 for x != y."""
+    """The metric with d(x, y) = 1 for x != y."""
 
     written: ClassVar[str] = "spaces.discrete({0.k})"
 
@@ -67,7 +67,7 @@ class DiscreteMetric(Metric):
 
 
 def discrete(k: int) -> Space:
-    """k >= 1 secrets, any two at distance 1: used in the local model, and for sum queries.
+    """Return the space of k >= 1 secrets with all distances 1, which the local model and sum queries use.
 
     Source: [fernandes2022], section VI-B (the metric d_D).
 
@@ -79,7 +79,7 @@ def discrete(k: int) -> Space:
 
 @dataclass(frozen=True, slots=True)
 class HammingMetric(Metric):
-    """d(x, y) = the number of binary digits in which x and y differ, for x, y in 0, ..., 2^bits - 1."""
+    """The Hamming metric on 0, ..., 2^bits - 1: the number of binary digits in which x and y differ."""
 
     written: ClassVar[str] = "spaces.hamming({0.bits})"
 
@@ -103,7 +103,7 @@ class HammingMetric(Metric):
 
 
 def hamming(bits: int) -> Space:
-    """All 2^bits strings of bits >= 1 binary digits; the distance is the number of digits in which two strings differ.
+    """Return the space of all strings of ``bits`` >= 1 binary digits; distances are numbers of digits that differ.
 
     The label of secret x is the tuple of its binary digits, most significant digit first.
 
@@ -117,7 +117,7 @@ def hamming(bits: int) -> Space:
 
 @dataclass(frozen=True, slots=True)
 class CycleMetric(Metric):
-    """d(i, j) = min(|i - j|, n - |i - j|) on {0, ..., n-1}."""
+    """The metric d(i, j) = min(|i - j|, n - |i - j|) on {0, ..., n-1}."""
 
     written: ClassVar[str] = "spaces.cycle({0.n})"
 
@@ -140,7 +140,7 @@ class CycleMetric(Metric):
 
 
 def cycle(n: int) -> Space:
-    """n >= 1 secrets around a circle, each at distance 1 from the next.
+    """Return the space of n >= 1 secrets around a circle, each at distance 1 from the next.
 
     >>> cycle(5).distances[0].tolist(), cycle(4).edges.tolist()
     ([0, 1, 2, 2, 1], [[0, 1], [0, 3], [1, 2], [2, 3]])
@@ -150,7 +150,7 @@ def cycle(n: int) -> Space:
 
 @dataclass(frozen=True, slots=True)
 class EuclideanGridMetric(Metric):
-    """d = sqrt(dr^2 + dc^2) between the points (r, c) of a rows x cols lattice; point (r, c) has number r cols + c."""
+    """The Euclidean metric on the points (r, c) of a rows x cols lattice; point (r, c) has the index r cols + c."""
 
     written: ClassVar[str] = "spaces.grid({0.rows}, {0.cols})"
 
@@ -169,12 +169,12 @@ class EuclideanGridMetric(Metric):
     def distance(self, x: Any, y: Any) -> Any:
         return np.sqrt(self.squares(x, y))
 
-    # A distance is irrational unless its square is a square of integers; `lengths` gives irrational ones as `Surd`.
+    # A distance is irrational unless its square is the square of an integer; irrational distances are `Surd`.
     def lengths(self, x: Any, y: Any) -> Any:
         return _exact_roots(self.squares(x, y))
 
     def edges(self) -> NDArray[np.intp]:
-        """Return the pairs with no lattice point on the segment between them: dr and dc have no common divisor."""
+        """Return the pairs without a lattice point between them: row and column steps have no common divisor."""
         x, y = np.triu_indices(self.size, k=1)
         essential = np.gcd(*_row_and_column_steps(self.cols, x, y)) == 1
         return np.column_stack([x[essential], y[essential]])
@@ -185,7 +185,7 @@ class EuclideanGridMetric(Metric):
 
 @dataclass(frozen=True, slots=True)
 class ManhattanGridMetric(Metric):
-    """d = |dr| + |dc| between the points of a rows x cols lattice."""
+    """The Manhattan metric on the points (r, c) of a rows x cols lattice; point (r, c) has the index r cols + c."""
 
     written: ClassVar[str] = "spaces.grid({0.rows}, {0.cols}, 'manhattan')"
 
@@ -200,7 +200,7 @@ class ManhattanGridMetric(Metric):
         return np.add(*_row_and_column_steps(self.cols, x, y))
 
     def edges(self) -> NDArray[np.intp]:
-        """Return the pairs of neighbours in a row or in a column."""
+        """Return the pairs of points that are neighbours in a row or in a column."""
         numbers = np.arange(self.size).reshape(self.rows, self.cols)
         across = np.column_stack([numbers[:, :-1].ravel(), numbers[:, 1:].ravel()])
         down = np.column_stack([numbers[:-1].ravel(), numbers[1:].ravel()])
@@ -216,7 +216,7 @@ GridMetric = Literal["euclidean", "manhattan"]
 
 
 def grid(rows: int, cols: int, metric: GridMetric = "euclidean") -> Space:
-    """The rows x cols points of a lattice with step 1, labelled (row, column).
+    """Return the space of the points of a rows x cols lattice with step 1, labelled (row, column).
 
     For a lattice with another step, scale the level: with a step of 100 m, epsilon per metre is 100 epsilon per step.
 

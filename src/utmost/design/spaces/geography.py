@@ -1,4 +1,4 @@
-"""Spaces of places with labels and coordinates; distances in metres or minutes never exceed the true ones."""
+"""Build spaces of places on a map, from tables, files, cells or road networks; distances never exceed the true ones."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ from utmost.design.spaces.space import Space, TableMetric, distance_table
 from utmost.errors import BadTable, NotAMetric, OutOfRange, Unsupported
 
 _EARTH_RADIUS = 6_371_008.8  # the mean radius, in metres
-# two versions of h3 may compute the centre of a cell with a difference of this many degrees
+# Versions of h3 may compute centres of a cell that differ by this many degrees.
 _CENTRE_TOLERANCE = Fraction(1, 10**9)
 
 Way = Literal["great-circle", "geodesic", "metres", "roads", "cells"]
@@ -44,20 +44,21 @@ Way = Literal["great-circle", "geodesic", "metres", "roads", "cells"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Geography(Display, PickledByFields):
-    """The positions of places, and how their distances were measured."""
+    """Positions of places, and the method and unit by which their distances were measured."""
 
     unit: str  # unit of the distances: "m", "km", "min", "cells"
     way: str  # how distances are measured: "great-circle", "geodesic", "metres", "roads" or "cells"
     # Exact latitudes and longitudes in degrees, or northings and eastings; None for network nodes without coordinates.
     positions: tuple[Coordinates, ...] | None
+    # whether positions are degrees on the earth, not lengths in a plane; None if unknown
     in_degrees: bool | None = None
     table: Any = None  # the user's table of places, one row each; None for a dict, cells and networks
-    crs: Any = None  # the reference system of the table
+    crs: Any = None  # the coordinate reference system of the table
     rounded: Fraction = Fraction(1)  # the step, in `unit`, to which distances were rounded down
-    metres: Fraction = Fraction(1)  # metres in one unit of the coordinates of a plane; 1 otherwise
+    metres: Fraction = Fraction(1)  # number of metres in one unit of the coordinates of a plane; 1 for degrees
 
     def part(self, rows: Sequence[int]) -> "Geography":
-        """The geography of some of the places, in this order."""
+        """Return the geography of the places with these indices, in this order."""
         positions = None if self.positions is None else tuple(self.positions[k] for k in rows)
         table = None if self.table is None else _rows(self.table, rows)
         return replace(self, positions=positions, table=table)
@@ -67,9 +68,9 @@ class Geography(Display, PickledByFields):
 class Places(Space):
     """A space whose secrets are places with labels, made by `places`.
 
-    The guarantee is for places: the probabilities of an answer at two places at distance d differ by a factor of at
-    most e^(epsilon d). `nearest` replaces a position by its nearest place, so two positions are protected from each
-    other as much as their nearest places are.
+    A level guarantees that the probabilities of an answer at two places at distance d differ by a factor of at most
+    e^(epsilon d). `nearest` replaces a position by its nearest place, so the guarantee for two positions is the one for
+    their nearest places.
 
     Attributes:
         geography: Positions of the places, and the unit of their distances.
@@ -91,12 +92,12 @@ class Places(Space):
 
     @property
     def crs(self) -> Any:
-        """The coordinate reference system of the table of places; None where the table had none."""
+        """The coordinate reference system of the table of places; None if the table had none."""
         return self.geography.crs
 
     @property
     def coordinates(self) -> NDArray[np.float64]:
-        """(n, 2) latitudes and longitudes in degrees, or northings and eastings, as floats.
+        """The latitudes and longitudes in degrees, or northings and eastings, (n, 2), as floats.
 
         Raises:
             Unsupported: for places without coordinates.
@@ -118,11 +119,11 @@ class Places(Space):
         does not depend on that choice.
 
         Args:
-            latitude, longitude: Degrees; northing and easting for a plane; or one GeoSeries or GeoDataFrame of points;
-                it is converted to the reference system of the places.
+            latitude, longitude: Degrees; northing and easting for a plane; or, as the first argument only, a GeoSeries
+                or GeoDataFrame of points, which is converted to the reference system of the places.
             reach: Largest distance of a position from its place, in metres along a straight line, or in the unit of a
-                plane. If left out, ten times the distance from the middle of the map to its farthest place, and on the
-                earth at least 10 km: a position farther away belongs to another map, or has latitude and longitude
+                plane. The default is ten times the distance from the middle of the map to its farthest place, and on
+                the earth at least 10 km: a position farther away belongs to another map, or has latitude and longitude
                 exchanged. `math.inf` accepts every position.
 
         Raises:
@@ -165,7 +166,7 @@ class Places(Space):
         return labels[nearest_rows[0]] if north.ndim == 0 else labels[nearest_rows].reshape(north.shape)
 
     def locate(self, labels: Any) -> Any:
-        """Return the rows of the table of places that these labels name, one row for each label.
+        """Return the rows of the table of places for some labels, one row for each label.
 
         Args:
             labels: Label, or list of labels.
@@ -203,7 +204,7 @@ class Places(Space):
         """Return a column of the table of places, such as the population of each place.
 
         Raises:
-            OutOfRange: where there is no such column.
+            OutOfRange: if there is no such column.
         """
         name = text(name, "name")
         table = self.geography.table
@@ -219,8 +220,8 @@ class Places(Space):
     def restrict(self, secrets: Sequence[int]) -> "Places":
         """Return the space of some of the places, in the given order.
 
-        Distances are computed again from the positions of these places alone, as by ``places(..., among=...)``, so that
-        none gets smaller. Distances along roads stay the same: their paths may go through any node.
+        Distances are computed again from the positions of only these places, as by ``places(..., among=...)``, so no
+        distance gets smaller. Distances along roads do not change, because their paths may go through any node.
         """
         restricted = Space.restrict(self, secrets)
         labels, part = tuple(restricted.labels), self.geography.part([int(k) for k in secrets])
@@ -274,7 +275,7 @@ class Places(Space):
         return north, east
 
     def _reach(self, reach: float) -> float:
-        """Return a reach in the unit of `_vectors`: radians on the earth, the unit of the coordinates in a plane."""
+        """Return a positive reach: in radians for places on the earth, unchanged for places in a plane."""
         try:
             metres = float("nan") if isinstance(reach, bool | str) else float(reach)
         except (TypeError, ValueError, OverflowError):
@@ -284,7 +285,7 @@ class Places(Space):
         return metres / _EARTH_RADIUS if self.geography.in_degrees else metres
 
     def _vectors(self, positions: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return vectors whose straight-line distances order the places as their true distances do."""
+        """Return positions as vectors whose straight-line distances have the order of the distances of positions."""
         if not self.geography.in_degrees:
             return positions
         north, east = np.radians(positions).T
@@ -309,9 +310,10 @@ def places(
 ) -> Places:
     """Return the space of places in a table, a file, a dict, a graph or a list of cells.
 
-    Distances are rational numbers of ``unit``. Each is rounded down to a multiple of ``rounded``, and then reduced to
-    the shortest path through other places: the triangle inequality holds exactly, and no distance exceeds the true
-    one. A channel that satisfies a level for these distances therefore satisfies it for the true distances.
+    Distances are rational multiples of ``unit``. Each distance is rounded down to a multiple of ``rounded``, and then
+    replaced by the length of the shortest path through other places. So the triangle inequality holds exactly, and no
+    distance exceeds the true one. A channel that satisfies a level for these distances therefore satisfies it for the
+    true distances.
 
     Args:
         table: CSV or Parquet file, or any dataframe, with a column of names, of latitudes and of longitudes; a file
@@ -320,17 +322,17 @@ def places(
             a list of H3 cells; a graph of networkx or osmnx.
         name, latitude, longitude: Names of the three columns. With metric="metres" the last two are northing and
             easting.
-        metric: "great-circle": along the earth, between 98.9 % and 100 % of the distance on the ellipsoid WGS84.
-            "geodesic": along the earth, and closer to that distance: two millionths below it at 300 km,
-            two hundred-thousandths at 1 000 km. "metres": in the plane of the coordinates. "roads": the shortest paths
-            of a graph. "cells": the number of steps between H3 cells. If left out: "metres" for a projected reference
-            system, "roads" for a graph, "cells" for cells, else "great-circle".
+        metric: "great-circle": distances along the earth, between 98.9 % and 100 % of the distance on the ellipsoid
+            WGS84. "geodesic": distances along the earth, below the distance on the ellipsoid by two millionths at
+            300 km and two hundred-thousandths at 1 000 km. "metres": distances in the plane of the coordinates.
+            "roads": the shortest paths of a graph. "cells": the number of steps between H3 cells. The default is
+            "metres" for a projected reference system, "roads" for a graph, "cells" for cells, else "great-circle".
         unit: Unit of the distances: by default "m" ("cells" for cells); for roads, the unit of ``weight``.
         rounded: Step to which distances are rounded down, such as "10 m"; by default a metre, or a thousandth of the
             unit for roads and for other units than metres.
-        weight: Attribute of a graph's edges that holds their lengths; "length" if left out, which osmnx writes, in
-            metres.
-        among: Labels of the places to keep. The paths of a graph may still go through the other nodes.
+        weight: Attribute of a graph's edges that holds their lengths; the default, "length", is the one that osmnx
+            writes, in metres.
+        among: Labels of the places of the space; by default all. Paths of a graph may go through the other nodes too.
         both_ways: Whether paths may use the one-way streets of a directed graph in both directions.
 
     Raises:
@@ -338,7 +340,7 @@ def places(
         NotAMetric: for repeated labels, two places at one point or nearer than ``rounded``, and graphs that are not
             connected or not symmetric.
         OutOfRange: for coordinates that are not on the earth, and for a unit or a metric that does not fit the table.
-        Unsupported: for cells where h3 is not installed.
+        Unsupported: for cells if h3 is not installed.
 
     Cost: n^2 certified arcs and n^3 additions: one second for 400 places, about ten for 1 000.
 
@@ -395,7 +397,7 @@ def places(
 
 
 def check_geography(where: Geography) -> None:
-    """Check that unit, metric and reference system are known and agree: degrees on the earth, lengths in a plane."""
+    """Raise unless unit, metric and reference system are known and agree: degrees on the earth, lengths in a plane."""
     one_of(where.way, Way, "metric", "places")
     if unit_named(where.unit) != where.unit:
         remedy = f"Write {unit_named(where.unit)}."
@@ -422,7 +424,7 @@ def check_geography(where: Geography) -> None:
 
 
 def measured(labels: Sequence[Hashable], where: Geography) -> TableMetric:
-    """Compute the distances of places from their positions; for H3 cells, from their labels."""
+    """Compute the metric of places from their positions; for H3 cells, from their labels."""
     if where.positions is None or where.way == "roads":
         raise BadTable(
             "distances must be computable from positions",
@@ -495,7 +497,7 @@ def _check_apart(labels: Sequence[Hashable], positions: Sequence[Coordinates]) -
 
 
 def _as_metric(labels: Sequence[Hashable], steps: NDArray[np.int64], where: Geography) -> TableMetric:
-    """Return the metric of shortest paths through other places, from distances in whole steps."""
+    """Return the metric of shortest paths through other places, from distances that are numbers of steps."""
     for x, y in np.argwhere((steps == 0) & ~np.eye(len(steps), dtype=bool))[:1]:
         raise NotAMetric(
             "the distance of two places must be at least the step to which distances are rounded",

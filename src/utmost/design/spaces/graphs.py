@@ -1,4 +1,4 @@
-"""Spaces whose metric is the length of the shortest path in a graph or a tree."""
+"""Build spaces of the nodes of a graph or a tree; distances are lengths of shortest paths."""
 
 from collections.abc import Hashable, Iterable
 from math import lcm
@@ -15,7 +15,7 @@ EdgeEnds = list[tuple[int, int]]
 
 
 def graph(edges: Any, weight: str | None = None) -> Space:
-    """Return the nodes of a connected graph; the distance of two nodes is the length of the shortest path between them.
+    """Return the space of the nodes of a connected graph; distances are lengths of shortest paths.
 
     Args:
         edges: Pairs (u, v), of length 1, or triples (u, v, length) with positive lengths (integers, Fractions and text
@@ -29,7 +29,7 @@ def graph(edges: Any, weight: str | None = None) -> Space:
         first appearance.
 
     Raises:
-        NotAMetric: for an unconnected or directed graph, a loop, an edge without positive length, and no edges at all.
+        NotAMetric: for an unconnected or directed graph, a loop, an edge without positive length, and an empty list.
         OutOfRange: if ``weight`` is given and the edges are a list.
 
     Cost: a few sweeps of O(n m) for n nodes and m edges.
@@ -66,7 +66,7 @@ def graph(edges: Any, weight: str | None = None) -> Space:
 
 
 def _read_edges(edges: Any, weight: str | None) -> tuple[list[Hashable], EdgeEnds, Array]:
-    """Return the nodes, the edges as pairs of node numbers, and the lengths, all Fractions or all floats."""
+    """Return the nodes, the edges as pairs of node indices, and the lengths, all Fractions or all floats."""
     number: dict[Any, int] = {}
     if hasattr(edges, "is_directed"):
         if edges.is_directed():
@@ -134,8 +134,9 @@ def edge_list(edges: Any) -> list[Any]:
 
 
 def _shortest_paths(n: int, ends: EdgeEnds, lengths: Array) -> Array:
-    """Return all shortest paths: every edge shortens the paths from its two ends, until no path gets shorter."""
-    # Sweeping the edges outward and back needs one round for a tree, and few rounds for graphs near a tree or lattice.
+    """Return the lengths of all shortest paths, (n, n)."""
+    # Every edge shortens the paths from its two ends, until no path gets shorter. Sweeping the edges outward and back
+    # needs one round for a tree, and few rounds for graphs near a tree or lattice.
     scale = lcm(*(length.denominator for length in lengths)) if is_exact(lengths) else 1
     steps = [int(length * scale) for length in lengths] if is_exact(lengths) else lengths.tolist()
     far = sum(steps) + 1
@@ -154,19 +155,19 @@ def _shortest_paths(n: int, ends: EdgeEnds, lengths: Array) -> Array:
     return paths if scale == 1 and number_kind is np.int64 else distance_table(np.asarray(fractions(paths) / scale))
 
 
-# All distances are kept: at 10^5 nodes they fill 80 GB.
+# All distances are stored; for 10^5 nodes they fill 80 GB.
 _MOST_NODES = 100_000
 
 
 def tree(edges: Any) -> Space:
-    """Return the nodes of a tree; the distance of two nodes is the length of the path between them.
+    """Return the space of the nodes of a tree; the distance of two nodes is the length of the path between them.
 
     Args:
         edges: Edges as for `graph`: pairs (u, v), triples (u, v, length), or a networkx graph; or a dict from each
             node to its parent, None for the root.
 
     Raises:
-        NotAMetric: for edges that close a cycle, and see `graph`.
+        NotAMetric: for edges that close a cycle, and for the reasons of `graph`.
 
     >>> offices = tree({"head": None, "north": "head", "south": "head", "oslo": "north"})
     >>> offices.distances[offices.labels.index("oslo")].tolist()
@@ -199,7 +200,7 @@ def tree(edges: Any) -> Space:
 
 
 def balanced_tree(branching: int, depth: int) -> Space:
-    """The tree whose inner nodes all have ``branching`` children, ``depth`` >= 1 levels below the root.
+    """Return the tree with ``depth`` >= 1 levels below the root, in which every inner node has ``branching`` children.
 
     Node 0 is the root, and the children of node k are k b + 1, ..., k b + b for b = branching.
 

@@ -1,4 +1,4 @@
-"""Sum, scale, restrict and extend losses; check whether a loss on counts is monotone.
+"""Add, scale, restrict and extend losses; check whether a loss on counts is monotone.
 
 Functions take and return matrices; ``losses.binary.matrix(n)`` is the matrix of a named loss.
 """
@@ -18,17 +18,18 @@ from utmost.errors import NotALoss, NotMonotone, OutOfRange, quoted
 
 
 def joint_loss(one: object, two: object) -> Array:
-    """Return the sum of two losses, with one action for each: l((v, w), x) = l1(v, x) + l2(w, x).
+    """Return the sum of two losses with a pair of actions, one for each loss: l((v, w), x) = l1(v, x) + l2(w, x).
 
-    The two actions are chosen independently, so the uncertainties add up for every prior and channel:
-    U_l = U_l1 + U_l2. A mechanism that is universally optimal for both losses is universally optimal for their sum.
+    A consumer chooses both actions independently, so the least expected losses (uncertainties U) add up for every prior
+    and channel: U_l = U_l1 + U_l2. A mechanism that is universally optimal for both losses is universally optimal for
+    their sum.
 
     Args:
-        one: (n, k).
-        two: (n, m).
+        one: Loss (n, k).
+        two: Loss (n, m).
 
     Returns:
-        (n, k m); action (v, w) has the number v m + w.
+        (n, k m); the pair (v, w) is action v m + w.
 
     Source: [fernandes2022], equation (13).
 
@@ -42,10 +43,10 @@ def joint_loss(one: object, two: object) -> Array:
 
 
 def scaled_loss(weights: object, loss: object) -> Array:
-    """(v l)(w, x) = v(x) l(w, x): errors about secret x cost v(x) times as much.
+    """Return the loss times a weight for each secret: errors about secret x cost v(x) times as much.
 
-    Scaling the loss has the same effect as changing the prior: U_vl[p, C] = s U_l[q, C] with q_x = p_x v(x) / s and
-    s = sum_x p_x v(x).
+    Weights of the loss have the same effect as a change of the prior: U_vl[p, C] = s U_l[q, C] with q_x = p_x v(x) / s
+    and s = sum_x p_x v(x).
 
     Args:
         weights: (n,), nonnegative; or one number for all secrets.
@@ -72,7 +73,7 @@ def scaled_loss(weights: object, loss: object) -> Array:
 
 
 def restricted_loss(loss: object, secrets: Sequence[int]) -> Array:
-    """Return the rows of a loss that belong to some secrets, in the given order: (n, k) becomes (len(secrets), k).
+    """Return the rows of a loss (n, k) for the given secrets only, in the given order, (len(secrets), k).
 
     Source: [fernandes2022], section IV-C (the loss l restricted to X').
 
@@ -88,7 +89,7 @@ def restricted_loss(loss: object, secrets: Sequence[int]) -> Array:
 
 
 def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
-    """Extend a loss on some secrets to all secrets; the loss is 0 for the other secrets.
+    """Return the extension of a loss on some secrets to all secrets; it is 0 for the other secrets.
 
     If a mechanism restricted to ``secrets`` is universally optimal for the loss among the mechanisms on ``secrets``,
     then the mechanism is universally optimal for the extended loss among the mechanisms on all secrets. The converse
@@ -96,7 +97,7 @@ def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
 
     Args:
         loss: (k, actions).
-        secrets: k different numbers of 0, ..., size - 1.
+        secrets: k different indices of secrets in 0, ..., size - 1.
         size: Number of all secrets.
 
     Source: [fernandes2022], section IV-C, and theorem 6(5), the direction that holds.
@@ -107,8 +108,8 @@ def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
     sequence_of(secrets, integer, "secrets")
     size = integer(size, "size")
     table, size = loss_matrix(loss), natural(size, "size", least=1)
-    places = indices(secrets, size, "secrets")
-    if places.ndim != 1 or len(places) != len(table) or np.unique(places).size != len(table):
+    rows = indices(secrets, size, "secrets")
+    if rows.ndim != 1 or len(rows) != len(table) or np.unique(rows).size != len(table):
         raise OutOfRange(
             f"secrets must be {len(table)} different numbers below {size}",
             came=secrets,
@@ -116,17 +117,17 @@ def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
         )
     zeros = np.zeros((size, table.shape[1]), dtype=np.int64)
     lifted = fractions(zeros) if is_exact(table) else zeros.astype(np.float64)
-    lifted[places] = table
+    lifted[rows] = table
     return frozen(lifted)
 
 
-# Rows are checked in blocks of this many entries, so that a consumer on 10 000 counts needs no full matrix.
+# Number of entries that are checked together, so that a consumer on 10 000 counts needs no full matrix.
 _ENTRIES = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A violation of monotonicity: for this secret the farther action costs too little compared with the nearer one."""
+    """A violation of monotonicity: for one secret, the farther of two actions costs too little."""
 
     secret: int
     nearer: int
@@ -145,9 +146,8 @@ def check_monotone(loss: object, strict: bool = False, *, each_side: bool = Fals
     Args:
         loss: `Consumer`, or a loss matrix (results 0..n, answers 0, 1, ...).
         strict: Whether a farther answer must cost strictly more than a nearer one.
-        each_side: Whether to compare only answers on the same side of i. Ghosh et al. require l(i, r) to be
-            nondecreasing in |i - r|, so answers equally far above and below i cost the same; with ``each_side`` their
-            costs may differ.
+        each_side: Whether to compare only answers on the same side of i. Without it, l(i, r) must be nondecreasing in
+            |i - r|, as Ghosh et al. require, so answers equally far above and below i must cost the same.
 
     Raises:
         NotMonotone: with the first entry, row by row, that breaks the condition.
@@ -168,7 +168,7 @@ def check_monotone(loss: object, strict: bool = False, *, each_side: bool = Fals
 
 
 def is_monotone(loss: object, strict: bool = False, *, each_side: bool = False) -> bool:
-    """Whether `check_monotone` passes.
+    """Return whether `check_monotone` passes.
 
     >>> is_monotone([[0, 1], [1, 0]]), is_monotone([[1, 0], [0, 1]])
     (True, False)
@@ -177,7 +177,7 @@ def is_monotone(loss: object, strict: bool = False, *, each_side: bool = False) 
 
 
 def first_breach(loss: object, strict: bool = False, *, each_side: bool = False) -> Breach | None:
-    """Return the first entry, row by row, that breaks monotonicity; None where there is none."""
+    """Return the first violation of monotonicity, row by row; None if the loss is monotone."""
     strict, each_side = truth(strict, "strict"), truth(each_side, "each_side")
     if not isinstance(loss, Consumer):
         return _first_breach_of_rows(loss_matrix(loss), 0, strict, each_side)
@@ -197,9 +197,9 @@ def first_breach(loss: object, strict: bool = False, *, each_side: bool = False)
 
 
 def _first_breach_of_rows(rows: Array, first: int, strict: bool, each_side: bool) -> Breach | None:
-    """Return the first breach in the rows of a loss matrix for the secrets first, first + 1, ...; else None."""
-    # Comparing neighbours on each side, and answers equally far above and below, is enough: other comparisons follow.
-    # A candidate is (row, farther, nearer).
+    """Return the first violation of monotonicity in rows for the secrets first, first + 1, ...; else None."""
+    # It is enough to compare neighbours on each side, and answers equally far above and below: other comparisons
+    # follow. A candidate is a triple (row, farther, nearer).
     candidates: list[tuple[int, int, int]] = []
     growth = rows[:, 1:] - rows[:, :-1]
     i, r = np.indices(growth.shape)

@@ -1,4 +1,4 @@
-"""Losses: what an action costs when the secret is known. A loss matrix is (secrets, actions) and nonnegative."""
+"""Define losses, the cost of each action for each true secret, as named rules or matrices (secrets, actions)."""
 
 import sys
 from collections.abc import Callable
@@ -18,21 +18,21 @@ from utmost.core.exact.own_names import own_names
 from utmost.design.spaces.space import Metric, Space
 from utmost.errors import NotALoss, NotANumber, OutOfRange
 
-# These bounds keep names of losses printable: a name contains the numbers of the loss, and Python prints no integer of
-# more than 4300 digits.
+# The name of a loss contains its numbers, and Python prints no integer of more than 4300 digits, so numbers are
+# bounded.
 _MOST_PRICE_DIGITS = 4000
 _FIRST_TOO_LONG = 10**_MOST_PRICE_DIGITS
 
 
 @dataclass(frozen=True, slots=True)
 class Loss(Display):
-    """A loss as a rule l(i, r) of secret i and action r, both numbered from 0.
+    """A loss given by a rule l(i, r) of secret i and action r, both numbered from 0.
 
     Attributes:
         rule: Function of two integer arrays that broadcasts over them.
         name: Name of the loss in displays.
-        exact: Whether its values are rational; None if that must be seen from the values.
-        of_difference: Whether l(i, r) depends on r - i alone.
+        exact: Whether all values are rational; None if only the values show it.
+        of_difference: Whether l(i, r) depends only on r - i.
     """
 
     rule: Callable[[Any, Any], Any]
@@ -60,7 +60,7 @@ class Loss(Display):
         Args:
             secrets: Integers, in any order.
             actions: Integers, in any order.
-            floats: Whether to give the nearest float64 in place of Fractions.
+            floats: Whether to return the nearest float64, not Fractions.
         """
         floats = truth(floats, "floats")
         i = np.ravel(indices(secrets, sys.maxsize, "secrets"))[:, None]
@@ -77,7 +77,7 @@ class Loss(Display):
 
     @fitting_memory("matrix")
     def matrix(self, secrets: int, actions: int | None = None) -> Array:
-        """The whole (secrets, actions) matrix; as many actions as secrets when left out.
+        """Return the whole matrix (secrets, actions); by default there are as many actions as secrets.
 
         >>> absolute.matrix(2).tolist()
         [[Fraction(0, 1), Fraction(1, 1)], [Fraction(1, 1), Fraction(0, 1)]]
@@ -117,12 +117,12 @@ def loss_matrix(values: object) -> Array:
     return matrix
 
 
-# Exact powers cost time that grows with p without bound, and nobody needs larger ones.
+# The time of exact powers grows with p without bound, and nobody needs larger powers.
 _LARGEST_POWER, _MOST_POWER_DIGITS = 1000, 100
 
 
 def power(p: Number) -> Loss:
-    """|i - r|^p for p > 0: exact where p is an integer, else float64.
+    """Return the loss |i - r|^p for p > 0: exact if p is an integer, else float64.
 
     >>> power("3/2").matrix(3)[0].tolist()
     [0.0, 1.0, 2.828...]
@@ -144,7 +144,7 @@ def power(p: Number) -> Loss:
 
 
 def asymmetric(over: Number, under: Number) -> Loss:
-    """over (r - i) for an answer r above the secret i, under (i - r) for one below it.
+    """Return the loss over * (r - i) for an answer r above the secret i, and under * (i - r) for an answer below it.
 
     >>> asymmetric(over=1, under=3).matrix(3)[1].tolist()
     [Fraction(3, 1), Fraction(0, 1), Fraction(1, 1)]
@@ -157,7 +157,7 @@ def asymmetric(over: Number, under: Number) -> Loss:
 
 
 def thresholded(t: Number) -> Loss:
-    """0 for an answer within t of the secret, 1 for every other: `binary` is thresholded(0).
+    """Return the loss 0 for an answer within t of the secret, and 1 for any other; `binary` is thresholded(0).
 
     >>> thresholded(1).matrix(3)[0].tolist()
     [Fraction(0, 1), Fraction(0, 1), Fraction(1, 1)]
@@ -167,7 +167,7 @@ def thresholded(t: Number) -> Loss:
 
 
 def capped(limit: Number, loss: Loss | None = None) -> Loss:
-    """min(l(i, r), limit): larger errors cost no more than the limit. The loss l is |i - r| when left out.
+    """Return the loss min(l(i, r), limit): no error costs more than the limit. The default for l is |i - r|.
 
     >>> capped(2).matrix(5)[0].tolist()
     [Fraction(0, 1), Fraction(1, 1), Fraction(2, 1), Fraction(2, 1), Fraction(2, 1)]
@@ -188,7 +188,7 @@ def capped(limit: Number, loss: Loss | None = None) -> Loss:
 
 
 def distance(space: Space) -> Loss:
-    """d(i, r), the distance in ``space`` of the answer r from the secret i.
+    """Return the loss d(i, r), the distance in ``space`` of the answer r from the secret i.
 
     Source: [fernandes2022], equation 12 (the loss Avg).
 
@@ -276,7 +276,7 @@ def _by_elements(function: Callable[[int, int], Any], i: Any, r: Any) -> Any:
 
 
 def _written(number: Any) -> str:
-    """Return a number as Python source, with quotes around a fraction: 1/3 without quotes would be a float."""
+    """Return a number as Python source; a fraction has quotes, because 1/3 without quotes would be a float."""
     if isinstance(number, float):
         return repr(number)
     return str(number) if number.denominator == 1 else repr(str(number))
@@ -299,23 +299,23 @@ def _nonnegative(prices: list[Any], name: str) -> Array:
 
 
 absolute = Loss(_absolute, "absolute", exact=True, of_difference=True)
-"""|i - r|: the mean error."""
+"""The loss |i - r|; the expected loss is the mean error."""
 
 squared = Loss(partial(_power, Fraction(2)), "squared", exact=True, of_difference=True)
-"""(i - r)^2: the mean squared error."""
+"""The loss (i - r)^2; the expected loss is the mean squared error."""
 
 binary = Loss(_binary, "binary", exact=True, of_difference=True)
-"""0 for the right answer, 1 for any other; [ghosh2009] section 2.2, and [fernandes2022] equation 10 (bin)."""
+"""The loss 0 for the true secret, else 1; [ghosh2009] section 2.2, and [fernandes2022] equation 10 (bin)."""
 
 nib = Loss(_nib, "nib", exact=True, of_difference=True)
-"""1 for the right answer, 0 for any other: the dual of `binary`, and not monotone; [fernandes2022] equation 11."""
+"""The loss 1 for the true secret, else 0: the dual of `binary`, and not monotone; [fernandes2022] equation 11."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedLoss:
-    """A named loss. Menus, error messages, help texts and pages list the named losses."""
+    """A loss that has a name, with the texts that menus, error messages, help texts and pages show."""
 
-    make: Loss | Callable[..., Loss]  # the loss, or a function that makes the loss from its numbers
+    make: Loss | Callable[..., Loss]  # the loss, or a function that makes the loss from the numbers after the colon
     form: str  # the name, with placeholders for the numbers
     example: str
     meaning: str  # the cost of an answer, in a few words
@@ -341,10 +341,10 @@ LOSSES = {
 
 
 def loss_named(name: str) -> Loss:
-    """Return the loss with this name: "absolute", "squared", "binary", "nib", or a name with numbers after a colon.
+    """Return the loss with a name: "absolute", "squared", "binary", "nib", or a name with numbers after a colon.
 
     Raises:
-        OutOfRange: for any other name, and for numbers that the loss does not take.
+        OutOfRange: for any other name, and for numbers that the loss does not accept.
 
     >>> loss_named("binary"), loss_named("asymmetric:1,3")
     (losses.binary, losses.asymmetric(1, 3))

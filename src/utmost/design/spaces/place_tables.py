@@ -16,13 +16,13 @@ from utmost.tables.frames.any_table import adapter_of
 
 _DEGREES = ("epsg:4326", "ogc:crs84", "wgs84")
 _OTHER_NAMES = {"name": ("id", "label", "place"), "latitude": ("lat",), "longitude": ("lon", "lng", "long")}
-"""Other usual names of a column, which are tried if the given name is missing."""
+"""Usual names of columns, which are tried if the table has no column of the default name."""
 _OTHER_NAMES_IN_METRES = {
     "name": _OTHER_NAMES["name"],
     "latitude": ("northing", "north", "y"),
     "longitude": ("easting", "east", "x"),
 }
-"""Other usual names of the columns of coordinates in metres."""
+"""Usual names of columns in tables with coordinates in metres, for the same purpose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,12 @@ class PlaceTable:
     """Labels and positions of places, before distances are computed."""
 
     labels: Sequence[Hashable]
-    # Latitudes and longitudes, or northings and eastings; None for nodes of a network without coordinates.
+    # Latitudes and longitudes in degrees, or northings and eastings; None for network nodes without coordinates.
     positions: list[Coordinates] | None
     table: Any = None  # the user's table of places, one row each
-    crs: Any = None
-    in_degrees: bool | None = None  # None if unknown
-    metres: Fraction = Fraction(1)  # metres in one unit of a projected reference system
+    crs: Any = None  # the coordinate reference system
+    in_degrees: bool | None = None  # whether positions are degrees, not lengths; None if unknown
+    metres: Fraction = Fraction(1)  # number of metres in one unit of a projected reference system
 
 
 def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_metres: bool) -> PlaceTable:
@@ -51,13 +51,13 @@ def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_
     other_names = _OTHER_NAMES_IN_METRES if in_metres else _OTHER_NAMES
     is_by_name = isinstance(table, Mapping) and not {latitude, longitude} <= set(table)
     if is_by_name:
-        # A dict is read as columns if it has usual names for label, latitude and longitude, and not only pairs as
-        # values.
+        # A dict is a table of columns if it has columns with usual names for label, latitude and longitude, and some
+        # value is not a pair of numbers.
         named = {str(key).strip().casefold() for key in table}
         are_usual = all(not named.isdisjoint({what, *other_names[what]}) for what in other_names)
         is_by_name = not are_usual or all(map(_is_pair, table.values()))
     if is_by_name:
-        # Any other dict goes from the name of each place to its latitude and longitude.
+        # Any other dict maps the name of each place to its latitude and longitude.
         for label, pair in table.items():
             if isinstance(pair, str | bytes | Mapping) or not hasattr(pair, "__len__") or len(pair) != 2:
                 remedy = (
@@ -71,7 +71,7 @@ def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_
     cells = []
     for what, column in (("name", name), ("latitude", latitude), ("longitude", longitude)):
         usual = (what, *other_names[what]) if column == what else ()
-        # If the column is missing, the only column whose name is a usual one, in any case, is read.
+        # If a column of the default name is missing, read the only column with a usual name, in upper or lower case.
         matches = [column] if column in names else [known for known in names if known.strip().casefold() in usual]
         if len(matches) != 1:
             came = f"{' and '.join(map(repr, matches))}" if matches else f"{len(names)} columns with other names"
@@ -83,7 +83,7 @@ def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_
 
 
 def _is_pair(value: Any) -> bool:
-    """Check whether a value can be a pair of latitude and longitude."""
+    """Return whether a value is a pair of two numbers."""
     if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__len__") or len(value) != 2:
         return False
     try:
@@ -93,14 +93,14 @@ def _is_pair(value: Any) -> bool:
 
 
 def is_cells(table: Any) -> bool:
-    """Check whether the table is a list of H3 cells: text or integers."""
+    """Return whether the table is a list of texts or integers, which can only be H3 cells."""
     if not isinstance(table, Sequence) or isinstance(table, str | bytes) or not table:
         return False
     return all(isinstance(cell, str) or (isinstance(cell, int) and not isinstance(cell, bool)) for cell in table)
 
 
 def places_of_cells(cells: Sequence[Any]) -> PlaceTable:
-    """Return the places of H3 cells, each at the centre of its cell."""
+    """Return the places of H3 cells; the position of a place is the centre of its cell."""
     h3 = h3_package()
     remedy = "Check the cell's spelling; h3.latlng_to_cell(latitude, longitude, resolution) makes cells."
     try:
@@ -117,7 +117,7 @@ def places_of_cells(cells: Sequence[Any]) -> PlaceTable:
 
 
 def cell_steps(cells: Sequence[Any]) -> list[list[int]]:
-    """Return the (n, n) distances of H3 cells of one resolution, in cells."""
+    """Return the distances of H3 cells of one resolution, (n, n): numbers of steps from cell to neighbouring cell."""
     h3 = h3_package()
     texts = [cell if isinstance(cell, str) else h3.int_to_str(cell) for cell in cells]
     table = [[0] * len(texts) for _ in texts]
@@ -135,7 +135,7 @@ def cell_steps(cells: Sequence[Any]) -> list[list[int]]:
 
 
 def h3_package() -> Any:
-    """Return the package h3, version 4."""
+    """Import the package h3, version 4; raise Unsupported if it is not installed."""
     try:
         return import_module("h3")
     except ModuleNotFoundError:
@@ -144,7 +144,7 @@ def h3_package() -> Any:
 
 
 def places_of_network(network: Any, places: Sequence[Hashable], latitude: str, longitude: str) -> PlaceTable:
-    """Return the nodes of a road network, with coordinates from the two attributes, or else from x and y."""
+    """Return nodes of a road network as places, with coordinates from the two named attributes, or from y and x."""
     crs = getattr(network, "graph", {}).get("crs")
     for north, east in ((latitude, longitude), ("y", "x")):
         attributes = [network.nodes[node] for node in places]
@@ -157,12 +157,12 @@ def places_of_network(network: Any, places: Sequence[Hashable], latitude: str, l
 
 
 def is_geometry(table: Any) -> bool:
-    """Check whether the table is a GeoSeries or a GeoDataFrame."""
+    """Return whether the table is a GeoSeries or a GeoDataFrame."""
     return hasattr(table, "geom_type") and hasattr(table, "crs")
 
 
 def planar_points(table: Any) -> tuple[list[Hashable], list[tuple[float, float]]]:
-    """Return the index and the coordinates (x, y) of points in a plane, in the unit of their reference system."""
+    """Return the labels and coordinates (x, y) of points in a plane, in the unit of their reference system."""
     points = _places_of_geometry(table, "")
     if points.in_degrees:
         remedy = "Use spaces.places, or convert with table.to_crs(...) to a projected system."
@@ -171,7 +171,7 @@ def planar_points(table: Any) -> tuple[list[Hashable], list[tuple[float, float]]
 
 
 def _places_of_geometry(table: Any, name: str) -> PlaceTable:
-    """Return the places of a GeoSeries or GeoDataFrame, labelled by ``name`` or the index; an area becomes a point."""
+    """Return the places of a GeoSeries or GeoDataFrame, labelled by a column or the index; areas become points."""
     geometry = table.geometry
     if bool((geometry.isna() | geometry.is_empty).any()):
         lacking = int((geometry.isna() | geometry.is_empty).sum())
@@ -193,7 +193,7 @@ def system(crs: Any, projected_is_known: bool = True) -> tuple[bool | None, Frac
             return True, Fraction(1)
         try:
             crs = import_module("pyproj").CRS.from_user_input(crs)
-        except Exception:  # pyproj or the reference system is missing: the unit of the coordinates stays unknown
+        except Exception:  # pyproj is not installed or does not know the system, so the unit is unknown
             return None, Fraction(1)
     if crs.is_geographic:
         return True, Fraction(1)
@@ -225,7 +225,7 @@ def _exact_positions(labels: Any, pairs: Any) -> list[Coordinates]:
 
 
 def check_on_earth(labels: Sequence[Hashable], positions: Sequence[Coordinates]) -> None:
-    """Check that latitudes lie between the poles and that longitudes lie in -180..360."""
+    """Raise OutOfRange unless latitudes lie in -90..90 and longitudes in -180..360 degrees."""
     for label, (north, east) in zip(labels, positions, strict=True):
         if not (-90 <= north <= 90 and -180 <= east <= 360):
             raise OutOfRange(
@@ -237,9 +237,9 @@ def check_on_earth(labels: Sequence[Hashable], positions: Sequence[Coordinates])
 
 
 def _file_columns(path: Path) -> Any:
-    """Return the columns of a file; columns of CSV stay text, so that a postal code keeps its leading zeros."""
+    """Return the columns of a file; cells of CSV are text, so that a postal code keeps its leading zeros."""
     if path.suffix.lower() == ".geojson":
-        # Columns of a GeoJSON file of points: the properties, id, latitude and longitude.
+        # The columns of a GeoJSON file of points are its properties, id, latitude and longitude.
         collection = read_json(path, "a file of places must")
         features = collection.get("features") if isinstance(collection, dict) else None
         if not isinstance(features, list) or not features or "crs" in collection:

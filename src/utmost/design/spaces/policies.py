@@ -1,11 +1,11 @@
-"""Policies: distances that may be zero, infinite or asymmetric, and the metric spaces that a policy consists of.
+"""Define policies: distances of secrets that may be zero, infinite or asymmetric, and their metric parts.
 
-A policy bounds, for every ordered pair of secrets, how much likelier an outcome may be at the first than at the second.
-Bounds add up along paths: d(x, y) and d(y, z) imply the bound d(x, y) + d(y, z) for (x, z), so the shortest paths
-decide. If d(x, y) = 0, every outcome is at most as likely at x as at y; both rows sum to 1, so they are equal, and
-d(y, x) = 0. Secrets at distance 0 are one secret of a smaller space; secrets at infinite distance do not constrain
-each other. A symmetric policy is therefore a disjoint union of metric spaces with repeated secrets, and theorems about
-metric spaces hold for each part.
+A policy bounds, for every ordered pair of secrets, the factor e^(epsilon d) by which the probability of an outcome at
+the first may exceed that at the second. Bounds add up along paths: d(x, y) and d(y, z) imply the bound d(x, y) +
+d(y, z) for (x, z), so only shortest paths matter. If d(x, y) = 0, every outcome has at x at most the probability that
+it has at y; the probabilities at x and at y sum to 1, so they are equal, and d(y, x) = 0. Secrets at distance 0 are one
+secret of a smaller space; secrets at infinite distance do not constrain each other. A symmetric policy is therefore a
+disjoint union of metric spaces with repeated secrets, and theorems about metric spaces hold for each part.
 """
 
 import math
@@ -27,7 +27,7 @@ from utmost.errors import NotAMetric, NotANumber, Unsupported, quoted
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PolicyPart(Display):
-    """Secrets of a policy at finite distance from each other."""
+    """A metric space within a symmetric policy: secrets at finite distances from each other."""
 
     classes: tuple[tuple[int, ...], ...]  # the secrets; secrets at distance 0 form one class
     space: Space  # one secret for each class, with the metric between classes
@@ -35,16 +35,16 @@ class PolicyPart(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class Policy(Display, PickledByFields):
-    """Secrets with distances that need not be a metric: zero, infinite, or different both ways.
+    """Secrets with distances that need not be a metric: they may be zero, infinite or asymmetric.
 
     Args:
         distances: (n, n) numbers >= 0, ``math.inf`` for pairs without a bound; 0 on the diagonal. Entry [x, y] bounds
-            how much likelier an outcome may be at x than at y. The numbers need not satisfy the triangle inequality:
-            they are replaced by shortest paths.
-        labels: Label of each secret; 0, 1, ... when left out.
+            the ratio of the probabilities of an outcome at x and at y. The numbers need not satisfy the triangle
+            inequality: the lengths of shortest paths replace them.
+        labels: Label of each secret; by default 0, 1, ...
 
     Attributes:
-        distances: (n, n) objects, the shortest paths: Fractions and ``math.inf``.
+        distances: Lengths of shortest paths, (n, n), Fractions and ``math.inf``.
 
     Raises:
         NotAMetric: for negative distances, a diagonal that is not 0, and anything but a square matrix of numbers.
@@ -77,7 +77,7 @@ class Policy(Display, PickledByFields):
                 raise NotAMetric(
                     "d(x, x) = 0 must hold", came=f"d({x}, {x}) = {table[x, x]}", remedy="Write 0 on the diagonal."
                 )
-        # Shortest paths; d(x, y) = 0 also makes d(y, x) = 0, which shortens further paths.
+        # Compute shortest paths. If d(x, y) = 0, d(y, x) becomes 0, which shortens further paths, so repeat.
         while True:
             for k in range(len(table)):
                 table = np.minimum(table, table[:, k, None] + table[None, k, :])
@@ -97,14 +97,14 @@ class Policy(Display, PickledByFields):
 
     @classmethod
     def of_edges(cls, edges: Iterable[Any], secrets: Sequence[Hashable], *, directed: bool = False) -> "Policy":
-        """Return the policy of a graph: the distance of two secrets is the shortest path, infinite if there is none.
+        """Return the policy of a graph: distances are lengths of shortest paths, infinite if no path exists.
 
         Args:
             edges: Pairs (x, y) of labels, of length 1, or triples (x, y, length); length 0 for secrets that must not be
                 distinguished.
             secrets: Labels of all secrets, with and without edges.
-            directed: Whether an edge (x, y) bounds only how much likelier an outcome is at x than at y. If False, it
-                also bounds how much likelier an outcome is at y than at x.
+            directed: Whether an edge (x, y) bounds only the ratio of the probabilities of an outcome at x and at y, not
+                its inverse.
 
         >>> Policy.of_edges([("flu", "cold")], ["flu", "cold", "none"]).components
         ((0, 1), (2,))
@@ -141,7 +141,7 @@ class Policy(Display, PickledByFields):
 
     @classmethod
     def _of_shortest_paths(cls, table: Array) -> "Policy":
-        """Return the policy of a table that already holds shortest paths."""
+        """Return the policy of a table of lengths of shortest paths, without checks."""
         policy = object.__new__(cls)
         object.__setattr__(policy, "distances", frozen(table))
         object.__setattr__(policy, "labels", tuple(range(len(table))))
@@ -149,7 +149,7 @@ class Policy(Display, PickledByFields):
 
     @classmethod
     def product(cls, *attributes: "Policy | Space") -> "Policy":
-        """Return the policy of tuples of secrets, whose distances are the sums of the distances of their attributes.
+        """Return the policy of tuples of attributes; distances of tuples are sums of the distances of attributes.
 
         >>> from utmost.spaces import counts
         >>> policy = Policy.product(Policy.public(2), counts(2), Policy.hidden(3))
@@ -199,12 +199,12 @@ class Policy(Display, PickledByFields):
 
     @property
     def classes(self) -> tuple[tuple[int, ...], ...]:
-        """The classes of secrets at distance 0 from each other; secrets of a class have equal rows in a mechanism."""
+        """The sets of secrets at distance 0 from each other; all secrets of a set have the same row in a mechanism."""
         return _equivalence_classes(self.distances == 0)
 
     @property
     def components(self) -> tuple[tuple[int, ...], ...]:
-        """The sets of secrets joined by finite distances in at least one direction."""
+        """The sets of secrets that finite distances join, in at least one direction."""
         # Compute the transitive closure of a symmetric relation.
         joined = (self.distances != math.inf) | (self.distances != math.inf).T
         for k in range(len(joined)):

@@ -1,4 +1,4 @@
-r"""Distances of places on the earth or in the plane as whole numbers of a step, never above the true ones.
+r"""Compute distances on the earth or in a plane as whole numbers of a step, never above the true distances.
 
 A guarantee for smaller distances implies the guarantee for larger ones, so every distance is rounded down; shortest
 paths along the rounded distances are a metric again:
@@ -7,7 +7,7 @@ paths along the rounded distances are a metric again:
 
 where k is the number of edges of the shortest path: 1 for most pairs, and more for places that lie in a row. On the
 earth D is the length of the great circle on the sphere of radius b^2/a = 6 335 439 m, the smallest radius of curvature
-of the ellipsoid WGS84. The radii M along and N across the meridian are at least b^2/a, so
+of the ellipsoid WGS84. The radii of curvature M along the meridian and N across it are at least b^2/a, so
 
     ds^2 = M^2 dphi^2 + N^2 cos^2(phi) dlambda^2 >= (b^2/a)^2 (dphi^2 + cos^2(phi) dlambda^2),
 
@@ -41,17 +41,17 @@ SMALLEST_RADIUS = 6_335_439
 """The smallest radius of curvature of the ellipsoid WGS84, in whole metres, rounded down from 6 335 439.327."""
 
 _EQUATOR, _INVERSE_FLATTENING = 6_378_137, 298_257_223_563
-"""WGS84: largest radius in metres, and 10^9 times the inverse of the flattening."""
+"""The largest radius of the ellipsoid WGS84 in metres, and 10^9 times the inverse of its flattening."""
 
 Coordinates = tuple[Fraction, Fraction]
-"""Latitude and longitude in degrees, or northing and easting."""
+"""A position: latitude and longitude in degrees, or northing and easting."""
 
 # A millimetre on the earth is 2^-33 of a radian; the other bits are for arcs between nearly opposite points.
 _BITS = 128
 
 
 def great_circle_steps(positions: Sequence[Coordinates], step: Fraction) -> NDArray[np.int64]:
-    """Return (n, n) great-circle distances in whole steps of ``step`` metres, rounded down, before `closure`."""
+    """Return great-circle distances, (n, n), as numbers of steps of ``step`` metres, rounded down, before `closure`."""
     with working_precision(_BITS):
         vectors = []
         for position in positions:
@@ -72,7 +72,7 @@ def great_circle_steps(positions: Sequence[Coordinates], step: Fraction) -> NDAr
 
 
 def geodesic_steps(positions: Sequence[Coordinates], step: Fraction) -> NDArray[np.int64]:
-    """Return (n, n) distances on the ellipsoid WGS84 in steps of ``step`` metres, rounded down, before `closure`."""
+    """Return distances on the ellipsoid WGS84, (n, n), as numbers of steps of ``step`` metres, rounded down."""
     with working_precision(_BITS):
         flat = arb(fmpq(1000000000, _INVERSE_FLATTENING))
         squared = flat * (2 - flat)
@@ -96,14 +96,14 @@ def geodesic_steps(positions: Sequence[Coordinates], step: Fraction) -> NDArray[
 
 
 def _floor(ball: arb) -> int:
-    """Return the floor of the lower end of the ball, at least 0."""
+    """Return the floor of the lower end of a ball, or 0 if it is negative."""
     whole = ball.lower().floor().unique_fmpz()
     assert whole is not None, "the floor of a number is one integer"
     return max(0, int(whole))
 
 
 def plane_steps(positions: Sequence[Coordinates], step: Fraction) -> NDArray[np.int64]:
-    """Return (n, n) Euclidean distances in whole steps, rounded down by integer square roots."""
+    """Return Euclidean distances, (n, n), as numbers of steps of length ``step``, rounded down."""
     scale = lcm(*(c.denominator for position in positions for c in position))
     whole = [(int(north * scale), int(east * scale)) for north, east in positions]
     below = (scale * step) ** 2
@@ -124,7 +124,7 @@ def _symmetric(n: int, steps: Callable[[int, int], int]) -> NDArray[np.int64]:
 
 
 def closure(steps: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the shortest paths through all places: the largest metric that is nowhere above ``steps``."""
+    """Return the lengths of shortest paths through all places: the largest metric that is nowhere above ``steps``."""
     least = steps.copy()
     for z in range(len(least)):
         np.minimum(least, least[:, z, None] + least[None, z, :], out=least)

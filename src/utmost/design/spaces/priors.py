@@ -1,4 +1,4 @@
-"""Priors: a consumer's beliefs about the secret before the release. Every prior is a read-only (n,) array."""
+"""Make priors, the probabilities of secrets before a release, as read-only (n,) arrays."""
 
 from fractions import Fraction
 from typing import Any
@@ -15,7 +15,7 @@ from utmost.errors import NotANumber, NotAPrior, OutOfRange
 
 
 def prior(probabilities: object, tolerance: float = 1e-9) -> Array:
-    """Return an array of probabilities as a prior, without normalising (`from_counts` normalises).
+    """Return probabilities as a prior, after a check that they sum to 1 (`from_counts` normalises weights).
 
     Args:
         probabilities: (n,) nonnegative, summing to 1; zeros are allowed.
@@ -42,7 +42,7 @@ def prior(probabilities: object, tolerance: float = 1e-9) -> Array:
 
 
 def from_counts(weights: object) -> Array:
-    """Return the prior proportional to nonnegative weights: exact unless a weight is a float.
+    """Return the prior proportional to nonnegative weights; it is exact unless a weight is a float.
 
     Raises:
         NotAPrior: for a negative weight, and for weights that are all zero.
@@ -61,10 +61,10 @@ def from_counts(weights: object) -> Array:
 
 @fitting_memory("from_samples")
 def from_samples(samples: object, n: int, pseudocount: Number = 0) -> Array:
-    """Return the frequencies of secrets observed before: (count of x + pseudocount) / sum, for x = 0, ..., n-1.
+    """Return the prior from observed secrets: (number of samples x + pseudocount) / sum, for x = 0, ..., n-1.
 
     Args:
-        samples: Integers in 0..n-1.
+        samples: Observed secrets, integers in 0..n-1.
         n: Number of secrets.
         pseudocount: Number added to every count, so that secrets without a sample get a positive probability.
 
@@ -89,7 +89,7 @@ def from_samples(samples: object, n: int, pseudocount: Number = 0) -> Array:
 
 @fitting_memory("uniform")
 def uniform(n: int) -> Array:
-    """1/n on each of n secrets, exact.
+    """Return the uniform prior, exactly 1/n for each of n secrets.
 
     >>> uniform(2).tolist()
     [Fraction(1, 2), Fraction(1, 2)]
@@ -99,7 +99,7 @@ def uniform(n: int) -> Array:
 
 
 def binomial(trials: int, p: Number) -> Array:
-    """C(trials, k) p^k (1-p)^(trials-k) for k in {0, ..., trials}: each row counts independently with probability p.
+    """Return the binomial prior of a count of rows, each of which counts independently with probability p.
 
     Args:
         trials: Number of rows; the prior is for `counts(trials)` and has trials + 1 entries.
@@ -118,7 +118,7 @@ def binomial(trials: int, p: Number) -> Array:
 
 
 def truncated_poisson(rate: Number, size: int) -> Array:
-    """rate^k / k! on {0, ..., n}, divided by the sum: a Poisson count, given that it is at most n.
+    """Return the prior of a Poisson count, given that it is at most n: rate^k / k! on {0, ..., n}, normalised.
 
     Args:
         rate: Mean of the Poisson distribution, nonnegative. A float makes a float64 prior, any other number an exact
@@ -135,9 +135,9 @@ def truncated_poisson(rate: Number, size: int) -> Array:
 
 
 def _prior_of_ratios(ratios: list[Any], like: Any) -> Array:
-    """Return the prior whose neighbouring entries have these finite ratios, built outward from its largest entry."""
-    # The ratios decrease, so the largest entry comes right after the last ratio above 1. All other entries are products
-    # of ratios below 1, so none overflows.
+    """Return the prior with given finite ratios of neighbouring entries, prior[k + 1] / prior[k], which decrease."""
+    # The largest entry comes right after the last ratio above 1. The other entries are computed from it by factors
+    # of at most 1, so none overflows.
     peak = sum(ratio > 1 for ratio in ratios)
     unit = like * 0 + 1
     weights = [unit] * (len(ratios) + 1)
@@ -149,7 +149,7 @@ def _prior_of_ratios(ratios: list[Any], like: Any) -> Array:
 
 
 def _number(value: object, name: str) -> Any:
-    """Return a float as it is, and any other number as a Fraction."""
+    """Return a float unchanged, and any other number as a Fraction."""
     try:
         return as_array(value, name, ndim=0).item()
     except NotANumber as error:
@@ -176,13 +176,13 @@ PRIOR_NAMES = "uniform, binomial:0.3 or poisson:4"
 
 
 def prior_named(name: str, size: int, exactly: bool = True) -> Array:
-    """Return the prior with this name on the n + 1 counts {0, ..., n}.
+    """Return the prior with a given name on the counts {0, ..., n}.
 
     Args:
         name: "uniform"; "binomial:p" for n rows, each counted with probability p; "poisson:rate" for a Poisson count,
             given that it is at most n.
         size: Number of counts, n + 1.
-        exactly: Whether to give Fractions; float64 is much faster for many counts.
+        exactly: Whether to return Fractions; float64 is much faster for many counts.
 
     Raises:
         OutOfRange: for any other name, and for a number outside its range.

@@ -1,4 +1,4 @@
-"""Products of two or more spaces, and spaces of points given by coordinates."""
+"""Build products of spaces (secrets with several parts), and spaces of points given by coordinates."""
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from utmost.errors import NotAMetric, OutOfRange, quoted
 
 @dataclass(frozen=True, slots=True)
 class SumMetric(Metric):
-    """d((a, b), (a', b')) = d(a, a') + d(b, b'); the secret (a, b) has number a m + b, with m = second.size."""
+    """The metric d((a, b), (a', b')) = d(a, a') + d(b, b'); secret (a, b) has the index a m + b, m = second.size."""
 
     first: Metric
     second: Metric
@@ -38,7 +38,7 @@ class SumMetric(Metric):
         return _elementwise_sum(self.first.lengths(a, c), self.second.lengths(b, d))
 
     def edges(self) -> NDArray[np.intp]:
-        """Return the essential edges of each factor with the other part fixed; no essential edge changes both parts."""
+        """Return the essential edges: those of each factor, with the other part of the secret unchanged."""
         n, m = self.first.size, self.second.size
         across = self.first.edges()[:, None, :] * m + np.arange(m)[None, :, None]
         along = self.second.edges()[None, :, :] + np.arange(n)[:, None, None] * m
@@ -51,7 +51,7 @@ class SumMetric(Metric):
 
 
 ProductMetric = Literal["sum", "max", "euclidean"]
-"""Names of the combinations of the distances of the parts of a product."""
+"""Names of the methods that combine the distances of the parts of a product."""
 
 
 def product(*spaces: Space, metric: ProductMetric = "sum") -> Space:
@@ -86,7 +86,7 @@ def product(*spaces: Space, metric: ProductMetric = "sum") -> Space:
         if metric == "sum":
             joined = SumMetric(joined, space.metric)
             continue
-        # The distances of both factors, each over all pairs of secrets of the product.
+        # Expand the distances of both factors to all pairs of secrets of the product.
         a, b = joined.length_table(), space.metric.length_table()
         n, m = len(a), len(b)
         a, b = _same_kind(np.repeat(np.repeat(a, m, axis=0), m, axis=1), np.tile(b, (n, n)))
@@ -100,7 +100,7 @@ def product(*spaces: Space, metric: ProductMetric = "sum") -> Space:
 
 
 def _squares(table: Array) -> Array:
-    """Return d^2 for each distance, exact if every distance is rational or a single root, but not for sums of roots."""
+    """Return d^2 for each distance, exactly for rationals and for single square roots; raise for sums of roots."""
     if table.dtype == np.float64:
         return np.asarray(table * table)
     return np.asarray(np.frompyfunc(_square, 1, 1)(table))
@@ -129,7 +129,7 @@ def roots(squares: Array) -> Array:
 
 
 def _elementwise_sum(a: Any, b: Any) -> Any:
-    """Return the elementwise sum of lengths, as float64 if either is; rational sums of surds become Fractions."""
+    """Return the elementwise sum of distances, float64 if one array is float64; rational sums become Fractions."""
     first, second = _same_kind(np.asarray(a), np.asarray(b))
     total = np.asarray(first + second)
     return _simplified(total) if total.dtype == object else total[()]
@@ -143,7 +143,7 @@ def _same_kind(a: Array, b: Array) -> tuple[Array, Array]:
 
 _simplified = np.frompyfunc(lambda d: d.simplified() if isinstance(d, Surd) else d, 1, 1)
 Point = Any
-"""An element of the list of points, which is passed unchanged to a metric that is a function."""
+"""An element of the list of points, in the form in which a metric function receives it."""
 
 
 def points(
@@ -154,12 +154,13 @@ def points(
     """Return a space of finitely many points, such as shops on a map or embedded words.
 
     Args:
-        places: (n, d) coordinates, or (n,) on a line; integers, Fractions and text stay exact, a float makes all
-            float64. Or a GeoSeries or GeoDataFrame in a projected reference system: the labels are its index, distances
-            have its unit, and a point inside each area stands for the area. Or any list, if the metric is a function.
+        places: Coordinates (n, d), or (n,) on a line; integers, Fractions and text stay exact, one float makes all
+            float64. Or a GeoSeries or GeoDataFrame in a projected reference system, whose index gives the labels, and
+            whose areas are replaced by points inside; distances have the unit of the system. Or any list, if the metric
+            is a function.
         metric: "euclidean", "manhattan", "chebyshev" (the largest coordinate difference), or a function d(p, q), which
             is called for every pair and checked to be a metric.
-        labels: Label of each point. When left out, the points themselves (tuples, or numbers on a line) if they are
+        labels: Label of each point. By default the points (as tuples, or numbers on a line) if they are
             hashable and distinct, else 0, 1, ...
 
     Raises:

@@ -1,4 +1,4 @@
-"""Shortest paths between nodes of a road network, in exact whole steps, by Dijkstra's algorithm."""
+"""Compute shortest paths between nodes of a road network, as whole numbers of a step, by Dijkstra's algorithm."""
 
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
@@ -15,18 +15,18 @@ from utmost.errors import NotAMetric, NotANumber, OutOfRange
 _PARTS_OF_A_STEP = 1 << 10
 
 Roads = list[list[tuple[int, int]]]
-"""For each node, its neighbours and the length of the road to each."""
+"""For each node, a list of pairs: the index of a neighbour, and the length of the road to it."""
 
 
 def is_network(table: Any) -> bool:
-    """Check whether the table is a graph of networkx or osmnx."""
+    """Return whether the table is a graph of networkx or osmnx."""
     return all(hasattr(table, name) for name in ("is_directed", "nodes", "edges"))
 
 
 def network_steps(
     network: Any, weight: str, step: Fraction, among: Sequence[Hashable] | None, both_ways: bool
 ) -> tuple[list[Hashable], NDArray[np.int64]]:
-    """Return the nodes that are places and the (n, n) shortest paths between them in whole steps, rounded down."""
+    """Return the nodes that are places, and the lengths of shortest paths between them as numbers of steps, (n, n)."""
     number = {node: k for k, node in enumerate(network.nodes)}
     chosen = list(number) if among is None else list(among)
     for node in chosen:
@@ -37,7 +37,7 @@ def network_steps(
         raise NotAMetric(
             "a network needs at least one place", came="none", remedy="Pass a graph with nodes, or another among=."
         )
-    # The length of the shortest edge from each node to each neighbour; loops are ignored.
+    # Find the length of the shortest edge from each node to each neighbour; ignore loops.
     lengths: dict[tuple[Hashable, Hashable], int] = {}
     for u, v, length in network.edges(data=weight):
         try:
@@ -78,7 +78,7 @@ def network_steps(
 
 
 def _shortest_paths_from(roads: Roads, start: int) -> list[int | None]:
-    """Return the shortest paths from one node; None for nodes that no path reaches."""
+    """Return the length of the shortest path from one node to each node; None for nodes that no path reaches."""
     settled: list[int | None] = [None] * len(roads)
     waiting = [(0, start)]
     while waiting:

@@ -1,4 +1,4 @@
-"""A finite set of secrets and the metric between them; the check that a table of distances is a metric."""
+"""Define a space, which is a finite set of secrets with a metric, and check that a table of distances is a metric."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
@@ -30,17 +30,17 @@ from utmost.errors import NotAMetric, OutOfRange
 
 
 class Metric(ABC):
-    """Distances between the secrets 0, 1, ..., n-1, given by a formula or a table."""
+    """A metric on the secrets 0, 1, ..., n-1, given by a formula or a table."""
 
     __slots__ = ()
 
     written: ClassVar[str] = ""
-    """Format string of the call that makes the space of this metric; empty if there is none."""
+    """Format string of the call that makes the space of this metric; empty if no call does."""
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """Return the number n of secrets."""
+        """The number n of secrets."""
 
     @abstractmethod
     def distance(self, x: Any, y: Any) -> Any:
@@ -48,14 +48,14 @@ class Metric(ABC):
 
     @abstractmethod
     def edges(self) -> NDArray[np.intp]:
-        """Return the essential edges, as an (m, 2) array of pairs x < y in lexicographic order."""
+        """Return the pairs x < y with no third secret between them, as an (m, 2) array in lexicographic order."""
 
     def lengths(self, x: Any, y: Any) -> Any:
         """Return d(x, y) elementwise, with `Surd` for irrational distances that are known exactly."""
         return self.distance(x, y)
 
     def length_table(self, among: NDArray[np.intp] | None = None) -> Array:
-        """Return the (n, n) table of `lengths` between all secrets, or between some."""
+        """Return the (n, n) table of `lengths` between all secrets, or between the secrets ``among``."""
         secrets = np.arange(self.size) if among is None else among
         return np.asarray(self.lengths(secrets[:, None], secrets[None, :]))
 
@@ -71,12 +71,12 @@ class Metric(ABC):
         return range(self.size)
 
     def table(self) -> Array:
-        """Return d as an (n, n) read-only array."""
+        """Return all distances d(x, y) as an (n, n) read-only array."""
         secrets = np.arange(self.size)
         return frozen(np.asarray(self.distance(secrets[:, None], secrets[None, :])))
 
 
-# Number of sums computed at a time, so that they fit into the processor's cache.
+# Number of sums that are computed together, so that they fit into the processor's cache.
 _BLOCK = 1 << 17
 # If the floats of two sums differ by more than this relative distance, the floats decide which is larger.
 _FLOATS_DECIDE = 1e-12
@@ -87,11 +87,12 @@ _LARGEST_DISTANCE = 10**300
 def has_intermediate(
     values: Array, pairs: NDArray[np.intp], strictly: bool = False, tolerance: float = 0.0
 ) -> NDArray[np.bool_]:
-    """Return (m,) whether each pair x < y has a secret z not in {x, y} with d(x, z) + d(z, y) <= d(x, y)."""
+    """Return, for each pair x < y, whether a third secret z has d(x, z) + d(z, y) <= d(x, y): (m,) booleans."""
     # ``values`` is (n, n) int64, float64, Fractions or Surds; ``pairs`` is (m, 2), sorted by x. Sums of floats are
-    # compared without rounding; ``strictly`` asks for a sum below d(x, y) by more than the relative ``tolerance``.
+    # compared without rounding. With ``strictly``, the sum must be below d(x, y) by more than the relative
+    # ``tolerance``.
     if values.dtype == object:
-        # Fractions become integers over a common denominator if these fit; otherwise pairs are compared one by one.
+        # Use integers over a common denominator if they fit into int64; otherwise compare pairs one by one.
         if not any(isinstance(d, Surd) for d in values.flat):
             scale = lcm(*(d.denominator for d in values.flat))
             if scale * max(values.flat) < 2**60:
@@ -122,10 +123,10 @@ def has_intermediate(
 
 
 def _shortest_sums(values: Array, pairs: NDArray[np.intp]) -> Array:
-    """Return min over z not in {x, y} of d(x, z) + d(z, y) for each pair; above every distance if there is no z."""
+    """Return the least d(x, z) + d(z, y) over third secrets z for each pair; more than all distances if none exists."""
     n = len(values)
     direct = values.copy()
-    # the diagonal is replaced, so that z = x and z = y never give the minimum
+    # Replace the diagonal, so that z = x and z = y never give the minimum.
     np.fill_diagonal(direct, direct.max() + 1)
     if len(pairs) * n <= _BLOCK:
         return np.asarray((direct[pairs[:, 0]] + direct[pairs[:, 1]]).min(axis=1))
@@ -142,7 +143,7 @@ def _shortest_sums(values: Array, pairs: NDArray[np.intp]) -> Array:
 def _one_intermediate(values: Array, floats: Array, x: int, y: int, strictly: bool) -> bool:
     sums = floats[x] + floats[y]
     sums[[x, y]] = np.inf
-    # Only sums whose floats are close are added exactly.
+    # Add exactly only the sums whose floats are close to d(x, y).
     slack = _FLOATS_DECIDE * floats[x, y]
     if (sums < floats[x, y] - slack).any():
         return True
@@ -155,11 +156,11 @@ def _one_intermediate(values: Array, floats: Array, x: int, y: int, strictly: bo
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, weakref_slot=True)
 class TableMetric(Metric):
-    """A metric on {0, ..., n-1} as an (n, n) table; the constructor raises NotAMetric if an axiom fails, in O(n^3)."""
+    """A metric given by an (n, n) table; the constructor checks the axioms in O(n^3), and raises NotAMetric."""
 
-    exact: Array
-    numbers: Array
-    edge_candidates: NDArray[np.intp] | None
+    exact: Array  # distances as int64, Fractions or Surds, or float64
+    numbers: Array  # the same, but float64 if some distance is a Surd
+    edge_candidates: NDArray[np.intp] | None  # pairs that include all essential edges; None for all pairs
 
     def __init__(self, distances: object, tolerance: float = 1e-12) -> None:
         values = distance_table(distances)
@@ -191,7 +192,7 @@ class TableMetric(Metric):
 
     @classmethod
     def trusted(cls, values: Array, edge_candidates: NDArray[np.intp] | None = None) -> "TableMetric":
-        """Return a table without checks: shortest paths along edges, or a part of the table of another metric."""
+        """Return a metric without checks, from a table that is a metric by construction, such as shortest paths."""
         check_array(values, "distances", 2)
         metric = object.__new__(cls)
         metric._set_fields(values, edge_candidates)
@@ -237,7 +238,7 @@ _kept_edges: WeakKeyDictionary[TableMetric, NDArray[np.intp]] = WeakKeyDictionar
 
 
 def distance_table(distances: object) -> Array:
-    """Return distances as int64, as objects (Fraction or Surd) or as float64; raise NotAMetric above 10^300."""
+    """Return distances as int64, as objects (Fraction or Surd) or as float64; raise NotAMetric for one above 10^300."""
     if isinstance(distances, np.ndarray) and distances.dtype.kind in "iu" and distances.ndim == 2 and distances.size:
         least, largest = int(distances.min()), int(distances.max())
         if -(2**60) < least <= largest < 2**60:  # int64 holds sums of two distances
@@ -266,12 +267,12 @@ class Space(Display, PickledByFields):
     """Secrets 0, 1, ..., n-1 with a metric d and a label for each secret.
 
     A metric is symmetric, zero exactly on the diagonal, and satisfies d(x, y) <= d(x, z) + d(z, y). This constructor
-    takes any matrix and checks these axioms; `counts`, `discrete`, `hamming`, `grid` and `graph` make spaces whose
-    structure is known.
+    takes any matrix and checks these axioms. The functions `counts`, `discrete`, `hamming`, `grid` and `graph` make
+    spaces whose structure speeds up computations.
 
     Args:
         distances: (n, n), n >= 1. Integers, Fractions and `Surd` stay exact; a float makes the matrix float64.
-        labels: Distinct labels of the secrets; 0, 1, ..., n-1 when left out.
+        labels: Distinct labels of the secrets; by default 0, 1, ..., n-1.
         tolerance: Largest relative violation of the triangle inequality by rounding, for float64 distances only.
 
     Raises:
@@ -312,31 +313,31 @@ class Space(Display, PickledByFields):
 
     @property
     def labels(self) -> Sequence[Hashable]:
-        """The labels of the secrets, in order."""
+        """The labels of the secrets 0, 1, ..., n-1, in this order."""
         return self.metric.labels() if self.names is None else self.names
 
     @property
     def distances(self) -> Array:
-        """d as an (n, n) read-only array: int64 or Fraction where d is rational, else float64 (see `length`)."""
+        """All distances, (n, n), read-only: int64 or Fractions if all are rational, else float64 (see `length`)."""
         return self.metric.table()
 
     @property
     def edges(self) -> NDArray[np.intp]:
         """The essential edges: pairs x < y with no third secret strictly between them, as an (m, 2) array.
 
-        A secret z is strictly between x and y if d(x, z) + d(z, y) = d(x, y). A level that holds along the essential
-        edges holds for all pairs. Float64 distances are compared as exact rationals, so rounding of distances may make
-        a pair essential.
+        A third secret z is strictly between x and y if d(x, z) + d(z, y) = d(x, y). A level that holds along the
+        essential edges holds for all pairs. Float64 distances are compared as exact rationals, so the rounding of
+        distances may make a pair essential.
         """
         return self.metric.edges()
 
     def length(self, x: int, y: int) -> Fraction | Surd:
-        """d(x, y) as an exact number; a float64 distance is the rational that the float is."""
+        """Return d(x, y) as an exact number; a float64 distance is converted to a rational without rounding."""
         last = self.size - 1
         return self.metric.length(natural(x, "x", 0, last), natural(y, "y", 0, last))
 
     def restrict(self, secrets: Sequence[int]) -> "Space":
-        """Return the space of some of the secrets, in the given order, with the same distances.
+        """Return the space of the given secrets only, in the given order, with the same distances.
 
         >>> from utmost.spaces import counts
         >>> counts(9).restrict([0, 4, 9]).distances.tolist()
@@ -353,7 +354,7 @@ class Space(Display, PickledByFields):
         return Space(TableMetric.trusted(self.metric.length_table(rows)), [self.labels[x] for x in rows.tolist()])
 
     def same_as(self, other: "Space") -> bool:
-        """Whether both spaces have equal labels and distances, and the same unit if both have one."""
+        """Return whether both spaces have equal labels and distances, and the same unit if both have one."""
         instance(other, Space, "other")
         if None not in (self.unit, other.unit) and self.unit != other.unit:
             return False
