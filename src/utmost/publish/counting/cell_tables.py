@@ -139,7 +139,7 @@ def _nested_axis(nested: Mapping[str, Sequence[str]], domain: Domain) -> tuple[i
 def _rows(
     adapter: TableAdapter, table: Any, domain: Domain, nested: int | None, spelling: Spelling
 ) -> NDArray[np.int64]:
-    """The index of each row's cell over all axes except the nested one."""
+    """Return the index of each row's cell over all axes except the nested one."""
     cells: Any = 0
     for place, axis in enumerate(domain.axes):
         if place == nested:

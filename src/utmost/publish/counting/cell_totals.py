@@ -40,7 +40,7 @@ def wide_integers(numbers: NDArray[Any]) -> Any:
 
 
 def totals_schema(keys: str, text: bool = False) -> Any:
-    """The Arrow schema of totals by cells, or with ``text`` by texts."""
+    """Return the Arrow schema of totals by cells, or with ``text`` by texts."""
     arrow = extra("pyarrow", "tables")
     return arrow.schema([(keys, arrow.string() if text else arrow.int64()), (TOTAL, arrow.decimal128(38, 0))])
 

@@ -67,7 +67,7 @@ def _of_column(
 
 
 def _bad_row(batch: Batch, before: int, spelling: Spelling, read: _Reader) -> int | None:
-    """The number of the first row whose text cannot be read, by bisection; None if the column is refused as a whole."""
+    """Find the first row whose text cannot be read, by bisection; None if the column is refused as a whole."""
     readable, refused = 0, len(next(iter(batch.values()), ()))
     while refused - readable > 1:
         middle = (readable + refused) // 2

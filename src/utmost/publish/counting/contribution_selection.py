@@ -13,7 +13,7 @@ from utmost.publish.workloads.row_unit import WholeRows
 
 
 def by_cell(pairs: Pairs, size: int) -> tuple[Pairs, NDArray[np.int64]]:
-    """The distinct (person, cell) pairs of several tables, and the index of each given pair in these."""
+    """Return the distinct (person, cell) pairs of several tables, and the index of each given pair in these."""
     # Cell number m * size + a is cell a of table m. `sums` of the result holds the indices of the distinct pairs.
     cells = pairs.cells % size
     fits = int(pairs.persons.max(initial=0)) < (1 << 62) // size
@@ -31,7 +31,7 @@ def joined_pairs(parts: Sequence[Pairs]) -> Pairs:
 
 
 def least_in_total(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes) -> NDArray[Any]:
-    """The reduced size of each pair, such that each person's sizes add up to at most ``most``."""
+    """Return the reduced size of each pair, such that each person's sizes add up to at most ``most``."""
     # A person's sizes v_1, v_2, ... lie in a row in order of the cells: C_i is the sum up to the i-th, T the sum of
     # all. For T > most, a comb of `most` teeth at equal distances keeps the units that it hits; it begins at u/most,
     # where 0 <= u < T is a hash of key and person: v'_i = floor((most C_i + u)/T) - floor((most C_(i-1) + u)/T).

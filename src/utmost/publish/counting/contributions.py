@@ -133,7 +133,7 @@ def count_contributions(
 
 @dataclass(slots=True, eq=False, repr=False)
 class _LimitRule(CountingRule):
-    """The rule by which a person falls into the cell of the least limit that the person does not exceed."""
+    """Puts each person into the cell of the least limit that the person does not exceed."""
 
     bounds: tuple[int, ...] = field(kw_only=True)
     of: str = field(kw_only=True)
@@ -150,7 +150,7 @@ class _LimitRule(CountingRule):
         """None: nothing is removed."""
 
     def chosen(self, of_persons: Sequence[PairSums], texts: Sequence[str]) -> Pairs:
-        """The cell of each person; ``of_persons`` has all pairs of these persons."""
+        """Return the cell of each person; ``of_persons`` has all pairs of these persons."""
         pairs = of_persons[0][self.columns_of_tables[0]]
         changed = pairs.where(pairs.sums != 0)
         self.tally.bound(pairs, clipped=0, removed=0)

@@ -137,7 +137,7 @@ class CountedTable(CountedFacts, Display):
             )
 
     def read_by(self, plan: "Plan") -> NDArray[Any] | FewCells:
-        """The cells that a plan reads, in a type that can hold every sum of cells."""
+        """Return the cells that a plan reads, in a type that can hold every sum of cells."""
         if plan.narrowed_from is None:
             return self.summable
         places = self.domain.places_of(plan.domain)
@@ -214,7 +214,7 @@ class CountedTable(CountedFacts, Display):
         return value_column(self.unit)
 
     def table(self, marginal: str | Sequence[str] | Marginal = (), column: str | None = None) -> LabelledTable:
-        """The true sums of one marginal as a table: columns of labels, and a column of sums.
+        """Return the true sums of one marginal as a table: columns of labels, and a column of sums.
 
         Where sums and counts share noise, there are two columns of values: "count", and for example "paid_sum".
 
@@ -239,7 +239,7 @@ class CountedTable(CountedFacts, Display):
         return labelled(self.kind, self.domain.group_labels(amounts.seen(both)), sums)
 
     def in_steps(self, column: str | None = None) -> LabelledTable:
-        """The cells as a table of integers, to which noise can be added; amounts are in steps."""
+        """Return the cells as a table of integers, to which noise can be added; amounts are in steps."""
         return self._labelled(self.domain.finest, column, lambda steps: steps)
 
     def _labelled(

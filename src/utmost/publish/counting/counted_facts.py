@@ -24,7 +24,7 @@ def read_proved(fact: object, name: str) -> bool:
 
 
 def written_proved(proved: bool) -> str | None:
-    """The JSON value that `read_proved` reads; None for a declared unit, whose field is left out."""
+    """Return the JSON value that `read_proved` reads; None for a declared unit, whose field is left out."""
     return BY_COUNTING if proved else None
 
 
@@ -85,5 +85,5 @@ class CountedFacts:
         truth(self.proved, "proved")
 
     def counted_facts(self) -> dict[str, Any]:
-        """The fields of `CountedFacts` by name."""
+        """Return the fields of `CountedFacts` by name."""
         return {each.name: getattr(self, each.name) for each in fields(CountedFacts)}

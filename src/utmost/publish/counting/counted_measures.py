@@ -220,7 +220,7 @@ class CountedMeasure:
 
     @classmethod
     def _with_most_events(cls, spec: MeasureSpec, *, each_row: bool, name: str | None) -> "CountedMeasure":
-        """The measure that counts events and sums their amounts, with one noise for both."""
+        """Return the measure that counts events and sums their amounts, with one noise for both."""
         most = natural(spec.most_events, "most_events", least=1)
         if spec.values is None or spec.each is None or spec.per_cell is not None or (each_row and most > 1):
             came = "no values=" if spec.values is None else "no each=" if spec.each is None else "per_cell="
@@ -303,7 +303,7 @@ class CountedMeasure:
         return 1 if self.most_events is None or self.each is None else self.each[1] - self.each[0]
 
     def unit(self, cells: int, neighbours: str, *, in_parts: bool, must_not_lower: bool = False) -> Unit:
-        """The unit that counting proves; ``must_not_lower``: whether a plan requires that no person lowers a cell."""
+        """Return the unit that counting proves; ``must_not_lower`` if a plan requires that no person lowers a cell."""
         matters = not in_parts if neighbours == "change-one" else must_not_lower
         promised = matters and self.ends[0] >= 0 and self.most_events is None
         if self.in_total is None:
@@ -332,7 +332,7 @@ class CountedMeasure:
         return parts if missing is None else [*parts, wide * (events - kept)]
 
     def sizes_of(self, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """The size of each (person, cell) pair; `in_total` bounds the sum of a person's sizes."""
+        """Return the size of each (person, cell) pair; `in_total` bounds the sum of a person's sizes."""
         return np.asarray(np.sum([np.abs(part) for part in parts], axis=0) // self.steps_of_event)
 
     def reduced_to(

@@ -78,7 +78,7 @@ class Counting:
         object.__setattr__(self, "at_most", 1 if each_row else at_most)
 
     def key_of_hashes(self) -> bytes:
-        """The bytes of the key; without a key, new random bytes at each call.
+        """Return the bytes of the key; without a key, new random bytes at each call.
 
         Raises:
             KeyRefused: for a missing file, a shorter key, and a secret file without a ledger key.
@@ -99,7 +99,7 @@ class Counting:
         return f"all rows with the same value of the column {name}"
 
     def most_cells(self, measures: Iterable[MeasureSpec]) -> int:
-        """The largest number of cells that one person may change, with these measures.
+        """Return the largest number of cells that one person may change, with these measures.
 
         Raises:
             OutOfRange: if neither ``at_most`` nor ``in_total`` of every measure bounds it, and for ``in_total`` with

@@ -23,7 +23,7 @@ SIMILAR = "whose identifiers differ only by blanks, leading zeros, capitals or U
 
 
 def percent_lost(count: int, events: int) -> str:
-    """A fraction as text in per cent, rounded up so that no loss is "0 %", with one decimal below 10 %."""
+    """Return a fraction as text in per cent, rounded up so that no loss is "0 %", with one decimal below 10 %."""
     tenths = -(-1000 * count // events)
     return f"{tenths / 10:g} %" if tenths < 100 else f"{-(-100 * count // events)} %"
 
@@ -49,7 +49,9 @@ class CountingReport:
     kept_of: str | None = None
     counted: int = 0  # events, or sizes of persons' sums, inside the domain
     kept: int = 0  # events, or sizes of persons' sums, within the bounds on one person
-    without_amount: Mapping[str, int] = field(default_factory=dict)  # by amount: events without it, inside the domain
+    without_amount: Mapping[str, int] = field(
+        default_factory=dict
+    )  # by amount: events inside the domain without this amount
     # By axis: events whose value begins with a zero that was ignored, such as 01005 where numbers or 1005 are declared.
     leading_zeros: Mapping[str, int] = field(default_factory=dict)
     # Persons whose identifier differs from another one only by blanks, leading zeros, capitals or Unicode form
@@ -64,7 +66,7 @@ class CountingReport:
         )
 
     def of_measure(self, amount: str | None) -> "CountingReport":
-        """The report of one measure among several: without the missing and clipped amounts of other measures."""
+        """Return the report of one measure among several: without the missing and clipped amounts of other measures."""
         own = (
             {name: n for name, n in each.items() if name == amount}
             for each in (self.clipped_amounts, self.without_amount)
@@ -130,7 +132,7 @@ class CountingReport:
         }
 
     def losses(self, amount_bound: str = "--each", sum_bound: str | None = "--per-cell or --in-total") -> list[str]:
-        """The options and columns that removed something from the counts, without numbers."""
+        """Return the options and columns that removed something from the counts, without numbers."""
         # `sum_bound` is None where a person counts once in a cell: further events of a person are then no loss.
         outside, missing = self.lost
         return [
@@ -143,7 +145,7 @@ class CountingReport:
         ]
 
     def _with_percent(self, count: int) -> str:
-        """A number of events, and its percentage of all events read, rounded up."""
+        """Return a number of events, and its percentage of all events read, rounded up."""
         return f"{count} events" + (f" ({percent_lost(count, self.events)})" if count else "")
 
     def facts(self) -> dict[str, Any]:

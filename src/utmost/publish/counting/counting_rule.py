@@ -49,9 +49,11 @@ class CountingRule:
     cells: int = field(init=False)  # number of cells of one part
     parts: int = field(init=False)  # number of parts; 1 without parts
     numbered: NumberedCells | None = field(init=False)  # hashed numbers of cells, in a vast domain
-    numbers: int = field(init=False)  # a part's cells have numbers below this; equals `cells` unless `numbered`
+    numbers: int = field(init=False)  # cells of one part have numbers below this: `cells`, or 2^bits of `numbered`
     table_size: int = field(init=False)  # the cells of one table, with all parts, have numbers below this
-    size: int = field(init=False)  # cells of all tables of sums have numbers below this, distinct values have others
+    size: int = field(
+        init=False
+    )  # cells of all tables of sums have numbers below this; distinct values have larger ones
     first_tables: list[int] = field(init=False)  # index of each measure's first table
     columns_of_tables: list[int] = field(init=False)  # for each table of sums, its column in the sums of pairs
     amounts_in_cells: list[int] = field(init=False)  # number of amounts that share the cells, see `EventReader`
@@ -141,9 +143,7 @@ class CountingRule:
         return CountingRule, arguments
 
     def axes_of(self, measure: CountedMeasure) -> dict[str, Any]:
-        """The axes of a measure's table, by column; with ``most_events``, also the axis of the parts of an amount, see
-        `AmountPair`.
-        """
+        """Return {column: axis} of a measure's table; with ``most_events`` the parts of an `AmountPair` are an axis."""
         named: dict[str, Any] = {axis.levels[0]: axis for axis in self.axes}
         if measure.amount is None or measure.distinct is not None:
             return named
@@ -167,7 +167,7 @@ class CountingRule:
         return f"{'amount' if measure.distinct is None else 'distinct values'} of {measure.amount.name}"
 
     def placed(self, batch: Batch, before: int) -> Sequence[EventCells]:
-        """The cell and the amounts of each event; and, for each `distinct` measure, the cell number of its value."""
+        """Return the cell and amounts of each event; and the cell number of its value for each `distinct` measure."""
         if not self._readers:
             axes = zip((*self.read, *self.valued), self.tally.zeros, strict=True)
             self._readers.extend(reader_of(axis, self.spelling, zeros) for axis, zeros in axes)
@@ -328,5 +328,5 @@ class CountingRule:
 
 
 def number_bits(tables: int) -> int:
-    """The largest number of bits of a cell number such that all tables together have at most 2^62 numbers."""
+    """Return the largest number of bits of a cell number such that all tables together have at most 2^62 numbers."""
     return (LARGEST_DOMAIN // tables).bit_length() - 1

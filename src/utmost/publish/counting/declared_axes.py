@@ -28,7 +28,7 @@ def declared_domain(domain: Any, by: Any) -> Domain:
 
 
 def chosen_axes(domain: Domain, by: Any) -> list[Axis]:
-    """The axes named by ``by``, in this order; all axes if None."""
+    """Return the axes named by ``by``, in this order; all axes if None."""
     if by is None:
         return list(domain.axes)
     known = dict(zip(domain.columns, domain.axes, strict=True))
@@ -50,7 +50,7 @@ def chosen_axes(domain: Domain, by: Any) -> list[Axis]:
 
 
 def _axis_remedy(domain: Domain, name: str) -> str:
-    """The remedy for a name that is no axis: the axis of a coarser level, or a similar name."""
+    """Write the remedy for a name that is no axis: if it is a level, count by its axis; else take a similar name."""
     finest = next((axis.levels[0] for axis in domain.axes if name in axis.levels), None)
     if finest is not None:
         return f"{name!r} is a level of {finest!r}: count by {finest!r}, and ask for sums by {name!r} afterwards."
@@ -84,7 +84,7 @@ def part_axis(domain: Domain, part: Any) -> Axis:
 
 
 def whole_rows(axes: Sequence[Axis], together: str, at_most: int) -> WholeRows:
-    """The rows of cells along an axis: for each person, all cells of a row are kept, or none."""
+    """Return the rows of cells along an axis: for each person, all cells of a row are kept, or none."""
     if not axes:
         raise OutOfRange("together must name an axis of the table", came=repr(together), remedy="Leave together= out.")
     rows = WholeRows.of(Domain({axis.levels[0]: axis for axis in axes}), together)

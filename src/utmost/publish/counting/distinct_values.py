@@ -73,7 +73,7 @@ class ValuesSeen:
             self._limit = 2 * self._rows + _COMPACT
 
     def _seen(self) -> NDArray[np.int64]:
-        """The distinct cells of values so far."""
+        """Return the distinct cells of values so far."""
         if len(self._parts) != 1:
             self._parts = [np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *self._parts]))]
         return self._parts[0]

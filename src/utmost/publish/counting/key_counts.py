@@ -165,7 +165,7 @@ class _KeyReader:
         return (0,)
 
     def placed(self, batch: Batch, before: int) -> Sequence[EventCells]:
-        """The code of each event's key, -1 without a key; each event counts as 1."""
+        """Return the code of each event's key, -1 without a key; each event counts as 1."""
         codes, cells = distinct_cells(batch[self.column], self.column)
         numbers = []
         for cell in cells:
@@ -207,7 +207,7 @@ class _KeyReader:
         return ((name, int(count)) for name, count in zip(names, counts, strict=True) if count)
 
     def table(self, found: Mapping[str, int], counts: str) -> Table:
-        """The table of the keys, sorted, and their counts."""
+        """Return the table of the keys, sorted, and their counts."""
         names, shares = sorted(found), self.shares
         numbers = [found[name] if shares is None else KeyShares(found[name], shares) for name in names]
         return Table({self.column: names, counts: numbers})

@@ -54,14 +54,14 @@ class EventReader(Protocol):
         """The number of amounts in each of the `EventCells` that `placed` returns."""
 
     def placed(self, batch: Mapping[str, Any], before: int) -> Sequence[EventCells]:
-        """The cells and amounts of some events; measures with the same cells share one entry."""
+        """Return the cells and amounts of some events; measures with the same cells share one entry."""
 
     def summed(self, pairs: Sequence[PairSums], texts: Sequence[str]) -> Any:
-        """The sum of the kept contributions of some persons, as an Arrow batch."""
+        """Return the sum of the kept contributions of some persons, as an Arrow batch."""
 
 
 def row_pairs(reader: EventReader, batch: Batch, before: int) -> Sequence[PairSums]:
-    """The pairs of a batch in which each row is a person; ``before`` is the number of earlier rows."""
+    """Return the pairs of a batch in which each row is a person; ``before`` is the number of earlier rows."""
     pairs = list[PairSums]()
     for cells, amounts in reader.placed(batch, before):
         rows = np.flatnonzero(cells >= 0)
@@ -182,7 +182,7 @@ class PersonsInBuckets:
         if not rows:
             return _no_pairs(self.reader), []
         tallies = [EventSums() for _ in self.reader.amounts_in_cells]
-        if rows > self.largest:  # more than memory may hold, such as most events by one person
+        if rows > self.largest:  # these events may not fit the memory: one person may own most of them
             assert self.reader.person is not None, "rows that are persons are passed on as they come"
             by_table = Persons(self.reader.person, self.reader.spelling)
             for table in tables:

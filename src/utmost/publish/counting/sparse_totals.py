@@ -37,7 +37,7 @@ class SparseTotals:
         return known._plus(waiting)
 
     def between(self, low: int, high: int) -> "SparseTotals":
-        """The cells with numbers low..high - 1, renumbered from 0."""
+        """Return the cells with numbers low..high - 1, renumbered from 0."""
         first, last = np.searchsorted(self.cells, [low, high])
         return SparseTotals(self.cells[first:last] - low, self.sums[first:last])
 

@@ -129,7 +129,7 @@ class Accounts:
         return rehearsed_publication(self._log, requests, by_release(name, tables))
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
-        """The levels of a release with a stored response, smallest epsilon first.
+        """Return the levels of a release with a stored response, smallest epsilon first.
 
         Raises:
             NotPublished: if the ledger has no such release.
@@ -141,7 +141,7 @@ class Accounts:
         return self._read_state(lambda state: request in state.requests)
 
     def spent(self, name: str | None = None, *, dataset: str | None = None) -> Level | None:
-        """The level spent by all versions of a release, or by all releases of a dataset.
+        """Return the level spent by all versions of a release, or by all releases of a dataset.
 
         Args:
             name: Name of a release. A dataset of the same name may have other releases, too.
@@ -166,7 +166,7 @@ class Accounts:
         return Spending.of(release.spent for release in mine).level
 
     def budget(self, dataset: str, limit: Number | Level | None = None) -> Budget:
-        """The budget of a dataset, after setting its limit if one is given.
+        """Return the budget of a dataset, after setting its limit if one is given.
 
         A limit below the spent level stops all further spending. While a dataset has a limit and no releases, the
         ledger refuses releases in datasets without a limit; `remove_limit` removes the limit of a misspelt dataset.
@@ -245,7 +245,7 @@ class Accounts:
         version: int | None = None,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> int | float:
-        """The margin of error at a level: with this confidence the error of a noisy value is at most this.
+        """Return the margin of error at a level: with this confidence the error of a noisy value is at most this.
 
         Raises:
             NotPublished: if the ledger has no such release.
@@ -253,7 +253,7 @@ class Accounts:
         return self.release(name, version).margin(level(epsilon), confidence)
 
     def release(self, name: str, version: int | None = None) -> Published:
-        """One version of a release; the newest if ``version`` is left out.
+        """Return one version of a release; the newest if ``version`` is left out.
 
         Raises:
             NotPublished: if the ledger has no such release.
@@ -266,7 +266,7 @@ class Accounts:
         return self._read_state(lambda state: tuple(state.releases.values()))
 
     def history(self, name: str | None = None, *, dataset: str | None = None) -> tuple[Event, ...]:
-        """The events of the ledger, oldest first: all of them, or those of one release or one dataset.
+        """Return the events of the ledger, oldest first: all of them, or those of one release or one dataset.
 
         Raises:
             NotPublished: if the ledger has no release or dataset of this name.
@@ -274,7 +274,7 @@ class Accounts:
         return self._log.read(lambda transaction: history(transaction, name, dataset))
 
     def status(self) -> Status:
-        """The address of the ledger, its number of events, its budgets, and the reason for a quarantine, if any."""
+        """Return the ledger's address, number of events, budgets, and the reason for a quarantine, if any."""
         place, quarantine = self._log.store.place, self._log.quarantine()
         return self._read_state(lambda state: status_of(place, state, quarantine))
 
@@ -290,7 +290,7 @@ class Accounts:
         return verify_with_witness(self._log)
 
     def receipt(self) -> str:
-        """A line of text that identifies the present state of the ledger, to keep elsewhere; it holds no secret."""
+        """Return a line of text that identifies the ledger's present state, to store elsewhere; it holds no secret."""
         return self._log.read(lambda transaction: receipt(transaction.key, transaction.state))
 
     def check(self, receipt: str) -> None:

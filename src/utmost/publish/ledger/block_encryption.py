@@ -159,7 +159,7 @@ class Seal:
 
 
 def response_facts(identity: str, release: SealedRelease, level: Level) -> bytes:
-    """The digest of all public facts about a response: the ledger's identity, the release's facts, and the level."""
+    """Return the digest of all public facts about a response: identity of the ledger, facts of the release, level."""
     return sha256(length_prefixed((identity, release.bound.hex(), level_text(level)))).digest()
 
 

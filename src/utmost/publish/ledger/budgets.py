@@ -43,7 +43,7 @@ def name_as_read(name: str) -> str:
 
 
 def lookalike_of(name: str, known: Iterable[str]) -> str | None:
-    """A known name that people would read as ``name``; None if there is none, or if ``name`` itself is known."""
+    """Return a known name that people would read as ``name``; None if there is none, or if ``name`` itself is known."""
     there, mine = set(known), name_as_read(name)
     return None if name in there else min((other for other in there if name_as_read(other) == mine), default=None)
 
@@ -132,7 +132,7 @@ def budget_after(
     version: int | None,
     part: Part | None = None,
 ) -> Budget:
-    """The budget as it would be after ``level`` is answered, for a release that exists or is new; draw nothing."""
+    """Return the budget as it would be after an answer at ``level``, of a release that exists or is new."""
     versions = state.versions(name)
     wanted = max(versions, default=1) if version is None else exact_integer(version, "version")
     release = state.releases.get((name, wanted))
@@ -226,7 +226,7 @@ def write_charge(log: EventLog, dataset: str, level: Level, what: str, *, is_ind
 def spending_after(
     state: State, dataset: str, release: Published | None, level: Level, part: Part | None = None
 ) -> Spending:
-    """The sum that a dataset has spent once a release is answered at a level; ``part`` is the part of a new release."""
+    """Return what a dataset will have spent once a release is answered at ``level``; ``part`` is for a new release."""
     if release is None:
         return spending_with(state, dataset, [(level, part)])
     return spending_with(state, dataset, [(max(level, release.spent), release.part)], instead=[release])
@@ -235,7 +235,7 @@ def spending_after(
 def spending_with(
     state: State, dataset: str, more: Iterable[tuple[Level, Part | None]], instead: Sequence[Published] = ()
 ) -> Spending:
-    """The sum that a dataset has spent, plus the levels ``more``, minus the levels of the releases ``instead``."""
+    """Return what a dataset has spent, plus the levels ``more``, minus the levels of the releases ``instead``."""
     account = state.accounts.get(dataset, Account())
     for release in instead:
         account = account.minus(release.spent, release.part)

@@ -59,11 +59,11 @@ class AnsweredCells:
         return f"{self.noise.guarantee(self.level, (_COUNT,))} {cells}"
 
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """The margin of error: with this confidence the error of an answer is at most this."""
+        """Return the margin of error: with this confidence the error of an answer is at most this."""
         return self.noise.margin(self.level, confidence)
 
     def __getitem__(self, key: Any) -> int:
-        """The noisy count of one cell, the same each time."""
+        """Return the noisy count of one cell, the same each time."""
         return self.answers([key])[key]
 
     def answers(self, keys: Iterable[Any]) -> dict[Any, int]:

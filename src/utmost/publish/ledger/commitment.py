@@ -48,12 +48,12 @@ def commitment(key: Key, name: str, version: int, source: Source) -> bytes:
 
 
 def commitment_secret(key: Key, name: str, version: int) -> bytes:
-    """The key of the commitment to a release with keyed noise."""
+    """Return the key of the commitment to a release with keyed noise."""
     return key.derived("item commitment", name, str(version))
 
 
 def noise_secret(key: Key, name: str, version: int, committed: bytes) -> bytes:
-    """The key of the noise of a release with keyed noise; tables with different commitments have different keys."""
+    """Return the key from which keyed noise of a release is computed; another commitment gives another key."""
     return key.derived("item noise", name, str(version), sha256(committed).hexdigest())
 
 
@@ -101,5 +101,5 @@ def cell_bytes(column: NDArray[Any]) -> bytes:
 
 
 def _rows_per_digest(rows: int) -> int:
-    """The number of rows that one digest covers; a column then has at most 256 digests."""
+    """Return the number of rows that one digest covers; a column then has at most 256 digests."""
     return max(1, -(-rows // _MOST_RUNS))

@@ -25,7 +25,7 @@ class CreationMark:
 
     @classmethod
     def of(cls, key_file: Path, ledger: Path | str) -> "CreationMark":
-        """The mark of a ledger at a path, or at a database address without a password."""
+        """Return the mark of a ledger at a path, or at a database address without a password."""
         folder = key_file.absolute().parent.resolve()
         if isinstance(ledger, Path):
             file = ledger.absolute()
@@ -42,7 +42,7 @@ class CreationMark:
             return False
 
     def other_ledgers(self) -> list[Path]:
-        """The files of other ledgers that were used with this key and exist."""
+        """Return the files of other ledgers that were used with this key and exist."""
         try:
             lines = self.path.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:

@@ -41,22 +41,22 @@ class TableDigests:
 
     @classmethod
     def of(cls, key: Key, source: Source, labels: Mapping[str, Column]) -> "TableDigests":
-        """The digests of a table in memory; ``labels`` are the public columns as they are published."""
+        """Return the digests of a table in memory; ``labels`` are the public columns as they are published."""
         return cls(*text_digests(key, source.texts(labels)), value_digests(key, source))
 
     @classmethod
     def of_items(cls, key: Key, commitment: ItemCommitment) -> "TableDigests":
-        """The digests of a table with keyed noise, from its commitment; text columns of such a table are left out."""
+        """Compute the digests of a table with keyed noise from its commitment, without digests of text columns."""
         return cls(*text_digests(key, {}), digests_of_sums(key, commitment.columns))
 
     def sealed(self, key: Key, name: str, version: int) -> str:
-        """The encrypted digests, as the event of a release stores them."""
+        """Return the encrypted digests, as the event of a release stores them."""
         nonce, content = entropy(_NONCE_BYTES), b"".join((self.labels, self.texts, *self.columns))
         return (nonce + AESGCM(key.derived("likeness seal")).encrypt(nonce, content, _release(name, version))).hex()
 
     @classmethod
     def opened(cls, key: Key, sealed: str, name: str, version: int) -> "TableDigests":
-        """The digests that an event stores; raise LedgerDamaged if they were changed."""
+        """Return the digests that an event stores; raise LedgerDamaged if they were changed."""
         try:
             whole = bytes.fromhex(sealed)
             nonce, content = whole[:_NONCE_BYTES], whole[_NONCE_BYTES:]
@@ -80,7 +80,7 @@ class KnownDigests:
         self._columns = dict[bytes, list[tuple[ReleaseKey, str, int]]]()
 
     def holders(self, key: Key, releases: dict[ReleaseKey, Published], digest: bytes) -> list[tuple[Published, int]]:
-        """The releases that have a column with this digest, each with the index of the column."""
+        """Return the releases that have a column with this digest, each with the index of the column."""
         # ``releases`` are in the order of publication, so that the new ones are the last.
         new = [*takewhile(lambda item: item[1].values not in self._seen, reversed(releases.items()))]
         for item, release in reversed(new):
@@ -115,7 +115,7 @@ def value_digests(key: Key, source: Source) -> tuple[bytes, ...]:
 
 
 def cell_digest_secret(key: Key) -> bytes:
-    """The key of the digests of single cells, one for the whole ledger."""
+    """Return the key of the digests of single cells, one for the whole ledger."""
     return key.derived("likeness cells")
 
 

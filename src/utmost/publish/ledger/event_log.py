@@ -176,7 +176,7 @@ class EventLog:
             state_of(self.key, self.witness.rows())
 
     def quarantine(self) -> str | None:
-        """The reason for refusing new answers; None if they are allowed."""
+        """Return the reason for refusing new answers; None if they are allowed."""
         # A reader's snapshot may be older than the witness; for a writer the witness is ahead only by pending events.
         # If a reader finds a difference, a writer therefore checks again.
         return self.read(self._quarantine_reason) and self.write(

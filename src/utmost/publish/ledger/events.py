@@ -71,7 +71,7 @@ class Event(Display):
 
 
 def event_bytes(event: Event) -> bytes:
-    """The event as it is stored: JSON with sorted names and no spaces."""
+    """Return the event as it is stored: JSON with sorted names and no spaces."""
     body = {"format": FORMAT, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
 
@@ -103,7 +103,7 @@ START = bytes(32)
 
 
 def mac(key: Key, before: bytes, number: int, body: bytes) -> bytes:
-    """The mac of an event that follows an event with the mac ``before``."""
+    """Return the mac of an event that follows an event with the mac ``before``."""
     return _mac(key.derived("chain"), before, number, body)
 
 

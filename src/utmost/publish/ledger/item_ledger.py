@@ -68,7 +68,7 @@ class ItemLedger:
         self._log = log
 
     def commitment_key(self, name: str, promise: Promise | None = None, *, version: int | None = None) -> CommitmentKey:
-        """The key with which workers commit to the rows of a release, before the release is published or relaxed.
+        """Return the key with which workers commit to the rows of a release before it is published or relaxed.
 
         Args:
             name, version: Release; if the version is left out, the newest, or the first of a new release.
@@ -86,9 +86,7 @@ class ItemLedger:
         return self._key(name, version, lambda: (_chosen(stated), stated.lasting_noise.by_item()))
 
     def key_of_request(self, request: PublishRequest) -> CommitmentKey:
-        """The `commitment_key` of a request with columns in the order of the table; a repeated request gets the same
-        key.
-        """
+        """`commitment_key` for a request with the table's columns in order; a repeated request gets the same key."""
         known = None if request.request is None else self.release(request.name, request.version, request.request)
         version = request.version if known is None else known.version
         return self._key(
@@ -98,7 +96,7 @@ class ItemLedger:
     def _key(
         self, name: str, version: int | None, fresh: Callable[[], tuple[tuple[str, ...], Lattice]] | None
     ) -> CommitmentKey:
-        """The key of an existing release, or of a new one with the columns and the lattice that ``fresh`` returns."""
+        """Return the key of a release that exists, or of a new one, whose columns and lattice ``fresh`` returns."""
         wanted = None if version is None else exact_integer(version, "version")
 
         def look(transaction: Transaction) -> CommitmentKey:
@@ -144,7 +142,7 @@ class ItemLedger:
         return self._log.answer(answer, look=may_be_stored(self._log.seen, request))
 
     def release(self, name: str, version: int | None = None, request: str | None = None) -> Published | None:
-        """The release of this name: of ``version``, else of ``request``, else the newest; None if there is none."""
+        """Find a release: ``version``, else the version that ``request`` published, else the newest; None if none."""
         wanted = None if version is None else exact_integer(version, "version")
 
         def look(transaction: Transaction) -> Published | None:
@@ -338,7 +336,7 @@ def _check_committed(transaction: Transaction, release: Published, commitment: I
 def _stored(
     transaction: Transaction, request: PublishRequest, commitment: ItemCommitment, universe: Mapping[str, Any] | None
 ) -> ItemResponder | None:
-    """The stored release of a repeated request; None for a new request."""
+    """Return the stored release of a repeated request; None for a new request."""
     release = requested_version(transaction.state, request)
     if release is None:
         return None
@@ -400,7 +398,7 @@ def _check_no_stored_responses(release: Published) -> None:
 
 
 def _without_responses(step: Step, noise: Noise, parts: tuple[bytes, ...]) -> dict[str, Any]:
-    """The facts of an event without stored responses."""
+    """Return the facts of an event without stored responses."""
     noise.check_level(step.to)
     step.distribution(noise.by_item())  # an impossible step fails here, and not later in the workers
     facts = {"level": level_text(step.to), "how": step.how, "parts": len(parts), "root": parts_digest(parts)}

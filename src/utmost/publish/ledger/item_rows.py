@@ -63,7 +63,7 @@ def tag_parts(tags: Tags) -> tuple[bytes, ...]:
 
 
 def stored_tags(transaction: Transaction, release: Published) -> Tags:
-    """The tags of the rows of a release, in the order of its stored responses."""
+    """Return the tags of the rows of a release, in the order of its stored responses."""
     first = min(release.responses.values(), key=lambda response: response.event)
     parts = [transaction.part(first.event, part) or b"" for part in range(1, 1 + -(-release.rows // BLOCK))]
     if release.items is None or parts_digest(parts) != release.items.tags:

@@ -60,7 +60,7 @@ class Key:
         self._derived: dict[tuple[str, ...], bytes] = {}
 
     def derived(self, *purpose: str) -> bytes:
-        """32 bytes for one purpose, by HKDF; they reveal nothing about the key or other purposes."""
+        """Return 32 bytes for one purpose, by HKDF; they reveal nothing about the key or other purposes."""
         derived = self._derived.get(purpose)
         if derived is None:
             # 32 bytes are the first block of HKDF-Expand.
@@ -96,19 +96,19 @@ def given_key(key: object) -> GivenKey:
 
 
 def key_path(source: GivenKey) -> Path | None:
-    """The path of the key file, from the argument or the environment; None if the key is not in a file."""
+    """Return the path of the key file, from the argument or the environment; None if the key is not in a file."""
     place = source if source is not None else _of_environment()
     return place if isinstance(place, Path) else None
 
 
 def key_file_of(source: GivenKey, beside: Path | None) -> Path | None:
-    """The path of the key file, or ``beside`` if no key is given at all; None if the key is not in a file."""
+    """Return the path of the key file, or ``beside`` if no key is given at all; None if the key is not in a file."""
     place = source if source is not None else _of_environment()
     return beside if place is None else place if isinstance(place, Path) else None
 
 
 def found_key(source: GivenKey, beside: Path | None, *, fresh: bool) -> Key:
-    """The key from the argument, the environment, or the file ``beside``; with ``fresh`` that file may be made."""
+    """Find the key in the argument, the environment, or the file ``beside``, which is made if ``fresh`` allows it."""
     key = source if source is not None else _of_environment()
     if key is None and beside is not None:
         if fresh and not beside.exists():

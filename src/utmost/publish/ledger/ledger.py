@@ -544,7 +544,7 @@ class Ledger(Persons, Accounts, Display):
         return answers
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
-        """The history of a release, by its name (newest version) or by a pair (name, version).
+        """Return the history of a release, by its name (newest version) or by a pair (name, version).
 
         Raises:
             NotPublished: if there is no such release.

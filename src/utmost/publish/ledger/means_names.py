@@ -10,12 +10,12 @@ from utmost.publish.promises.sum_noise import SumNoise
 
 
 def release_name(name: str, amount: str) -> str:
-    """The name of the release of one amount of a table; the names of requests are formed in the same way."""
+    """Return the name of the release of one amount of a table; the names of requests are formed in the same way."""
     return f"{name}: {amount}"
 
 
 def releases_of_means(releases: Iterable[Published], name: str, version: int | None) -> dict[str, Published]:
-    """The releases of a table of several amounts, by amount; ``releases`` are all of the ledger, in order of
+    """Return the releases of a table of several amounts, by amount; ``releases`` are all of the ledger, in order of
     publication.
     """
     found, beginning = dict[str, Published](), release_name(name, "")
@@ -48,6 +48,6 @@ def check_published_whole(releases: Iterable[Published], new: Sequence[PublishRe
 
 
 def _amount(noise: PlannedNoise) -> str | None:
-    """The name of the amount whose counts and sums share this noise; None for other noise."""
+    """Return the name of the amount whose counts and sums share this noise; None for other noise."""
     amount = noise.unit.amount if isinstance(noise, SumNoise) and noise.unit.is_shared else None
     return None if amount is None else amount.name

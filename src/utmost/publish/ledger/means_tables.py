@@ -84,7 +84,7 @@ def table_of(name: str, answers: Mapping[str, Answer[Any]]) -> MeasuresTable:
 def rehearsed_publication(
     log: EventLog, requests: Sequence[PublishRequest], tables: Mapping[str, CountedTable]
 ) -> Budget:
-    """The budget as it would be after several tables are published together; check everything, draw nothing."""
+    """Return the budget as it would be after several tables are published together; check everything, draw nothing."""
     sources = [new_source(tables[request.name], request.promise) for request in requests]
 
     def check(transaction: Transaction) -> Budget:
@@ -103,7 +103,7 @@ def rehearsed_publication(
 def rehearsed_relaxation(
     log: EventLog, requests: Sequence[AnswerRequest], tables: Mapping[str, CountedTable]
 ) -> Budget:
-    """The budget as it would be after several releases are relaxed together; check everything, draw nothing."""
+    """Return the budget as it would be after several releases are relaxed together; check everything, draw nothing."""
 
     def check(transaction: Transaction) -> Budget:
         spends, releases = list[Spends](), [transaction.state.release(of.name, of.version) for of in requests]

@@ -92,7 +92,7 @@ def opened_log(
 
 
 def mark_of(store: Store, key_file: Path | None) -> CreationMark | None:
-    """The line beside the key file that says: this ledger was used with this key; None if the key is in no file."""
+    """Return the mark, beside the key file, that this ledger was used with this key; None if the key is in no file."""
     if key_file is None:
         return None
     return CreationMark.of(key_file, store.path if isinstance(store, SqliteStore) else store.name_of_database())

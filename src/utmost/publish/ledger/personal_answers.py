@@ -94,7 +94,7 @@ class LocalMechanism(Protocol):
         """The possible answers."""
 
     def rows(self, secrets: Sequence[Any]) -> list[int | None]:
-        """The index of each secret's row in the channel; None for a missing secret."""
+        """Return the index of each secret's row in the channel; None for a missing secret."""
 
     def drawn(self, rows: list[int], randomness: Randomness) -> list[int]:
         """Draw an answer for each row, independently and exactly; return the indices of the answers."""
@@ -179,7 +179,7 @@ class ResponseRequest:
         return {person: stored[person] if person in stored else drawn[person] for person in self.rows}
 
     def _known_mechanism(self, state: State) -> StoredMechanism | None:
-        """The mechanism of this name and version; None if it is not in the ledger yet."""
+        """Return the mechanism of this name and version; None if it is not in the ledger yet."""
         if (self.name, 1) in state.releases:
             raise AlreadyPublished(
                 "a name must stand for one release or one mechanism",

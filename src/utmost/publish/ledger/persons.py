@@ -98,7 +98,7 @@ class Persons:
         return answers_by_name(numbers, mechanism.names)
 
     def answered(self, name: str, persons: Iterable[str], *, version: int | None = None) -> list[str]:
-        """The persons in the argument who have an answer under a name; nothing is drawn, and no answer is shown.
+        """Return the persons in the argument who have an answer under a name; nothing is drawn, and no answer is shown.
 
         Raises:
             OutOfRange, WrongKind: for an invalid name, person or version.

@@ -143,7 +143,7 @@ class PostgresStore:
             wait = min(2 * wait, _LONGEST_WAIT)
 
     def problems(self) -> list[str]:
-        """The problems of the tables, see `Store`; pages with wrong checksums cannot be read at all."""
+        """List the differences from a ledger's tables; PostgreSQL itself refuses to read pages with wrong checksums."""
         return self.transact(_schema_differences, write=False)
 
     def close(self) -> None:
@@ -179,7 +179,7 @@ class PostgresStore:
             return work(Rows(run, lambda: {row[0] for row in connection.execute(_ASKED)}, "BYTEA", load))
 
     def _idle_here(self) -> list[Any]:
-        """The idle connections of this process. A parent's stay open: closing one would end the parent's session."""
+        """Return the idle connections of this process; a parent's stay open: closing one would end its session."""
         process, idle = self._idle
         if process != os.getpid():
             _inherited.extend(idle)
@@ -187,7 +187,7 @@ class PostgresStore:
         return self._idle[1]
 
     def _connected(self) -> Any:
-        """An idle connection of this process; if there is none, a new one."""
+        """Return an idle connection of this process; if there is none, a new one."""
         with suppress(IndexError):
             return self._idle_here().pop()
         import psycopg
@@ -229,7 +229,7 @@ class PostgresStore:
             raise Unsupported("the server must write to its disk first", came="fsync = off", where=self.place)
 
     def _translated(self, error: Any) -> LedgerError:
-        """The error of this package for an error of psycopg, without the statement and its values."""
+        """Return the error of this package for an error of psycopg, without the statement and its values."""
         import psycopg
 
         # Only the class: the message of the server quotes the statement and its values.

@@ -93,7 +93,7 @@ def may_be_stored(state: State, request: PublishRequest) -> bool:
 
 
 def stored_publication(transaction: Transaction, request: PublishRequest, source: Source) -> Answered | None:
-    """The stored answer of a repeated request; None for a new release."""
+    """Return the stored answer of a repeated request; None for a new release."""
     release = requested_version(transaction.state, request)
     if release is None:
         return None
@@ -118,7 +118,7 @@ class Draft:
     request: PublishRequest  # As the ledger stores it
     source: Source
     is_independent: bool
-    levels: Sequence[Level]  # Levels that may be answered, smallest first; several with a stopping rule
+    levels: Sequence[Level]  # Levels that may be answered, smallest first; more than one only with a stopping rule
     digests: TableDigests
     commitment: bytes
     tags: Tags | None
@@ -243,7 +243,7 @@ def check_new(source: Source) -> None:
 
 
 def requested_version(state: State, request: PublishRequest) -> Published | None:
-    """The existing release that a request repeats; None for a new release."""
+    """Return the existing release that a request repeats; None for a new release."""
     if (request.name, 1) in state.mechanisms:
         raise AlreadyPublished(
             "a name must stand for one release or one mechanism",
@@ -317,7 +317,7 @@ _OF_ONE_CALL = ("promise", "level", "version", "request", "independent")
 
 
 def _lasting_facts(promise: Promise) -> dict[str, Any]:
-    """The facts that must be equal in a repeated request: all but the dropped columns and ``keyed_by_id``."""
+    """Return the facts that must be equal in a repeated request: all but the dropped columns and ``keyed_by_id``."""
     facts = {**promise.facts(), "noise": promise.lasting_noise.facts()}
     return {name: fact for name, fact in facts.items() if name not in ("drop", "keyed_by_id")}
 

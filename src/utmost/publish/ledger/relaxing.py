@@ -107,7 +107,7 @@ class Relaxation:
         return cls(request, release, source, commitment(key, release.name, release.version, source))
 
     def current_release(self, transaction: Transaction) -> Published:
-        """The release as it is in this transaction; refuse it if the newest version has changed since it was read."""
+        """Return the release as it is in this transaction; refuse it if another version is the newest by now."""
         release = transaction.state.release(self.request.name, self.request.version)
         if release.version != self.release.version:
             required, came = "the newest version must stay the same during the call", f"version {release.version}"
@@ -123,7 +123,7 @@ def release_source(release: Published, table: Any) -> Source:
 
 
 def known_release(state: State, request: AnswerRequest) -> Published | None:
-    """The release that a request names; None if the state does not have it."""
+    """Return the release that a request names; None if the state does not have it."""
     versions = state.versions(request.name)
     version = max(versions, default=0) if request.version is None else request.version
     return state.releases.get((request.name, version))

@@ -72,12 +72,12 @@ class PublishRequest:
         object.__setattr__(self, "independent", truth(self.independent, "independent"))
 
     def facts(self) -> dict[str, Any]:
-        """The request as JSON values, without fields that are None; `of_facts` reads them."""
+        """Return the request as JSON values, without fields that are None; `of_facts` reads them."""
         return facts_of(self)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "PublishRequest":
-        """The request that JSON values describe; a missing or null field has its default.
+        """Read the request that JSON values describe; a missing or null field has its default.
 
         Raises:
             OutOfRange: for an unknown field, or a missing field without a default.
@@ -110,17 +110,17 @@ class AnswerRequest:
             object.__setattr__(self, "version", natural(self.version, "version", 1, MOST_VERSIONS))
 
     def facts(self) -> dict[str, Any]:
-        """The request as JSON values, without fields that are None; `of_facts` reads them."""
+        """Return the request as JSON values, without fields that are None; `of_facts` reads them."""
         return facts_of(self)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "AnswerRequest":
-        """The request that JSON values describe, as for `PublishRequest.of_facts`."""
+        """Read the request that JSON values describe, as for `PublishRequest.of_facts`."""
         return cls(**_arguments(cls, facts, {}))
 
 
 def _arguments(kind: type, facts: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a request that JSON values describe; refuse a missing one."""
+    """Return the arguments of a request that JSON values describe; refuse a missing one."""
     arguments = {**defaults, **arguments_of(kind, facts, "request")}
     needed = (each.name for each in fields(kind) if each.default is MISSING)
     if missing := [name for name in needed if arguments.get(name) is None]:

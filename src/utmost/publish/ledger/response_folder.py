@@ -156,7 +156,7 @@ class ResponseFolder:
                     raise
             finally:
                 shutil.rmtree(aside, ignore_errors=True)
-            # Forces the name to the disk: after a power cut the folder is complete or absent.
+            # Force the folder's new name to the disk: after a power cut the folder is complete or absent.
             force(place.parent)
         for left in place.parent.glob(f".{place.name}.*.part"):
             shutil.rmtree(left, ignore_errors=True)
@@ -169,7 +169,7 @@ class ResponseFolder:
         epsilon: Number | Level,
         version: int | None = None,
     ) -> list[str]:
-        """The paths of the Parquet files of a level, for an engine to read.
+        """Return the paths of the Parquet files of a level, for an engine to read.
 
         Raises:
             NeedsTable: if the level is not stored here.
@@ -183,7 +183,7 @@ class ResponseFolder:
         return [str(self._level_folder(release, at) / file["name"]) for file in manifest["files"]]
 
     def missing(self) -> tuple[tuple[str, int, Level], ...]:
-        """The answered levels that are not stored here, as (name, version, level)."""
+        """Return the answered levels that are not stored here, as (name, version, level)."""
         return tuple(
             (release.name, release.version, at) for release, at in self._levels() if self._manifest(release, at) is None
         )
@@ -229,7 +229,7 @@ class ResponseFolder:
         return self.path / _folder_name(release.name) / f"v{release.version}" / _folder_name(level_text(at))
 
     def _manifest(self, release: "Published", at: Level) -> Any:
-        """The manifest of a level; None if the level is not stored."""
+        """Return the manifest of a level; None if the level is not stored."""
         path = self._level_folder(release, at) / _MANIFEST
         if not path.is_file():
             return None

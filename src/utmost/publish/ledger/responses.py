@@ -78,7 +78,7 @@ class LedgerResponse:
         return KeyedRandomness(self.transaction.key.derived("bits", *about))
 
     def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
-        """The noise on a lattice: a function of identifiers (keyed noise), derived from the ledger's key, or drawn."""
+        """Return the source of noise on a lattice: keyed by identifier, derived from the ledger's key, or drawn."""
         transaction, release, step = self.transaction, self.release, self.step
         if self.tags is not None:
             noise = item_release(transaction.key, release, self.commitment, (*release.path, self.level), self.level)
@@ -92,7 +92,7 @@ class LedgerResponse:
 
 
 def stored_commitment(transaction: Transaction, release: Published) -> bytes:
-    """The commitment to the values of a stored release, verified by its digest."""
+    """Return the commitment to the values of a stored release, verified by its digest."""
     first = min(response.event for response in release.responses.values())
     committed = transaction.part(first, 0)
     if committed is None or sha256(committed).hexdigest() != release.commitment:
@@ -177,7 +177,7 @@ def labels_by_ledger_key(transaction: Transaction, release: Published) -> TableL
 
 
 def labels_of(rows: Rows, release: Published, seal: Seal) -> TableLabels:
-    """The names of a release's columns in order, and its public columns; both empty if the ledger stores no labels."""
+    """Return the names of a release's columns in order, and its public columns; empty if no labels are stored."""
     if release.labels is None:
         return (), {}
     first = min(release.responses.values(), key=lambda response: response.event)

@@ -1,4 +1,4 @@
-"""Requests to a ledger for several measures of the same individuals that share one level."""
+"""Make the requests to publish several measures of the same individuals, which share one level."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -60,13 +60,13 @@ class Spending(Display):
         return Spending(tuple(sorted(powers.items(), key=_by_base)))
 
     def minus(self, level: Level) -> "Spending":
-        """The sum without ``level``, which must be one of its summands."""
+        """Return the sum without ``level``, which must be one of its summands."""
         powers = dict(self.powers)
         powers[level.base] -= level.power
         return Spending(tuple((base, power) for base, power in powers.items() if power))
 
     def larger(self, other: "Spending") -> "Spending":
-        """The larger of two sums; a number above both if 2^12 bits do not decide."""
+        """Return the larger of two sums; a number above both if 2^12 bits do not decide."""
         if not other.powers or self.powers == other.powers:
             return self
         is_less = is_lower(self._around, other._around, _MOST_BITS)
@@ -82,7 +82,7 @@ class Spending(Display):
         return is_lower(limit.epsilon_interval, self._around, _MOST_BITS) is not False
 
     def left(self, limit: Level) -> Fraction | float:
-        """The limit minus the sum: a Fraction if it is rational, else a float rounded down; at least 0."""
+        """Return the limit minus the sum: a Fraction if it is rational, else a float rounded down; at least 0."""
         if all(base is None for base, _ in (*self.powers, (limit.base, limit.power))):
             return max(Fraction(0), limit.power - sum((power for _, power in self.powers), Fraction(0)))
 

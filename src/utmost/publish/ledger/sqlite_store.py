@@ -118,7 +118,7 @@ class SqliteStore:
         return rows_on(connection)
 
     def problems(self) -> list[str]:
-        """The faults that SQLite's check of pages and indices finds, and differences from the tables of a ledger."""
+        """List the faults that SQLite finds in pages and indices, and the differences from a ledger's tables."""
         lines = in_transaction(self._path, _integrity, self._timeout, write=False)
         return [line for line in lines if line != "ok"] + in_transaction(
             self._path, _schema_differences, self._timeout, write=False
@@ -194,7 +194,7 @@ def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout:
 
 
 def _mark(path: Path, *, write: bool) -> FileMark | None:
-    """The mark of a file; None if there is no file, or, for a reader, if it was changed less than `_QUIET` ns ago."""
+    """Return the mark of a file; None if there is none, or, for a reader, if it was changed less than `_QUIET` ago."""
     try:
         facts = os.stat(path)
     except OSError:
@@ -205,7 +205,7 @@ def _mark(path: Path, *, write: bool) -> FileMark | None:
 
 
 def _idle_connection(place: tuple[str, float, bool], mark: FileMark | None) -> sqlite3.Connection | None:
-    """An idle connection of this process to the unchanged file; None if there is none."""
+    """Return an idle connection of this process to the unchanged file; None if there is none."""
     # A new connection reads and parses the schema first: a third of the time of a stored view, a quarter of a
     # publication.
     for before, connection in _pop_idle(_idle.get(place, [])):
@@ -278,7 +278,7 @@ def _expected() -> dict[bytes, Any]:
 
 
 def _schema(connection: sqlite3.Connection) -> dict[bytes, Any]:
-    """The definition of each object, by name; in bytes, since a damaged name need not be text."""
+    """Return the definition of each object, by name; in bytes, since a damaged name need not be text."""
     query = (
         "SELECT CAST(name AS BLOB), CAST(type AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB) FROM sqlite_master"
     )

@@ -179,19 +179,19 @@ class Published(Display):
         return max(self.responses)
 
     def level_of_answer(self, epsilon: Level) -> Level | None:
-        """The level at which a request to publish at ``epsilon`` was answered; None if there was no such answer."""
+        """Return the level at which a request to publish at ``epsilon`` was answered; None if it was not."""
         if self.stopped is not None:
             return self.stopped.level if self.stopped.stop.promised == epsilon else None
         return epsilon if epsilon in self.responses else None
 
     def margin(self, level: Level, confidence: Number) -> int | float:
-        """The margin of error of an answer at a level; it also holds if a stopping rule chose the level."""
+        """Return the margin of error of an answer at a level; it also holds if a stopping rule chose the level."""
         if (stop := self.stop_at(level)) is None:
             return self.noise.margin(level, confidence)
         return self.promise.at_stop(level, replace(stop, confidence=read_confidence(confidence))).margin
 
     def stop_at(self, level: Level) -> Stop | None:
-        """The facts of the stopping rule at a level; None without a rule, or if the rule did not try the level."""
+        """Return the facts of the stopping rule at a level; None without a rule, or if it did not try the level."""
         if self.stopped is None or level not in self.stopped.stop.levels:
             return None
         return self.stopped.stop if level == self.stopped.level else replace(self.stopped.stop, is_met=None)
@@ -202,7 +202,7 @@ class Published(Display):
         return self.noise.relation
 
     def with_response(self, level: Level, response: StoredResponse) -> "Published":
-        """The release with one more response, without parsing the event again."""
+        """Return the release with one more response, without parsing the event again."""
         more = self._with(responses={**self.responses, level: response})
         more.__dict__["spent"] = max(self.spent, level)
         return more
@@ -231,7 +231,7 @@ class Published(Display):
         return other
 
     def spent_by(self, event: int) -> Level | None:
-        """The largest level that was answered by the event of this number or an earlier one; None if there is none."""
+        """Return the largest level answered up to the event of this number; None if there is no answer."""
         return max((level for level, response in self.responses.items() if response.event <= event), default=None)
 
     def check_kept(self) -> None:
@@ -279,7 +279,7 @@ class State:
     draws: dict[int, DrawnAnswers] = field(default_factory=dict)
 
     def versions(self, name: str) -> list[int]:
-        """The versions of a release or a mechanism, in order: 1, 2, ..."""
+        """Return the versions of a release or a mechanism, in order: 1, 2, ..."""
         check_name(name, "name")
         count, known = 0, self.releases if (name, 1) in self.releases else self.mechanisms
         while (name, count + 1) in known:
@@ -287,7 +287,7 @@ class State:
         return list(range(1, count + 1))
 
     def version_meant(self, name: str, wanted: int | None) -> int | None:
-        """The existing version ``wanted``, or the newest if ``wanted`` is None; None if it does not exist yet."""
+        """Return the version ``wanted``, or the newest if that is None; None if this version does not exist yet."""
         there = len(self.versions(name))
         meant = max(there, 1) if wanted is None else wanted
         if 1 <= meant <= there:
@@ -298,7 +298,7 @@ class State:
         return None
 
     def release(self, name: str, version: int | None) -> Published:
-        """One version of a release; the newest if ``version`` is None."""
+        """Return one version of a release; the newest if ``version`` is None."""
         newest = max(self.versions(name), default=1)
         wanted = newest if version is None else exact_integer(version, "version")
         published = self.releases.get((name, wanted))
@@ -315,13 +315,13 @@ class State:
         return [self.releases.get((name, k)) or self.mechanisms[name, k] for k in self.versions(name)]
 
     def relation(self, dataset: str) -> str | None:
-        """The neighbouring relation that the levels of a dataset protect; None if its budget is unspent."""
+        """Return the neighbouring relation that the levels of a dataset protect; None if its budget is unspent."""
         item = self.first.get(dataset)
         # Each release was checked against the first one, so that all have the same relation.
         return None if item is None else (self.releases.get(item) or self.mechanisms[item]).relation
 
     def spending(self, dataset: str) -> Spending:
-        """The cost of a dataset's releases together, each at its largest level, with the levels lost in rollbacks."""
+        """Return the sum of the largest levels of a dataset's releases, with the levels that rollbacks have lost."""
         return self.accounts.get(dataset, Account()).spending + self.missing.get(dataset, Spending())
 
     @property
@@ -329,7 +329,7 @@ class State:
         return sorted({*self.accounts, *self.limits, *self.missing})
 
     def ledger_facts(self, release: Published, at: Level) -> LedgerFacts:
-        """The facts that the ledger adds to the statement of a stored answer, as they were when it was answered."""
+        """Return the facts that a ledger adds to the statement of an answer, as they were when it was given."""
         event = release.responses[at].event
         levels = tuple(level for level in release.levels if release.responses[level].event <= event)
         versions = (self.releases[release.name, version] for version in self.versions(release.name))

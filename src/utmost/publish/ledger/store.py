@@ -68,7 +68,7 @@ class Store(Protocol):
         """
 
     def problems(self) -> list[str]:
-        """The faults of the database's files, and every difference from the tables, columns and indices of a ledger."""
+        """List the faults of the database's files, and every difference from a ledger's tables, columns and indices."""
 
     def close(self) -> None:
         """Close the connections."""
@@ -78,7 +78,7 @@ class PartReader(Protocol):
     """A reader of the parts of events: the rows of a store, or a transaction with its appended events."""
 
     def part(self, event: int, part: int) -> bytes | None:
-        """The part of an event; None if there is none."""
+        """Return the part of an event; None if there is none."""
 
 
 class Rows:
@@ -127,7 +127,7 @@ class Rows:
             self._run(statement.replace("BYTES", self._bytes_type), ())
 
     def head(self) -> tuple[int, bytes] | None:
-        """The number of the last event, and its seal (a MAC, see `events`); None before the first event."""
+        """Return the number of the last event, and its seal (a MAC, see `events`); None before the first event."""
         rows = self._run("SELECT number, seal FROM utmost_head", ()).fetchall()
         if not rows:
             return None
@@ -185,7 +185,7 @@ class Rows:
         return self._found("SELECT content FROM utmost_parts WHERE event = ? AND part = ?", event, part)
 
     def parts(self) -> Iterator[tuple[int, int]]:
-        """The numbers (event, part) of all parts, in order."""
+        """Return the numbers (event, part) of all parts, in order."""
         rows = self._run("SELECT event, part FROM utmost_parts ORDER BY event, part", ())
         return ((_integral(event), _integral(part)) for event, part in rows.fetchall())
 

@@ -129,7 +129,7 @@ def verify_with_witness(log: EventLog) -> Verification:
 
 
 def history(transaction: Transaction, name: str | None, dataset: str | None) -> tuple[Event, ...]:
-    """The events, oldest first: all of them, or those of one release or one dataset."""
+    """Return the events, oldest first: all of them, or those of one release or one dataset."""
     state = transaction.state
     if dataset is not None:
         check_known(state, dataset)

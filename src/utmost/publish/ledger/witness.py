@@ -81,11 +81,11 @@ class Witness:
         )
 
     def last(self) -> tuple[int, bytes] | None:
-        """The number and mac of the last settled event; None if there is none."""
+        """Return the number and mac of the last settled event; None if there is none."""
         return self._read(_last, None)
 
     def mac(self, number: int) -> bytes | None:
-        """The mac of a settled event; None if there is none of this number."""
+        """Return the mac of a settled event; None if there is none of this number."""
 
         def work(connection: sqlite3.Connection) -> bytes | None:
             row = connection.execute("SELECT mac FROM utmost_witness WHERE number = ?", (number,)).fetchone()
@@ -97,7 +97,7 @@ class Witness:
         return self._read(lambda connection: [row for name in _EVENTS for row in _rows(connection, name)], [])
 
     def parts(self, number: int) -> list[EventPart]:
-        """The parts of all pending events whose number is at least ``number``."""
+        """Return the parts of all pending events whose number is at least ``number``."""
 
         def work(connection: sqlite3.Connection) -> list[EventPart]:
             query = "SELECT event, part, content FROM utmost_pending_parts WHERE event >= ? ORDER BY event, part"
@@ -199,7 +199,7 @@ _EVENTS = ("utmost_witness", "utmost_pending")
 
 
 def after_draw(error: LedgerUnavailable) -> LedgerUnavailable:
-    """The same error with another remedy: the witness has stored the draw, so that a repeated call returns it."""
+    """Return the error with another remedy: the draw is stored, so that a repeated call returns it."""
     return LedgerUnavailable(error.required, came=error.came, where=error.where, remedy=KEPT)
 
 

@@ -47,7 +47,7 @@ def epsilon_for(
     relaxable: bool = False,
     grid: Number | None = None,
 ) -> Fraction:
-    """The least epsilon, to ``digits`` significant digits, at which a release's margin of error is at most ``margin``.
+    """Find the least epsilon, to ``digits`` significant digits, at which the margin of error is at most ``margin``.
 
     The noise is that of `release` with ``once=True``, so that a release at the returned epsilon never has a larger
     margin than ``margin``. The search bisects: it returns the least epsilon if the margin never increases
@@ -110,7 +110,7 @@ def epsilon_for_in_total(
     neighbours: str = "add-remove",
     digits: int = 3,
 ) -> Fraction:
-    """The least epsilon at which a cell has this margin, if a person's events are bounded over all cells together."""
+    """Find the least epsilon for a margin of a cell, if a person's events are bounded over all cells together."""
     wanted, unit, sure = exact(margin, "margin"), Unit(in_total, 1, neighbours), read_confidence(confidence)
     if wanted < 0:
         raise OutOfRange("margin must be positive, or zero", came=margin, remedy="Pass 10, say.")
@@ -125,12 +125,12 @@ def epsilon_for_in_total(
 
 
 def in_total_noise(epsilon: Fraction, unit: Unit) -> Geometric:
-    """The noise of a cell, if a person's events are bounded over all cells together."""
+    """Return the noise of a cell, if a person's events are bounded over all cells together."""
     return Geometric(unit.per_cell(level(epsilon)), unit.sensitivity)
 
 
 def _lower_bound(noise: CellNoiseAtLevel, wanted: Fraction) -> float:
-    """An epsilon of the whole release below which no noise has the required margin."""
+    """Return an epsilon of the whole release below which no noise has the required margin."""
     window = 2 * math.floor(wanted) + 1 if noise.distribution.numbers == "integers" else 2 * wanted
     overlapping = math.ceil(window / noise.unit.sensitivity)
     if overlapping > _MOST_OVERLAPS:
@@ -153,7 +153,7 @@ def _lower_bound(noise: CellNoiseAtLevel, wanted: Fraction) -> float:
 
 
 def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int) -> Fraction:
-    """The least number of ``digits`` significant digits in [bound, 10^6 bound] that satisfies a monotone condition."""
+    """Find the least number with ``digits`` significant digits in [bound, 10^6 bound] for which ``is_met`` holds."""
     check_digits(digits)
     index = _bisected(_index(bound, digits), _index(bound * 1e6, digits), lambda index: is_met(_decimal(index, digits)))
     return _decimal(index, digits)
@@ -165,7 +165,7 @@ def check_digits(digits: int) -> None:
 
 
 def _by_steps(first: int, last: int, is_met: Callable[[int], bool], step: Callable[[int], int]) -> int:
-    """The first index that satisfies ``is_met``, which is monotone among indices of equal ``step``.
+    """Return the first index that satisfies ``is_met``, which is monotone among indices of equal ``step``.
 
     ``step`` never increases with the index.
     """
@@ -181,7 +181,7 @@ def _by_steps(first: int, last: int, is_met: Callable[[int], bool], step: Callab
 
 
 def _last_alike(index: int, last: int, step: Callable[[int], int]) -> int:
-    """The last index up to ``last`` with the same step as ``index``; a step never comes back once it has changed."""
+    """Find the last index up to ``last`` with the same step as ``index``; a changed step never comes back."""
     here, end, stride = step(index), index, 1
     while end < last:
         far = min(end + stride, last)
@@ -205,14 +205,14 @@ def _infeasible() -> Infeasible:
 
 
 def _decimal(index: int, digits: int) -> Fraction:
-    """The number at an index in the ascending list of all decimals with ``digits`` significant digits; index 0 is 1."""
+    """Return the number at an index of the ascending list of decimals with ``digits`` significant digits; 1 at 0."""
     smallest: int = 10 ** (digits - 1)
     power, above = divmod(index, 9 * smallest)
     return Fraction(smallest + above, smallest) * _power(power)
 
 
 def _index(value: float, digits: int) -> int:
-    """The index, see `_decimal`, of the largest decimal that is at most the value, or the index before it."""
+    """Return the index, see `_decimal`, of the largest decimal that is at most the value, or the index before it."""
     smallest: int = 10 ** (digits - 1)
     power = math.floor(math.log10(value))
     return 9 * smallest * power + math.floor(Fraction(value) / _power(power) * smallest) - smallest

@@ -47,7 +47,7 @@ class ColumnNoise(PlannedNoise):
     __slots__ = ()
 
     def margin(self, level: Level, confidence: Number) -> int | float:
-        """The largest margin of all columns."""
+        """Return the largest margin of all columns."""
         return self.at(level, confidence).margin
 
     def column_bars(self, level: Level, columns: Sequence[str], confidence: Number) -> Mapping[str, tuple[str, Margin]]:
@@ -100,14 +100,14 @@ class LatticeNoise(Noise):
         return self.lattice
 
     def bound(self) -> tuple[int, str]:
-        """The largest size of a true value, in steps and in words; 2^126 steps if none is declared."""
+        """Return the bound on the absolute value of true values, in steps and in words; 2^126 steps by default."""
         if self.largest is not None:
             grid = 1 if self.exponent is None else Fraction(2) ** -self.exponent
             return -(-self.largest // grid) + (self.exponent is not None), f"{self.largest}"
         return _UNDECLARED, "2^126 steps"
 
     def stored_bound(self) -> int:
-        """The largest size of a value before noise, in steps."""
+        """Return the bound on the absolute value of what gets noise, in steps."""
         return self.bound()[0]
 
     def word(self, level: Level) -> int:
@@ -192,11 +192,11 @@ class CellNoise(ColumnNoise, LatticeNoise):
         return self.numbers
 
     def per_step(self, level: Level) -> Level | None:
-        """The level for a change of 1 in one count; None for staircases and on a grid."""
+        """Return the level for a change of 1 in one count; None for staircases and on a grid."""
         return None if self.half_step or self.grid is not None else self.lattice.of(level)
 
     def by_item(self) -> Lattice:
-        """The lattice of each cell's noise."""
+        """Return the lattice of each cell's noise."""
         return self.lattice
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
@@ -206,14 +206,14 @@ class CellNoise(ColumnNoise, LatticeNoise):
         return NoiseOnLattice(response.step, self.lattice, response.on(self.lattice))
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
-        """The released columns: integers, amounts in their own unit, or floats on the grid."""
+        """Return the released columns: integers, amounts in their own unit, or floats on the grid."""
         exponent = self.lattice.exponent
         if exponent is None:
             return {name: self.unit.numbers(steps) for name, steps in response.items()}
         return {name: unsnapped(steps, exponent) for name, steps in response.items()}
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> Any:
-        """The noise of an answer at this level; it does not depend on other answers.
+        """Return the noise of an answer at this level; it does not depend on other answers.
 
         >>> from utmost.exact import level
         >>> noise = CellNoise(Unit(1, 2)).at(level(1))
@@ -225,7 +225,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
 
 @lru_cache(maxsize=512)
 def _answer_at(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction) -> CellNoiseAtLevel:
-    """The noise of an answer; cached, so that a further release reuses its distribution and sampler."""
+    """Return the noise of an answer; cached, so that a further release reuses its distribution and sampler."""
     here, steps = unit.per_cell(at), lattice.sensitivity
     is_staircase = lattice.block > 1
     drawn: IntegerDistribution = DiscreteStaircase.half_step(here, steps) if is_staircase else Geometric(here, steps)
@@ -271,7 +271,7 @@ class OnceCells(ColumnNoise):
 
 @lru_cache(maxsize=512)
 def _least_at(noise: OnceCells, level: Level, confidence: Fraction) -> NoiseAtLevel:
-    """The noise with the least error at a level; cached, so that a further release reuses distribution and sampler."""
+    """Choose the noise of least error at a level; cached, so that a further release reuses distribution and sampler."""
     return cell_noise_at(
         level,
         unit=noise.unit,
@@ -291,7 +291,7 @@ def once_cells(
     relaxable: bool = False,
     grid: Number | None = None,
 ) -> OnceCells:
-    """The noise that `cell_noise_at` would choose at each level, for a release made once; same arguments."""
+    """Return the noise that `cell_noise_at` would choose at each level, for a release made once; same arguments."""
     width = None if grid is None else written_number(grid, "grid")
     return OnceCells(read_unit(unit), read_numbers(numbers), cost_named(cost), truth(relaxable, "relaxable"), width)
 

@@ -47,15 +47,15 @@ class Form(Generic[Value]):
     rounded: frozenset[str] = frozenset()
 
     def document(self, value: Value) -> dict[str, Any]:
-        """The document of a value, as plain data."""
+        """Return the document of a value, as plain data."""
         return {**header(self.kind), **self.facts(value)}
 
     def read(self, path: Path) -> Value:
-        """The value in a file: see `of`."""
+        """Read the value in a file: see `of`."""
         return self.of(read_json(path, f"{self.noun} must"), str(path))
 
     def of(self, document: Any, where: str) -> Value:
-        """The value that a document describes; refuse a field that does not follow from the others."""
+        """Read the value that a document describes; refuse a field that does not follow from the others."""
         check_header(document, self.kind, self.noun, where=where)
         with fields(self.noun, where):
             value = self.value(document)
@@ -71,11 +71,11 @@ class StatementForm(Form[Value]):
     """The writer and the reader of statements of one kind, which hold the digest of a table, or null."""
 
     def statement(self, value: Value, digest: Digest | None) -> dict[str, Any]:
-        """The statement of a value, as plain data, with the digest of its table."""
+        """Return the statement of a value, as plain data, with the digest of its table."""
         return table_statement(self.kind, self.facts(value), digest)
 
     def checked(self, statement: Any) -> Value:
-        """The value that a statement describes; refuse a field that does not follow from the others."""
+        """Return the value that a statement describes; refuse a field that does not follow from the others."""
         if not isinstance(statement, Mapping):
             raise wrong_kind("statement", f"{self.noun}, as a mapping", statement)
         check_header(statement, self.kind, self.noun)
@@ -108,7 +108,7 @@ def written_by(expected: Any, statement: Any) -> Any:
 
 
 def _first_difference(stated: Mapping[str, Any], expected: Mapping[str, Any], rounded: frozenset[str]) -> list[str]:
-    """The path of names to the first field in which two documents differ; empty if they are equal."""
+    """Return the path of names to the first field in which two documents differ; empty if they are equal."""
     for name in differing(stated, expected, rounded):
         value, other = stated.get(name), expected.get(name)
         inner = _first_difference(value, other, rounded) if isinstance(value, dict) and isinstance(other, dict) else []
@@ -117,7 +117,7 @@ def _first_difference(stated: Mapping[str, Any], expected: Mapping[str, Any], ro
 
 
 def digest_of(statement: Mapping[str, Any]) -> Digest | None:
-    """The digest of the table in a statement; None if the field is null."""
+    """Return the digest of the table in a statement; None if the field is null."""
     if statement.get("table") is None:
         return None
     digest: Digest = stated_field(statement, "table", dict)
@@ -186,7 +186,7 @@ def check_header(document: Any, kind: str, noun: str, where: str = "") -> None:
 def differing(
     document: Mapping[str, Any], expected: Mapping[str, Any], rounded: frozenset[str] = frozenset()
 ) -> list[str]:
-    """The names of the fields that differ between two documents, or that only one of them has."""
+    """Return the names of the fields that differ between two documents, or that only one of them has."""
     return [
         name
         for name in dict.fromkeys([*expected, *document])

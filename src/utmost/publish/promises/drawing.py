@@ -22,10 +22,10 @@ class ResponseNoise(Protocol):
         """Draw each cell's position in the block of the `Lattice`, for a new release; None for blocks of 1."""
 
     def at_highest(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
-        """The noise at a level above all others; ``below`` is the noise at the next lower level, if there is one."""
+        """Return the noise at a level above all others; ``below`` is the noise at the next lower level, or None."""
 
     def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """The noise minus the noise at the next higher level.
+        """Return the noise minus the noise at the next higher level.
 
         ``apart`` is the noise at the next lower level minus the noise at the next higher one; None without a lower one.
         """
@@ -57,7 +57,7 @@ class NewResponse(Protocol):
         """The step from the stored levels to the new one."""
 
     def derived(self, *purpose: str) -> bytes:
-        """32 bytes for one purpose, derived from the ledger's key."""
+        """Return 32 bytes for one purpose, derived from the ledger's key."""
 
     @property
     def about(self) -> tuple[str, int, bytes]:
@@ -67,4 +67,4 @@ class NewResponse(Protocol):
         """Random bits for this response: drawn, or derived from the key."""
 
     def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
-        """The noise on a lattice: drawn, derived from the key, or keyed by identifier."""
+        """Return the noise on a lattice: drawn, derived from the key, or keyed by identifier."""

@@ -82,7 +82,7 @@ class SelectionDistribution:
         return chance
 
     def chance_interval(self, n: int, bits: int = 128) -> Interval:
-        """An interval around pi(n), some units of 2^-bits wide; fast for every n."""
+        """Return an interval around pi(n), some units of 2^-bits wide; fast for every n."""
         n = max(0, min(integer(n, "n"), self.certain))
         inner = precision(bits) + 16 + 2 * self._lost_bits + n.bit_length()
         certain = Interval.of(1, inner)
@@ -151,7 +151,7 @@ class SelectionDistribution:
 def selection_distribution(
     total: Level, delta: Fraction, keys: int, shares: int | None = None
 ) -> SelectionDistribution:
-    """The distribution for each of k = ``keys`` keys of one individual, at epsilon/k and delta/k; or for each share."""
+    """Return the distribution for one of ``keys`` keys of an individual, at epsilon/keys, delta/keys; or one share."""
     # With K shares that one individual divides among keys, the distribution of one share has epsilon/K: K shares on one
     # key move its probability from 0 to delta, and no division costs more; see proofs/theory/unknown-keys.md.
     if shares is None:
@@ -200,7 +200,7 @@ def read_delta(delta: Number, least: Fraction = _LEAST_DELTA) -> Fraction:
 
 
 def _ratio_below(of: Level) -> Fraction:
-    """A rational above 1 and slightly below e^epsilon."""
+    """Return a rational above 1 and slightly below e^epsilon."""
     if of.is_rational and of.alpha_fraction().denominator.bit_length() <= 2 * _DIGITS:
         return 1 / of.alpha_fraction()
     if of.epsilon_float > _LARGEST_EPSILON:
@@ -212,7 +212,7 @@ def _ratio_below(of: Level) -> Fraction:
 
 
 def _power_beyond(base: Fraction, bound: Fraction) -> int:
-    """The least n >= 0 with base^n > bound, for base > 1 and bound >= 1; decided exactly."""
+    """Return the least n >= 0 with base^n > bound, for base > 1 and bound >= 1; decided exactly."""
     bits = 128
     while True:
         divisor = log_interval(base, bits)

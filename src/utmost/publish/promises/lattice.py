@@ -20,7 +20,7 @@ from utmost.tables.cells.cell_values import CellValues, integer_cells, real_cell
 _LARGEST = 10**100  # steps of a sensitivity; distributions allow no more, since their cost grows with the digits
 
 
-# The grid is chosen once, before the largest later level is known; a grid for epsilon 16 is fine for all lower levels.
+# The grid of reals is chosen once, before the largest later level is known: fine enough for this level and all below.
 _FINE = level(epsilon=16)
 
 
@@ -53,7 +53,7 @@ class Lattice:
         return f"Unit({numbers})" if self.share == 1 else f"Unit({numbers}, share={self.share})"
 
     def of(self, level: Level) -> Level:
-        """The level of a change by one step of the geometric part, at a level of the whole release."""
+        """Return the level of a change by one step of the geometric part, at a level of the whole release."""
         return level.scaled(self.share * self.block / (self.cells * self.sensitivity))
 
     def read(self, values: Any) -> CellValues:
@@ -61,7 +61,7 @@ class Lattice:
 
     @staticmethod
     def steps(cells: CellValues) -> Integers:
-        """A flat copy of the values in steps, as int64 or Python integers."""
+        """Return a flat copy of the values in steps, as int64 or Python integers."""
         row = cells.integers(0, cells.size)
         return row.copy() if row.dtype == object else row.astype(np.int64)
 
@@ -92,7 +92,7 @@ class Lattice:
         return minus(uniform_integers(self.block, count, randomness), np.array([self.block // 2]))
 
     def times(self, coarse: Integers) -> Integers:
-        """The product block * steps, without overflow."""
+        """Return the product block * steps, without overflow."""
         if self.block == 1:
             return coarse
         largest = largest_size(coarse)
@@ -110,7 +110,7 @@ def whole_sensitivity(sensitivity: Fraction) -> int:
 
 
 def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: bool = False) -> Lattice:
-    """The lattice of noise for a unit of privacy; half-step noise needs an odd number of steps."""
+    """Return the lattice of noise for a unit of privacy; half-step noise needs an odd number of steps."""
     unit.check_plain()
     return lattice_of_cells(read_numbers(numbers), unit, grid, half_step)
 
@@ -145,5 +145,5 @@ WORD_WIDTHS = (1, 2, 4, 8)
 
 
 def width_of(bits: int) -> int:
-    """The least number of bytes that holds this many bits, among 1, 2, 4 and the multiples of 8."""
+    """Return the least number of bytes that holds this many bits, among 1, 2, 4 and the multiples of 8."""
     return next((width for width in WORD_WIDTHS if bits <= 8 * width), -(-bits // 64) * 8)

@@ -48,13 +48,13 @@ class LedgerFacts:
         }
 
     def seen_at(self, level: Level) -> "LedgerFacts":
-        """The facts for a recipient who may not see levels above ``level``, which is the level of the answer."""
+        """Return the facts for a recipient who may not see levels above ``level``, which is the level of the answer."""
         seen = tuple(answered for answered in self.levels if not answered > level)
         return replace(self, levels=seen, together=self.together_seen)
 
     @classmethod
     def of_statement(cls, statement: Mapping[str, Any], level: Level) -> "LedgerFacts | None":
-        """The facts in a statement of an answer at ``level``, checked; None if the statement has none."""
+        """Return the facts in a statement of an answer at ``level``, checked; None if the statement has none."""
         # A statement without a release name has no facts of a ledger; if it has some of their fields, the comparison of
         # all fields will refuse them.
         if "name" not in statement:
@@ -80,7 +80,7 @@ class LedgerFacts:
 
 
 def _stated_levels(texts: Any) -> Sequence[Level]:
-    """The levels in a statement; check that each is written once and in its normal form."""
+    """Return the levels in a statement; check that each is written once and in its normal form."""
     try:
         levels = [level_from_text(text) for text in texts]
     except (UtmostError, TypeError, AttributeError):

@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # loaded only for releases in one draw
 
 
 def optimal_distribution(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Distribution:
-    """The distribution with the least expected cost of all noise that can be added to one cell at this level."""
+    """Return the distribution with the least expected cost of all noise that can be added to one cell at this level."""
     if numbers == "integers":
         units = whole_sensitivity(sensitivity)
         return Geometric(level, units) if units == 1 else DiscreteStaircase(level, units, cost)
@@ -48,7 +48,7 @@ def optimal_distribution(level: Level, sensitivity: Fraction, cost: Cost, number
 
 
 def relaxable_distribution(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Distribution:
-    """The distribution of least expected cost that can be relaxed without loss: [koufogiannis2015, Theorem 9]."""
+    """Choose the distribution of least expected cost that can be relaxed without loss [koufogiannis2015, Theorem 9]."""
     if numbers == "integers":
         return relaxable_noise(level, whole_sensitivity(sensitivity), cost)
     return relaxable_noise(level, sensitivity, cost, "reals")
@@ -92,13 +92,13 @@ class NoiseAtLevel(Protocol):
         """The probability with which the margin holds."""
 
     def with_confidence(self, confidence: Fraction) -> "NoiseAtLevel":
-        """The same noise with margins of another confidence."""
+        """Return the same noise with margins of another confidence."""
 
     def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, "Margin"]]:
         """{name of a column of margins: (released column that it belongs to, margin)}"""
 
     def weakness(self) -> str:
-        """The reason why the level protects practically nobody, see `weakness_of`; empty if it protects."""
+        """Return the reason why the level protects practically nobody, see `weakness_of`; empty if it protects."""
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
         """Read a column in the form that `noised` takes; BadTable for a cell that cannot be released."""
@@ -107,7 +107,7 @@ class NoiseAtLevel(Protocol):
         """Add noise to cells that `read` returned; return the columns in their published form."""
 
     def facts(self) -> dict[str, Any]:
-        """The noise as JSON values, for a statement: "drawn", "theorem", and the numbers of its kind."""
+        """Return the noise as JSON values, for a statement: "drawn", "theorem", and the numbers of its kind."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -161,7 +161,7 @@ class CellNoiseAtLevel(Display):
         return (integer_column if self.grid is None else real_column)(column, name, place)
 
     def with_confidence(self, confidence: Fraction) -> "CellNoiseAtLevel":
-        """The same noise with a margin of another confidence.
+        """Return the same noise with a margin of another confidence.
 
         >>> cell_noise_at(epsilon=1, unit=Unit(1, 2)).with_confidence(Fraction(1, 2)).margin
         1

@@ -101,7 +101,7 @@ class SelectionNoise(Noise):
         return float("inf"), "any"
 
     def word(self, level: Level) -> int:
-        """The number of bytes of an empty list; a longer list takes more, since its content is public."""
+        """Return the number of bytes of an empty list; a longer list takes more, since its content is public."""
         return 16
 
     def weakness(self, level: Level) -> str:
@@ -231,7 +231,7 @@ class KeyNoise(SelectionNoise):
             raise OutOfRange("a service selects keys with a delta of at least 1e-30", came="less", where="terms")
 
     def distribution(self, level: Level) -> SelectionDistribution:
-        """The distribution of the threshold that the count of a key, or its count of shares, must reach."""
+        """Return the distribution of the threshold that the count of a key, or its count of shares, must reach."""
         return selection_distribution(level, self.delta, self.unit.cells, self.shares)
 
     def selected(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
@@ -243,7 +243,7 @@ class KeyNoise(SelectionNoise):
         return [key for key, _ in selected], [noisy for _, noisy in selected]
 
     def margin(self, level: Level, confidence: Number) -> int:
-        """The margin of error of a noisy count before selection, as if the noisy counts of all keys were published."""
+        """Return the margin of error of a noisy count before selection, as if all noisy counts were published."""
         distribution, sure = self.distribution(level), read_confidence(confidence)
 
         def is_within(far: int) -> bool:

@@ -71,11 +71,11 @@ class SelectedCellNoise(SelectionNoise):
         return Geometric(level.scaled(Fraction(1, self.unit.cells)))
 
     def margin(self, level: Level, confidence: Number) -> int:
-        """The margin of error of a noisy count before selection, as if the noisy counts of all cells were published."""
+        """Return the margin of error of a noisy count before selection, as if all noisy counts were published."""
         return int(self._distribution(level).margin(confidence))
 
     def threshold(self, level: Level) -> int:
-        """The number that the noisy count of a selected cell must exceed."""
+        """Return the number that the noisy count of a selected cell must exceed."""
         return least_threshold(self._distribution(level).level, self.universe.size, self.false_keys)
 
     def drawn(self, level: Level) -> str:

@@ -117,7 +117,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         return tuple(zip(self.columns, self.at(level, confidence).margins, strict=True))[:most]
 
     def stored_bound(self) -> int:
-        """The largest size of a sum of columns before noise, in steps."""
+        """Return the largest size of a sum of columns before noise, in steps."""
         rows = [
             row
             for distribution in self.way.distributions
@@ -139,7 +139,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         return SumsOfColumns(noises, sums)
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
-        """The columns, computed from the noisy sums, with fractions."""
+        """Return the columns, computed from the noisy sums, with fractions."""
         return self._by_group(response, partial(columns_of, halves="keep"))
 
     def _by_group(
@@ -158,7 +158,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         return self.at(level).guarantee
 
     def facts(self) -> dict[str, Any]:
-        """The noise as JSON values; for signed sums with the columns of each group."""
+        """Return the noise as JSON values; for signed sums with the columns of each group."""
         facts = LatticeNoise.facts(self)
         if self.way.kind == "signed":
             facts["groups"] = [list(group) for group in grouped(self.columns, self.way.groups)]
@@ -301,7 +301,7 @@ class OnceTogether(ColumnNoise):
         )
 
     def as_drawn(self, noise: NoiseAtLevel) -> "OnceTogether":
-        """The same noise with its kind and the result of the search."""
+        """Return the same noise with its kind and the result of the search."""
         return self if not isinstance(noise, NoiseTogetherAtLevel) else once_of(noise)
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
@@ -333,7 +333,7 @@ def once_together(
     cost: CellCost = "absolute",
     halves: Halves | None = None,
 ) -> OnceTogether:
-    """The noise that `noise_together_at` would choose at each level, for a release made once; same arguments.
+    """Return the noise that `noise_together_at` would choose at each level, for a release made once; same arguments.
 
     >>> from utmost.exact import level
     >>> once_together(["applicants", "admitted"], unit=Unit(1, 2)).at(level(1)).way.kind

@@ -92,7 +92,7 @@ class OneDrawAtLevel(Display):
         return {f"{name}_margin": (name, self.bar) for name in columns}
 
     def sum_margin(self, coefficients: Sequence[Fraction], confidence: Fraction) -> int | float:
-        """The margin of a linear combination of released cells, in the order of rows and columns."""
+        """Return the margin of a linear combination of released cells, in the order of rows and columns."""
         drawn, others = self._on_cells(coefficients)
         # The draw and the further tables are independent. If a sum has cells of both, each of the two margins may be
         # exceeded with half the probability.
@@ -108,14 +108,14 @@ class OneDrawAtLevel(Display):
         return self.unit.margin(int(margin) if margin.denominator == 1 else float(margin))
 
     def sum_variance(self, coefficients: Sequence[Fraction]) -> float:
-        """The variance of a linear combination of released cells."""
+        """Return the variance of a linear combination of released cells."""
         drawn, others = self._on_cells(coefficients)
         variance = float(self.distribution.variance_of(drawn))
         variance += sum(float(size) ** 2 * float(distribution.variance()) for size, distribution in others)
         return variance * float(self.unit.step**2)
 
     def _on_cells(self, coefficients: Sequence[Fraction]) -> tuple[list[Fraction], list[tuple[Fraction, Geometric]]]:
-        """The coefficients of the draw's cells, and the nonzero coefficients in further tables, each with its noise."""
+        """Return the coefficients of the draw's cells; and the nonzero ones in further tables, each with its noise."""
         if not self.rows:  # the noise of the cells is exchangeable: only the set of coefficients matters
             return sorted(coefficients, reverse=True), []
         cells = [Fraction(0)] * self.distribution.size
@@ -310,7 +310,7 @@ class OneDraw(ColumnNoise):
 
     @classmethod
     def of_counted(cls, table: CountedTable, *, total_share: Number | None = None) -> "OneDraw":
-        """The noise for all cells of a counted table and its proved unit, ``nonnegative`` if nobody lowers a count."""
+        """Make the noise for all cells of a counted table and its proved unit; set ``nonnegative`` if it is proved."""
         counted = instance(table, CountedTable, "table")
         return cls(with_nonnegative(counted.unit), counted.domain.size, total_share=total_share)
 
@@ -335,7 +335,7 @@ class OneDraw(ColumnNoise):
         return least_draw(level, self.unit, self.released_cells, self.step)
 
     def as_drawn(self, noise: NoiseAtLevel) -> "OneDraw":
-        """The same noise with the width of the first step that the search has chosen."""
+        """Return the same noise with the width of the first step that the search has chosen."""
         assert isinstance(noise, OneDrawAtLevel), "`at` returns noise of this class"
         draw = noise.draw
         return replace(self, step=draw.step) if isinstance(draw, CellsDraw) and self._has_steps else self
@@ -371,7 +371,7 @@ class OneDraw(ColumnNoise):
 
 
 def with_nonnegative(unit: Unit) -> Unit:
-    """The unit of a counted table, with ``nonnegative`` if counting proves that nobody lowers a count."""
+    """Return the unit of a counted table, with ``nonnegative`` if counting proves that nobody lowers a count."""
     is_raised = unit.nonnegative or (unit.amount is None and unit.neighbours == "add-remove")
     return replace(unit, nonnegative=is_raised)
 
@@ -464,7 +464,7 @@ class OneWayDraw(ColumnNoise):
     def of_counted(
         cls, table: CountedTable, *, total_share: Number | None = None, table_shares: Mapping[str, Number] | None = None
     ) -> "OneWayDraw":
-        """The noise of a counted table, for the unit that counting proved."""
+        """Return the noise of a counted table, for the unit that counting proved."""
         counted = instance(table, CountedTable, "table")
         return cls(counted.domain, counted.unit, total_share=total_share, table_shares=table_shares)
 
@@ -535,7 +535,7 @@ class OneWayDraw(ColumnNoise):
             counted.check_covered(self.unit)
 
     def rows_of(self, table: Any, columns: Sequence[str]) -> CountedTable:
-        """The counted table, unchanged; refuse another kind of table."""
+        """Return the counted table, unchanged; refuse another kind of table."""
         if not isinstance(table, CountedTable):
             remedy = "Count the people with ut.count_table over the domain of the noise."
             required, came = "all one-way tables need a counted table", type(table).__name__

@@ -134,7 +134,7 @@ class KeySelection(Display, ProcessMemory):
 
 
 def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None = None) -> str:
-    """The guarantee of a list of selected keys, in words."""
+    """Return the guarantee of a list of selected keys, in words."""
     if shares is None:
         alone = f"A key that one individual alone holds is selected with a chance of {delta / keys}; if one individual "
         alone += f"holds several such keys, at least one of them is selected with a chance of at most {delta}."
@@ -149,14 +149,14 @@ def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None
 
 
 def keys_held(keys: int, shares: int | None = None) -> str:
-    """The largest number of keys of one individual, as words in a sentence."""
+    """Return the largest number of keys of one individual, as words in a sentence."""
     if shares is not None:
         return f"{keys} key{'s' * (keys > 1)} and gives {'them' if keys > 1 else 'it'} at most {shares} shares in all"
     return "1 key, counted once" if keys == 1 else f"{keys} keys, each counted once"
 
 
 def _plain_key(part: Any) -> Any:
-    """A part of a key as a JSON value: integers as numbers, texts and dates as text."""
+    """Return a part of a key as a JSON value: integers as numbers, texts and dates as text."""
     return int(part) if is_integer(part) else str(part)
 
 

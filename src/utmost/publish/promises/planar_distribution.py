@@ -75,7 +75,7 @@ class PlanarDistribution(Display):
         return _fine_grid(self.noise.level) if self.declared is None else self.declared
 
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> float:
-        """The margin of error: with this confidence an answer is at most this far from its point, rounding included."""
+        """Return the margin of error: with this confidence an answer, rounded, is at most this far from its point."""
         # The margin of the noise plus half the diagonal of a grid cell, rounded up.
         return round_up(_margin(self.noise, self.grid, read_confidence(confidence)))
 
@@ -85,7 +85,7 @@ def _margin(noise: EuclideanLaplace, grid: Fraction, confidence: Fraction) -> Fr
 
 
 def _fine_grid(step: Level) -> Fraction:
-    """The largest 2^-k with 2^k >= 64 epsilon, for the level ``step`` of one unit of length."""
+    """Return the largest 2^-k with 2^k >= 64 epsilon, for the level ``step`` of one unit of length."""
     wanted = step.epsilon_interval(128 + step.power.denominator.bit_length()).upper * _FINE
     k = wanted.numerator.bit_length() - wanted.denominator.bit_length() - 1
     while Fraction(2) ** k < wanted:
@@ -94,7 +94,7 @@ def _fine_grid(step: Level) -> Fraction:
 
 
 def _root_above(n: int) -> Fraction:
-    """A rational slightly above the square root of n."""
+    """Return a rational slightly above the square root of n."""
     return Fraction(integer_root(n << 128, 2) + 1, 1 << 64)
 
 
@@ -115,7 +115,7 @@ def planar_epsilon_for(
     grid: Number | None = None,
     digits: int = 3,
 ) -> Fraction:
-    """The least epsilon, to ``digits`` significant digits, at which a `PlanarRelease` has at most this margin.
+    """Return the least epsilon, to ``digits`` significant digits, at which a `PlanarRelease` has at most this margin.
 
     The search bisects: the margin never increases with epsilon, since neither the margin of the noise nor the width of
     the grid does.

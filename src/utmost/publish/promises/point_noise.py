@@ -97,7 +97,7 @@ class PointNoise(Noise):
         return f"one row's point, moved by {self.per} of distance"
 
     def distribution(self, level: Level) -> PlanarDistribution:
-        """The distribution of the noise at a level, and the grid of the answers.
+        """Return the distribution of the noise at a level, and the grid of the answers.
 
         Raises:
             OutOfRange: if the declared grid is too wide for the level.
@@ -105,11 +105,11 @@ class PointNoise(Noise):
         return PlanarDistribution(level, self.dimensions, self.per, self.grid)
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> "PointNoiseAtLevel":
-        """The noise of the points at a level; each point has a hidden path of noise over all levels."""
+        """Return the noise of the points at a level; each point has a hidden path of noise over all levels."""
         return PointNoiseAtLevel(self, level, read_confidence(confidence))
 
     def margin(self, level: Level, confidence: Number) -> float:
-        """The margin of error: with this confidence a released point is at most this far from the true point."""
+        """Return the margin of error: with this confidence a released point is at most this far from the true point."""
         return self.distribution(level).margin(read_confidence(confidence))
 
     def check_served(self) -> None:
@@ -124,12 +124,12 @@ class PointNoise(Noise):
         )
 
     def bound(self) -> tuple[Fraction, str]:
-        """The largest size of a coordinate: the declared bound, or 2^64 ``per``; as a number and in words."""
+        """Return the largest size of a coordinate: the declared bound, or 2^64 ``per``; as a number and in words."""
         most = self.per * _MOST_DISTANCES if self.largest is None else self.largest
         return most, f"{most}"
 
     def word(self, level: Level) -> int:
-        """The number of bytes of a stored cell; it depends only on public facts.
+        """Return the number of bytes of a stored cell; it depends only on public facts.
 
         >>> from utmost.exact import level
         >>> [PointNoise(200).word(level(e)) for e in ("1/1000000", 1, 50)]
@@ -159,7 +159,7 @@ class PointNoise(Noise):
         return PointPaths.of(response.derived, *response.about, self.distribution(response.step.to)).answer(values)
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
-        """The released coordinates, as floats on the grid of the level."""
+        """Return the released coordinates, as floats on the grid of the level."""
         grid = self.distribution(level).grid
         return {name: written(cells, grid) for name, cells in response.items()}
 

@@ -231,7 +231,7 @@ class Promise(Display):
             raise Unsupported(required, came=came, remedy=remedy)
 
     def at_stop(self, level: Level, stop: Stop | None) -> NoiseAtLevel:
-        """The noise of an answer at a level; its margins also hold if a stopping rule has chosen the level.
+        """Return the noise of an answer at a level; its margins also hold if a stopping rule has chosen the level.
 
         Args:
             level: Level of the answer.
@@ -249,7 +249,7 @@ class Promise(Display):
         epsilon: Number | Level,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> int | float:
-        """The margin of error at a level: with this confidence the error of a released value is at most this."""
+        """Return the margin of error at a level: with this confidence the error of a released value is at most this."""
         return self.noise.margin(level_of(epsilon), confidence)
 
     def margins(
@@ -257,7 +257,7 @@ class Promise(Display):
         epsilon: Number | Level,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> dict[str, int | float]:
-        """The margins by name, before anything is drawn; for a plan, the 48 largest margins of its measured tables.
+        """Return the margins by name, before any draw; for a plan, the 48 largest margins of its measured tables.
 
         The number for a mean is the margin of the mean times the number of events: divide it by 100 for a group of 100
         events.
@@ -278,7 +278,7 @@ class Promise(Display):
         self,
         epsilon: Number | Level,
     ) -> str:
-        """The guarantee at a level, in plain words."""
+        """Return the guarantee at a level, in plain words."""
         return f"{self.noise.guarantee(level_of(epsilon), self.columns)} {self.sentences}".rstrip()
 
     @property
@@ -296,7 +296,7 @@ class Promise(Display):
 
     @property
     def sentences(self) -> str:
-        """The texts as sentences, and whether the unit is proved; empty if there are none."""
+        """The texts for readers as sentences, and a sentence if the unit is proved; empty without these."""
         said = [f"{title[0].upper()}{title[1:]} {words}." for title, words in self.texts.items()]
         counted = _COUNTED.format("row" if self.individual == EACH_ROW else "individual", self.quantity)
         return " ".join([*said, counted] if self.proved else said)
@@ -311,12 +311,12 @@ class Promise(Display):
         return self.unit.quantity
 
     def facts(self) -> dict[str, Any]:
-        """The promise as JSON, with numbers as text; `of_facts` reads it."""
+        """Return the promise as JSON, with numbers as text; `of_facts` reads it."""
         return facts_of(self)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Promise":
-        """The promise that JSON values describe; a missing or null field has its default.
+        """Read the promise that JSON values describe; a missing or null field has its default.
 
         Raises:
             OutOfRange, NotANumber, WrongKind: for an invalid or unknown field.
@@ -335,7 +335,7 @@ class Promise(Display):
         noise: "PlannedNoise | Plan | None" = None,
         until: Until | None = None,
     ) -> "Promise":
-        """The promise of a counted table: its unit, its labels as public columns, its part, and its individuals.
+        """Return the promise of a counted table: its unit, its labels as public columns, its part, and its individuals.
 
         Args:
             table: Table that `count_table` returned.
@@ -378,7 +378,7 @@ class Promise(Display):
         return sha256(json.dumps(self.facts(), sort_keys=True, separators=(",", ":")).encode("ascii")).hexdigest()
 
     def save(self, path: Path | str, *, overwrite: bool = False) -> None:
-        """Write the promise as JSON, for `read_promise` and ``utmost release --promise``.
+        """Return the promise as JSON, for `read_promise` and ``utmost release --promise``.
 
         Raises:
             OutOfRange: for a file name that does not end in .json.
@@ -431,7 +431,7 @@ class Promise(Display):
             raise OutOfRange(required, came="a promise that leaves out some columns", where="promise", remedy=remedy)
 
     def rows_of(self, table: Any) -> Any:
-        """The rows of a table as its adapter reads them; for a plan, the counted table.
+        """Return the rows of a table as its adapter reads them; for a plan, the counted table.
 
         Raises:
             WrongKind: if a plan gets a table that is not counted.
@@ -441,19 +441,19 @@ class Promise(Display):
     def as_read(
         self, columns: Sequence[str], public: Sequence[str], identifiers: Sequence[str] | None = None
     ) -> "Promise":
-        """The promise with released, public and identifying columns as a table has them, in its order."""
+        """Return the promise with released, public and identifying columns as a table has them, in its order."""
         named = self.id_column if identifiers is None else tuple(identifiers)
         return self._with({"columns": tuple(columns), "public": tuple(public), "id_column": named})
 
     def _with(self, changed: Mapping[str, Any]) -> "Promise":
-        """The promise with these fields changed; it is not checked again."""
+        """Return the promise with these fields changed; it is not checked again."""
         promise = object.__new__(Promise)
         for each in fields(Promise):
             object.__setattr__(promise, each.name, changed.get(each.name, getattr(self, each.name)))
         return promise
 
     def once(self, cost: str | Cost = "absolute", *, relaxable: bool = False) -> "Promise":
-        """The promise for a single release at one level: the noise of cells then has the least error at that level.
+        """Return the promise for a single release: its noise of cells has the least error at the level of the release.
 
         Args:
             cost: Error of a cell that is minimised: "absolute", "squared", "moment:3" or any even function
@@ -474,7 +474,7 @@ class Promise(Display):
         return self._with({"noise": least_once(self.noise, cost, relaxable=truth(relaxable, "relaxable"))})
 
     def at(self, epsilon: Number | Level | None = None, *, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseAtLevel:
-        """The noise of an answer at a level, before any table is read: its distribution and margins.
+        """Return the noise of an answer at a level, before any table is read: its distribution and margins.
 
         Args:
             epsilon: Level of the answer.
@@ -487,17 +487,17 @@ class Promise(Display):
         return self.noise.at(level_of(epsilon), confidence)
 
     def as_drawn(self, at_level: NoiseAtLevel) -> "Promise":
-        """The promise with the noise that a search has found for ``at_level``; unchanged if there was no search."""
+        """Return the promise with the noise that a search found for ``at_level``; unchanged if none was needed."""
         noise = self.noise.as_drawn(at_level)
         return self if noise is self.noise else self._with({"noise": noise})
 
     def published_facts(self) -> dict[str, Any]:
-        """The promise as JSON, without the names of dropped columns and identifiers: statements do not show these."""
+        """Return the promise as JSON for a statement: without the names of dropped columns and of identifiers."""
         bare = self._with({"drop": (), "id_column": (), "keyed_by_id": False})
         return bare.facts() | {"noise": self.noise.published_facts()}
 
     def with_noise(self, noise: PlannedNoise) -> "Promise":
-        """The promise with another noise, which must fit its columns."""
+        """Return the promise with another noise, which must fit its columns."""
         return self._with({"noise": noise})
 
     def of_table(self, table: Any) -> "Promise":
@@ -543,7 +543,7 @@ def warn_of_left_out(promise: Promise, table: Any) -> None:
 
 
 def counted_labels(table: Any) -> tuple[str, ...]:
-    """The label columns of a counted table; empty for any other table."""
+    """Return the label columns of a counted table; empty for any other table."""
     counted: Any = table if isinstance(table, CountedFacts) else None
     return () if counted is None else tuple(counted.domain.label_columns(counted.domain.finest))
 
@@ -569,7 +569,7 @@ def _listed(columns: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _identifiers(columns: str | Sequence[str]) -> tuple[str, ...]:
-    """The columns of identifiers; check that they are different texts."""
+    """Return the columns of identifiers; check that they are different texts."""
     names = (columns,) if isinstance(columns, str) else columns
     if not isinstance(names, list | tuple) or not all(type(name) is str for name in names):
         came = type(columns).__name__

@@ -73,26 +73,26 @@ class PlannedNoise(ABC):
 
     @abstractmethod
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseAtLevel:
-        """The noise of an answer at a level; it does not depend on other answers."""
+        """Return the noise of an answer at a level; it does not depend on other answers."""
 
     @abstractmethod
     def margin(self, level: Level, confidence: Number) -> int | float:
-        """The margin of error at a level: with this confidence the error of a released value is at most this."""
+        """Return the margin of error at a level: with this confidence the error of a released value is at most this."""
 
     @abstractmethod
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The guarantee at a level, in plain words."""
+        """Return the guarantee at a level, in plain words."""
 
     def as_drawn(self, noise: NoiseAtLevel) -> "PlannedNoise":
-        """The same noise, with the result of the search that found ``noise``, if it needs a search."""
+        """Return the same noise, with the result of the search that found ``noise``, if it needs a search."""
         return self
 
     def facts(self) -> dict[str, Any]:
-        """The noise as JSON with numbers as text, for promises, events and statements; see `noise_of_facts`."""
+        """Return the noise as JSON with numbers as text, for promises, events and statements; see `noise_of_facts`."""
         return {"kind": self.json_kind, **facts_of(self)}
 
     def published_facts(self) -> dict[str, Any]:
-        """The noise as JSON for a statement, which `noise_of_facts` also reads."""
+        """Return the noise as JSON for a statement, which `noise_of_facts` also reads."""
         return self.facts()
 
     @classmethod
@@ -127,7 +127,7 @@ class PlannedNoise(ABC):
         return opened_table(table) if counted is None else counted.in_steps(columns[0])
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:
-        """The columns that get noise, and the kind of the released table; None for the kind of the input."""
+        """Return the columns that get noise, and the kind of the released table; None for the kind of the input."""
         return rows, None
 
 
@@ -155,7 +155,7 @@ class Noise(PlannedNoise):
 
     @property
     def is_bounded(self) -> bool:
-        """Whether a bound on the size of the true values is declared."""
+        """Whether a bound on the absolute value of the true values is declared."""
         return False
 
     @property
@@ -164,15 +164,15 @@ class Noise(PlannedNoise):
         return None
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseAtLevel:
-        """The noise of an answer at a level; it does not depend on other answers."""
+        """Return the noise of an answer at a level; it does not depend on other answers."""
         return AnyNoiseAtLevel(self, level, read_confidence(confidence))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
-        """The ``most`` largest margins, each with words for the released values that have it."""
+        """Return the ``most`` largest margins, each with words for the released values that have it."""
         return (("each released value", self.margin(level, confidence)),)
 
     def per_step(self, level: Level) -> Level | None:
-        """The level for a change of 1 in one count; None if the noise is not geometric on the integers."""
+        """Return the level for a change of 1 in one count; None if the noise is not geometric on the integers."""
         return None
 
     def check(self) -> None:
@@ -205,7 +205,7 @@ class Noise(PlannedNoise):
         """
 
     def by_item(self) -> Lattice:
-        """The lattice of the noise of one cell, for noise keyed by identifier.
+        """Return the lattice of the noise of one cell, for noise keyed by identifier.
 
         Raises:
             Unsupported: for noise that is not of single cells.
@@ -216,14 +216,14 @@ class Noise(PlannedNoise):
 
     @abstractmethod
     def bound(self) -> tuple[Any, str]:
-        """The largest size of a true value, in steps and in words."""
+        """Return the bound on the absolute value of true values, in steps and in words."""
 
     @abstractmethod
     def word(self, level: Level) -> int:
-        """The number of bytes of a stored cell; it depends only on public facts."""
+        """Return the number of bytes of a stored cell; it depends only on public facts."""
 
     def weakness(self, level: Level) -> str:
-        """The reason why a level protects practically nobody, see `weakness_of`; empty if it protects."""
+        """Return the reason why a level protects practically nobody, see `weakness_of`; empty if it protects."""
         return ""
 
     @abstractmethod
@@ -240,7 +240,7 @@ class Noise(PlannedNoise):
 
     @abstractmethod
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
-        """The published numbers of a response."""
+        """Return the published numbers of a response."""
 
     def bars(self, columns: Sequence[str]) -> dict[str, str]:
         """{name of a column of margins: released column that it belongs to}"""
@@ -260,7 +260,7 @@ class Noise(PlannedNoise):
         return {name: (owner, margin) for name, owner in self.bars(columns).items()}
 
     def drawn(self, level: Level) -> str:
-        """The distribution of the noise at a level, in words."""
+        """Return the distribution of the noise at a level, in words."""
         return f"noise of {self.kind}"
 
     @property

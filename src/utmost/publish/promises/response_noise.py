@@ -259,7 +259,7 @@ def check_derived_level(levels: Iterable[Level], to: Level) -> None:
 
 
 def _octave_of(level: Level) -> int:
-    """The j with 2^(j-1) < epsilon <= 2^j."""
+    """Return the j with 2^(j-1) < epsilon <= 2^j."""
     j = _TOP
     while level <= Level(None, Fraction(2) ** (j - 1)):
         j -= 1
@@ -267,7 +267,7 @@ def _octave_of(level: Level) -> int:
 
 
 def _halvings(to: Level, low: Level, high: Level) -> list[Step]:
-    """The bisection steps towards a level: the middles of the halves that contain it, then the level itself."""
+    """Return the bisection steps towards a level: the middles of the halves that contain it, then the level itself."""
     steps = []
     for _ in range(_HALVINGS):
         middle = Level(None, (low.power + high.power) / 2)
@@ -279,7 +279,7 @@ def _halvings(to: Level, low: Level, high: Level) -> list[Step]:
 
 
 def _cell(level: Level) -> tuple[Level | None, Level | None] | None:
-    """The smallest interval of the tree around a level, as its two ends; None for a level that is a node."""
+    """Return the smallest interval of the tree around a level, as its two ends; None for a level that is a node."""
     high = Level(None, Fraction(2) ** _octave_of(level))
     if level == high:
         return None

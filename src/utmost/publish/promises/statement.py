@@ -126,7 +126,7 @@ class Statement:
         return f"{sentence} {promise.assumed}".rstrip()
 
     def facts(self) -> dict[str, Any]:
-        """The statement as JSON values."""
+        """Return the statement as JSON values."""
         return STATEMENT_FORM.statement(self, self.digest)
 
     def _fields(self) -> dict[str, Any]:

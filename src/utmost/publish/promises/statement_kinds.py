@@ -36,7 +36,7 @@ KINDS_BESIDE_TABLES = frozenset(
 
 
 def noise_kind(document: Mapping[str, Any]) -> str:
-    """The kind of noise in a statement's promise; "" for a document without one."""
+    """Return the kind of noise in a statement's promise; "" for a document without one."""
     promise = document.get("promise")
     noise = promise.get("noise") if isinstance(promise, Mapping) else None
     kind = noise.get("kind") if isinstance(noise, Mapping) else None

@@ -102,7 +102,7 @@ class SumNoise(LatticeNoise):
         return "many questions at once"
 
     def published_facts(self) -> dict[str, Any]:
-        """The noise as JSON for a statement, with the plan as JSON values instead of text."""
+        """Return the noise as JSON for a statement, with the plan as JSON values instead of text."""
         return {**self.facts(), "plan": plan_facts(self.plan)}
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> "SumsAtLevel":
@@ -131,14 +131,14 @@ class SumNoise(LatticeNoise):
         return min((lattice for _, lattice in self.runs), key=lambda lattice: lattice.share)
 
     def margin(self, level: Level, confidence: Number) -> int | float:
-        """The margin of error of a sum in the marginal with the most noise."""
+        """Return the margin of error of a sum in the marginal with the most noise."""
         return self._bar(self.widest.of(level), confidence)
 
     def weakness(self, level: Level) -> str:
         return weakness_of_distributions(self.plan, level, noise_distributions(self.plan, level))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
-        """The margins of error of the ``most`` marginals with the most noise, by their names."""
+        """Return the margins of error of the ``most`` marginals with the most noise, by their names."""
         marginals = zip(self.plan.shares, self.runs, strict=True)
         widest = sorted(marginals, key=lambda measured: measured[1][1].share)
         named = ((marginal, lattice.of(level)) for marginal, (_, lattice) in islice(widest, most))
@@ -152,7 +152,7 @@ class SumNoise(LatticeNoise):
         )
 
     def _bar(self, ratio: Level, confidence: Number) -> int | float:
-        """The margin of a sum whose noise has this level per change of 1 step, in the unit of the amount."""
+        """Return the margin of a sum whose noise has this level per change of 1 step, in the unit of the amount."""
         return self.unit.margin(int(Geometric(ratio).margin(confidence)))
 
     def check(self) -> None:
@@ -178,7 +178,7 @@ class SumNoise(LatticeNoise):
         return (MEASURED,)
 
     def rows_of(self, table: Any, columns: Sequence[str]) -> CountedTable:
-        """The counted table, unchanged; refuse another kind of table."""
+        """Return the counted table, unchanged; refuse another kind of table."""
         if not isinstance(table, CountedTable):
             required, came = "a release by a plan needs a counted table", type(table).__name__
             remedy = "Count the events with ut.count_table over the domain of the plan."
@@ -199,7 +199,7 @@ class SumNoise(LatticeNoise):
         return NoiseOnLattice(response.step, self.lattice, noise)
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
-        """The noisy sums in steps, which is also their form in documents."""
+        """Return the noisy sums in steps, which is also their form in documents."""
         return dict(response)
 
     def by_marginal(self, column: Integers) -> dict[Marginal, Integers]:
@@ -223,7 +223,7 @@ class SumNoise(LatticeNoise):
         return {}
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The guarantee at a level, in plain words, with its assumptions."""
+        """Return the guarantee at a level, in plain words, with its assumptions."""
         plan = self.plan
         # Assumptions beyond those of the unit: no negative numbers, and which cells change together
         amount, assumed = plan.unit.amount, ""
@@ -252,7 +252,7 @@ class SumsAtLevel(AnyNoiseAtLevel):
     noise: SumNoise
 
     def facts(self) -> dict[str, Any]:
-        """The noise as JSON values, for a statement: budget share, noise, margin and weight of each marginal."""
+        """Return the noise as JSON values, for a statement: budget share, noise, margin and weight of each marginal."""
         plan, distributions = self.noise.plan, noise_distributions(self.noise.plan, self.level)
         weights = precision_weights({marginal: distribution.ratio for marginal, distribution in distributions.items()})
         marginals = [

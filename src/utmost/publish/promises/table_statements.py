@@ -22,7 +22,7 @@ from utmost.tables.frames.any_table import adapter_of
 
 
 def cells_digest(table: Any) -> dict[str, str]:
-    """The digest of the cells of a table in memory, of any kind."""
+    """Return the digest of the cells of a table in memory, of any kind."""
     # SHA-256 of [[name, [cells]], ...] as JSON without spaces, in UTF-8, one pair for each column in order. A missing
     # cell is null, an integer its decimal digits, another number the shortest decimal of its float, other cells their
     # text.
@@ -44,7 +44,7 @@ _TOGETHER = 1 << 16
 
 
 def _cells_as_json(column: NDArray[Any] | list[Any]) -> bytes:
-    """The cells as texts of a JSON list, without brackets."""
+    """Return the cells as texts of a JSON list, without brackets."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "i" and column.ndim == 1:
         return b'"' + joined(*digits(column.astype(np.int64), b'","'))[:-2].tobytes()
     cells = column.tolist() if isinstance(column, np.ndarray) else column
@@ -68,7 +68,7 @@ def _cell(cell: Any) -> str | None:
 
 
 def taken_for_granted(public: Sequence[str], rows_from: str) -> str:
-    """The assumption about what has no noise in a table, in words: its public columns and its list of rows."""
+    """Return the assumption about what has no noise in a table, in words: its public columns and its list of rows."""
     columns = f"the public columns ({', '.join(public)})" if public else ""
     if rows_from == "observed":
         rows = "Which rows there are was found in the data: the promise does not cover it."
@@ -77,7 +77,7 @@ def taken_for_granted(public: Sequence[str], rows_from: str) -> str:
 
 
 def assumed_public(published: str) -> str:
-    """The assumption, in words, about values or lists that are published without noise."""
+    """Return the assumption, in words, about values or lists that are published without noise."""
     return f"The promise also assumes that {published} would be the same without any one individual."
 
 
@@ -86,28 +86,28 @@ LISTS_ASSUMED = assumed_public("the lists of possible values")
 
 
 def promise_line(level: Level, unit: Unit) -> str:
-    """The guarantee without its assumptions, in one line, for a screen."""
+    """Return the guarantee without its assumptions, in one line, for a screen."""
     factor = f"by at most {factor_text(level)} ({level_name(level)})"
     return f"{unit.change_text} multiplies or divides the chance of any result {factor}."
 
 
 def outcome_line(level: Level) -> str:
-    """The privacy loss of an outcome whose level was chosen by a stopping rule, in words."""
+    """Return the privacy loss of an outcome whose level was chosen by a stopping rule, in words."""
     return f"The chance of this outcome is multiplied or divided by at most {factor_text(level)} ({level_name(level)})."
 
 
 def assumed_line(unit: Unit, cell: str) -> str:
-    """The assumption about one individual, as words after "one individual, who"."""
+    """Return the assumption about one individual, as words after "one individual, who"."""
     return f"changes {unit.changes_text(cell)}"
 
 
 def promise(level: Level, unit: Unit, released: str, cell: str) -> str:
-    """The guarantee in one sentence, and the assumption of the unit about one individual in a second one."""
+    """Return the guarantee in one sentence, and the assumption of the unit about one individual in a second one."""
     return promise_text(level, unit, released, unit.changes_text(cell))
 
 
 def promise_text(level: Level, unit: Unit, released: str, changes: str) -> str:
-    """The guarantee in one sentence, and in a second one the assumption that one individual changes ``changes``."""
+    """Write the guarantee as a sentence, and as a second one the assumption that one individual changes ``changes``."""
     one = "one individual" if unit.neighbours == "add-remove" else "one individual's record"
     return (
         f"{unit.change_text} multiplies or divides the chance of any result in {released} by at most "
@@ -116,7 +116,7 @@ def promise_text(level: Level, unit: Unit, released: str, changes: str) -> str:
 
 
 def distribution_parameters(distribution: Distribution) -> dict[str, int | float | str]:
-    """The parameters of a distribution as JSON values, with Fractions as text."""
+    """Return the parameters of a distribution as JSON values, with Fractions as text."""
     return {
         name: str(value) if isinstance(value, Fraction) else value for name, value in distribution.parameters.items()
     }

@@ -93,7 +93,7 @@ class NoiseTogetherAtLevel(Display):
         return {f"{name}_margin": (name, margin) for name, margin in zip(self.columns, self.margins, strict=True)}
 
     def weakness(self) -> str:
-        """The reason why the level protects practically nobody, as for independent noise of cells."""
+        """Return the reason why the level protects practically nobody, as for independent noise of cells."""
         return cell_noise_at(self.level, unit=self.unit).weakness()
 
     def read(self, column: Any, name: str, place: RowName) -> Integers:
@@ -172,7 +172,7 @@ class NoiseTogetherAtLevel(Display):
         )
 
     def drawn_for(self, column: int) -> str:
-        """The distribution of the noise of one column, or of the sums of its group, in plain words."""
+        """Return the distribution of the noise of one column, or of the sums of its group, in plain words."""
         if self.way.kind != "signed":
             return self.drawn
         ends = list(accumulate(self.way.groups))
@@ -207,7 +207,7 @@ class NoiseTogetherAtLevel(Display):
 
 
 def together_guarantee(level: Level, unit: Unit) -> str:
-    """The guarantee for columns that one individual changes together, in plain words."""
+    """Return the guarantee for columns that one individual changes together, in plain words."""
     where = f"only the {unit.cells} released cells of one row, each by at most {unit.sensitivity}"
     where += ", and lowers none of them" * unit.nonnegative
     return promise_text(level, unit, "the released columns", where)
@@ -220,7 +220,7 @@ def grouped(columns: Sequence[Any], groups: Sequence[int]) -> list[tuple[Any, ..
 
 
 def in_words(columns: Sequence[str], row: Sequence[int]) -> str:
-    """A signed sum of columns as text, such as "x - y"."""
+    """Return a signed sum of columns as text, such as "x - y"."""
     named = zip(columns, row, strict=True)
     terms = [(factor, name if abs(factor) == 1 else f"{abs(factor)} {name}") for name, factor in named]
     words = "".join(f" {'-' if factor < 0 else '+'} {term}" for factor, term in terms if factor)

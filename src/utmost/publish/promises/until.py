@@ -79,12 +79,12 @@ class Until(Display):
         natural(self.steps, "steps", 2, MOST_STEPS)
 
     def facts(self) -> dict[str, Any]:
-        """The rule as JSON values; `of_facts` reads them."""
+        """Return the rule as JSON values; `of_facts` reads them."""
         return facts_of(self)
 
     @classmethod
     def of_facts(cls, facts: Any) -> "Until":
-        """The rule that JSON values describe.
+        """Read the rule that JSON values describe.
 
         Raises:
             UtmostError: for invalid values.
@@ -96,7 +96,7 @@ class Until(Display):
         return cls(**arguments)
 
     def levels(self, epsilon: Level) -> tuple[Level, ...]:
-        """The levels of the rule up to ``epsilon``, smallest first."""
+        """Return the levels of the rule up to ``epsilon``, smallest first."""
         return tuple(epsilon.scaled(Fraction(1, 1 << step)) for step in reversed(range(self.steps)))
 
     @property
@@ -154,10 +154,10 @@ class Until(Display):
                 raise OutOfRange("until must name public columns", came=repr(name), remedy=remedy)
 
     def chosen(self, table: Any) -> NDArray[np.bool_] | None:
-        """The rows that the rule reads, as booleans; None for all rows.
+        """Return the rows that the rule reads, as booleans; None for all rows.
 
         Raises:
-            OutOfRange: if no row has all these labels.
+            OutOfRange: if no row has all labels of the rule.
         """
         if not self.where:
             return None
@@ -211,7 +211,7 @@ class Until(Display):
         return bool((np.abs(cells) >= least).all())
 
     def cell_confidence(self, noise: PlannedNoise, levels: Sequence[Level], confidence: Fraction) -> Fraction:
-        """The confidence that margins need at each level so that they hold with ``confidence`` where the rule stops.
+        """Return the confidence that margins need at each level, to hold with ``confidence`` where the rule stops.
 
         For noise on the integers it follows from the tails at each level: for a share of 10 %, an error exceeds the
         margin where the rule stops about 1.5 times as often as at one level chosen beforehand. For other noise, the
@@ -245,7 +245,7 @@ class Until(Display):
         return [LadderStep(level, margin, self.least_accurate(read_margin)) for level, margin, read_margin in steps]
 
     def least_accurate(self, margin: int | float) -> int | float:
-        """The least absolute value for which ``margin`` is at most the required share of the value."""
+        """Return the least absolute value for which ``margin`` is at most the required share of the value."""
         least = exact(margin) / self.share
         return -(-least.numerator // least.denominator) if isinstance(margin, int) else round_up(least)
 
@@ -283,7 +283,7 @@ class Stop:
     confidence: Fraction
 
     def facts(self) -> dict[str, Any]:
-        """The facts as JSON values, for a statement."""
+        """Return the facts as JSON values, for a statement."""
         levels = [level_text(level) for level in self.levels]
         return {"levels": levels, "met": self.is_met, "confidence": str(self.confidence)}
 
@@ -293,7 +293,7 @@ class Stop:
         return self.levels[-1]
 
     def at_one_level(self, confidence: Fraction) -> Fraction:
-        """The confidence that margins need at every level so that all of them hold together with ``confidence``.
+        """Return the confidence that margins need at every level so that all of them hold together with ``confidence``.
 
         By the union bound over the levels of the rule.
         """
@@ -301,7 +301,7 @@ class Stop:
 
 
 def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Until:
-    """The rule "every cell is within 10 %": a release tries increasing levels, and stops at the first accurate one.
+    """Make the rule "every cell within 10 %": a release tries increasing levels, and stops at the first accurate one.
 
     Pass it as ``until`` to a `Promise`. A release then tries epsilon / 64, epsilon / 32, ..., epsilon. It stops as soon
     as the 95 % margin of each chosen cell is at most this share of its released value, and at epsilon in any case. Only

@@ -44,10 +44,10 @@ class Universe(Protocol):
         """Number of keys."""
 
     def key(self, place: int) -> Any:
-        """The key at index ``place``, 0 to size - 1."""
+        """Return the key at index ``place``, 0 to size - 1."""
 
     def place(self, key: Any) -> int | None:
-        """The index of a key; None if the key is not in the universe."""
+        """Return the index of a key; None if the key is not in the universe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Texts:
         return sum(len(self.alphabet) ** length for length in range(self.least, self.most + 1))
 
     def key(self, place: int) -> str:
-        """The text at index ``place``, 0 to size - 1."""
+        """Return the text at index ``place``, 0 to size - 1."""
         place, base, length = natural(place, "place", most=self.size - 1), len(self.alphabet), self.least
         while place >= base**length:
             place, length = place - base**length, length + 1
@@ -88,7 +88,7 @@ class Texts:
         return "".join(reversed(letters))
 
     def facts(self) -> dict[str, Any]:
-        """The universe as JSON values, which `of_facts` reads."""
+        """Return the universe as JSON values, which `of_facts` reads."""
         return {"alphabet": self.alphabet, "most": self.most, "least": self.least}
 
     @classmethod
@@ -97,7 +97,7 @@ class Texts:
         return cls(facts["alphabet"], facts["most"], facts["least"])
 
     def place(self, key: Any) -> int | None:
-        """The index of a text; None if the text is not in the universe."""
+        """Return the index of a text; None if the text is not in the universe."""
         if not isinstance(key, str) or not self.least <= len(key) <= self.most or set(key) - set(self.alphabet):
             return None
         base, number = len(self.alphabet), 0
@@ -108,7 +108,7 @@ class Texts:
 
 
 def universe_facts(universe: Universe) -> dict[str, str]:
-    """The facts by which a ledger recognises a universe: its size; if it has ``facts``, its kind and their digest."""
+    """Return what a ledger recognises a universe by: its size, and, if it has ``facts``, its kind and their digest."""
     size = {"size": size_text(universe)}
     facts = getattr(universe, "facts", None)
     if facts is None:
@@ -118,7 +118,7 @@ def universe_facts(universe: Universe) -> dict[str, str]:
 
 
 def size_text(universe: Universe) -> str:
-    """The number of keys of a universe in decimal digits; in hexadecimal if Python cannot print it in decimal."""
+    """Write the number of keys of a universe in decimal digits, or in hexadecimal if there are too many digits."""
     size = exact_integer(universe.size, "size of the universe")
     return str(size) if size.bit_length() <= _MOST_BITS else hex(size)
 
@@ -161,7 +161,7 @@ class Tuples:
         self.size = prod(map(len, lists))
 
     def facts(self) -> dict[str, Any]:
-        """The lists as JSON values, which `of_facts` reads; a range is written by its ends and step."""
+        """Return the lists as JSON values, which `of_facts` reads; a range is written by its ends and step."""
         lists = [
             {"range": [values.start, values.stop, values.step]} if isinstance(values, range) else list(values)
             for values in self._lists
@@ -186,7 +186,7 @@ class Tuples:
         return hash(repr(self.facts()))
 
     def key(self, place: int) -> tuple[Any, ...]:
-        """The tuple at index ``place``, 0 to size - 1."""
+        """Return the tuple at index ``place``, 0 to size - 1."""
         place, parts = natural(place, "place", most=self.size - 1), []
         for values in reversed(self._lists):
             place, at = divmod(place, len(values))
@@ -194,7 +194,7 @@ class Tuples:
         return tuple(reversed(parts))
 
     def place(self, key: Any) -> int | None:
-        """The index of a tuple; None if the tuple is not in the universe."""
+        """Return the index of a tuple; None if the tuple is not in the universe."""
         if not isinstance(key, tuple) or len(key) != len(self._lists):
             return None
         number = 0
@@ -344,7 +344,7 @@ def tail(each: Level, threshold: int, bits: int) -> Interval:
 
 
 def least_threshold(each: Level, size: int, wish: Fraction) -> int:
-    """The least m >= 0 for which the expected number of false keys is at most ``wish``."""
+    """Return the least m >= 0 for which the expected number of false keys is at most ``wish``."""
     Geometric(each)  # raises for a level that is too small to draw
     if each > _HIGHEST:
         remedy = f"Pass a smaller epsilon: above {_HIGHEST.epsilon} for each key there is practically no noise."

@@ -348,7 +348,7 @@ def _listed(domain: Domain) -> dict[str, Sequence[Any]]:
 
 
 def _axis(labels: Mapping[str, Sequence[Any]]) -> tuple[str, tuple[Fraction, ...]]:
-    """The name of the bound that a table of contributions compares, and the values of this bound."""
+    """Return the name of the bound that a table of contributions compares, and the values of this bound."""
     name = next(iter(labels), "")
     if len(labels) != 1 or name not in (AT_MOST, PER_CELL, IN_TOTAL) or labels[name][-1] != MORE:
         remedy = "Release a table of ut.count_contributions, or of utmost count --contributions at-most=1,2,5."

@@ -30,7 +30,7 @@ from utmost.publish.statements.table_words import (
 
 
 def words_of_noise(statement: Statement) -> NoiseWords:
-    """The sentences about the noise of a statement, if it is not noise of single cells."""
+    """Return the sentences about the noise of a statement, if it is not noise of single cells."""
     at_level = statement.noise
     if isinstance(at_level, NoiseTogetherAtLevel):
         return _of_columns_together(statement, at_level)

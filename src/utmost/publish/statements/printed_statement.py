@@ -71,7 +71,7 @@ def statement_page(
     is_signed: bool = False,
     is_compared: bool = False,
 ) -> str:
-    """The page of a release: promise, unit, levels, noise with margins of error, public facts, and post-processing.
+    """Write the page of a release: promise, unit, levels, noise with margins of error, public facts, post-processing.
 
     Args:
         stated: Statement in words.

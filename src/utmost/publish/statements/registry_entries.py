@@ -101,7 +101,7 @@ class Deployment(Display):
 
 
 def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -> dict[str, Any]:
-    """The registry's entry of a release, as mappings and lists; `yaml_text` writes it.
+    """Return the registry's entry of a release, as mappings and lists; `yaml_text` writes it.
 
     Args:
         stated: Statement in words.
@@ -211,11 +211,11 @@ def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -
 
 
 def slug_of(basic: Mapping[str, Any]) -> str:
-    """The name of an entry in URLs, as the registry makes it: title, curators and year."""
+    """Return the name of an entry in URLs, as the registry makes it: title, curators and year."""
     parts = (basic["name"], "-".join(basic["data_curators"]), basic["publication_date"].split("-")[0])
     return "_".join(re.sub(r"\W+", "_", part.lower()) for part in parts).replace("_", "-")
 
 
 def sentence_of(words: str) -> str:
-    """The words with a capital at the beginning and a full stop at the end."""
+    """Return the words with a capital at the beginning and a full stop at the end."""
     return f"{words[:1].upper()}{words[1:]}{'' if words.endswith('.') else '.'}"

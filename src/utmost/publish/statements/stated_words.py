@@ -123,7 +123,7 @@ def _stop_words(stop: Stop, level: Level, unit: Unit) -> tuple[str, str]:
 
 
 def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> ReleaseFacts:
-    """The statement in words of a release by a plan; ``statement`` must belong to ``release``."""
+    """Return the statement in words of a release by a plan; ``statement`` must belong to ``release``."""
     from utmost.publish.statements.workload_files import trust_of_sums
 
     marginals = statement["noise"]["marginals"]
@@ -229,7 +229,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
 
 
 def possible_values(columns: Sequence[str]) -> str:
-    """The sentence about the lists of possible values, which are published without noise."""
+    """Return the sentence about the lists of possible values, which are published without noise."""
     lists = f"list{'s' * (len(columns) > 1)} of possible values"
     return f"only the {lists} of {', '.join(columns)}, declared beforehand; not which individual has which value"
 
@@ -251,7 +251,7 @@ def _noised(
         is_table = "of" not in one and min(marginal, default=0) >= 0 and len(release.plan.shares) <= MOST_BARS
 
         def margin(sure: Any) -> int | float:
-            """The margin of a value of the published table, computed by least squares from all measured sums."""
+            """Return the margin of a value of the published table, computed by least squares from all measured sums."""
             if not is_table:
                 return release.unit.margin(distribution.margin(release.at_one_level(sure)))
             return next(iter(release.widest_bars([marginal], None, sure, together=False).values()))
@@ -263,7 +263,7 @@ def _noised(
     is_table = min(marginal, default=0) >= 0 and len(release.plan.shares) <= MOST_BARS
 
     def margin_of(column: str, weights: Any) -> Callable[[Any], int | float]:
-        """The margin of a value in one column of the published table, as for counts."""
+        """Return the margin of a value in one column of the published table, as for counts."""
         if not is_table:
             return lambda sure: dict(amounts.bars(distribution.ratio, release.at_one_level(sure)))[column]
         seen = [amounts.seen(marginal)]
@@ -289,7 +289,7 @@ def _noised(
 
 
 def _share_text(share: str) -> str:
-    """A budget share as text: the fraction, or a rounded percentage if its denominator is above 1000."""
+    """Return a budget share as text: the fraction, or a rounded percentage if its denominator is above 1000."""
     part = Fraction(share)
     return share if part.denominator <= _LONG else f"about {float(100 * part):.3g} %"
 
@@ -309,7 +309,7 @@ def _distributions(release: "NoisySums") -> list[tuple[Any, Geometric]]:
 
 
 def what_is_public(public: Sequence[str], rows_from: str) -> dict[str, str]:
-    """The sentences about columns without noise, and about what the promise does not cover."""
+    """Return the sentences about columns without noise, and about what the promise does not cover."""
     columns = listed("column", public)
     if rows_from == "observed":
         rows, unprotected = OBSERVED_ROWS, ROWS_UNPROTECTED
@@ -319,7 +319,7 @@ def what_is_public(public: Sequence[str], rows_from: str) -> dict[str, str]:
 
 
 def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tuple[str, str]]:
-    """The level of all answers of a release together, and two sentences about composition; "" without a ledger."""
+    """Return the level of all answers of a release together, and two sentences about composition, "" without ledger."""
     if ledger is None or ledger.together is None:
         return own, ("", "")
     largest = max(ledger.levels)
@@ -333,7 +333,7 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
 
 
 def sums_table_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
-    """The statement in words of one table of a release by a plan: margins of the table, then of the noisy sums."""
+    """Write the statement of one table of a release by a plan in words: margins of the table, then of the sums."""
     from utmost.publish.releases.noisy_sums import SUMS_TABLE_FORM
     from utmost.publish.workloads.workload import narrowed
 
@@ -351,18 +351,18 @@ def sums_table_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
 
 
 def _column_of(table: str, column: str) -> str:
-    """The name of a table and one of its columns, if it has several."""
+    """Return the name of a table and one of its columns, if it has several."""
     return f"{table}: {column.partition(' times ')[0]}" if column else table
 
 
 def _within(column: str) -> str:
-    """The text of a column's margin; the margin of a mean is divided by the number of events in its group."""
+    """Return the text of a column's margin; the margin of a mean is divided by the number of events in its group."""
     _, _, number = column.rpartition(" times ")
     return f"± about {{}} / {number}" if " times " in column else "± {}"
 
 
 def _computed(release: "NoisySums", marginal: Any, labels: Mapping[int, Any]) -> tuple[StatedNoise, ...]:
-    """The margins of a table that was computed from measured sums; a table of amounts has one for each column."""
+    """Return the margins of a table that was computed from measured sums, for amounts one for each column."""
     amounts, name = release.plan.amount_pair, release.domain.marginal_name(marginal)
     shape = release.domain.group_shape(marginal)
     count = prod(1 if axis in labels else groups for axis, groups in enumerate(shape))
@@ -390,7 +390,7 @@ def _computed(release: "NoisySums", marginal: Any, labels: Mapping[int, Any]) ->
 
 
 def measures_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
-    """The statement in words of a table of several amounts."""
+    """Return the statement in words of a table of several amounts."""
     from utmost.publish.releases.measures_table import MEASURES_FORM
 
     measures = MEASURES_FORM.checked(statement)
@@ -437,7 +437,7 @@ def measures_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
 
 
 def detailed_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
-    """The statement in words of a release in two stages."""
+    """Return the statement in words of a release in two stages."""
     from utmost.publish.releases.detailed_release import DetailedSums
 
     release = DetailedSums.of_facts(document)
@@ -463,7 +463,7 @@ def detailed_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
 
 
 def withheld_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
-    """The statement in words of a table with withheld cells: the statement of its release, and the rule."""
+    """Return the statement in words of a table with withheld cells: the statement of its release, and the rule."""
     from utmost.publish.statements.withheld_check import WITHHELD_FORM
 
     described, whole = WITHHELD_FORM.checked(statement), table_in_words(statement["release"])

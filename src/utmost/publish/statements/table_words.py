@@ -76,7 +76,7 @@ class NoiseWords:
 
 
 def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWords:
-    """The sentences about separate noise of each cell."""
+    """Return the sentences about separate noise of each cell."""
     columns, unit = statement.promise.columns, at_level.unit
     if at_level.grid is None:
         before = rounded(unit, "cell") + (COUNTED_WITHIN if statement.promise.proved else NO_CHANGE)
@@ -124,13 +124,13 @@ def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWor
 
 
 def table_domain(statement: Statement, numbers: str) -> str:
-    """The sentence that says which tables could have been released: their number of rows, and their numbers."""
+    """Return the sentence that says which tables could have been released: their number of rows, and their numbers."""
     columns = ", ".join(statement.promise.columns)
     return f"Tables of {statement.rows} rows whose released columns ({columns}) hold {numbers}."
 
 
 def rounded(unit: Unit, cell: str) -> str:
-    """The sentence about the rounding of amounts, or about distinct values; "" for counts."""
+    """Return the sentence about the rounding of amounts, or about distinct values; "" for counts."""
     if unit.amount is None:
         return ""
     if unit.amount.distinct is not None:
@@ -144,22 +144,22 @@ def rounded(unit: Unit, cell: str) -> str:
 
 
 def changes(unit: Unit, cell: str) -> str:
-    """The change by one individual, in words."""
+    """Return the change by one individual, in words."""
     return f"{unit.verb} {unit.changes_text(cell)}{', and lowers none' * unit.nonnegative}{_EVERYBODY * unit.exactly}"
 
 
 def trust_of_cells(promise: Promise) -> tuple[str, ...]:
-    """The assumptions that no table of cells can prove."""
+    """Return the assumptions that no table of cells can prove."""
     return (*counted_on_trust(promise), *ON_TRUST[1:]) if promise.proved else ON_TRUST
 
 
 def counted_on_trust(promise: Promise) -> tuple[str, ...]:
-    """The assumptions about the counting of a table that utmost counted."""
+    """Return the assumptions about the counting of a table that utmost counted."""
     return _ROWS_ON_TRUST if promise.individual == EACH_ROW else (_COUNTED_ON_TRUST,)
 
 
 def beyond_unit(promise: Promise, unit: Unit, cell: str, size: int | None) -> str:
-    """The sentence about contributions beyond the bounds; or that the publisher declared the bounds."""
+    """Return the sentence about contributions beyond the bounds; or that the publisher declared the bounds."""
     # `size` is the number of cells of the table, if it is known: nobody is in more cells.
     # The sentence depends on the unit, which is public, and not on the data.
     if not promise.proved:
@@ -172,12 +172,12 @@ def beyond_unit(promise: Promise, unit: Unit, cell: str, size: int | None) -> st
 
 
 def released_rows(columns: Sequence[str], rows: int, each: str = "") -> str:
-    """The columns with noise, and the number of rows, as text."""
+    """Return the columns with noise, and the number of rows, as text."""
     return f"{', '.join(columns)}{each} ({rows} row{'s' * (rows != 1)})"
 
 
 def listed(noun: str, names: Sequence[str]) -> str:
-    """A noun with names, such as "the columns a, b"; "" without names."""
+    """Return a noun with names, such as "the columns a, b"; "" without names."""
     return f"the {noun}{'s' * (len(names) > 1)} {', '.join(names)}" if names else ""
 
 

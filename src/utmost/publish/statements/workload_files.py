@@ -16,7 +16,7 @@ from utmost.tables.files.json_files import read_json
 
 
 def trust_of_sums(promise: Promise) -> tuple[str, ...]:
-    """The assumptions that no release by a plan can prove."""
+    """Return the assumptions that no release by a plan can prove."""
     part = promise.part
     declared = "one individual changes no more than stated: ask the publisher who counted the people"
     return (
