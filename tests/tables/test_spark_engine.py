@@ -196,9 +196,9 @@ def with_a_half_tag_twice(alike):
     """`BatchCommitter` in which two wards have one half of their tags; local, so that Spark hands it on whole."""
 
     class Planted(BatchCommitter):
-        def _parted(self, halves):
+        def _split_tags(self, halves):
             first, second = item_tags(self.key.secret, [Identifiers.of(list(alike))])[:, 0]
-            return super()._parted(np.where(halves == second, first, halves))
+            return super()._split_tags(np.where(halves == second, first, halves))
 
     return Planted
 

@@ -1,1 +1,1 @@
-"""Releases of a table: at one level, and at further levels."""
+"""Make releases of a table: at one level, and later at further levels."""

@@ -143,7 +143,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def is_met(self) -> bool:
-        """Whether the stopping rule was met at this level.
+        """Whether the answer is as accurate as the stopping rule requires.
 
         Raises:
             Unsupported: for an answer at a level that no rule has chosen.
@@ -282,7 +282,8 @@ class Answer(Display, Generic[TableT_co]):
             path, format, sign, overwrite: Arguments of `utmost.tables.files.saving.saved`.
 
         Returns:
-            The statement, with the digest of the file; for a plan and a path that ends in .json, the whole document.
+            The statement, with the digest of the file; for a plan and a path that ends in .json, the document with
+            statement and noisy sums.
 
         Raises:
             OutOfRange: for a marginal of an answer without a plan.
@@ -303,7 +304,7 @@ class Answer(Display, Generic[TableT_co]):
         return SavedContent(self.table, self.statement_with)
 
     def __getitem__(self, marginal: "MarginalNames") -> LabelledTable:
-        """One marginal as a table: labels, sums and their margins.
+        """Return one marginal as a table: labels, sums and the margins of the sums.
 
         Args:
             marginal: For a plan, names of levels, see `NoisySums`; for a table of cells, names of public columns; ""
@@ -323,7 +324,7 @@ class Answer(Display, Generic[TableT_co]):
         return self._read[marginal]
 
     def __iter__(self) -> Iterator[str]:
-        """The names of a plan's tables: ``{name: answer[name] for name in answer}``.
+        """Yield the names of a plan's tables: ``{name: answer[name] for name in answer}``.
 
         Raises:
             Unsupported: for a table of cells, which has columns.
@@ -333,7 +334,7 @@ class Answer(Display, Generic[TableT_co]):
     def total(
         self, where: "Where | None" = None, *, column: str | None = None, confidence: Number | None = None
     ) -> "Estimate":
-        """A sum of released values with its margin of error; for a plan, the number of individuals or events.
+        """Return a sum of released values with its margin; for a plan, the number of individuals or events.
 
         Args:
             where: Selection of cells: for the name of a level or of a public column, one label or a list of labels,
@@ -373,7 +374,7 @@ class Answer(Display, Generic[TableT_co]):
     def difference(
         self, first: "Where", second: "Where", *, column: str | None = None, confidence: Number | None = None
     ) -> "Estimate":
-        """The total of one selection minus the total of another, with the margin of the difference.
+        """Return the total of one selection minus the total of another, with the margin of the difference.
 
         Args:
             first, second: Two selections, which may overlap.
@@ -409,7 +410,7 @@ class Answer(Display, Generic[TableT_co]):
         sums: "Answer[Any] | None" = None,
         confidence: Number | None = None,
     ) -> "RatioBar":
-        """The mean of a number over the individuals of a selection, for a plan: a sum divided by a count.
+        """Return an interval for the mean of a number over a selection, for a plan: a sum divided by a count.
 
         For an axis of bins, the interval contains the mean of the numbers that stand for the bins, not of the values
         within them. With ``values="ends"`` it contains the mean of the values, if each value lies in its bin.
@@ -436,7 +437,7 @@ class Answer(Display, Generic[TableT_co]):
         values: "LevelNumbers" = "midpoints",
         confidence: Number | None = None,
     ) -> "RatioBar":
-        """The variance of a number over the individuals of a selection, for a plan: `NoisySums.variance`."""
+        """Return an interval for the variance of a number over a selection, for a plan: `NoisySums.variance`."""
         return self._sums("a variance").variance(name, where=where, values=values, confidence=confidence)
 
     def spread(
@@ -447,7 +448,7 @@ class Answer(Display, Generic[TableT_co]):
         values: "LevelNumbers" = "midpoints",
         confidence: Number | None = None,
     ) -> "RatioBar":
-        """The standard deviation of a number over the individuals of a selection, for a plan: `NoisySums.spread`.
+        """Return an interval for the standard deviation of a number over a selection: `NoisySums.spread`.
 
         All individuals of a bin count with the one number that stands for the bin.
         """
@@ -456,24 +457,24 @@ class Answer(Display, Generic[TableT_co]):
     def cumulative(
         self, name: str, *, where: "Where | None" = None, confidence: Number | None = None, together: bool = False
     ) -> LabelledTable:
-        """Cumulative sums along an ordered level, for a plan: `NoisySums.cumulative`."""
+        """Return the cumulative sums along an ordered level, for a plan: `NoisySums.cumulative`."""
         sums = self._sums("a cumulative table")
         return sums.cumulative(name, where=where, confidence=confidence, together=together)
 
     def bars(
         self, *marginals: "MarginalNames", confidence: Number | None = None, together: bool = False
     ) -> dict[str, int | float]:
-        """The margins of the tables of a plan, by name: `NoisySums.bars`."""
+        """Return the margins of the tables of a plan, by name: `NoisySums.bars`."""
         return self._sums("margins of several tables").bars(*marginals, confidence=confidence, together=together)
 
     def quantile(
         self, name: str, q: Number, *, where: "Where | None" = None, confidence: Number | None = None
     ) -> "QuantileBar":
-        """The cells of an ordered axis that can contain a quantile, for a plan: `NoisySums.quantile`."""
+        """Return the cells of an ordered axis that can contain a quantile, for a plan: `NoisySums.quantile`."""
         return self._sums("a quantile").quantile(name, q, where=where, confidence=confidence)
 
     def median(self, name: str, *, where: "Where | None" = None, confidence: Number | None = None) -> "QuantileBar":
-        """The `quantile` at 1/2."""
+        """Return the cells that can contain the median: `quantile` at 1/2."""
         return self.quantile(name, "1/2", where=where, confidence=confidence)
 
     def clean(self, given: "GivenFacts | None" = None, *, hold: "MarginalNames | None" = None) -> "CleanTable":
@@ -523,7 +524,7 @@ class Answer(Display, Generic[TableT_co]):
         return withheld_table(self.table, self.columns, self.noise, self.statement_with(None), rule)
 
     def to_pandas(self, marginal: "MarginalNames | None" = None, *, means: bool = False) -> Any:
-        """The table as a dataframe of pandas.
+        """Convert the table to a dataframe of pandas.
 
         Args:
             marginal: Marginal of a plan; the cells if left out.
@@ -535,11 +536,11 @@ class Answer(Display, Generic[TableT_co]):
         return self._in_memory(marginal, means).to_pandas()
 
     def to_polars(self, marginal: "MarginalNames | None" = None, *, means: bool = False) -> Any:
-        """The table as a dataframe of Polars; see `to_pandas`."""
+        """Convert the table to a dataframe of Polars; see `to_pandas`."""
         return self._in_memory(marginal, means).to_polars()
 
     def to_arrow(self, marginal: "MarginalNames | None" = None, *, means: bool = False) -> Any:
-        """The table as a table of PyArrow; see `to_pandas`."""
+        """Convert the table to a table of PyArrow; see `to_pandas`."""
         return self._in_memory(marginal, means).to_arrow()
 
     def _in_memory(self, marginal: "MarginalNames | None", means: bool) -> Table:
@@ -566,7 +567,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def cells(self) -> "IndependentCells | OneDrawCells":
-        """The released cells of a table as numbers, from which sums, differences, means and ratios are computed.
+        """The released cells as numbers; its methods compute sums, differences, means and ratios of cells.
 
         Raises:
             Unsupported: as for `total`.

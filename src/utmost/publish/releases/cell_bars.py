@@ -98,7 +98,7 @@ class CellBars:
         shared: int = 0,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> RatioBar:
-        """An interval that contains the true ratio of two sums of cells, or "not determined".
+        """Return an interval that contains the true ratio of two sums of cells, or "not determined".
 
         For geometric noise on the integers the interval is Fieller's set, see `fieller`. For other noise it is wider:
         it follows from one margin for each sum, where both margins hold together with the probability ``confidence``.

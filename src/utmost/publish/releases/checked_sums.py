@@ -72,7 +72,7 @@ class CheckedSums:
         return replace(whole, kind=self.counted.kind, measure=self.counted.measure)
 
     def statement(self) -> dict[str, Any]:
-        """The statement of an answer with 0 for each sum."""
+        """Return the statement before the draw, with 0 in place of each noisy sum."""
         return self.without_data.statement
 
     def released(self, randomness: Randomness) -> Answer[NoisySums]:

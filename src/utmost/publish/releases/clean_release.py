@@ -49,7 +49,7 @@ _CANCELS = 1e-6  # below this epsilon cancellation leaves too few digits of 1/al
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CleanTable(Display):
-    """Nonnegative integer cells nearest to a release, and all tables that are sums of them.
+    """Nonnegative integer cells nearest to a release, and the tables that are sums of these cells.
 
     Use these cells for display, and for programs that need counts. They are biased: noise can only enlarge a cell whose
     true value is 0. Margins of error hold for the sums of the release, not for these cells.
@@ -61,8 +61,8 @@ class CleanTable(Display):
         objective: Half of the weighted sum of squared residuals, before rounding.
         gap: Proved bound on ``objective`` minus its least value for cells >= 0, up to rounding of floats.
         residual: Bound, proved exactly by the certificate, on the Euclidean distance of all cells, before rounding,
-            from the exact minimiser; so no cell is farther from its value there. If the measured sums do not determine
-            the cells, the bound holds for the sums of each measured marginal instead.
+            from the exact minimiser; so no cell is farther than this from its value in the minimiser. If the measured
+            sums do not determine the cells, the bound holds for the sums of each measured marginal instead.
         facts_moved: That minimiser meets public sums that were changed by at most this much; 0 without public facts.
         exact_rounding: Whether every measured sum was rounded to an adjacent integer.
         largest_move: Largest change of a measured sum by rounding.
@@ -74,7 +74,7 @@ class CleanTable(Display):
         guarantee: Sentence of the guarantee: that of the release; with public facts, under the condition that they
             hold.
         held: Marginal whose sums are those of the release, only rounded; None if there is no such marginal.
-        certificate: Proof of residual and moves, which does not depend on the solver.
+        certificate: Proof of ``residual`` and of the moves; to check the proof needs no solver.
         determined_by: Least squares that decide which sums the measured sums determine; only these sums have tables.
             None if the measured sums determine the cells, and so every sum.
         amount: Amount that is summed: cells are in its steps, tables and sums in its unit. None for counts.
@@ -119,7 +119,7 @@ class CleanTable(Display):
         return labelled(self.kind, self.domain.group_labels(chosen), {"clean": numbers})
 
     def total(self, where: Where | None = None) -> int | float:
-        """The sum over a selection of cells.
+        """Return the sum over a selection of cells.
 
         Raises:
             OutOfRange: for names and labels that are not in the domain.
@@ -174,7 +174,7 @@ class CleanTable(Display):
 
     @property
     def words(self) -> str:
-        """The text of the statement beside clean tables."""
+        """The sentences of the statement beside a clean table."""
         about = "" if self.zero_bias_is_exact else "at most "
         raised = f"{about}{self.zero_bias:.4g}"
         step, whole, many = 1.0, "whole number", "counts"

@@ -28,7 +28,7 @@ from utmost.tables.axes.domain import Where
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Trend(Display):
-    """One sum in several releases.
+    """The same sum in several releases, and its change from each release to the next.
 
     Attributes:
         values: Sum of each release; with ``confidence``, all true sums lie within their margins.

@@ -34,7 +34,7 @@ MOST_UNKNOWN = 1500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relations:
-    """The relations between the cells of some marginals: a coarse cell is the sum of the finer ones in it."""
+    """The relations between the cells of some marginals: a coarse cell is the sum of the finer cells inside it."""
 
     first_cells: Mapping[Marginal, int]  # Number of each marginal's first cell; cells are numbered marginal by marginal
     totals: Sequence[int]  # For each relation, the number of its coarse cell

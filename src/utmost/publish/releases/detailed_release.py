@@ -1,4 +1,4 @@
-"""Two-stage releases: noisy totals of groups first, then for each group the breakdown that its noisy total supports.
+"""Two-stage releases: first noisy totals of groups, then, for each group, the breakdown that its noisy total allows.
 
 A first release measures the sums of coarse groups, with a share of the level. A public rule on its *noisy* sums chooses
 a breakdown for each group: none, a coarse one, or a fine one. A second release measures the chosen breakdowns, with the
@@ -98,7 +98,7 @@ class DetailRule(Display):
         return bounds[max(reached)] if reached else None
 
     def facts(self) -> dict[str, Any]:
-        """The rule as JSON values."""
+        """Return the rule as JSON values."""
         return {"group": self.group, "details": {name: str(bound) for name, bound in self.details.items()}}
 
     def chosen(self, first: NoisySums) -> dict[str, str]:
@@ -189,7 +189,7 @@ def detailed_unit(unit: Unit) -> Unit:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DetailedSums(Display):
-    """A release in two stages: the sums of groups, and the breakdown of each group that these sums chose.
+    """A release in two stages: the sums of groups, and for each group the breakdown that its sum chose.
 
     No promise can name the plan of the second stage beforehand, because the noisy sums of the first stage choose it.
 
@@ -211,7 +211,7 @@ class DetailedSums(Display):
 
     @property
     def spent(self) -> Level:
-        """The cost of both stages together, which does not depend on the choice."""
+        """The cost of both stages together, which is the same for every choice of breakdowns."""
         return self.level
 
     @property
@@ -284,7 +284,6 @@ class DetailedSums(Display):
         return self.clean_problem(given, hold).solved()
 
     def clean_problem(self, given: GivenFacts | None = None, hold: MarginalNames | None = None) -> CleanProblem:
-        """The least-squares problem of a clean table: see `clean`."""
         if given is not None or hold is not None:
             came = "public facts" if hold is None else "a table that is held"
             remedy = "Leave it out: the margins of both stages together are not stated."
@@ -342,7 +341,7 @@ class DetailedSums(Display):
         return {**self.facts(), "first": self.first.statement, "fine": fine}
 
     def facts(self) -> dict[str, Any]:
-        """The release as JSON values: the statement, and the noisy sums of both stages."""
+        """Return the release as JSON values: the statement, and the noisy sums of both stages."""
         return DETAILED_FORM.statement(self, None)
 
     @classmethod
@@ -423,7 +422,7 @@ def release_detailed(
     confidence: Number = DEFAULT_CONFIDENCE,
     randomness: Randomness | None = None,
 ) -> DetailedSums:
-    """Release the sums of groups, and for each group the breakdown that its noisy sum supports, at one level together.
+    """Release the sums of groups, and for each group the breakdown that its noisy sum allows, within one level.
 
     Args:
         table: Counted table of `count_table`; a person may change several of its cells.
@@ -433,7 +432,7 @@ def release_detailed(
         confidence, randomness: Arguments of `release`.
 
     Returns:
-        Both releases, which cannot be relaxed. For that, publish both in a ledger under one dataset, see
+        Both releases, which cannot be relaxed. To relax them later, publish both in a ledger under one dataset, see
         `DetailRule.counted`: their levels add up.
 
     Raises:

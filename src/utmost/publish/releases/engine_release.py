@@ -150,7 +150,7 @@ class ReleasableFrame:
         # This is checked before epsilon is spent. True values may use half the range of a type; the probability that
         # the noise exceeds the other half is below exp(-200).
         self.frame.check_mapped()
-        for name, room in self._rooms.items():
+        for name, room in self._room_for_noise.items():
             if lattice.of(level).epsilon_float * (room // lattice.block) < _RARE:
                 raise OutOfRange(
                     "noise of this level must fit the type of its column",
@@ -210,7 +210,7 @@ class ReleasableFrame:
             name: (totals.item(0, at), totals.item(0, at + 1)) for name, at in zip(self.columns, places, strict=True)
         }
         # Large integers would leave no room for noise in their released type.
-        for name, room in self._rooms.items():
+        for name, room in self._room_for_noise.items():
             low, high = ends[name]
             if low is not None and max(-int(low), int(high)) >= room:
                 wanted, remedy = "below 2^62", "Cast the column to decimal(38, 0)."
@@ -256,7 +256,7 @@ class ReleasableFrame:
         return copies
 
     @property
-    def _rooms(self) -> dict[str, int]:
+    def _room_for_noise(self) -> dict[str, int]:
         """For each column that is released as integers, half of the range of its type."""
         kinds, schema = extra("pyarrow", "tables").types, self.frame.schema()
         found = {name: released_type(schema.field(name), self.numbers) for name in self.columns}

@@ -22,7 +22,7 @@ GivenFacts = PublicFacts | Mapping[str, object]
 
 
 def read_given(domain: Domain, public: GivenFacts, amount: Amount | None = None) -> PublicFacts:
-    """Parse public facts about the sums of a domain.
+    """Read public facts about the sums of a domain.
 
     Args:
         domain: Domain of the sums.

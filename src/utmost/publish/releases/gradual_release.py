@@ -139,7 +139,7 @@ class NoisePath(Display):
         self,
         epsilon: Number | Level | None = None,
     ) -> int | float:
-        """The noise at a level of the path.
+        """Return the noise at a level of the path.
 
         Raises:
             OutOfRange: for a level below ``start``.

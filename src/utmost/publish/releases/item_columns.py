@@ -20,7 +20,7 @@ from utmost.tables.optional_imports import extra
 
 BLOCK, COUNT, TAGS = "block", "count", "tags"
 _LIMBS = 8
-_TWICE = -1
+_REPEATED = -1
 """Block number of a row that holds no block: its count is the number of rows with repeated identifiers."""
 _TOGETHER, _UNEVEN = 1 << 20, 4
 
@@ -114,7 +114,7 @@ class BatchCommitter:
     identifiers: tuple[str, ...]  # Columns that together identify a row
     # Release and level of the noisy values in the rows; None if the rows hold true values
     answered: tuple[ItemResponder, Level] | None = None
-    # Number of parts into which `RepeatedTags` needs the tags of all rows split; 0 if nobody compares the tags
+    # Number of parts into which the tags of all rows are split for `RepeatedTags`; 0 if tags are not compared
     parts: int = 0
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
@@ -132,14 +132,14 @@ class BatchCommitter:
                 waiting.append(item_tags(self.key.secret, items)[:, 0])
                 rows += batch.num_rows
                 if rows >= _TOGETHER:
-                    yield self._parted(np.concatenate(waiting))
+                    yield self._split_tags(np.concatenate(waiting))
                     waiting, rows = [], 0
         if waiting:
-            yield self._parted(np.concatenate(waiting))
+            yield self._split_tags(np.concatenate(waiting))
         blocks = np.flatnonzero(commitment.sums[:, 0])
         yield _sums_batch(blocks, commitment.sums[blocks], [None] * blocks.size if self.parts else None)
 
-    def _parted(self, halves: NDArray[np.uint64]) -> Any:
+    def _split_tags(self, halves: NDArray[np.uint64]) -> Any:
         """Split the first halves of the rows' tags into one piece for each part; return the pieces as a batch."""
         part, twice = self._part_of(halves), 0
         sizes = np.bincount(part, minlength=self.parts)
@@ -152,7 +152,7 @@ class BatchCommitter:
         pieces = [piece.astype("<u8", copy=False).tobytes() for piece in np.split(halves, np.cumsum(sizes)[:-1])]
         sums = np.zeros((1 + self.parts, 1 + _LIMBS), np.int64)
         sums[0, 0] = twice
-        return _sums_batch(np.arange(_TWICE, _TWICE - len(sums), -1), sums, [None, *pieces])
+        return _sums_batch(np.arange(_REPEATED, _REPEATED - len(sums), -1), sums, [None, *pieces])
 
     def _part_of(self, halves: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return the number of each tag's part, from the tag's highest bits: equal tags are in the same part."""
@@ -160,7 +160,7 @@ class BatchCommitter:
 
 
 class RepeatedTags:
-    """A function that counts repeated half tags in the pieces that `BatchCommitter` made, and passes on the sums."""
+    """A function that counts repeated half tags in the pieces from `BatchCommitter`, and returns the sums unchanged."""
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield the batches of sums without tags, then one row with the number of repeated half tags."""
@@ -180,7 +180,7 @@ class RepeatedTags:
             for part in pieces.values():
                 ordered = np.sort(np.concatenate(part))
                 twice += int((ordered[1:] == ordered[:-1]).sum())
-            cells = {BLOCK: _TWICE, COUNT: twice, **{f"limb_{limb}": 0 for limb in range(_LIMBS)}}
+            cells = {BLOCK: _REPEATED, COUNT: twice, **{f"limb_{limb}": 0 for limb in range(_LIMBS)}}
             yield arrow.record_batch(
                 [arrow.array([cells.get(field.name)], field.type) for field in schema], schema=schema
             )
@@ -205,8 +205,8 @@ def gathered_commitment(batches: Iterator[Any]) -> tuple[ItemCommitment, int]:
     for batch in batches:
         columns = [np.asarray(batch.column(name).to_numpy()) for name in commitment_schema().names]
         blocks, sums = columns[0], np.stack(columns[1:], axis=1)
-        twice += int(sums[blocks == _TWICE, 0].sum())
-        commitment += ItemCommitment.of_sums(blocks[blocks != _TWICE], sums[blocks != _TWICE])
+        twice += int(sums[blocks == _REPEATED, 0].sum())
+        commitment += ItemCommitment.of_sums(blocks[blocks != _REPEATED], sums[blocks != _REPEATED])
     return commitment, twice
 
 

@@ -68,7 +68,7 @@ class ItemCommitment:
 
     @classmethod
     def none(cls) -> "ItemCommitment":
-        """The commitment to no rows."""
+        """Return the commitment to a table without rows."""
         return cls(np.zeros((BLOCKS, 1 + _LIMBS), np.int64))
 
     @classmethod

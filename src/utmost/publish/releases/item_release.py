@@ -150,7 +150,7 @@ class ItemResponder:
         return self._each(self._plan(column, (level, other)), tags, lambda known: minus(known[level], known[other]))
 
     def place(self, column: str, tags: Tags) -> Integers | None:
-        """The positions in the uniform block, equal at all levels; None if the lattice has no blocks."""
+        """Return the uniform part of the noise, equal at all levels; None if the lattice has no uniform part."""
         if self.lattice.block == 1:
             return None
         cipher = self._cipher("place", column)

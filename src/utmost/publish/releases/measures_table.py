@@ -243,7 +243,7 @@ class MeasuresTable:
 
     def count_margin(self, confidence: Number | None = None) -> int | float:
         """Return the margin of the number of persons of a group, which is a mean of one count for each amount."""
-        return estimate_of(Fraction(0), self._count_noise, self._sure(confidence)).margin
+        return estimate_of(Fraction(0), self._count_noise, self._read_confidence(confidence)).margin
 
     def column_bars(self) -> dict[str, int | float]:
         """Return the margin of each column; for a mean, the margin times the number of events."""
@@ -266,7 +266,7 @@ class MeasuresTable:
         return estimate_of(
             value,
             Combination(distribution["u"], distribution["levels"], distribution["counts"]),
-            self._sure(confidence),
+            self._read_confidence(confidence),
         )
 
     def difference(self, first: Where, second: Where, *, confidence: Number | None = None) -> Estimate:
@@ -274,7 +274,9 @@ class MeasuresTable:
         over, under, distribution = self._counts_of(first, second)
         sizes = [u - v for u, v in zip(distribution["u"], distribution["v"], strict=True)]
         return estimate_of(
-            over - under, Combination(sizes, distribution["levels"], distribution["counts"]), self._sure(confidence)
+            over - under,
+            Combination(sizes, distribution["levels"], distribution["counts"]),
+            self._read_confidence(confidence),
         )
 
     def ratio(self, where: Where, over: Where | None = None, *, confidence: Number | None = None) -> RatioBar:
@@ -289,7 +291,7 @@ class MeasuresTable:
         2.0 0.6... to 0.6...
         """
         top, bottom, distribution = self._counts_of(where, {} if over is None else over)
-        return FiellerSet.of(top, bottom, **distribution, confidence=self._sure(confidence)).bar()
+        return FiellerSet.of(top, bottom, **distribution, confidence=self._read_confidence(confidence)).bar()
 
     def _counts_of(self, first: Where, second: Where) -> tuple[Fraction, Fraction, dict[str, list[Any]]]:
         """Return the mean counts of two selections, and the joint noise of these two numbers."""
@@ -303,7 +305,7 @@ class MeasuresTable:
         under = sum((count[1] for count in counts), Fraction(0)) / parts
         return over, under, distribution
 
-    def _sure(self, confidence: Number | None) -> Fraction:
+    def _read_confidence(self, confidence: Number | None) -> Fraction:
         return self._first.confidence if confidence is None else read_confidence(confidence)
 
     def with_confidence(self, confidence: Number) -> "MeasuresTable":

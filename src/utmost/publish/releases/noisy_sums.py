@@ -85,7 +85,7 @@ MarginalNames = str | Sequence[str] | Marginal
 """A marginal by the names of its levels, or as a tuple of level numbers, see `Domain.marginal`."""
 
 
-def _own(sums: Any) -> NDArray[Any]:
+def _read_only(sums: Any) -> NDArray[Any]:
     """Return a read-only array unchanged, and a copy of any other."""
     owner = sums if getattr(sums, "base", None) is None else sums.base
     arrays = isinstance(sums, np.ndarray) and isinstance(owner, np.ndarray) and owner.base is None
@@ -136,7 +136,7 @@ class NoisySums(Display):
         if set(self.measured) != set(self.plan.shares):
             raise OutOfRange("the measured marginals must be those of the plan", came="others")
         shaped = {
-            marginal: frozen(_own(self.measured[marginal])).reshape(self.plan.measured_shape(marginal))
+            marginal: frozen(_read_only(self.measured[marginal])).reshape(self.plan.measured_shape(marginal))
             for marginal in self.plan.shares
         }
         object.__setattr__(self, "measured", shaped)
@@ -164,7 +164,7 @@ class NoisySums(Display):
     @property
     def at_level(self) -> NoiseAtLevel:
         """The level, unit and distribution of the noise."""
-        return self.promise.at(self.level, confidence=self._sure(None))
+        return self.promise.at(self.level, confidence=self._confidence_at_level(None))
 
     @property
     def domain(self) -> Domain:
@@ -186,7 +186,7 @@ class NoisySums(Display):
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the domain and the noisy sums, see `sums_digest`."""
+        """The SHA-256 of the domain and the noisy sums; `sums_digest` says of which bytes."""
         return sums_digest(self.plan, self.measured)
 
     @property
@@ -214,7 +214,7 @@ class NoisySums(Display):
         sign: Path | str | None = None,
         overwrite: bool = False,
     ) -> dict[str, Any]:
-        """Write the release as one .json document, or the table of one marginal with the release beside it.
+        """Write the release as one .json document; or the table of one marginal, and a statement with the release.
 
         Args:
             path: A path that ends in .json gets the document with statement and noisy sums; any other path gets a
@@ -247,7 +247,7 @@ class NoisySums(Display):
         """The names of the levels of the cells; `save` writes their table if the user names no marginal.
 
         Raises:
-            NotDetermined: if the measured marginals do not determine the cells; the message has tables to name instead.
+            NotDetermined: if the measured marginals do not determine the cells; the message suggests tables to name.
         """
         finest = self.domain.finest
         try:
@@ -379,7 +379,7 @@ class NoisySums(Display):
         if amounts is None:
             return marginal_table(self.domain, self.kind, chosen, self._estimated(chosen), narrow)
         known = self.reconstruction, self._errors, self.measured
-        columns = amount_columns(*known, chosen, self._sure(None), amounts)
+        columns = amount_columns(*known, chosen, self._confidence_at_level(None), amounts)
         return marginal_table(self.domain, self.kind, amounts.seen(chosen), columns, narrow)
 
     def __iter__(self) -> Iterator[str]:
@@ -481,7 +481,7 @@ class NoisySums(Display):
         """
         form_of, _ = self._sum_of_column(column)
         over, under = form_of(mapping(numerator, "numerator")), form_of(mapping(denominator, "denominator"))
-        return self._as_shown(self._ratio(over, self, under, self._sure(confidence)).bar(), confidence)
+        return self._as_shown(self._ratio(over, self, under, self._confidence_at_level(confidence)).bar(), confidence)
 
     def check_amount(self, name: str) -> None:
         """Check that sums of the amount with this name were released.
@@ -545,7 +545,7 @@ class NoisySums(Display):
                 "a mean needs exactly one of name= and sums=", came="neither" if name is None else "both", remedy=remedy
             )
         chosen: Where = {} if where is None else where
-        counts, sure, ends = self.counted_form(chosen), self._sure(confidence), None
+        counts, sure, ends = self.counted_form(chosen), self._confidence_at_level(confidence), None
         amounts = self._amounts
         if sums is not None:
             step = self.unit.step if amounts is None else Fraction(1)
@@ -625,13 +625,15 @@ class NoisySums(Display):
         return shown
 
     def group_means(self, marginal: MarginalNames) -> list[RatioBar]:
-        """Return the mean amount of an event for each row of a marginal's table; counts and sums must share noise."""
+        """For each row of a marginal's table, return an interval for the mean amount of an event."""
         (chosen, narrow), amounts = self._read_marginal(marginal), self._pair()
         seen, shape = amounts.seen(chosen), self.domain.group_shape(amounts.seen(chosen))
         groups = np.flatnonzero(groups_in(self.domain, seen, narrow)).tolist()
         forms = [group_of(self.domain, seen, places_of(group, shape)) for group in groups]
         of_forms = ((amounts.form(form, amounts.total), amounts.form(form, amounts.stated)) for form in forms)
-        ratios = (self._ratio(over, self, under, self._sure(None), self.unit.step) for over, under in of_forms)
+        ratios = (
+            self._ratio(over, self, under, self._confidence_at_level(None), self.unit.step) for over, under in of_forms
+        )
         return [_mean(ratio, amounts.amount.between) for ratio in ratios]
 
     def quantile(
@@ -662,7 +664,7 @@ class NoisySums(Display):
         in 0 to 14 (Fraction(65, 1), inf)
         """
         text(name, "name")
-        sure = self._sure(confidence)
+        sure = self._confidence_at_level(confidence)
 
         def measured(forms: Sequence[ProductForm]) -> list[tuple[Fraction, bool]]:
             values = values_by(self.reconstruction, self.measured, forms)
@@ -725,7 +727,7 @@ class NoisySums(Display):
             along = {name: [weights.get(group, 0) for group in range(len(numbers))]}
             return self._ratio(selected(self.domain, chosen, along), self, everybody, sure)
 
-        bar = variance_bar([numbers[group] for group in taken], self._sure(confidence), mean_of)
+        bar = variance_bar([numbers[group] for group in taken], self._confidence_at_level(confidence), mean_of)
         return self._as_shown(bar, confidence)
 
     def spread(
@@ -784,7 +786,7 @@ class NoisySums(Display):
         columns: dict[str, NDArray[Any]] = {}
         for (value_name, margin_name), of_all, amount in answers:
             forms = cumulative_forms(self.domain, of_all, name)
-            distributions, sure = [self._errors.of(form) for form in forms], self._sure(confidence)
+            distributions, sure = [self._errors.of(form) for form in forms], self._confidence_at_level(confidence)
             each = 1 - (1 - sure) / len(forms) if at_once else sure
             printing = Printing.of(distributions, amount)
             values = values_by(self.reconstruction, self.measured, forms)
@@ -817,7 +819,7 @@ class NoisySums(Display):
 
     @property
     def value_columns(self) -> tuple[tuple[str, str], ...]:
-        """For each column of numbers in the tables, its name and the name of the column with its margins."""
+        """For each column of values in the tables, its name and the name of its column of margins."""
         if self._amounts is None:
             name = value_column(self.unit)
             return ((name, f"{name}_margin"),)
@@ -1053,12 +1055,12 @@ class NoisySums(Display):
     def _estimated(self, marginal: Marginal) -> dict[str, NDArray[Any]]:
         known = self.reconstruction, self._errors, self.measured
         (names,) = self.value_columns
-        return estimated_columns(*known, marginal, self._sure(None), self.unit.amount, names=names)
+        return estimated_columns(*known, marginal, self._confidence_at_level(None), self.unit.amount, names=names)
 
     def _shown_confidence(self, confidence: Number | None) -> Fraction:
         return self.confidence if confidence is None else read_confidence(confidence)
 
-    def _sure(self, confidence: Number | None) -> Fraction:
+    def _confidence_at_level(self, confidence: Number | None) -> Fraction:
         """Return the confidence for a fixed level, from the confidence that is shown; see `at_one_level`."""
         return self.at_one_level(self._shown_confidence(confidence))
 
@@ -1069,7 +1071,9 @@ class NoisySums(Display):
     def _estimate(
         self, value: Fraction, distribution: Combination, confidence: Number | None, amount: Amount | None
     ) -> Estimate:
-        return self._as_shown(estimate_of(value, distribution, self._sure(confidence), amount), confidence)
+        return self._as_shown(
+            estimate_of(value, distribution, self._confidence_at_level(confidence), amount), confidence
+        )
 
     def _ratio(
         self,

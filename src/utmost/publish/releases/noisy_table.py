@@ -81,7 +81,7 @@ class NoiseDeclaration(Display):
 
     @property
     def on_trust(self) -> tuple[str, ...]:
-        """The assumptions under which the margins hold, which a reader cannot check."""
+        """What a reader cannot check, although the margins assume it."""
         return (
             f"the noise is as {self.source} declared it, and that of each cell is independent of all others",
             "no value was rounded, cut off or changed in another way after the noise was added",
@@ -154,7 +154,7 @@ class NoiseDeclaration(Display):
         if any(one.column is not None and one.column not in public for one in noise.values()):
             raise does_not_follow("public")
         confidence = read_confidence(stated_field(document, "confidence_exactly", str))
-        source = _words(stated_field(document, "source", str), "source")
+        source = _one_line(stated_field(document, "source", str), "source")
         return cls(noise, public, stated_rows(document), source, _claim(claim), confidence)
 
 
@@ -174,7 +174,7 @@ def declared_in(statement: Mapping[str, Any]) -> NoiseDeclaration | None:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NoisyTable(SavedTable):
-    """A table with the noise of another tool, and margins from the declared noise; made by `noisy_table`.
+    """A table to which another tool added noise, with margins from the declared noise; made by `noisy_table`.
 
     It has the methods of an `Answer`, but no guarantee of utmost: ``guarantee`` names the source. Margins hold if the
     noise is as declared and independent in each cell, and if the values were not changed after it was added.
@@ -202,7 +202,7 @@ class NoisyTable(SavedTable):
 
     @property
     def source(self) -> str:
-        """The name of the source of the declaration."""
+        """The name of who declared the noise."""
         return self.declaration.source
 
     @property
@@ -236,7 +236,7 @@ class NoisyTable(SavedTable):
 
     @property
     def cells(self) -> "DeclaredCells":
-        """The noisy cells as numbers, from which sums, differences, means and ratios are computed."""
+        """The noisy cells as numbers; its methods compute sums, differences, means and ratios of cells."""
         return DeclaredCells.of(self)
 
     def __getitem__(self, names: str | Sequence[str]) -> LabelledTable:
@@ -251,7 +251,7 @@ class NoisyTable(SavedTable):
         Args:
             where: Selection of rows: for the name of a public column, one label or a list of labels; all rows if left
                 out.
-            column: Name of the noisy column, if there are several.
+            column: Name of the noisy column, if the table has several.
             confidence: Confidence of the margin; that of the table if left out.
 
         Raises:
@@ -262,7 +262,7 @@ class NoisyTable(SavedTable):
     def difference(
         self, first: Where, second: Where, *, column: str | None = None, confidence: Number | None = None
     ) -> Estimate:
-        """The total of one selection minus the total of another; cells in both cancel.
+        """Return the total of one selection minus the total of another; cells in both selections cancel.
 
         Args:
             first, second: Two selections, which may overlap.
@@ -365,7 +365,7 @@ class NoisyTable(SavedTable):
         if noise.column is not None:
             remedy = "Clean the rows of each size by themselves."
             raise Unsupported("a clean table needs one noise for all rows", came=noise.words, remedy=remedy)
-        domain, places = self._laid_out(cells)
+        domain, places = self._domain_and_indices(cells)
         divisor = np.lcm.reduce([cell.denominator for cell in cells.cells[name]], dtype=object)
         laid = np.empty(domain.size, dtype=object)
         laid[places] = [int(cell * int(divisor)) for cell in cells.cells[name]]
@@ -397,9 +397,9 @@ class NoisyTable(SavedTable):
         Raises:
             BadTable: if the rows are not every combination of these labels, once each.
         """
-        return self._laid_out(self.cells)[0]
+        return self._domain_and_indices(self.cells)[0]
 
-    def _laid_out(self, cells: "DeclaredCells") -> tuple[Domain, NDArray[np.intp]]:
+    def _domain_and_indices(self, cells: "DeclaredCells") -> tuple[Domain, NDArray[np.intp]]:
         """Return the domain of the cells, and the index of each row's cell in the flattened domain."""
         sized = {noise.column for noise in self.declaration.noise.values()}
         axes = {name: column for name, column in cells.labels.items() if name not in sized}
@@ -419,7 +419,7 @@ class NoisyTable(SavedTable):
         """Return the columns of a clean table's file: labels, noisy values, margins, and integers row by row."""
         for name in self.columns:
             if self.digest(name) == clean.sums:
-                domain, places = self._laid_out(self.cells)
+                domain, places = self._domain_and_indices(self.cells)
                 columns = files.columns(self.table)
                 labels = {label: columns[label] for label in domain.level_names(domain.finest)}
                 released = {name: columns[name], f"{name}_margin": columns[f"{name}_margin"]}
@@ -427,15 +427,15 @@ class NoisyTable(SavedTable):
         raise BadTable("a clean table must be made of this table", came="another", where="of")
 
     def to_pandas(self) -> Any:
-        """The table as a dataframe of pandas; without pandas this raises `Unsupported`."""
+        """Convert the table to a dataframe of pandas; without pandas this raises `Unsupported`."""
         return Table(files.columns(self.table)).to_pandas()
 
     def to_polars(self) -> Any:
-        """The table as a dataframe of Polars; without Polars this raises `Unsupported`."""
+        """Convert the table to a dataframe of Polars; without Polars this raises `Unsupported`."""
         return Table(files.columns(self.table)).to_polars()
 
     def to_arrow(self) -> Any:
-        """The table as a table of PyArrow; without PyArrow this raises `Unsupported`."""
+        """Convert the table to a table of PyArrow; without PyArrow this raises `Unsupported`."""
         return Table(files.columns(self.table)).to_arrow()
 
 
@@ -544,7 +544,7 @@ def noisy_table(
     >>> noisy.table["people_margin"], noisy.total().margin, noisy.ratio({"region": "north"}).determined
     ([6, 6], 8, True)
     """
-    source, claim = _words(text(source, "source"), "source"), _claim(optional(claim, text, "claim"))
+    source, claim = _one_line(text(source, "source"), "source"), _claim(optional(claim, text, "claim"))
     declared = {
         text(name, "noise"): instance(one, DeclaredNoise, f"noise of {name!r}")
         for name, one in mapping(noise, "noise").items()
@@ -636,8 +636,8 @@ def _with_margins(table: Any, declaration: NoiseDeclaration) -> Any:
 _LONGEST = 500
 
 
-def _words(words: str, name: str) -> str:
-    """Check that a text is one line of printable characters."""
+def _one_line(words: str, name: str) -> str:
+    """Return the text if it is one line of at most 500 printable characters; refuse any other text."""
     if not words.strip() or not words.isprintable() or len(words) > _LONGEST:
         remedy = f'Pass {name}="OpenDP 0.12", say.' if name == "source" else 'Pass claim="epsilon = 1", say.'
         required = f"{name} must be one line of at most {_LONGEST} printable characters"
@@ -646,4 +646,4 @@ def _words(words: str, name: str) -> str:
 
 
 def _claim(claim: str | None) -> str | None:
-    return None if claim is None else _words(claim, "claim")
+    return None if claim is None else _one_line(claim, "claim")

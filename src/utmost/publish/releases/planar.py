@@ -144,7 +144,7 @@ class PlanarRelease(Display, ProcessMemory):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """Every level that was answered, smallest epsilon first."""
+        """All levels that were answered, smallest epsilon first."""
         return self._levels
 
     @property

@@ -36,7 +36,7 @@ EstimatesOf = Callable[[Sequence[ProductForm]], list[tuple[Fraction, bool]]]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class QuantileBar(Display):
-    """Bounds on a quantile.
+    """The groups of an ordered axis that can contain a quantile.
 
     Attributes:
         level: Name of the level of the groups.
@@ -65,7 +65,7 @@ def quantile_bar(
     domain: Domain, selection: ProductForm, level_name: str, q: Number, confidence: Fraction, measured: EstimatesOf
 ) -> QuantileBar:
     """Find the groups of a level that can contain a quantile of a selection; values of `Axis.extras` do not count."""
-    place, level, axis, edges = _ordered(domain, level_name)
+    place, level, axis, edges = _ordered_level(domain, level_name)
     share = between_0_and_1(q, "q", "quantile")
     labels, group_of, starts = axis.labels[level], axis.group_of(level), axis.group_starts(level).tolist()
     last = len(labels) - len(axis.extras) - 1
@@ -89,7 +89,7 @@ def quantile_bar(
 
 def cumulative_forms(domain: Domain, selection: ProductForm, level_name: str) -> list[ProductForm]:
     """For each group of a level, in order, the sum of a selection up to that group, without `Axis.extras`."""
-    place, level, axis, _ = _ordered(domain, level_name)
+    place, level, axis, _ = _ordered_level(domain, level_name)
     group_of, forms = axis.group_of(level), []
     for last in range(axis.groups(level) - len(axis.extras)):
         factors = list(selection.factors)
@@ -98,7 +98,7 @@ def cumulative_forms(domain: Domain, selection: ProductForm, level_name: str) ->
     return forms
 
 
-def _ordered(domain: Domain, level_name: str) -> tuple[int, int, Axis, Sequence[Edge]]:
+def _ordered_level(domain: Domain, level_name: str) -> tuple[int, int, Axis, Sequence[Edge]]:
     """Return the index of an ordered axis, the index of the level on it, the axis, and its edges."""
     place, level = domain.level_named(level_name)
     axis = domain.axes[place]

@@ -94,8 +94,8 @@ class Release(Display):
         values = self._table if table is None else table
         # The engine computes its frame's answer at every level, since a ledger does not store it.
         if values is None or (at in self.levels and not is_engine_frame(values)):
-            return self._kept(self._memory.view(self.name, epsilon=at, version=self.version))
-        return self._kept(self._memory.relax(self.name, values, epsilon=at, version=self.version))
+            return self._with_history(self._memory.view(self.name, epsilon=at, version=self.version))
+        return self._with_history(self._memory.relax(self.name, values, epsilon=at, version=self.version))
 
     def relax(self, table: Any = None, *, epsilon: Number | Level) -> Answer[Any]:
         """Return the answer at another level, from the table; see `Ledger.relax`.
@@ -120,7 +120,7 @@ class Release(Display):
             NeedsTable: for a level above the largest one; for points, for every new level.
             Unsupported: if an engine answers the release: call `at` with the frame.
         """
-        return self._kept(self._memory.view(self.name, epsilon=level(epsilon), version=self.version))
+        return self._with_history(self._memory.view(self.name, epsilon=level(epsilon), version=self.version))
 
     @property
     def memory_identity(self) -> str | None:
@@ -143,7 +143,7 @@ class Release(Display):
             )
         return max(levels)
 
-    def _kept(self, answer: Answer[Any]) -> Answer[Any]:
+    def _with_history(self, answer: Answer[Any]) -> Answer[Any]:
         """Return the answer with this release as its history, so that ``answer.release`` gives further answers."""
         return replace(answer, _release=self)
 

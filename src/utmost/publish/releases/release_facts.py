@@ -132,7 +132,7 @@ class ReleaseFacts(Display):
 
     @property
     def answered(self) -> tuple[str, ...]:
-        """The levels at which a ledger has answered; empty without a ledger."""
+        """The levels that a ledger has answered, as written in the statement; empty without a ledger."""
         return tuple(self.statement.get("levels", ()))
 
     @property
@@ -170,8 +170,8 @@ class ReleaseFacts(Display):
         yield Fact("neighbouring datasets", self.neighbours)
         variant = f"{'pure' if self.delta is None else 'approximate'} differential privacy"
         yield Fact("definition", variant if self.per is None else "metric privacy (geo-indistinguishability)")
-        yield Fact("level", self._at, is_first=True)
-        # If an attacker knows that a person took part, changing that person's record bounds what is revealed.
+        yield Fact("level", self._level_text, is_first=True)
+        # For an attacker who knows that a person took part, the bound compares two records of this person.
         if self.promise is not None and self.per is None and self.delta is None:
             steps = self.promise.unit.steps_of_a_record
             factor = factor_text(self.level.scaled(steps))
@@ -212,7 +212,9 @@ class ReleaseFacts(Display):
                 NOISE,
             )
         if self.noises:
-            yield Fact("margins" if len(self.noises) > 1 else "margin", self._bars, section=NOISE, is_first=True)
+            yield Fact(
+                "margins" if len(self.noises) > 1 else "margin", self._margins_text, section=NOISE, is_first=True
+            )
         if self.beyond:
             yield Fact(self.beyond_label, self.beyond, section=HANDLED, is_first=True)
         yield Fact("without noise", self.public, section=HANDLED, is_first=True)
@@ -241,7 +243,7 @@ class ReleaseFacts(Display):
         return "" if self.per is None else f" for each {self.per} of {measured}"
 
     @property
-    def _at(self) -> str:
+    def _level_text(self) -> str:
         if self.per is not None:
             return f"epsilon = {level_words(self.own_level)}{self.each}"
         facts = self._noise.get("per_cell")
@@ -259,7 +261,7 @@ class ReleaseFacts(Display):
         return Fraction(self.statement.get("confidence_exactly", "19/20")) if stop is None else stop.confidence
 
     @property
-    def _bars(self) -> str:
+    def _margins_text(self) -> str:
         """The margins at the statement's own confidence, as text for one row."""
         stop, sure = self.stop, self.confidence
         bars = [(noise, dict(noise.bars).get(sure)) for noise in self.noises]

@@ -128,7 +128,7 @@ class ReleasedCells(ABC):
         confidence: Number | None = None,
     ) -> RatioBar:
         """Return an interval that contains the true ratio of two sums, or "not determined"."""
-        above, sure = self.column(column), self._sure(confidence)
+        above, sure = self.column(column), self._read_confidence(confidence)
         below = above if over_column is None else self.column(over_column)
         bar = self.ratio_bar((above, self._rows(where)), (below, self._rows(over)), self.at_one_level(sure))
         return replace(bar, confidence=sure)
@@ -179,11 +179,11 @@ class ReleasedCells(ABC):
         return confidence if self.stop is None else self.stop.at_one_level(confidence)
 
     def _estimate(self, column: str | None, combined: Combined, confidence: Number | None) -> Estimate:
-        name, sure = self.column(column), self._sure(confidence)
+        name, sure = self.column(column), self._read_confidence(confidence)
         value, margin = self.value(name, combined), self.margin(name, combined, self.at_one_level(sure))
         return Estimate(plain_number(value), margin, self.variance(name, combined), sure, value)
 
-    def _sure(self, confidence: Number | None) -> Fraction:
+    def _read_confidence(self, confidence: Number | None) -> Fraction:
         return self.confidence if confidence is None else read_confidence(confidence)
 
     @property

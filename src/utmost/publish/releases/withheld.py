@@ -74,7 +74,7 @@ class WithheldTable(SavedTable, Generic[TableT]):
 
     @property
     def words(self) -> str:
-        """The text of the statement beside the table."""
+        """The sentences of the statement: the rule, and the bias of the shown cells."""
         return f"{self.rule_words} {bias_words(self.bias, self.rule)}"
 
     @property

@@ -123,7 +123,7 @@ class WithholdingRule(Display):
         return shown
 
     def passes(self, value: int | float, margin: Number) -> bool:
-        """Whether one cell satisfies the rule, as for `shows`."""
+        """Whether one cell satisfies the rule; `shows` is the same for many cells."""
         size = abs(value) if self.below is None else value
         return bool(size >= self._bound(margin, is_float=isinstance(value, float)))
 
@@ -134,7 +134,7 @@ class WithholdingRule(Display):
 
     @property
     def words(self) -> str:
-        """The rule in sentences, and what it does to privacy."""
+        """Sentences for readers: which cells the rule shows, and that it protects nobody."""
         return (
             f"{self.condition} The rule looks at noisy values alone: it costs no epsilon, and the noise, not the rule, "
             "protects. It hides nothing from readers of the whole release."
@@ -182,7 +182,7 @@ class WithholdingRule(Display):
 
 @dataclass(frozen=True, slots=True)
 class NoiseTails:
-    """The tail probabilities of a noise on a lattice, and its mean above a threshold.
+    """The tail probabilities of a noise distribution on a lattice, and its mean above a threshold.
 
     Distributions that are drawn have closed forms. For a combination on a lattice, tail probabilities are added up. If
     the lattice of a combination is too fine to matter, its density is computed from its characteristic function,
@@ -269,12 +269,12 @@ def shown_bias(rule: WithholdingRule, tails: NoiseTails | DeclaredTails, margin:
         sides = [(bound - true, 1)] + ([(bound + true, -1)] if rule.below is None and bound > 0 else [])
         chance = min(1.0, sum(tails.probability_from(least) for least, _ in sides))
         moved = sum(sign * tails.mean_above(least) for least, sign in sides)
-        bias = _digits(moved / chance) if chance > _NEGLIGIBLE else None
-        biases.append({"true": str(true), "chance_shown": _digits(chance), "bias": bias})
+        bias = _three_digits(moved / chance) if chance > _NEGLIGIBLE else None
+        biases.append({"true": str(true), "chance_shown": _three_digits(chance), "bias": bias})
     return biases
 
 
-def _digits(number: float) -> float:
+def _three_digits(number: float) -> float:
     """Round to three digits: the quadrature has this accuracy, so that every machine gives the same number."""
     return float(f"{number:.3g}")
 

@@ -46,7 +46,7 @@ class AnswerErrors:
         return _combined((u, level, count) for (u,), level, count in self._terms(form))
 
     def exclude_zero(self, forms: Sequence[ProductForm], values: Sequence[Fraction], miss: Fraction) -> list[bool]:
-        """For each answer, whether its margin excludes 0; decided by the variance alone where this suffices."""
+        """For each answer, return whether its margin excludes 0, from its variance if that suffices."""
         for form in forms:
             self._check_adds(form)
         reach = [math.inf] * len(forms)
@@ -101,7 +101,7 @@ class AnswerErrors:
     def widest(
         self, by_marginal: Mapping[Marginal, MarginalDistributions], sure: Fraction, *, together: bool
     ) -> dict[Marginal, int | float]:
-        """Return the largest margin in each marginal; if ``together``, the margins of *all* sums hold with ``sure``."""
+        """Return the largest margin in each marginal; if ``together``, *all* margins hold with probability ``sure``."""
         distributions = {marginal: of for marginal, (_, of) in by_marginal.items()}
         if together:
             listed = [of[kind] for kinds, of in by_marginal.values() for kind in kinds.tolist()]

@@ -1,1 +1,1 @@
-"""Wanted sums, and the plan that measures them."""
+"""Workloads, which are the sums that a release shall answer, and the plans that measure them."""

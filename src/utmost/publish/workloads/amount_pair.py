@@ -185,7 +185,7 @@ class AmountPair:
         return Workload.of_parts(workload.domain, parts)
 
     def one_part(self, workload: Workload) -> Workload:
-        """Return the workload of one part, over the domain without the axis of parts."""
+        """Return the workload for a single part of the amount, over the domain without the axis of parts."""
         # All parts have independent noise of the same distribution, so a plan for one part is a plan for each part.
         axes = dict(zip(self.domain.columns, self.domain.axes, strict=True))
         del axes[self.amount.name]

@@ -120,7 +120,7 @@ def _is_total(domain: Domain, text: str) -> bool:
 
 
 def _scanned(domain: Domain, text: str) -> tuple[tuple[Any, ...], Number | None]:
-    """Split a text into levels, (level, label or range) pairs, and the weight at its end or None."""
+    """Split a text into levels, (level, label or range) pairs, and the weight at its end; None without a weight."""
     levels = _named_levels(domain)
     words: list[Any] = []
     at = 0
@@ -170,7 +170,7 @@ def _pair_of(domain: Domain, text: str) -> tuple[str, Any]:
     if not levels:
         axis = domain.axes[0]
         if "=" in text:
-            domain.level_named(text.partition("=")[0].strip())  # refuses, and names the nearest
+            domain.level_named(text.partition("=")[0].strip())  # raises, and suggests the nearest name
         remedy = f"Write {axis.levels[0]}={label_text(axis.labels[0][0])}, with commas between several."
         raise OutOfRange("a selection must be COLUMN=LABEL", came=repr(text), remedy=remedy)
     typed = max(levels, key=len)

@@ -43,7 +43,7 @@ class WantedSums(Display):
 
     name: str  # text of levels, labels and ranges; "" for the total
     weight: Fraction  # the weight of the sums' mean variance, > 0
-    sums: tuple[AxisSums, ...] = field(repr=False)  # sums along each axis; an answer is a product of one of each
+    sums: tuple[AxisSums, ...] = field(repr=False)  # the kind of sums along each axis
     answers: int  # number of sums
 
     def marginal(self, domain: Domain) -> Marginal:
@@ -58,7 +58,7 @@ class WantedSums(Display):
         return frozen(squares)
 
     def sizes(self, domain: Domain, places: Iterable[int] | None = None) -> dict[int, int]:
-        """Count the sums by how many cells each adds up, along the axes with the indices ``places`` (default: all)."""
+        """Return the number of sums by how many cells they add up, along the axes ``places`` (default: all)."""
         counts = {1: 1}
         for sums, axis in [(self.sums[at], domain.axes[at]) for at in places or range(len(self.sums))]:
             if isinstance(sums, Groups) and sums.at == len(axis.levels):
@@ -228,7 +228,7 @@ class Workload(Display):
 
     @classmethod
     def sums(cls, domain: Domain, wheres: Iterable[Where], weights: Sequence[Number] | None = None) -> "Workload":
-        """Want single sums, one for each selection in ``wheres``, over the selected cells.
+        """Want single sums, one for each selection in ``wheres``: the sum of the selected cells.
 
         Args:
             wheres: Selections, each as `Domain.selection` takes it.

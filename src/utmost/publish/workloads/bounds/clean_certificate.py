@@ -51,8 +51,8 @@ class CleanCertificate:
     cells: NDArray[Any] = field(repr=False)  # cells and rest are integers of the domain's shape
     bits: int  # the real cells are cells + rest / 2^bits
     rest: NDArray[Any] = field(repr=False)
-    # For each public marginal other than the cells, an integer for each sum, over 2^bits: above 0 if the upper bound of
-    # the sum is tight, below 0 if the lower bound is tight.
+    # For each public marginal other than the cells, an integer for each sum, in units of 2^-bits: above 0 if the upper
+    # bound of the sum is tight, below 0 if the lower bound is tight.
     multipliers: Mapping[Marginal, NDArray[Any]]
 
     def facts(self, domain: Domain) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Le
 
 
 def joint_times(unit: Unit, level: Level, rows: int | None = None) -> float:
-    """Return the variance of a cell with one joint draw for its row, over that with noise on sum and difference."""
+    """Return var(cell) with one joint draw for its row, divided by var(cell) with noise on sum and difference."""
     instance(unit, Unit, "unit")
     instance(level, Level, "level")
     rows = optional(rows, integer, "rows")

@@ -121,7 +121,7 @@ def bounds_of(
     if marginals is not None:
         iterable(marginals, "marginals", or_text=True)
     at = level(epsilon)
-    along = None if together is None else _row(workload, unit, together)
+    along = None if together is None else _axis_of_rows(workload, unit, together)
     chosen = _marginals(workload, marginals)
     missing: dict[str, str] = {}
     known: dict[int, Fraction] = {}
@@ -247,7 +247,7 @@ def _marginal_words(
     return "plans over the given marginals, with one level for each marginal"
 
 
-def _row(workload: Workload, unit: Unit, together: str) -> int:
+def _axis_of_rows(workload: Workload, unit: Unit, together: str) -> int:
     """Return the index of the axis along which one individual changes whole rows."""
     columns = workload.domain.columns
     if together not in columns:

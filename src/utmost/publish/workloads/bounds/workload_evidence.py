@@ -299,7 +299,7 @@ def exact_spectrum(workload: Workload, blocks: VarianceComponents) -> list[Fract
 
 
 def is_alike(workload: Workload) -> bool:
-    """Whether all cells are alike: the workload has only complete tables, over axes of even levels."""
+    """Whether the workload treats all cells alike: it has only complete tables, over axes of even levels."""
     return not _unlike_axes(workload)
 
 

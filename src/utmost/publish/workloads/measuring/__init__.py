@@ -1,1 +1,1 @@
-"""The ways to measure sums, what one individual changes in them, and their errors."""
+"""How a plan measures sums, what one individual changes in these sums, and the errors of the answers."""

@@ -78,7 +78,7 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """One sum over listed values."""
+    """A sum over listed values of an axis."""
 
     values: bytes  # a byte for each value of the axis: 1 if it is in the sum, else 0
 
@@ -132,7 +132,7 @@ class Prefixes:
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """The n(n+1)/2 sums of neighbouring values of an axis of n values."""
+    """The n(n+1)/2 sums over runs of neighbouring values of an axis of n values."""
 
     def level(self, axis: Axis) -> int:
         return 0
@@ -155,7 +155,7 @@ class Ranges:
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """The sums of ``length`` neighbouring values."""
+    """The sums over all runs of ``length`` neighbouring values of an axis."""
 
     length: int
 

@@ -24,7 +24,7 @@ from utmost.tables.axes.domain import Domain, Marginal, Where
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductForm:
-    """A linear form: the coefficient of a cell is a product of one factor for each axis, over the denominator."""
+    """A linear form: the coefficient of a cell is a product of one factor for each axis, divided by the denominator."""
 
     domain: Domain
     factors: tuple[NDArray[Any], ...] = field(repr=False)  # for each axis, an integer for each of its values

@@ -20,7 +20,7 @@ _DIGITS = 56  # binary digits of C beyond those of the smallest d/w_K
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HatSpace:
-    """Least squares along the axis of hat functions, in one eigenspace T of the other axes."""
+    """The equations of least squares along the axis of hat functions, in one eigenspace T of the other axes."""
 
     space: Marginal  # T: a level for each of the other axes
     size: int  # the number of values of the axis
@@ -59,7 +59,7 @@ class HatSpace:
         return {marginal: sets.index(rows) for marginal, rows in self.rows.items()}
 
     def relative(self, marginal: Marginal) -> Fraction:
-        """Return the weight of a marginal's sum in the mean over its row set, for each cell of a group."""
+        """Return a marginal's part of the total weight of its row set, divided by the number of cells in a group."""
         return Fraction(self.weights[marginal], self.totals[self.rows[marginal]] * self.cells[marginal])
 
     def coefficients(self, factor: NDArray[Any]) -> list[NDArray[Any]]:

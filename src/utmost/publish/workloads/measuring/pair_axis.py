@@ -10,8 +10,8 @@ which is the cost of independent noise on the cells. A cell is (x_+ +- x_-)/2, w
 every answer is the sum of two errors in closed form: one of sums, and one of differences.
 
 In the budget shares of a plan, a marginal without this axis measures sums, and a marginal with this axis measures
-differences. The shares of sums add up to 1, and so do those of differences; or to the bound of `unit_charge`. See
-proofs/theory/cells-together.md.
+differences. The shares of sums add up to 1, and so do those of differences; if one individual cannot change so much, to
+the larger bound of `unit_charge`. See proofs/theory/cells-together.md.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairAxis:
-    """An axis of two values, measured by sums and differences."""
+    """An axis of two values; plans measure sums and differences of the two cells of each row."""
 
     domain: Domain
     place: int  # the index of the axis in the domain

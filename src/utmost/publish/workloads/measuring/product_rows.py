@@ -94,7 +94,7 @@ class AxisRows:
 
     @property
     def values(self) -> int:
-        """The number of values."""
+        """The number of values along the axis, or of groups of ``level``."""
         return int(self.rows.shape[1])
 
     @property

@@ -41,7 +41,7 @@ from utmost.tables.axes.domain import Domain
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UnequalTree(Display):
-    """The groups of one axis, by level up to the group of all; groups may have any sizes."""
+    """The groups of one axis as a tree: by level, up to the group of all values; groups may have any sizes."""
 
     groups: tuple[int, ...]  # the number of groups of each level; the last level is "all"
     # for each level above the finest, the index in the level below of each group's first child
@@ -71,7 +71,7 @@ class UnequalTree(Display):
         return _tree, (self.groups, self.firsts, self.parents)
 
     def added(self, values: Array, level: int) -> Array:
-        """For each group of a level, return the sum over its children of values of the level below."""
+        """Add up values of the level below over the children of each group of a level."""
         return np.asarray(np.add.reduceat(values, self.firsts[level - 1]))
 
 
@@ -142,7 +142,7 @@ def tree_estimate(domain: Domain, measured: Sequence[Any], precisions: Sequence[
     Args:
         domain: Domain of one axis, whose groups are measured.
         measured: Noisy sums of each level, (groups,); None for a level that is not measured.
-        precisions: Precisions, see `tree_variances`; 0 where ``measured`` is None.
+        precisions: Precision of each level's noise, see `tree_variances`; 0 if ``measured`` has None for the level.
 
     Returns:
         Estimates of each level, (groups,); None for a level that is not determined. Integer sums with rational
@@ -199,8 +199,8 @@ class TreeError(Display):
 
     tree: UnequalTree
     weights: tuple[Floats, ...] = field(repr=False)  # for each level, the weight of each group's variance; (groups,)
-    level: float  # epsilon of the noise at the largest share that a level may have
-    free: float = 0.0  # additional share of the total: the first level with one group
+    level: float  # epsilon of the noise at the largest budget share that a level may have
+    free: float = 0.0  # additional budget share of the total, which is the first level with one group
 
     @classmethod
     def of(

@@ -64,7 +64,7 @@ TOTAL_FREE = ShareCondition(Fraction(1), Fraction(1))
 
 
 def charge_of(domain: Domain, unit: Unit, shares: Mapping[Marginal, Fraction]) -> Fraction:
-    """Return the privacy loss of one individual in a plan of these shares, over the level; 1 if they use it up.
+    """Return the privacy loss of one individual at these shares, divided by the level; 1 if they use it up.
 
     The number is the exact loss if `is_exact` is true, else an upper bound.
 
@@ -90,10 +90,10 @@ def charge_of(domain: Domain, unit: Unit, shares: Mapping[Marginal, Fraction]) -
 
 
 def spent_by(domain: Domain, unit: Unit, marginals: Iterable[Marginal]) -> list[tuple[Fraction, ...]]:
-    """For each extreme change by one individual, return the loss at share 1 of each marginal, over the level."""
+    """For each extreme change by one individual, return the loss at share 1 of each marginal, as part of the level."""
     # Shares keep the level if, for each extreme change, the sum of share times loss is at most 1.
     totals, whole = [is_total(domain, marginal) for marginal in marginals], Fraction(unit.epsilon_parts)
-    return [tuple((y if total else x) / whole for total in totals) for x, y in _factors(unit, domain.size)]
+    return [tuple((y if total else x) / whole for total in totals) for x, y in _closed_forms(unit, domain.size)]
 
 
 def share_conditions(unit: Unit, cells: int, level: float = 1.0) -> tuple[ShareCondition, ...]:
@@ -119,12 +119,12 @@ def share_conditions(unit: Unit, cells: int, level: float = 1.0) -> tuple[ShareC
 
 
 def condition_around(domain: Domain, unit: Unit, marginals: Sequence[Marginal]) -> ShareCondition:
-    """Return a condition that all shares of these marginals satisfy if they keep the level, to bound errors."""
+    """Return a condition that all shares which keep the level satisfy, for lower bounds on errors."""
     present, left = _cells_entered_and_left(unit, domain.size)
-    # The first closed form of `_factors` is at most the loss.
+    # The first closed form of `_closed_forms` is at most the loss.
     if unit.leaves_totals and left == present and is_exact(domain, unit, marginals):
         return TOTAL_FREE
-    return ShareCondition(Fraction(unit.epsilon_parts) / _factors(unit, domain.size)[0][0])
+    return ShareCondition(Fraction(unit.epsilon_parts) / _closed_forms(unit, domain.size)[0][0])
 
 
 def condition_of_rows(unit: Unit, rows: int) -> ShareCondition:
@@ -173,7 +173,7 @@ def _cells_entered_and_left(unit: Unit, cells: int) -> tuple[Fraction, Fraction]
     return present, min(present, cells - present)
 
 
-def _factors(unit: Unit, cells: int) -> tuple[tuple[Fraction, Fraction], ...]:
+def _closed_forms(unit: Unit, cells: int) -> tuple[tuple[Fraction, Fraction], ...]:
     """Return the factors of R and of e_0 in each closed form of the module; the largest form is the charge."""
     present, left = _cells_entered_and_left(unit, cells)
     if unit.exactly:

@@ -1,1 +1,1 @@
-"""The search for a plan: which sums to measure, with which shares of the budget."""
+"""The search for a plan: which sums a release measures, and with which budget shares."""

@@ -53,7 +53,7 @@ class CertifiedShares(Display):
 
     @property
     def within(self) -> float:
-        """The ratio of the value to the bound."""
+        """The value over the bound, which is at least 1."""
         return self.value / self.bound
 
     @property
@@ -81,7 +81,8 @@ class Box:
 
     low: Floats
     high: Floats
-    # for each extreme change by one individual, the loss at share 1 of each marginal, over the level; (changes, n)
+    # for each extreme change by one individual, the loss at share 1 of each marginal, as part of the level; (changes,
+    # n)
     spent: Floats
 
     @classmethod
@@ -106,7 +107,7 @@ class Box:
 
     def least(self, slopes: Floats) -> tuple[Floats, float]:
         """Return shares in the box with the least slopes . r, and a proven lower bound on it; all slopes are <= 0."""
-        # a knapsack: spend what is left of the level first on the shares with the largest gain for what they spend
+        # A knapsack: spend the level that is left first on the shares that gain most for the level they spend.
         if len(self.spent) == 1:
             spent, shares = self.spent[0], self.low.copy()
             left = 1 - float(spent @ self.low)

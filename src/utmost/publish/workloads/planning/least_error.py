@@ -41,7 +41,7 @@ def least_shares(
         error = WeighedError.of(
             blocks, [part.weight * part.spectrum(blocks) for part in workload.parts], level, condition
         )
-        searched = best_shares(error, [*starts, _evened(error, shares)])
+        searched = best_shares(error, [*starts, _small_largest_error(error, shares)])
     steps = _STEPS * -(-int((searched > 0).sum()) // _MARGINALS_OF_STEPS)
     rounded = [Fraction(int(count), steps) for count in lattice_shares(error, searched, steps)]
     plain = [
@@ -59,7 +59,7 @@ def least_shares(
     return condition.shares(workload.domain, dict(zip(names, chosen, strict=True)))
 
 
-def _evened(largest: WeighedError, start: Floats) -> Floats:
+def _small_largest_error(largest: WeighedError, start: Floats) -> Floats:
     """Return shares with a small largest error; the heuristic may miss the smallest one."""
     # In each round, multiply the weight of each part by the square root of its error.
     weights, shares, best = np.ones(len(largest.spectra)), start, start

@@ -124,7 +124,7 @@ def certified_rows(
 
 
 def changes_of(unit: Unit, cells: int) -> NDArray[np.int64]:
-    """Return the extreme changes of these cells by one individual, over the sensitivity; (changes, cells)."""
+    """Return the extreme changes of these cells by one individual, in units of the sensitivity; (changes, cells)."""
     if unit.in_total is not None or unit.exactly or unit.is_shared:
         raise Unsupported(
             "rows are certified for units without in_total, exactly and between", came=repr(unit), where="unit"

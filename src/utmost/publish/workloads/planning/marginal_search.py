@@ -35,7 +35,7 @@ _SMALL = 14  # the largest factor by which further attributes may multiply the c
 _MOST_TABLES = _MOST_MERGED = _MOST_SIGNED = 20_000
 _STEPS = 400
 _NOTHING = 1e-7  # a marginal with a smaller share is not measured
-_TRACE = 1e-3  # the first share of a marginal of unknown use, since a descent never leaves a share of 0
+_TRACE = 1e-3  # starting share of a marginal that may be useless; a descent never leaves a share of 0
 _EQUAL = 1e-4  # the relative gain that a descent must have over the closed form
 
 

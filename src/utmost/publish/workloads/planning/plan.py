@@ -406,7 +406,7 @@ class Plan(Display):
 
     @property
     def variances(self) -> dict[str, float]:
-        """`variances_at` at the plan's own level."""
+        """The mean variance of each wanted part's answers, see `variances_at`, at the plan's own level."""
         return self.variances_at(_stated(self.level))
 
     @property
@@ -598,7 +598,7 @@ class Plan(Display):
 
     @property
     def once_words(self) -> str | None:
-        """`least_once` in one line for people; None if its error is less than 2 % smaller."""
+        """`least_once` in one line for people; None if this noise reduces the error by less than 2 %."""
         least = self.least_once
         if least is None or self.value < least.error * _LESS:
             return None

@@ -31,7 +31,7 @@ _SHORT = 8  # rows over at most this many values have few classes
 _FEW = 64  # for more values, fewer than 128 parts are too coarse
 _ROUNDS, _GAIN = 12, 1e-4
 _POLISHED, _AGAIN, _INSIDE = 4, 2, 0.03
-_LITTLE = 1e-6  # the smallest level of a value, over the full level
+_LITTLE = 1e-6  # the smallest level of a value, as part of the full level
 
 
 def product_rows(workload: Workload, level: float, together: str | None = None) -> tuple[ProductRows, float]:

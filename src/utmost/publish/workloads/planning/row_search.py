@@ -28,7 +28,7 @@ _LLOYD = 40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RealRows:
-    """Real rows of levels along an axis, and their error tr(M X^-1)."""
+    """Real rows along an axis, as levels that they spend on each value, and their error tr(M X^-1)."""
 
     error: float
     rows: Floats  # theta, the levels that rows spend; (rows, values)
@@ -115,7 +115,7 @@ def descended(slope: Slope, start: Floats, steps: int) -> Floats:
     value, gradient = slope(x)
     moves: list[tuple[Floats, Floats, float]] = []
     for _ in range(steps):
-        way = -_turned(gradient, moves)
+        way = -_times_inverse_hessian(gradient, moves)
         down = float(way @ gradient)
         if down >= 0:
             # The stored steps give an ascent direction: drop them.
@@ -143,7 +143,7 @@ def descended(slope: Slope, start: Floats, steps: int) -> Floats:
     return x
 
 
-def _turned(gradient: Floats, moves: Sequence[tuple[Floats, Floats, float]]) -> Floats:
+def _times_inverse_hessian(gradient: Floats, moves: Sequence[tuple[Floats, Floats, float]]) -> Floats:
     """Multiply the gradient by the inverse Hessian that is estimated from the last steps."""
     turned, pulls = gradient.copy(), []
     for moved, changed, curve in reversed(moves):

@@ -53,11 +53,11 @@ class WeighedError:
         return self.weighed(self.eigenvalues(shares))
 
     def eigenvalues(self, shares: Floats) -> Floats:
-        """Return the eigenvalues at the shares (..., marginals), over the precision at level ``level``."""
+        """Return the eigenvalues at the shares (..., marginals), divided by the precision at level ``level``."""
         return np.asarray(self.precisions(shares) @ self.loads)
 
     def precisions(self, shares: Floats, of: Any = slice(None)) -> Floats:
-        """Return the precisions at the shares (..., marginals), over that at ``level``; ``of`` selects marginals."""
+        """Return the precisions at the shares (..., marginals), divided by that at ``level``; ``of`` selects some."""
         return np.asarray(relative_precision((shares + self.free[of]) / (1 + self.free.max()), self.level))
 
     def values(self, precisions: Floats) -> Floats:

@@ -124,9 +124,9 @@ def share_level(
 ) -> SharedLevel:
     """Share one privacy level among several measures of the same individuals, with the least weighted sum of errors.
 
-    The error of a measure is the mean variance of its wanted sums, weighted as in its workload, over the square of the
-    unit's sensitivity: so visits and euros are compared by the largest change of one individual. Counts and sums of a
-    column with shared noise are one measure.
+    The error of a measure is the mean variance of its wanted sums, weighted as in its workload, divided by the square
+    of the unit's sensitivity: so visits and euros are compared by the largest change of one individual. Counts and sums
+    of a column with shared noise are one measure.
 
     Args:
         plans: Plans by name, each with its workload; the plans keep their marginals and shares.
@@ -171,8 +171,8 @@ def share_level(
     errors = np.array([read[name] * _errors(plan, highest, whole) for name, plan in plans.items()])
     if not np.isfinite(errors).all():
         raise NotALevel(f"floats must hold the error of each plan at 1/{whole} of the level", came=highest)
-    value, parts = _least(errors, whole)
-    bound, _ = _least(errors, whole + len(read) - 1)
+    value, parts = _best_multiples(errors, whole)
+    bound, _ = _best_multiples(errors, whole + len(read) - 1)
     shares = {name: Fraction(part, whole) for name, part in zip(read, parts, strict=True)}
     within = round_up(_FLOATS * Fraction(value) / Fraction(bound)) if bound > 0 else None
     return SharedLevel(plans, shares, now, within)
@@ -213,7 +213,7 @@ def _errors(plan: Plan, level: Level, parts: int) -> Floats:
     return np.array([plan.value_at(own) / scale for own in levels])
 
 
-def _least(errors: Floats, budget: int) -> tuple[float, list[int]]:
+def _best_multiples(errors: Floats, budget: int) -> tuple[float, list[int]]:
     """Return the least sum of one error from each row, for columns (1, 2, ...) that add up to the budget; and these."""
     # `errors` has the shape (measures, N); column b - 1 has the errors with b parts of the level.
     sums = np.full(budget + 1, np.inf)

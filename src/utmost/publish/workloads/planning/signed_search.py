@@ -55,7 +55,7 @@ def signed_rows(
     epsilon = min(epsilon, _SILENT)
     pool = _Pool.of(cells, np.eye(cells) / cells if gram is None else np.array(gram))
     with one_blas_thread():
-        polished = [_polished(pool, chosen, epsilon) for chosen in _ranked(pool, square=square)]
+        polished = [_optimized(pool, chosen, epsilon) for chosen in _best_sets(pool, square=square)]
     least = min(variance for variance, _, _ in polished)
     _, rows, shares = min(
         (len(rows), rows, shares) for variance, rows, shares in polished if variance <= least * (1 + _EQUAL)
@@ -121,7 +121,7 @@ class _Pool:
         return cls(rows, _loads(rows), gram)
 
     def values(self, sets: NDArray[np.intp]) -> Floats:
-        """Return the weighted variances of sets of rows, (sets, rows), at equal levels, over that at the full level."""
+        """Return tr(M X^-1) for sets of rows, (sets, rows), at equal levels that spend the full level."""
         chosen = self.rows[sets].astype(float)
         X = np.einsum("bij,bik->bjk", chosen, chosen)
         charges = self.loads[:, sets].sum(axis=2).max(axis=0)
@@ -131,8 +131,8 @@ class _Pool:
         return values
 
 
-def _ranked(pool: _Pool, *, square: bool) -> list[tuple[int, ...]]:
-    """Return the best sets of rows at equal levels that exchanges find, and the set of single cells."""
+def _best_sets(pool: _Pool, *, square: bool) -> list[tuple[int, ...]]:
+    """Search sets of rows by exchanges at equal levels; return the best sets, and the set of single cells."""
     cells = pool.rows.shape[1]
     alone = tuple(int(np.flatnonzero((pool.rows == row).all(axis=1))[0]) for row in np.eye(cells, dtype=int))
     seen: dict[tuple[int, ...], float] = {alone: float(pool.values(np.array([alone]))[0])}
@@ -147,7 +147,7 @@ def _ranked(pool: _Pool, *, square: bool) -> list[tuple[int, ...]]:
                 values = pool.values(sets)
                 for nearest in np.argsort(values, kind="stable")[:4]:
                     seen[tuple(sorted(sets[nearest].tolist()))] = float(values[nearest])
-                if values.min() < least * (1 - 1e-12):  # ignore rounding errors, or the search would cycle
+                if values.min() < least * (1 - 1e-12):  # ignore smaller gains, or the search would cycle
                     best, least = tuple(sorted(sets[int(values.argmin())].tolist())), float(values.min())
             if best == place:
                 break
@@ -184,7 +184,7 @@ def _neighbours(place: tuple[int, ...], pool: int, cells: int, *, square: bool) 
         yield np.array([place[:at] + place[at + 1 :] for at in range(size)])
 
 
-def _polished(pool: _Pool, chosen: Sequence[int], epsilon: float) -> tuple[float, SignedRows, tuple[Fraction, ...]]:
+def _optimized(pool: _Pool, chosen: Sequence[int], epsilon: float) -> tuple[float, SignedRows, tuple[Fraction, ...]]:
     """Return the weighted variance at the level itself, rows and shares; rows with tiny shares are left out."""
     rows = pool.rows[list(chosen)]
     loads = pool.loads[:, list(chosen)]
@@ -226,7 +226,7 @@ def _descended(rows: NDArray[np.int64], loads: Floats, epsilon: float, gram: Flo
 
 
 def _errors(rows: NDArray[np.int64], loads: Floats, shares: Floats, epsilon: float, gram: Floats) -> Floats:
-    """Return the weighted variances at shares that are scaled to spend the level, over 2/epsilon^2."""
+    """Return tr(M X^-1) at shares that are scaled to spend the level, divided by 2/epsilon^2."""
     levels = shares * (epsilon / (shares @ loads.T).max(axis=1, keepdims=True))
     precisions = 2 * np.sinh(np.minimum(levels, 700.0) / 2) ** 2 * (2 / epsilon**2)
     A = rows.astype(float)

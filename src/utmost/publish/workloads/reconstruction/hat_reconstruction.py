@@ -225,7 +225,7 @@ class HatReconstruction:
 
 @dataclass(frozen=True, eq=False)
 class _AxisSplit:
-    """The axis of hat functions, the other axes, and least squares in each eigenspace of the other axes."""
+    """The split of a domain into the axis of hat functions and the others, whose eigenspaces split least squares."""
 
     domain: Domain
     weights: Mapping[Marginal, int]
@@ -243,7 +243,6 @@ class _AxisSplit:
 
     @cached_property
     def blocks(self) -> Reconstruction:
-        """The eigenspaces of the other axes."""
         return Reconstruction(self.rest, dict.fromkeys(map(self.others, self.weights), 1))
 
     @cached_property
@@ -280,7 +279,7 @@ class _AxisSplit:
         return ProductForm(self.domain, tuple(factors))
 
     def lifted(self, sums: NDArray[Any], marginal: Marginal) -> NDArray[Any]:
-        """Return a marginal's sums, rows first, repeated for each cell of the other axes."""
+        """Return a marginal's sums for each cell of the other axes; the axis of hat functions comes first."""
         lifted = np.moveaxis(np.asarray(sums).reshape(self.domain.group_shape(marginal)), self.place, 0)
         lifted = lifted.reshape(lifted.shape[0], *self.rest.group_shape(self.others(marginal)))
         for a, level in enumerate(self.others(marginal)):

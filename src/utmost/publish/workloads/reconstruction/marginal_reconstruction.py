@@ -163,7 +163,7 @@ class MarginalReconstruction:
             return self._common[space], largest_size(self._common[space])
         sides: dict[tuple[int, ...], NDArray[Any]] = {}
         for place, share in self._shares(space).items():
-            shown, differing = self._shown(measured, place, dict(space))
+            shown, differing = self._added_up(measured, place, dict(space))
             # an entry is at most the largest sum times 2^axes times the product of the ratios
             bound = largest_size(shown) << (_BITS + 1)
             for axis, level in space:
@@ -192,7 +192,7 @@ class MarginalReconstruction:
             self._common[space] = whole
         return whole, largest_size(whole)
 
-    def _shown(
+    def _added_up(
         self, measured: Mapping[Marginal, NDArray[Any]], place: int, levels: Mapping[int, int]
     ) -> tuple[NDArray[Any], tuple[int, ...]]:
         """Add up a measured marginal to the levels of a space; return it, and the axes of its differences."""

@@ -38,7 +38,7 @@ _FEW = 10_000  # for fewer cells, facts are checked before the search
 _HOLDS, _SOON = 30, 6  # at most so many updates of multipliers; after so many, the facts are checked
 _FAR = 1e8  # for public sums farther from the estimates, floats may have too few digits
 _DIGITS = 1 << 53  # floats represent all smaller integers exactly
-_STIFF, _STIFFER = 10.0, 10.0  # penalty of a sum with bounds, over the largest curvature; and the factor of its growth
+_STIFF, _STIFFER = 10.0, 10.0  # penalty of a sum with bounds, divided by the largest curvature; factor of growth
 _NEAR, _PROXIMAL, _STILL = 1e-2, 300, 1e-3  # proximal steps: curvature, number, and tolerance
 
 
@@ -189,7 +189,7 @@ class _SumConstraints:
     lower: Floats
     upper: Floats
     stiffness: float
-    multipliers: Floats  # Lagrange multipliers, over the stiffness
+    multipliers: Floats  # Lagrange multipliers divided by the stiffness
     worst: float = inf
 
     def outside(self, x: Floats) -> Floats:
@@ -261,7 +261,8 @@ class _Squares:
 
     def proximal(self, x: Floats, tolerance: float) -> Floats:
         """Return one of the tables of least f, by proximal steps until no cell changes."""
-        # Penalties of sums with bounds are many times the largest curvature, so a smaller tolerance is out of reach.
+        # Penalties of sums with bounds are many times the largest curvature, so floats cannot reach a smaller
+        # tolerance.
         finest, tolerance = self.domain.finest, tolerance if self.constraints else tolerance * _NEAR
         for _ in range(_PROXIMAL):
             near = replace(
@@ -277,7 +278,7 @@ class _Squares:
                 return x
         return x
 
-    def curved(self, x: Floats) -> Floats:
+    def hessian_times(self, x: Floats) -> Floats:
         """Multiply x by the Hessian of f."""
         bent = np.zeros_like(x)
         for marginal, weight in self.weights.items():
@@ -285,7 +286,7 @@ class _Squares:
         return bent
 
     def gradient(self, x: Floats) -> Floats:
-        slope = self.curved(x) - self.pull
+        slope = self.hessian_times(x) - self.pull
         for constraint in self.constraints:
             slope += constraint.slope(x)
         return slope
@@ -409,7 +410,7 @@ class _Squares:
         for _ in range(min(_FACE_STEPS, 2 * x.size)):
             if size <= enough:
                 break
-            bent = self.curved(way)
+            bent = self.hessian_times(way)
             for marginal, stiffness in strict:
                 bent += self.domain.spread(stiffness * self.domain.sums(way, marginal), marginal)
             bent = np.where(free, bent, 0.0)

@@ -46,7 +46,7 @@ class Measurement(Protocol):
         """Check that these shares can be measured for this unit, and spend the level exactly."""
 
     def charge(self, unit: Unit, shares: Shares) -> Fraction:
-        """Return the privacy loss of one individual at these shares, over the level; see `unit_charge`."""
+        """Return the privacy loss of one individual at these shares, divided by the level; see `unit_charge`."""
 
     def adds_to_one(self, shares: Shares) -> bool:
         """Whether the shares add up to 1; if sums and differences are measured, whether the shares of each do."""
@@ -91,7 +91,7 @@ def bounds_without_marginals(
 
 
 def laid_out(cells: NDArray[Any] | FewCells) -> NDArray[Any]:
-    """Return an array of all cells, or refuse a domain with too many."""
+    """Return an array of all cells; refuse a domain with too many cells for an array."""
     if isinstance(cells, FewCells):
         remedy = "Plan without together= and without rows, or count over fewer axes."
         raise Unsupported(

@@ -39,7 +39,7 @@ class PlanRequest:
 
     @property
     def is_restricted(self) -> bool:
-        """Whether `candidates` are given, or the aim is the least largest error."""
+        """Whether the user gave ``candidates``, or the aim "largest"."""
         return self.candidates is not None or self.aim == "largest"
 
     @property
@@ -80,7 +80,7 @@ class FoundSums(NamedTuple):
 
 
 class PlanSearch(Protocol):
-    """A search for the sums to measure."""
+    """A search for one kind of sums to measure."""
 
     name: str  # the kind of sums, for people
 
