@@ -1,4 +1,4 @@
-"""Choose the (person, cell) pairs to keep where several are kept together: one part, or complete rows of columns."""
+"""Choose which (person, cell) pairs count: those in one part, in few rows of cells, and within a bound on their sum."""
 
 from collections.abc import Sequence
 from math import prod

@@ -56,7 +56,7 @@ class CountingRule:
     )  # cells of all tables of sums have numbers below this; distinct values have larger ones
     first_tables: list[int] = field(init=False)  # index of each measure's first table
     columns_of_tables: list[int] = field(init=False)  # for each table of sums, its column in the sums of pairs
-    amounts_in_cells: list[int] = field(init=False)  # number of amounts that share the cells, see `EventReader`
+    amounts_in_cells: list[int] = field(init=False)  # see `EventReader.amounts_in_cells`; all sums share one entry
     reported: int = field(init=False)  # index of the reported measure: the first that counts events, else 0
     tally: ReportTally = field(init=False)
     seen: ValuesSeen | None = field(init=False)  # distinct values so far

@@ -1,4 +1,4 @@
-"""Hashed cell numbers, for a domain that has too many cells for 62-bit numbers.
+"""Number cells by hashes, for a domain with so many cells that 62-bit numbers are not enough.
 
 A table of a hundred columns of ten values has 10^100 cells. Counting identifies a cell by a number of fewer than 62
 bits. Here this number is the first bits of a keyed hash of the cell. It depends on the key and the cell only, so that

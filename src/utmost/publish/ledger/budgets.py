@@ -1,4 +1,4 @@
-"""Budgets of datasets: check them before a draw, rehearse a call, set limits."""
+"""Check the budgets of datasets before a draw, compute them as they would be after a call, and set limits."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""The log: events are appended in transactions, and every transaction checks the events before it."""
+"""The event log of a ledger: events are appended in transactions, and each transaction checks all earlier events."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

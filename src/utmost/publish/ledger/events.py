@@ -8,8 +8,8 @@ The state of a ledger is a function of the list of its events, see `utmost.publi
     mac_0 = 0,   mac_n = HMAC(K_chain, mac_(n-1) || n || body_n),   seal = HMAC(K_head, n || mac_n)
 
 Without the key nobody can change, add, reorder or drop an event. The seal is a MAC of the last event under a separate
-key; it detects that the last events were cut off. Neither detects that the whole ledger was replaced by an older copy:
-a witness does.
+key; it detects that the last events were cut off. MACs cannot detect that the whole ledger was replaced by an older
+copy: a witness does.
 """
 
 import hmac

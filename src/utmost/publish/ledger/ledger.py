@@ -1,4 +1,4 @@
-"""The ledger: a database that remembers releases, so that all answers to one together cost only the largest epsilon."""
+"""The ledger: a database that remembers releases, so that all answers about a table cost only the largest epsilon."""
 
 import os
 from collections.abc import Mapping, Sequence

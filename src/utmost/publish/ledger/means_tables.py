@@ -1,7 +1,7 @@
 """Tables of several amounts in a ledger: each amount is one release, with an equal budget share.
 
-The release of an amount is named after the table and the amount, "wages: income". All are published, relaxed and viewed
-together, and spend the budget of one dataset.
+The release of an amount is named after the table and the amount, "wages: income". All releases of a table are
+published, relaxed and viewed together, and spend the budget of one dataset.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""One answer for each person: drawn once, stored under a keyed digest of the person's name, and repeated from then on.
+"""Answer each person once: draw an answer, store it under a keyed digest of the person's name, and repeat it later.
 
 An answer is stored as a record, in the parts of the event that drew it:
 

@@ -1,4 +1,4 @@
-"""Publishing a release in a transaction: every check, then the draw, then the event."""
+"""Publish a release in one transaction: make every check, then draw the noise, then write the event."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""`release`: release a table under a promise; the history lasts as long as the process, or there is none."""
+"""Release a table under a promise; the history of its answers lasts as long as the process, or there is none."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -112,7 +112,8 @@ class SqliteStore:
 
     def _checked_rows(self, connection: sqlite3.Connection) -> Rows:
         """Check that the file has exactly the tables of a ledger; return its rows."""
-        # In the writing transaction: a trigger or another index that somebody adds would change the rows.
+        # Checked in the writing transaction, since a trigger or an index that somebody adds would change what is
+        # written.
         if odd := _schema_differences(connection):
             raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, remedy=MEND_CHANGED)
         return rows_on(connection)

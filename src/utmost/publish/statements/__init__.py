@@ -1,1 +1,1 @@
-"""Public statements of releases, and their check: computed again from their facts and compared."""
+"""Write public statements of releases, and check them: every field is computed again and compared."""

@@ -1,4 +1,4 @@
-"""The sentences about noise that is not separate for each cell: columns changed together, points, keys and others."""
+"""Write the sentences about noise that is not separate for each cell: of columns changed together, points, keys."""
 
 from fractions import Fraction
 

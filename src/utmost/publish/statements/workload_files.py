@@ -1,4 +1,4 @@
-"""Check tables against the releases by plans that they were computed from; read these releases from JSON files."""
+"""Check that a table follows from the release by a plan in its statement, and read such releases from JSON files."""
 
 from collections.abc import Mapping
 from pathlib import Path
