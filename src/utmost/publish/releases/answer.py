@@ -418,7 +418,7 @@ class Answer(Display, Generic[TableT_co]):
         Args:
             name: Name of a level whose labels stand for numbers; leave it out with ``sums``, and for the mean of
                 amounts that share noise with their counts.
-            where: Selection; everything if left out.
+            where: Selection of cells, as for `total`; all cells if left out.
             values: A number for each label, in order or by label; for bins, their "midpoints" or their "ends".
             sums: Another answer, with the sums of the number; its domain must have the levels that ``where`` names.
             confidence: Confidence of the interval; that of the answer if left out.

@@ -314,7 +314,7 @@ class CleanProblem:
         return self.certified(certificate, (squares.objective, squares.gap))
 
     def certified(self, certificate: CleanCertificate, objective: tuple[float, float] = (nan, nan)) -> CleanTable:
-        """Make the clean table that a certificate proves; ``objective`` is its value and its gap, if known."""
+        """Make the clean table that a certificate proves; ``objective`` is the least-squares value and its gap."""
         proof = proof_of(self.reconstruction, self.measured, certificate, self.bounds)
         amount = self.release.amount
         (bias, exactly), wide = zero_bias(self.cell_noise), Fraction(1) if amount is None else amount.step

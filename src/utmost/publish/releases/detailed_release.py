@@ -279,7 +279,7 @@ class DetailedSums(Display):
 
         Raises:
             Unsupported: for public facts, and a held table.
-            SolverFailed: if a program fails.
+            SolverFailed: if the numerical search for the cells fails.
         """
         return self.clean_problem(given, hold).solved()
 

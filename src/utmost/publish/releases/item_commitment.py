@@ -174,7 +174,7 @@ class CommitmentKey:
     def committed_responses(
         self, release: ItemResponder, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level
     ) -> ItemCommitment:
-        """Return the commitment to the true rows, from noisy rows: it matches exactly if these are genuine.
+        """Return the commitment to the true rows, computed from noisy rows; changed noisy rows change it.
 
         At one level, the responses are the true values plus a function of the identifiers. So a commitment to the
         values also commits to the responses at every level, and changed responses pass the comparison with no larger

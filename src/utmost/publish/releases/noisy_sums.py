@@ -410,7 +410,7 @@ class NoisySums(Display):
         along: Along | None = None,
         confidence: Number | None = None,
     ) -> Estimate:
-        """Return the number of individuals or events in a selection, with its margin; the sum, if only sums exist.
+        """Return the number of individuals or events in a selection, with its margin; or a sum, if only sums exist.
 
         Args:
             where: Selection of cells: for the name of a level, one label, a list of labels, or for bins
@@ -521,7 +521,7 @@ class NoisySums(Display):
         Args:
             name: Level whose labels stand for numbers; leave it out with ``sums``, and for the amounts that share noise
                 with counts.
-            where: Selection; everything when left out.
+            where: Selection of cells, as for `total`; all cells if left out.
             values: A number for each label, in order or by label; for bins, their "midpoints" or their "ends".
             sums: Another release, of the sums of the number; its domain must have the levels that ``where`` names.
             confidence: Confidence of the interval; that of the release if left out.
@@ -644,7 +644,7 @@ class NoisySums(Display):
         Args:
             name: Level of an axis of bins.
             q: Fraction of the individuals below the quantile, strictly between 0 and 1: "1/4" for the first quartile.
-            where: Selection; everything when left out.
+            where: Selection of cells, as for `total`; all cells if left out.
             confidence: Confidence of the result; that of the release if left out.
 
         Raises:
@@ -691,7 +691,7 @@ class NoisySums(Display):
 
         Args:
             name: Level whose labels stand for numbers.
-            where: Selection; everything when left out.
+            where: Selection of cells, as for `total`; all cells if left out.
             values: Numbers of the labels, as for `mean`.
             confidence: Confidence of the interval; that of the release if left out.
 
@@ -754,7 +754,7 @@ class NoisySums(Display):
 
         Args:
             name: Level of an axis of bins or periods; missing and other values are left out.
-            where: Selection; everything when left out.
+            where: Selection of cells, as for `total`; all cells if left out.
             confidence: Confidence of each margin; that of the release if left out.
             together: Whether ``confidence`` is the probability that *all* margins of the table hold.
 
@@ -933,7 +933,7 @@ class NoisySums(Display):
         Raises:
             NotDetermined: for distinct counts; and if the measured marginals do not determine the cells, for more than
                 65 536 cells or measured hat functions.
-            SolverFailed: if a program fails.
+            SolverFailed: if the numerical search for the cells fails.
             OutOfRange, WrongKind, Infeasible: for invalid facts, and facts that hold for no table.
 
         Warns:

@@ -85,7 +85,7 @@ class Release(Display):
 
         Raises:
             NotALevel: for an invalid level; if no level is given, and there are no answers or several.
-            NeedsTable: without the table, for a level above the largest one; for points, for every new level.
+            NeedsTable: without the table: for a level above the largest one answered; for points, for every new level.
             Unsupported: without the frame, if an engine answers the release.
             DataChanged: for other values than those released.
             BudgetExceeded: if the limit of the dataset does not allow the level.
@@ -117,7 +117,7 @@ class Release(Display):
             epsilon: Level.
 
         Raises:
-            NeedsTable: for a level above the largest one; for points, for every new level.
+            NeedsTable: for a level above the largest one answered; for points, for every new level.
             Unsupported: if an engine answers the release: call `at` with the frame.
         """
         return self._with_history(self._memory.view(self.name, epsilon=level(epsilon), version=self.version))

@@ -79,7 +79,7 @@ class AmountPair:
 
     @property
     def columns(self) -> tuple[AmountColumn, ...]:
-        """The columns of a published table: count of events, count of events with an amount if some lack it, sum."""
+        """The columns of a published table: events; events with an amount, if some have none; sum of the amounts."""
         name = self.amount.name
         stated = (AmountColumn(f"{name}_count", self.stated, None),) if self.amount.missing else ()
         return AmountColumn("count", self.count, None), *stated, AmountColumn(f"{name}_sum", self.total, self.amount)

@@ -90,7 +90,7 @@ class WorkloadBounds(Display):
         return {kind: bound for kind, bound in bounds.items() if bound is not None}
 
     def ratios(self, value: float) -> dict[str, float]:
-        """Return a plan's weighted variance over each bound, rounded up."""
+        """Return a plan's weighted variance divided by each bound, rounded up."""
         return {kind: bound.ratio(value) for kind, bound in self.by_class().items()}
 
 

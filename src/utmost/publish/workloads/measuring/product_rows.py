@@ -211,7 +211,7 @@ class ProductRows:
         return tuple(listed.level for listed in self.axes)
 
     def charge(self, shares: Mapping[Marginal, Fraction]) -> Fraction:
-        """Return the largest charge of a cell at these shares, as a fraction of the level of noise of each cell.
+        """Return the largest charge of a cell, as a fraction of the level that separate noise of each cell spends.
 
         If one individual changes whole rows, return the largest charge of a row instead, as a fraction of the level
         that separate noise of its cells spends.

@@ -53,7 +53,7 @@ class CertifiedShares(Display):
 
     @property
     def within(self) -> float:
-        """The value over the bound, which is at least 1."""
+        """The value divided by the bound, which is at least 1."""
         return self.value / self.bound
 
     @property
@@ -162,7 +162,8 @@ def certified_shares(
         tolerance: Largest allowed (error / bound) - 1, > 0.
         start: Shares to begin with; None to search for them.
         most_boxes: Number of boxes after which the search stops; `CertifiedShares.is_certified` is then False.
-        progress: Called every hundred boxes with the number of halved boxes and the error over the bound.
+        progress: Function that is called every hundred boxes with the number of halved boxes and the ratio error /
+            bound.
 
     Raises:
         OutOfRange: for an invalid tolerance or marginal, and marginals that do not determine a wanted answer.

@@ -81,7 +81,8 @@ def certified_rows(
         tolerance: Largest allowed (error / bound) - 1, > 0.
         start: Shares to begin with, one for each row; None for equal shares.
         most_boxes: Number of boxes after which the search stops; `CertifiedShares.is_certified` is then False.
-        progress: Called every hundred boxes with the number of halved boxes and the error over the bound.
+        progress: Function that is called every hundred boxes with the number of halved boxes and the ratio error /
+            bound.
 
     Returns:
         The budget share of each row, and the weighted variance of the cells.

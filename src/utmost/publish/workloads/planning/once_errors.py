@@ -1,4 +1,4 @@
-"""The errors, in closed form, of noise for a single release, which cannot be relaxed."""
+"""The errors, in closed form, of noise that serves only a single release and cannot be relaxed."""
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -41,7 +41,7 @@ class OnceNoise(NamedTuple):
         return self.kind + WITH_TABLES * bool(self.table_shares) + WITH_TOTAL * (self.total_share > 0)
 
 
-@lru_cache(maxsize=8)  # a plan needs them several times
+@lru_cache(maxsize=8)  # a plan needs the same noises several times
 def once_noises(workload: Workload, unit: Unit, level: Level) -> tuple[OnceNoise, ...]:
     """Return the kinds of noise for a single release that can answer a workload, each with its error."""
     if unit.is_shared or unit.is_distinct or unit.sensitivity.denominator != 1:

@@ -219,7 +219,7 @@ class Plan(Display):
 
     @property
     def charge(self) -> Fraction:
-        """The privacy loss of one individual over the level, at most 1.
+        """The privacy loss of one individual divided by the level, at most 1.
 
         The charge is below 1 if one individual can change less than the shares allow for: then the release satisfies a
         smaller epsilon than its level.
@@ -436,7 +436,7 @@ class Plan(Display):
 
     @property
     def independent_times(self) -> float:
-        """The least error found with independent noise of cells, over the plan's error; 1 if ``together`` is None.
+        """The least error found with independent noise of cells, divided by the plan's; 1 without ``together``.
 
         >>> from utmost.workloads import choose_plan
         >>> domain = Domain(row=range(3), column=["visits", "nights"])
@@ -466,7 +466,7 @@ class Plan(Display):
 
     @property
     def one_way_times(self) -> float | None:
-        """The plan's error over a lower bound for any mechanism, in the limit of small epsilon, rounded up.
+        """The plan's error divided by a lower bound for any mechanism, for small epsilon, rounded up.
 
         The bound follows from the volume of the changes that one individual may make, see `one_way_bound`. None if the
         wanted sums are not several one-way tables, with or without the total.
@@ -486,7 +486,7 @@ class Plan(Display):
         return round_up(Fraction(self.value_at(small)) * _SMALL**2 / Fraction(bound))
 
     def bound_ratios(self) -> list[tuple[str, float]]:
-        """For each class of mechanisms, return its description and the plan's error over the bound, rounded up."""
+        """For each class of mechanisms, return its description, and the plan's error divided by the bound."""
         bounds = self.lower_bounds
         lower = bounds.by_class()
         listed = [(lower[kind].holds_for, times) for kind, times in bounds.ratios(self.value).items()]
@@ -605,7 +605,7 @@ class Plan(Display):
         return f"{least.name} has a {self.value / least.error:.3g} times smaller error, and cannot be relaxed later"
 
     def summary(self) -> str:
-        """Return a text to print: measured marginals, wanted sums, and the error over each lower bound.
+        """Return a text to print: measured marginals, wanted sums, and the error divided by each lower bound.
 
         >>> from utmost.workloads import choose_plan
         >>> domain = Domain(sex=["men", "women"])

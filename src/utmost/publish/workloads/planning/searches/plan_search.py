@@ -49,7 +49,7 @@ class PlanRequest:
 
     @property
     def level_of_cells(self) -> float:
-        """The level of share 1, for a change of a cell by 1."""
+        """The epsilon that the noise of a marginal with share 1 has, for a change of a cell by 1."""
         return float(level_of_cells(self.unit, self.level).epsilon_float)
 
 
