@@ -26,7 +26,7 @@ def add_other_problems(error: BadTable, events: Any, rule: CountingRule) -> None
     for problem in _problems(events, rule):
         is_same = (problem.required, problem.came, problem.remedy) == (error.required, error.came, error.remedy)
         if is_same and str(problem.where).endswith(f", {error.where}"):
-            error.where, error.args = problem.where, problem.args  # the same problem, with its row
+            error.where, error.args = problem.where, problem.args  # the same problem, now with the number of its row
         elif str(problem) not in listed:
             listed.append(str(problem))
             error.add_note(f"Also: {problem}")

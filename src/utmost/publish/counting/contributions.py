@@ -68,7 +68,7 @@ def count_contributions(
     Returns:
         A table over one axis, named by the bound, whose labels are the limits and "more", with ``Unit(1, 1)``. It has
         true counts: release it like any other table, see `bound_costs`. Persons who have no events in the domain, or
-            only sums of 0, are in no cell.
+        only sums of 0, are in no cell.
 
     Raises:
         OutOfRange: for another bound, limits that do not ascend or are not positive, amounts with "at_most", bounds in

@@ -128,8 +128,8 @@ def count_table(
         The table with the unit that the counting proves. The sensitivity is the larger of |lowest| and |highest| of
         ``per_cell`` (for amounts, in steps); the number of cells is ``at_most``, or that of the domain if it is
         smaller; ``in_total`` is the bound of the measure. Under "change-one" the unit is ``nonnegative`` if no sum can
-        be below 0. With ``part`` a dict of tables by the label of the part, over the other axes. The table's ``report``
-        has the true numbers of events counted and removed, for the curator only.
+        be below 0. If ``part`` is set, a dict of tables by the label of the part, over the other axes. The table's
+        ``report`` has the true numbers of events counted and removed, for the curator only.
 
     Raises:
         NotDeclared: without a domain, or for a column that is no axis of the domain.

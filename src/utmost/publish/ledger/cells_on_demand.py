@@ -75,7 +75,7 @@ class AnsweredCells:
         Raises:
             OutOfRange: for a key that is not in the universe. WrongKind: if ``keys`` is one key instead of a list.
 
-        Cost: some microseconds a cell; asking for more cells spends no more of the budget.
+        Cost: some microseconds a cell; requesting more cells spends no more of the budget.
 
         Source: proofs/theory/unknown-keys.md.
         """
@@ -149,7 +149,7 @@ class CellLedger:
             OutOfRange: for a key outside the universe, or more cells than ``most``.
             DataChanged, AlreadyPublished, BudgetExceeded: as for `Ledger.publish`.
 
-        Guarantee: epsilon for one individual added or removed, for any number of cells asked for.
+        Guarantee: epsilon for one individual added or removed, for any number of requested cells.
 
         Cost: a microsecond for each of the ``most`` cells, at each call.
 

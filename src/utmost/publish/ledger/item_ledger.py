@@ -218,7 +218,7 @@ class ItemLedger:
         """Check that a commitment is to the published values, or to responses that were answered.
 
         Raises:
-            DataChanged: if it is another one; `difference` names the first differing item block.
+            DataChanged: if it is another commitment; `difference` names the first differing item block.
             NotPublished: if there is no such release.
             Unsupported: if the noise of the release is not keyed by identifier.
         """
@@ -366,7 +366,7 @@ def _publish(
         TableDigests.of_items(transaction.key, commitment),
         commitment.content,
     )
-    # Values are compared last: otherwise a call that fails another check anyway would test a guess of the values for
+    # Values are compared last: otherwise a call that would fail another check would test a guess of the values for
     # free.
     step = Step.from_known((), request.level)
     answer = _without_responses(step, request.promise.lasting_noise, (content,))

@@ -230,7 +230,7 @@ class Ledger(Persons, Accounts, Display):
             Quarantined: if the ledger was rolled back, or the release lost responses in a rollback.
 
         Warns:
-            RowsRenamed: if there is no ``id_column``, and texts beside the values differ from those at publication.
+            RowsRenamed: if there is no ``id_column``, and unreleased text columns differ from those at publication.
         """
         at = level(epsilon)
         with progress_bar("Relaxing", progress):
@@ -259,7 +259,7 @@ class Ledger(Persons, Accounts, Display):
     def difference(self, name: str, table: Any, *, version: int | None = None) -> str | None:
         """Describe the first difference between a table and the published one, without a value; None if they are equal.
 
-        For the curator alone: whoever can call this method with guessed tables finds every true value. The error
+        Only for the curator: whoever can call this method with guessed tables finds every true value. The error
         `DataChanged` says only that the table is another one, and the service never calls this method.
 
         Args:
@@ -288,7 +288,7 @@ class Ledger(Persons, Accounts, Display):
     ) -> tuple[str, ...]:
         """List the names of all releases that have a column equal to a released column of this release, sorted.
 
-        For the curator alone, like `difference`. The levels of such releases add up, although the values are the same:
+        Only for the curator, like `difference`. The levels of such releases add up, although the values are the same:
         one file may have been published by mistake as the data of two nights. The name of this release is among them if
         another version of it has the values. Columns whose cells are all equal are not compared.
 

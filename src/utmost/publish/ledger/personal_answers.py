@@ -111,7 +111,7 @@ class _Found:
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ResponseRequest:
     name: str  # Name of the mechanism
-    dataset: str | None  # None: the dataset of a known mechanism, or one with the name of a new one
+    dataset: str | None  # None for the known mechanism's dataset; for a new mechanism, for its name
     version: int | None  # None for the newest version
     independent: bool  # Whether a dataset without a limit is allowed while a limit is set on an unused dataset
     answering: LocalMechanism

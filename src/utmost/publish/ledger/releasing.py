@@ -155,7 +155,7 @@ def release(
     >>> answer["department"]["count_margin"].tolist(), answer.total({"sex": "men"}).margin
     ([4, 4], 4)
 
-    Or by a workload, the sums that it should be accurate for:
+    Or by a workload, which lists the sums that should be accurate:
 
     >>> from utmost.counting import CountedTable
     >>> counted = CountedTable(domain, np.array([[512, 89], [353, 17]]), Unit(1, 1))

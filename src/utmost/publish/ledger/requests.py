@@ -1,7 +1,8 @@
 """Requests to a ledger: to publish a table, and to answer a release at another level.
 
-A field of a request is defined here, with its form. Its JSON, its parsing, the digest that a second person approves,
-the event of the ledger, the fields of the API and the rows of pages are derived from this definition.
+Each field of a request is defined once, here, with the form by which it is written, read and shown. The JSON of a
+request, the digest that a second person approves, the event of the ledger, the fields of the API and the rows of pages
+are derived from these definitions.
 """
 
 from collections.abc import Mapping, Sequence

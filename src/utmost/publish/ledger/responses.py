@@ -70,7 +70,7 @@ class LedgerResponse:
         return self.transaction.key.derived(*purpose)
 
     def bits(self, *run: str) -> Randomness:
-        """Random bits from the source, or, in a ledger with derived noise, from the key."""
+        """Return random bits: from the source, or, in a ledger with derived noise, from the key."""
         if not self.transaction.state.is_derived:
             return self.randomness
         name, version, committed = self.about

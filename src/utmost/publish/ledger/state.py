@@ -543,7 +543,7 @@ def release_of_facts(
         relaxable=True,
     )
     if request is not None:
-        vars(release)["request"] = request  # the value of the cached property
+        vars(release)["request"] = request  # sets the cached property
     return release
 
 

@@ -134,9 +134,9 @@ class CellNoise(ColumnNoise, LatticeNoise):
         unit: Unit of privacy, what one individual changes.
         numbers: Kind of the numbers, "integers" or "reals".
         grid: Width of the grid of reals, a power of two; chosen by the sensitivity if left out.
-        largest: Bound on the size of every possible true value, known without looking at the data. It determines the
-            number of bytes of a stored cell, which must not depend on the values. If left out, 2^126 steps, with 16
-            bytes a cell.
+        largest: Bound on the absolute value of every possible true value, known without looking at the data. It
+            determines the number of bytes of a stored cell, which must not depend on the values. If left out, 2^126
+            steps, with 16 bytes a cell.
         half_step: Whether to use half-step staircase noise, for odd sensitivities above 1: less noise than geometric
             up to an epsilon of 2.5 for each cell.
 

@@ -94,7 +94,7 @@ class SelectionNoise(Noise):
         """Accept every size: a table may have no key."""
 
     def check_tightened(self, level: Level, where: str) -> None:
-        """Refuse: keys are selected at one level."""
+        """Refuse another level, since keys are selected at one level only."""
         raise _once(level, where)
 
     def bound(self) -> tuple[float, str]:

@@ -47,7 +47,8 @@ class PointNoise(Noise):
     Args:
         per: Distance that the level refers to, > 0, in the unit of the coordinates.
         grid: Width of the grid to which answers are rounded, > 0; if left out, it is chosen by the level of the answer.
-        largest: Bound on the size of any coordinate, known without looking at the data; 2^64 ``per`` if left out.
+        largest: Bound on the absolute value of every coordinate, known without looking at the data; 2^64 ``per`` if
+            left out.
         dimensions: Number of coordinates of a point.
 
     Raises:

@@ -69,7 +69,7 @@ class SumNoise(LatticeNoise):
 
     Args:
         plan: Plan that says which sums of a counted table are measured; its unit is the unit of the noise.
-        largest: Bound on the size of any possible true value, as for `CellNoise`.
+        largest: Bound on the absolute value of every possible true value, as for `CellNoise`.
 
     Raises:
         WrongKind: for another object instead of a plan.

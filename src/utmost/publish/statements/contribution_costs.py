@@ -91,7 +91,7 @@ class BoundCosts(Display):
     def best(self) -> int | float | None:
         """The bound with the least expected error; if several have this error, the smallest bound.
 
-        None if persons are beyond the largest bound: nothing says how much more they contribute, so that every loss is
+        None if persons are beyond the largest bound: their further contributions are unknown, so that every loss is
         known only to be at least `BoundCost.lost_at_least`. Pass larger limits to `count_contributions`.
         """
         errors = [(row.error, row.bound) for row in self.rows if row.error is not None]
