@@ -14,7 +14,7 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import exact
 from utmost.errors import BadTable, NotALevel, NotANumber
 
-_FEW = 40  # up to exp(40) the exact fraction is rounded up
+_FEW = 40  # up to this epsilon, exp(epsilon) is an exact fraction that is rounded up
 _LARGEST_SHOWN = 10**6  # exp of more is shown as a power of ten
 _LONGEST_NAME = 30  # a level rounded to 61 bits has forty digits, which tell a reader nothing
 _LOG10_OF_E = Fraction(4_342_944_820, 10**10)  # rounded up

@@ -267,7 +267,7 @@ def inverse(core: list[Interval], start: int, reach: int) -> NearInverse:
     bits = core[0].bits
     middles = [(c.low + c.high) >> 1 for c in core]
     radius = max(c.high - c.low for c in core)
-    # The first values in floats, from 1/N at roots of unity.
+    # The first values come from floats: 1/N at roots of unity.
     size = 1 << max(10, (4 * reach + 2 * len(middles)).bit_length())
     folded = np.zeros(size)
     for i, c in enumerate(middles):
@@ -298,7 +298,7 @@ def convolve(first: list[int], second: list[int]) -> list[int]:
     width = (size + min(len(first), len(second)).bit_length() + 2 + 7) // 8
     product = _packed(first, width) * _packed(second, width)
     length = len(first) + len(second) - 1
-    # Half of the largest digit, added to each, makes all digits positive.
+    # Half of the range of a digit is added to each digit, which makes all digits positive.
     half = 1 << (8 * width - 1)
     shift = int.from_bytes(half.to_bytes(width, "little") * length, "little")
     data = (product + shift).to_bytes(width * length + 1, "little", signed=True)

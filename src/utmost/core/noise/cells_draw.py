@@ -429,7 +429,8 @@ def chunk_points(a: int, most: int, in_total: int, orders: tuple[int, ...] = ())
     """The sum over y in {1..most}^a, sum(y) <= in_total, of the product of C(y_i, orders_i) for the first cells."""
     if in_total >= a * most:  # the bound on the sum excludes no vector
         return int(most ** (a - len(orders)) * prod(comb(most + 1, order + 1) for order in orders))
-    # By generating functions. Each cell is cut off at ``most``: the series of larger values is subtracted.
+    # The sum comes from generating functions. Each cell is cut off at ``most``: the series of larger values is
+    # subtracted.
     terms = [(1, 0, 1)]
     for order in orders:
         # C(y, order) over y = 1..most, as terms (factor, e, f) of z^e / (1-z)^f.

@@ -76,7 +76,7 @@ class FewPeriods:
         if first is None or self.later.after(first - 1, 0.0) < first * self.epsilon - LOST:
             return 0.0
         for k, rest in self._periods(0.0, all_after=True):
-            # In logarithms, since masses underflow while costs overflow.
+            # Logarithms are used, since masses underflow while costs overflow.
             inside = log(gamma) + log(self._mean(k, 0.0, gamma))
             outside = log(1 - gamma) + log(self._mean(k, gamma, 1.0)) - self.epsilon
             total = float(np.logaddexp(total, np.logaddexp(inside, outside) - k * self.epsilon))
@@ -86,7 +86,7 @@ class FewPeriods:
 
     def _sign(self, g: float) -> int:
         def terms() -> Iterator[Term]:
-            # phi_k at b^k and psi_k at b^(k+1).
+            # phi_k belongs to b^k, and psi_k to b^(k+1).
             for k, rest in self._periods(self._at(0, 0.0)):
                 here = self._at(k, g)
                 yield k, log(g) + log(self._mean(k, 0.0, g, here)), -math.inf, math.inf

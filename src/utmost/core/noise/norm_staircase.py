@@ -314,7 +314,8 @@ def _scaled(points: fmpz_poly, u: NDArray[np.float64], level: Level, sensitivity
     q, left = math.exp(-epsilon), -math.expm1(-epsilon)
     total, slopes = np.zeros_like(u), np.polynomial.Polynomial(scaled)
     for i in range(degree + 1):
-        # Multiplied by left^(degree+1): at a small level the sums exceed the floats without this common factor.
+        # All sums are multiplied by left^(degree+1): at a small level they exceed the floats without this common
+        # factor.
         weight = float(_at(eulerian(i), q)) * left ** (degree - i) / math.factorial(i)
         total = total + slopes(u) * weight
         slopes = slopes.deriv()

@@ -101,7 +101,7 @@ class LaterPeriods:
         if (k, base) not in self.known:
             n = np.arange(math.ceil(_WIDEST / self.epsilon) + 2, dtype=np.float64)
             sizes = (k + 2 + n) * self.period
-            # The float after the point: a jump at the point counts.
+            # The cost is evaluated at the float after each point, so that a jump at the point counts.
             rises = self.cost(sizes if self.cost.integers else np.nextafter(sizes, math.inf)) - base
             rises = rises[np.isfinite(rises)]
             with np.errstate(divide="ignore"):

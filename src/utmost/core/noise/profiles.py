@@ -104,7 +104,7 @@ class Profile:
         D, r = self.period, self.step
         k, j = self.place(i)
         terms: dict[int, Fraction] = {}
-        # (T(i) - q) N by powers of alpha: a polynomial whose sign is decided exactly.
+        # (T(i) - q) N is a polynomial in alpha, and its sign is decided exactly.
         for n, c in ((k, D - j), (k + 1, j), (0, -q * (2 * r - 1)), (1, -q * (2 * (D - r) + 1))):
             terms[n] = terms.get(n, Fraction(0)) + c
         return sign(self.level, terms)
@@ -217,7 +217,7 @@ class RealProfile:
         powers, period, gamma = FloatPowers(self.level), nearest(self.period), nearest(self.gamma)
         normaliser, epsilon = float(self.normaliser(powers)), float(powers.epsilon.high)
         first = (0.5 - q) * (2 * normaliser / powers.complement)
-        # By logarithms, since q may be 10^-300, for which a loop over steps would not end.
+        # k comes from logarithms, since q may be 10^-300, for which a loop over steps would not end.
         k = np.maximum(np.floor(-np.log(2 * normaliser * q) / epsilon), 1.0)
         t = np.clip((1 - 2 * normaliser * q / powers.power(k)) / powers.complement, 0.0, 1.0)
         return np.asarray(period * np.where(2 * normaliser * q >= powers.b, first, (k - 1) + (gamma + t)))

@@ -298,7 +298,7 @@ def _nearest(
             return estimate, None
         far, inner = 2 * far, outer
         outer = depth(estimate + far * width)
-    # After a doubling, half of the width is inside.
+    # After a doubling, the inner half of the width is known to be inside.
     step, low, high, moved = far * width / _STEPS, 0 if far == 1 else _STEPS // 2, _STEPS, 0
     while high - low > 1:
         middle = low + round((high - low) * inner / (inner - outer))

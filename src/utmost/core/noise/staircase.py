@@ -105,7 +105,8 @@ def heuristic_gamma(epsilon: Number | Level | None = None, *, alpha: Number | No
 def _moment_bracket(level: Level, order: int, bits: int = 60) -> tuple[Fraction, Fraction]:
     """A bracket of relative width 2^-bits around the optimal gamma for |x|^order; from 0 if gamma underflows."""
     low, high = Fraction(0), Fraction(1, 2)
-    # Halving in rationals by the sign of a polynomial in alpha: no rounding decides on which side the optimum is.
+    # The bracket is halved in rationals by the sign of a polynomial in alpha: no rounding decides on which side the
+    # optimum is.
     while high - low > low / (1 << bits) and high > _LEAST_FLOAT:
         middle = (low + high) / 2 if low else high / 16
         # M(g) >= V(g) for |x|^m and g = p/q, multiplied by (m + 1)(g + b(1 - g))(1 - b)^m q^(m+1): an integer

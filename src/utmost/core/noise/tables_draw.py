@@ -362,7 +362,7 @@ def _cell_tail(tables: _Tables, size: int, t: int) -> ShellSeries:
     def over(m: int) -> int:
         if tables.exactly:
             return weighed(m, m)
-        if tables.is_joined:  # j = m and l = 0..m, and l = m and j = t + 1..m - 1
+        if tables.is_joined:  # shell m: j = m with l = 0..m, and l = m with j = t + 1..m - 1
             up = segment_sum(lambda l: weighed(m, l), m, degree)
             return up + (segment_sum(lambda s: weighed(first + s, m), m - first - 1, degree) if m > first else 0)
         return segment_sum(lambda s: weighed(first + s, m - first - s), m - first, degree)

@@ -322,7 +322,7 @@ def _many(distribution: Profile | IntegerDistribution, plan: SamplingPlan) -> In
             if period == 1
             else StaircaseSampler(ratio, period, distribution.step, plan)
         )
-    # Imported only for distributions of the user.
+    # This module is imported only for distributions of the user.
     from utmost.core.sampling.tail_sampler import TailSampler
 
     return TailSampler(distribution, plan)

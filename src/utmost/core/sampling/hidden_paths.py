@@ -215,7 +215,7 @@ class HiddenPaths:
     def float_cells(
         self, points: "GridPoints", target: _Target, start: int, stop: int
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The cells of some points by floats with bounds, and which of the cells are certain."""
+        """Cells of the points ``start`` to ``stop`` - 1, by floats with bounds, and whether each is certain."""
         with np.errstate(all="ignore"):
             noise, sure = self._float_noise(target, np.arange(start, stop, dtype=np.uint64))
             steps = Balls.between(*target.steps(_FIRST_BITS))

@@ -90,7 +90,7 @@ class _ManyBridge:
 
     def draw(self, difference: Integers, randomness: Randomness) -> Integers:
         inward, mark = self._marked.draw(difference.size, randomness)
-        # Drawn for all, although few need this number, so that the time does not depend on the marks.
+        # This number is drawn for all, although few need it, so that the time does not depend on the marks.
         outward, _ = self._rise.draw(difference.size, randomness)
         size = np.abs(difference)
         # The smallest type that holds the sum of any two of these numbers, and its negative.

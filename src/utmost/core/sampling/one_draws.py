@@ -183,7 +183,7 @@ def _pair(distribution: TablesDraw, m: int, word: WordSource) -> tuple[int, int]
     if not distribution.is_joined:
         j = _on_segment(lambda j: distribution.shell_points(j, m - j), m, distribution.degree, word)
         return j, m - j
-    # Both (m, s) and (s, m), but (m, m) once.
+    # Shell m has both (m, s) and (s, m) for each s < m, but (m, m) once.
     while True:
         s = _on_segment(lambda s: distribution.shell_points(m, s), m, distribution.degree, word)
         is_turned = one_below(2, word) == 1

@@ -28,7 +28,7 @@ def axis_facts(axis: Axis) -> Any:
     if axis.column is not None:
         extras["column"] = axis.column
     if axis.edges is not None:
-        # The labels of open ends, unless they are the default labels of listed edges.
+        # Open ends have their labels here, unless these are the default labels of listed edges.
         label_of = whole_label if axis.whole else open_label
         last = len(axis.edges) - 2
         ends = {"below": (0, axis.edges[0] == -inf), "above": (last, axis.edges[-1] == inf)}

@@ -50,7 +50,7 @@ def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZe
         births = period_reader(axis.births, name, spelling)
 
         def ages(column: Any) -> NDArray[np.int64]:
-            # Ages are counted from the last birth date back; later birth dates are outside.
+            # The last birth dates are the youngest ages, so positions are reversed. Later birth dates are outside.
             places = births(column)
             is_group = (places >= 0) & (places < axis.declared)
             return np.where(is_group, axis.declared - 1 - places, places)

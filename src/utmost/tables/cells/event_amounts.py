@@ -106,7 +106,7 @@ def _plain(column: Any, step: Fraction) -> tuple[Any, Fraction]:
         numbers = np.asarray(column.to_numpy(zero_copy_only=False))
         return (numbers.astype(np.float64) if kinds.is_floating(column.type) else numbers), step
     if column.null_count == 0 and kinds.is_decimal128(column.type) and len(column):
-        # In units of the last digit, if 64 bits suffice
+        # The numbers are returned in units of the last digit, if 64 bits suffice.
         whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
         pieces = whole.chunks if hasattr(whole, "chunks") else [whole]
         words = [np.frombuffer(part.buffers()[1], "<i8").reshape(-1, 2)[part.offset :][: len(part)] for part in pieces]

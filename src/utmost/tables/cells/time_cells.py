@@ -76,7 +76,7 @@ def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceRea
             is_typed = hasattr(column, "dictionary_encode") or getattr(column, "dtype", np.dtype(object)).kind != "O"
             return by_cell(column, axis, name, place) if is_typed else _places_one_by_one(column, place)
         starts, length, gone = times
-        # Only finite edges are counted, so a first edge at minus infinity shifts the places.
+        # Only finite edges are counted, so a first edge at minus infinity shifts the positions.
         places = before(starts) - (edges[0] != -np.inf)
         if (finite % length).any() and (places != before(starts + (length - 1)) - (edges[0] != -np.inf))[~gone].any():
             raise _too_long(axis, name)

@@ -57,12 +57,11 @@ class DuckRelation(LocalFrame):
         columns = []
         for name in names:
             quoted = '"' + name.replace('"', '""') + '"'
-            is_text = kinds[name] in ("VARCHAR", "UUID") or kinds[name].startswith("ENUM")  # to Arrow, a UUID is text
+            is_text = kinds[name] in ("VARCHAR", "UUID") or kinds[name].startswith("ENUM")  # Arrow gets a UUID as text
             columns.append(f"{quoted}::VARCHAR COLLATE C AS {quoted}" if is_text else quoted)
         return DuckRelation(self.native.project(", ".join(columns)))
 
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
-        """The relation of the mapped rows."""
         self.check_mapped()
         stream = _Stream(self.native, WithConstants(work, schema, constants), schema)
         return stream.home.from_arrow(stream)

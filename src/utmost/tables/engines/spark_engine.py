@@ -36,7 +36,6 @@ class SparkRows:
         return convert(self.native.schema, **zone)
 
     def select(self, names: Sequence[str]) -> "SparkRows":
-        """The dataframe with only these columns."""
         check_no_pattern(names)
         return SparkRows(self.native.select(*map(_ticked, names)))
 

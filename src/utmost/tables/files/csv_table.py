@@ -163,13 +163,11 @@ def _chosen(table: CsvTable, body: Iterable[list[str]], released: Mapping[str, C
 
 
 def register() -> None:
-    """Register the adapter of CSV tables."""
     adapters.register(_CsvAdapter())
 
 
 class _CsvAdapter:
     def knows(self, table: Any) -> bool:
-        """Whether the table was read by `read`."""
         return isinstance(table, CsvTable)
 
     def names(self, table: CsvTable) -> list[str]:

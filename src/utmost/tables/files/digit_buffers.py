@@ -32,7 +32,7 @@ def digits(column: NDArray[np.int64], end: bytes = b"") -> tuple[Bytes, Offsets,
 
 
 def joined(buffer: Bytes, starts: Offsets, lengths: Offsets) -> Bytes:
-    """Join pieces of a buffer."""
+    """Join the pieces of a buffer with these starts and lengths."""
     ends = np.cumsum(lengths)
     index = np.repeat(starts - (ends - lengths), lengths)
     index += np.arange(index.size)

@@ -226,7 +226,7 @@ class _Utf8(io.RawIOBase):
 
     def __init__(self, content: Any, stored: BinaryIO, encoding: str, where: str, header: bytes) -> None:
         self._content, self._stored, self._encoding, self._where, self._rest = content, stored, encoding, where, header
-        self._is_headed = bool(header)  # then a byte order mark is not at the beginning, and is removed here
+        self._is_headed = bool(header)  # then a byte order mark can follow the header, and is removed here
         self._decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
 
     def readable(self) -> bool:
@@ -246,7 +246,9 @@ class _Utf8(io.RawIOBase):
                 if self._is_headed and read:
                     self._rest, self._is_headed = self._rest.removeprefix(codecs.BOM_UTF8), False
             except _errors_of_damaged_files() as error:
-                if isinstance(error, OSError) and error.errno is not None:  # of the disk; bz2 names no number
+                if (
+                    isinstance(error, OSError) and error.errno is not None
+                ):  # an error of the disk; errors of bz2 have no number
                     raise
                 required = "a compressed file must be well formed"
                 raise BadTable(required, came="what cannot be unpacked", where=self._where) from None

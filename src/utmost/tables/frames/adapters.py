@@ -64,7 +64,6 @@ class _Columns(TableAdapter):
     """The adapter of dicts from name to column: a list stays a list, and an array an array."""
 
     def knows(self, table: Any) -> bool:
-        """Whether the table is a mapping."""
         return isinstance(table, Mapping)
 
     def names(self, table: Any) -> list[str]:

@@ -30,7 +30,7 @@ _MARGIN = "_margin"
 class PandasShape:
     """The names of a frame's index levels and columns, as text."""
 
-    levels: tuple[str, ...]  # names of the levels of its index; empty if the index numbers the rows
+    levels: tuple[str, ...]  # names of the index levels; empty if the index numbers the rows
     columns: Mapping[str, Hashable]  # each column's name, by the name as text
 
     @classmethod
@@ -69,7 +69,7 @@ class _PandasAdapter(adapters.TableAdapter):
 
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
         cells = _cells(_frame(table), name)
-        # An array if all cells are numbers, else a list whose missing cells are None.
+        # This is an array if all cells are numbers, else a list whose missing cells are None.
         cells = cells if most is None else cells[:most]
         if is_categorical(cells):
             return cells_of_categories(cells)
