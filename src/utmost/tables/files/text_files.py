@@ -246,9 +246,7 @@ class _Utf8(io.RawIOBase):
                 if self._is_headed and read:
                     self._rest, self._is_headed = self._rest.removeprefix(codecs.BOM_UTF8), False
             except _errors_of_damaged_files() as error:
-                if (
-                    isinstance(error, OSError) and error.errno is not None
-                ):  # an error of the disk; errors of bz2 have no number
+                if isinstance(error, OSError) and error.errno is not None:  # of the disk: bz2 sets no errno
                     raise
                 required = "a compressed file must be well formed"
                 raise BadTable(required, came="what cannot be unpacked", where=self._where) from None
