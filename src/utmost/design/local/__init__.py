@@ -1,1 +1,1 @@
-"""The local model: clients randomise their categories or words themselves, and the collector estimates counts."""
+"""Draw reports in the local model, where clients randomise their categories or words, and estimate counts from them."""

@@ -1,4 +1,4 @@
-r"""Reports of several attributes: of all, each with a part of epsilon, or of one random attribute with all of epsilon.
+r"""Report several attributes: all with a part of epsilon each, or one random attribute with all of epsilon.
 
 Let m be the number of attributes, and V_j(epsilon) the sum of the variances of the counts of attribute j, per client.
 *Sharing* epsilon has the total variance sum_j V_j(epsilon/m). *Sampling* attribute j with probability s_j,
@@ -6,8 +6,8 @@ independently of the values, has
 
 .. math:: \sum_j \frac{V_j(\epsilon) + 1}{s_j} - 1,
 
-because counts are multiplied by 1/s_j: the estimate of the client's own category has the second moment
-(variance + 1)/s_j, that of another category variance/s_j. The best s_j are proportional to sqrt(V_j + 1). For small
+because counts are multiplied by 1/s_j: one client's estimate for the own category has the second moment
+(variance + 1)/s_j, and for another category variance/s_j. The best s_j are proportional to sqrt(V_j + 1). For small
 epsilon, V is about 1/epsilon^2, so sharing multiplies each variance by m^2 and sampling by m; for large epsilon, the
 random choice of the attribute adds more variance than the report.
 """
@@ -40,12 +40,12 @@ _STEPS = 1 << 20
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AttributeReports(Display):
-    """A way to report several attributes, such that everything a client sends satisfies one level.
+    """A method to report several attributes such that all that a client sends together satisfies one level.
 
     Attributes:
-        reports: Report of each attribute.
+        reports: Kind of report of each attribute.
         chances: Probability that a client reports each attribute; all 1 if every client reports all attributes.
-        level: Level of everything that a client sends.
+        level: Level of all that a client sends together.
     """
 
     reports: tuple[CategoryReport, ...]
@@ -59,7 +59,7 @@ class AttributeReports(Display):
 
     @property
     def variance(self) -> float:
-        """The sum of the variances of the counts of all categories of all attributes, per client."""
+        """The sum of the variances of the estimated counts of all categories of all attributes, per client."""
         pairs = zip(self.reports, self.chances, strict=True)
         return float(sum((exact(how.variance) + 1) / chance - 1 for how, chance in pairs))
 
@@ -104,8 +104,8 @@ class AttributeReports(Display):
             clients: Number of all clients, including those who reported another attribute.
         """
         clients = integer(clients, "clients")
-        place = natural(attribute, "attribute", 0, len(self.reports) - 1)
-        how, chance = self.reports[place], float(self.chances[place])
+        index = natural(attribute, "attribute", 0, len(self.reports) - 1)
+        how, chance = self.reports[index], float(self.chances[index])
         estimates = CategoryCounts.of(reports, how).estimates(how) / chance
         own, other = how.variances
         true = np.clip(estimates, 0, clients)
@@ -116,16 +116,16 @@ class AttributeReports(Display):
 def best_attributes(
     categories: Iterable[int], epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> AttributeReports:
-    """Return the better of two ways to report several attributes: all with a part of epsilon, or one with all of it.
+    """Return the better of two methods to report attributes: all with a part of epsilon each, or one with all of it.
 
     Args:
         categories: Number of categories of each attribute.
-        epsilon, alpha: Level of everything that a client sends; give one of the two (alpha = exp(-epsilon)).
+        epsilon, alpha: Level of all that a client sends together; give one of the two (alpha = exp(-epsilon)).
 
     Raises:
         NotALevel, OutOfRange: for an invalid level, an empty list, and fewer than two categories.
 
-    Another way than these two may have less error.
+    Another method than these two may have a smaller error.
 
     >>> [best_attributes([4, 4, 4], epsilon).is_sampled for epsilon in (1, 12)]
     [True, False]

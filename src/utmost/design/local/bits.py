@@ -1,10 +1,10 @@
-"""Randomised response to bits: the maps f and g of [koufogiannis2015], their coupling, draws, and changes of level.
+"""Draw randomised responses to bits, and relax or tighten them to another level without additional loss.
 
-**Two responses to one bit with the total privacy loss of the response at the higher epsilon.**
+**Two responses to one bit can have the total privacy loss of the response at the higher epsilon.**
 
-The response at the lower epsilon is a function of the response at the higher epsilon and independent randomness, so it
-reveals nothing new. This is possible if and only if the one at the lower epsilon is a refinement of the other, and then
-the joint distribution is unique.
+Then the response at the lower epsilon is a function of the response at the higher epsilon and independent randomness,
+so it reveals nothing new. This is possible if and only if the response at the lower epsilon is a refinement
+(post-processing) of the other response, and then the joint distribution is unique. Source: [koufogiannis2015].
 """
 
 from collections.abc import Sequence
@@ -38,12 +38,13 @@ _SHARE_STEPS = 1 << 60
 
 def draw_bits(states: NDArray[np.uint8], chances: Sequence[Fraction | Real], randomness: Randomness) -> Bits:
     """Draw an independent bit for each state k, which is 1 with probability ``chances[k]``, in about 4 ns."""
-    # Bits of a uniform U are drawn until they decide which of the chances are above U. The result is [U < own chance].
-    # The number of bits drawn does not depend on the states.
+    # Draw bits of a uniform number U until they decide which of the chances are above U. The result is [U < own
+    # chance]. The number of bits drawn does not depend on the states.
     reals = [partial(Interval.of, chance) if isinstance(chance, Fraction) else chance for chance in chances]
     order = sorted(range(len(reals)), key=lambda k: reals[k](_SORTING_BITS).middle)
     passed = Categorical(lambda bits: [reals[k](bits) for k in order], word_bits=_WORD_BITS, lookup=True)
-    # is_one[k, j]: whether U, which is at or above j of the chances in ascending order, is below the chance of state k.
+    # is_one[k, j] says whether U is below the chance of state k, if U is at or above j of the chances, in ascending
+    # order.
     is_one = np.array([[j <= order.index(k) for j in range(len(order) + 1)] for k in range(len(order))]).reshape(-1)
     drawn = np.empty(states.shape, np.bool_)
     flat, row = drawn.reshape(-1), states.reshape(-1)
@@ -62,15 +63,15 @@ def as_bits(values: object, name: str) -> Bits:
     # The message describes wrong bits by their type or by the position of the first one, never by a value.
     came = f"an array of {array.dtype}" if array.dtype.kind not in "iu" else None
     if came is None and array.size and not 0 <= array.min() <= array.max() <= 1:
-        place = np.unravel_index(int(np.argmax((array < 0) | (array > 1))), array.shape)
-        came = f"another integer at [{', '.join(map(str, place))}]"
+        index = np.unravel_index(int(np.argmax((array < 0) | (array > 1))), array.shape)
+        came = f"another integer at [{', '.join(map(str, index))}]"
     if came is not None:
         raise NotANumber(f"{name} must be made of bits, 0 and 1", came=came)
     return array.astype(np.bool_)
 
 
 def check_same_shape(bits: Bits, responses: Bits) -> None:
-    """Check that there is one response for each bit."""
+    """Raise OutOfRange unless there is one response for each bit."""
     if bits.shape != responses.shape:
         raise OutOfRange(
             "bits and responses must have the same shape",
@@ -113,7 +114,7 @@ class BitResponse:
 
     @classmethod
     def permanent(cls, a: Number) -> "BitResponse":
-        """Return the map f: a fair coin with probability ``a``, else the bit itself.
+        """Return the map f: the response is a fair coin with probability ``a``, and the bit otherwise.
 
         Raises:
             OutOfRange: unless 0 < a < 1.
@@ -152,7 +153,7 @@ class BitResponse:
         return self.one if bit else self.zero
 
     def then(self, after: "BitResponse") -> "BitResponse":
-        """Return the response ``after`` applied to this response.
+        """Return the response that applies ``after`` to this response.
 
         >>> BitResponse.permanent("1/2").then(BitResponse("3/4", "1/2"))
         BitResponse(one=Fraction(11, 16), zero=Fraction(9, 16))
@@ -167,9 +168,9 @@ class BitResponse:
         return Level.of_alpha(min(self.zero / self.one, (1 - self.one) / (1 - self.zero)))
 
     def level_of_value(self, hashes: int) -> Level:
-        """Return the level of a value that sets ``hashes`` bits of a Bloom filter, against any other such value.
+        """Return the level of a value that sets ``hashes`` bits of a Bloom filter, compared with any other such value.
 
-        Changing the value changes at most ``hashes`` bits from 1 to 0 and as many from 0 to 1, so epsilon is
+        Another value changes at most ``hashes`` bits from 1 to 0 and as many from 0 to 1, so epsilon is
         hashes (ln(one/zero) + ln((1-zero)/(1-one))).
 
         >>> BitResponse.permanent("1/2").level_of_value(2)
@@ -180,12 +181,12 @@ class BitResponse:
 
     @property
     def channel(self) -> Channel:
-        """The response as a channel from bits 0 and 1 to responses 0 and 1."""
+        """The channel from bits 0 and 1 to responses 0 and 1."""
         return Channel([[1 - self.zero, self.zero], [1 - self.one, self.one]])
 
 
 PairDistribution = dict[tuple[int, int], Fraction]
-"""P(lower = z1, higher = z2) by (z1, z2)."""
+"""The probabilities P(lower = z1, higher = z2), by (z1, z2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +198,7 @@ class Coupling:
     .. math:: k_0 = \frac{g_1 b_2 - b_1 g_2}{b_2 - g_2} \text{ for } z_2 = 0, \qquad
         k_1 = \frac{b_1 (1 - g_2) - g_1 (1 - b_2)}{b_2 - g_2} \text{ for } z_2 = 1.
 
-    For the map f with a1 > a2, z1 = z2 with probability (1 - a1)/(1 - a2), else z1 is a fair coin.
+    For the map f with a1 > a2, z1 equals z2 with probability (1 - a1)/(1 - a2), and is a fair coin otherwise.
 
     Args:
         lower: Distribution of z1.
@@ -230,13 +231,13 @@ class Coupling:
             )
 
     def lower_given(self, higher: int) -> Fraction:
-        """Return P(lower = 1 | higher), which does not depend on the bit."""
+        """Return P(lower = 1 | higher) for a value of ``higher``; it does not depend on the bit."""
         (b1, g1), (b2, g2) = (self.lower.one, self.lower.zero), (self.higher.one, self.higher.zero)
         spread = b2 - g2
         return (b1 * (1 - g2) - g1 * (1 - b2)) / spread if higher else (g1 * b2 - b1 * g2) / spread
 
     def higher_given(self, bit: int, lower: int) -> Fraction:
-        """Return P(higher = 1 | lower) for a bit, by Bayes' rule; `relax` draws with it."""
+        """Return P(higher = 1 | lower) for a bit and a value of ``lower``, by Bayes' rule; `relax` draws with it."""
         distribution = self.joint(bit)
         return distribution[lower, 1] / (distribution[lower, 0] + distribution[lower, 1])
 
@@ -250,7 +251,9 @@ class Coupling:
 
 
 def between(lower: BitResponse, middle: BitResponse, higher: BitResponse) -> list[Fraction]:
-    """Return P(middle = 1 | higher = z2, lower = z1) at index 2 z2 + z1: a response between two others.
+    """Return the probabilities of a response between two known ones: P(middle = 1 | higher = z2, lower = z1).
+
+    The probability for z2 and z1 has the index 2 z2 + z1.
 
     >>> f = BitResponse.permanent
     >>> [str(p) for p in between(f("1/2"), f("1/4"), f("1/8"))]
@@ -263,15 +266,15 @@ def between(lower: BitResponse, middle: BitResponse, higher: BitResponse) -> lis
     chances = []
     for z2, z1 in product((0, 1), repeat=2):
         chance = inner.lower_given(z2)
-        ways = ((1 - chance, outer.lower_given(0)), (chance, outer.lower_given(1)))
-        both_zero, both_one = (way * (lower_chance if z1 else 1 - lower_chance) for way, lower_chance in ways)
-        # A pair of probability 0 for both bits may have any conditional probability.
+        cases = ((1 - chance, outer.lower_given(0)), (chance, outer.lower_given(1)))
+        both_zero, both_one = (weight * (lower_chance if z1 else 1 - lower_chance) for weight, lower_chance in cases)
+        # If the pair (z1, z2) has probability 0 for both bits, its conditional probability is arbitrary.
         chances.append(both_one / (both_zero + both_one) if both_zero + both_one else Fraction(z2))
     return chances
 
 
 def largest_bit_ratio(distribution_of_zero: PairDistribution, distribution_of_one: PairDistribution) -> Fraction:
-    """Return the largest ratio of the two distributions, in either direction: exp(epsilon) of a pair of responses.
+    """Return exp(epsilon) of a pair of responses: the largest ratio of the two distributions, in either direction.
 
     >>> pair = Coupling(BitResponse.permanent("1/2"), BitResponse.permanent("1/4"))
     >>> largest_bit_ratio(pair.joint(0), pair.joint(1))
@@ -295,7 +298,7 @@ def largest_bit_ratio(distribution_of_zero: PairDistribution, distribution_of_on
 
 
 def respond(bits: Any, response: BitResponse, *, randomness: Randomness | None = None) -> Bits:
-    """Draw a new response to each bit: a permanent response, or a report of a memoised response.
+    """Draw a new response to each bit: a permanent response to a true bit, or a report of a permanent response.
 
     Args:
         bits: Array of 0 and 1, of any shape.
@@ -345,7 +348,7 @@ def relax(
 def tighten(
     responses: Any, from_response: BitResponse, to_response: BitResponse, *, randomness: Randomness | None = None
 ) -> Bits:
-    """Draw responses at a lower epsilon from responses at a higher one, without the bits.
+    """Draw responses at a lower epsilon from responses at a higher one; this needs no bits and costs no privacy.
 
     Raises:
         OutOfRange: if ``to_response`` is no refinement of ``from_response``.
@@ -358,7 +361,7 @@ def tighten(
 
 
 def given_both(bits: Any, responses: Any, chances: Sequence[Fraction | Real], randomness: Randomness | None) -> Bits:
-    """Draw a response for each bit and earlier response, which is 1 with probability chances[2 bit + response]."""
+    """Draw a response that is 1 with probability chances[2 bit + response], for each bit and earlier response."""
     true, reported = as_bits(bits, "bits"), as_bits(responses, "responses")
     check_same_shape(true, reported)
     return draw_bits(true.view(np.uint8) * np.uint8(2) + reported, chances, secure(randomness))

@@ -1,4 +1,4 @@
-r"""Small families of blocks that contain all pairs of categories equally often; a report is the number of a block.
+r"""Find small balanced families of blocks (sets of categories), so that the index of a block is a short report.
 
 **Balance.** Blocks B of d of k categories, with weights w_B that sum to 1, are *balanced* if for every two categories
 x, y
@@ -7,13 +7,14 @@ x, y
 
 Then the blocks with a given category have the total weight d/k. All sets of d categories are a balanced family. Reports
 from any balanced family are as informative as reports from all sets, because estimates and variances depend only on
-pairs: proofs/theory/local-protocols.md.
+pairs of categories: proofs/theory/local-protocols.md.
 
-**A small family.** Categories are the residues modulo k. A family consists of a few *bases* A_i, multiplied by some
-units u and shifted by every residue. It is balanced if for each difference the weighted number of pairs in the u A_i
+**A small family.** Categories are the residues modulo k. The blocks are a few *bases* A_i, multiplied by some units u
+and shifted by every residue. The family is balanced if for each difference the weighted number of pairs in the u A_i
 with this difference is d(d-1)/(k-1). Multipliers make the differences of one orbit equally frequent, so there is one
-equation for each orbit. Weights of random bases that satisfy all equations are a vertex of a linear program, so there
-are at most as many bases as equations. For a prime k one base is enough, and there are k(k-1)/2 blocks.
+equation for each orbit of differences. Weights of random bases that satisfy all equations are a vertex of a linear
+program, so at most as many bases are needed as there are equations. For a prime k one base is enough, with k(k-1)/2
+blocks.
 
 Source: [park2023] (block designs), [gentle2025] (nothing else is optimal), [pan2026] (at most k(k-1)/2 + 1 weighted
 blocks suffice).
@@ -43,23 +44,23 @@ _MOST_CATEGORIES = 1 << 15
 _MANY_CATEGORIES = 1024
 _FEW_CLASSES, _MANY_CLASSES = 128, 300
 _BATCHES, _SPARE = 3, 40
-# If balance is this many deviations from the mean of random bases, it is hardly ever a mixture of the bases tried.
+# If balance is more standard deviations than this from the mean of random bases, no mixture of them is expected.
 _MOST_DEVIATIONS = 2.0
 
 Group = frozenset[int]
-"""A group of units modulo k."""
+"""A multiplicative group of units modulo k."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BlockFamily(Display):
-    """A balanced family of blocks, made from bases by multiplying and shifting modulo k; balance is checked exactly.
+    """A balanced family of blocks, made from bases by multiplications and shifts modulo k; balance is checked exactly.
 
     With r multipliers, block (i r + j) k + b consists of the categories (u_j a + b) mod k for all a in base i.
 
     Args:
         categories: k >= 2.
         size: d, from 1 to k - 1.
-        multipliers: Units u_j modulo k.
+        multipliers: Units u_j modulo k, by which bases are multiplied.
         bases: Bases, each of d different residues.
         weights: Positive weights of the bases with sum 1; all blocks of one base are equally likely.
 
@@ -96,15 +97,15 @@ class BlockFamily(Display):
         if len(weights) != len(bases) or sum(weights) != 1 or min(weights) <= 0:
             came = f"{len(weights)} weights with sum {sum(weights)} for {len(bases)} bases"
             raise OutOfRange("each base must have a positive weight, and weights must sum to 1", came=came)
-        # Balance: all differences have the same weighted number of pairs.
+        # The family is balanced if all differences have the same weighted number of pairs.
         shifts, inverses = np.arange(k), [pow(u, -1, k) for u in multipliers]
         sums = []
         for base in bases:
             pairs = differences(base, k)
             sums.append(sum((pairs[inverse * shifts % k] for inverse in inverses), np.zeros(k, np.int64))[1:])
-        wanted = Fraction(d * (d - 1), k - 1) * len(multipliers)
+        required_sum = Fraction(d * (d - 1), k - 1) * len(multipliers)
         columns = np.unique(np.array(sums), axis=1).T.tolist()
-        if any(sum(w * c for w, c in zip(weights, column, strict=True)) != wanted for column in columns):
+        if any(sum(w * c for w, c in zip(weights, column, strict=True)) != required_sum for column in columns):
             remedy = "Make a family with balanced_family(categories, size)."
             required = "the blocks with two categories must have the same total weight for all pairs of categories"
             raise OutOfRange(required, came="different weights", where="family", remedy=remedy)
@@ -116,17 +117,17 @@ class BlockFamily(Display):
 
     @property
     def bits(self) -> int:
-        """The length of the number of a block, in bits."""
+        """The length of the index of a block, in bits."""
         return (self.count - 1).bit_length()
 
     def block(self, number: int) -> tuple[int, ...]:
-        """Return the categories of a block, ascending."""
+        """Return the categories of the block with an index, ascending."""
         base, at, shift = self.parts(natural(number, "number", 0, self.count - 1))
         u = self.multipliers[at]
         return tuple(sorted((u * a + shift) % self.categories for a in self.bases[base]))
 
     def parts(self, numbers: Any) -> tuple[Any, Any, Any]:
-        """Return the base, the index of the multiplier, and the shift of blocks, from their numbers."""
+        """Return, for the indices of blocks, the index of the base, the index of the multiplier, and the shift."""
         group, shift = numbers // self.categories, numbers % self.categories
         return group // len(self.multipliers), group % len(self.multipliers), shift
 
@@ -136,7 +137,7 @@ class BlockFamily(Display):
         return ((self.weights[number // share] / share, self.block(number)) for number in range(self.count))
 
     def least_common(self, other: "BlockFamily") -> int:
-        """Return the smallest number of categories that a block of this family shares with a block of the other."""
+        """Return the least number of common categories of a block of this family and a block of another family."""
         k, theirs = self.categories, np.fft.rfft(_multiplied(other))
         return min(
             int(np.rint(np.fft.irfft(spectrum.conj() * theirs, k)).min()) for spectrum in np.fft.rfft(_multiplied(self))
@@ -144,14 +145,14 @@ class BlockFamily(Display):
 
 
 def _multiplied(family: BlockFamily) -> NDArray[np.float64]:
-    """Return the indicator vectors of the multiplied bases, one row each."""
+    """Return the indicator vectors of all multiplied bases, one in each row."""
     k = family.categories
     return np.array([_indicator([u * a % k for a in base], k) for base in family.bases for u in family.multipliers])
 
 
 @lru_cache(maxsize=8)
 def indicators(family: BlockFamily) -> NDArray[np.bool_]:
-    """Return a mask of the residues of each base, (bases, k)."""
+    """Return the indicator vectors of the bases, (bases, k)."""
     return np.array([_indicator(base, family.categories) for base in family.bases], np.bool_)
 
 
@@ -162,14 +163,14 @@ def _indicator(base: Iterable[int], categories: int) -> NDArray[np.float64]:
 
 
 def differences(base: Sequence[int], categories: int) -> NDArray[np.int64]:
-    """Return the number of ordered pairs of a base with each difference, (k,)."""
-    # The Fourier transform in floats is accurate: the numbers are below 2^15, and the error is far below 1/2.
+    """Return, for each difference modulo k, the number of ordered pairs of a base with this difference, (k,)."""
+    # The Fourier transform in floats is exact after rounding: numbers are below 2^15, and errors are far below 1/2.
     spectrum = np.abs(np.fft.rfft(_indicator(base, categories))) ** 2
     return np.rint(np.fft.irfft(spectrum, categories)).astype(np.int64)
 
 
 def balanced_family(categories: int, size: int) -> BlockFamily:
-    """Return a balanced family of about k(k-1)/2 or fewer blocks of d of k categories.
+    """Return a balanced family of at most about k(k-1)/2 blocks, each of d of k categories.
 
     The search for bases is deterministic, but may differ between versions of this library, so clients and collector
     must share the family itself.
@@ -200,7 +201,7 @@ def _balanced_family(k: int, d: int) -> BlockFamily:
     if d == 1:
         return BlockFamily(k, 1, (1,), ((0,),), (Fraction(1),))
     if d == 2:
-        # All pairs, by distance around the circle; the distance k/2 has half as many pairs.
+        # One base for each distance of two categories around the circle; the distance k/2 has half as many pairs.
         halves = range(1, k // 2 + 1)
         pairs = tuple(Fraction(1 if 2 * x == k else 2, k - 1) for x in halves)
         return BlockFamily(k, 2, (1,), tuple((0, x) for x in halves), pairs)
@@ -218,8 +219,8 @@ def _balanced_family(k: int, d: int) -> BlockFamily:
 
 
 def _groups_to_try(k: int) -> list[tuple[Group, Group]]:
-    """Return pairs: the multipliers, and a subgroup that maps bases to themselves; small programs come first."""
-    # Groups of units: those with one generator, and those of all powers with one exponent.
+    """Return pairs of groups of units to try, (multipliers, stabiliser); those with small programs come first."""
+    # Try the groups with one generator, and the groups of all powers with one exponent.
     units = [u for u in range(1, k) if gcd(u, k) == 1]
     found = {frozenset({1}), frozenset(units)}
     for unit in units[:64]:
@@ -244,12 +245,12 @@ def _groups_to_try(k: int) -> list[tuple[Group, Group]]:
 
 
 def _with_negatives(group: Group, k: int) -> Group:
-    """Return the group with -1, because a base and its negative have the same differences."""
+    """Return the units u and -u for all u of a group; a base and its negative have the same differences."""
     return group | {-u % k for u in group}
 
 
 def _orbit_numbers(k: int, group: Group) -> NDArray[np.int64]:
-    """Return the number of the orbit of each residue under the group and -1; the orbit of 0 is {0}."""
+    """Return, for each residue, the index of its orbit under the group and -1; the orbit of 0 is {0}."""
     members, numbers, last = np.array(sorted(_with_negatives(group, k))), np.full(k, -1), -1
     for x in range(k):
         if numbers[x] < 0:
@@ -260,7 +261,7 @@ def _orbit_numbers(k: int, group: Group) -> NDArray[np.int64]:
 def _balanced_mixture(
     k: int, d: int, multipliers: Group, stabiliser: Group
 ) -> list[tuple[tuple[int, ...], Fraction]] | None:
-    """Return bases that the stabiliser maps to themselves, with weights that make all differences equally frequent."""
+    """Return bases that the stabiliser maps to themselves, with weights that balance the family; else None."""
     classes = _orbit_numbers(k, multipliers)[1:] - 1
     sizes = np.bincount(classes)
     wanted: Floats = sizes * np.float64(d * (d - 1) / (k - 1))
@@ -274,7 +275,7 @@ def _balanced_mixture(
             pairs = np.bincount(classes, weights=differences(base, k)[1:]).astype(np.int64)
             bases.setdefault(tuple(pairs.tolist()), base)
         table: Floats = np.array(list(bases), np.float64).T
-        # If balance is far from the mean of the bases, a mixture is unlikely; stopping only saves time.
+        # If balance is far from the mean of the bases, no mixture is expected, and stopping saves time.
         middle = table.mean(axis=1)
         spread, offset = (table - middle[:, None]) / np.sqrt(table.shape[1]), wanted - middle
         # Ignore directions in which the bases differ only by rounding.
@@ -290,7 +291,7 @@ def _balanced_mixture(
 def _vertex_weights(
     table: NDArray[np.int64], sizes: NDArray[np.int64], each: Fraction
 ) -> list[tuple[int, Fraction]] | None:
-    """Return exact weights >= 0 with table @ weights = each * sizes, at a vertex that floats find; else None."""
+    """Return positive weights, by index, with table @ weights = each * sizes, exactly; None if floats find none."""
     wanted = sizes * float(each)
     scale = 1 / np.sqrt(wanted + 1)
     (rows, columns), bounds = np.indices(table.shape), wanted * scale
@@ -302,11 +303,11 @@ def _vertex_weights(
         primal = solve(program).primal
     except (Infeasible, SolverFailed):
         return None
-    chosen = np.flatnonzero(primal > 1e-9)  # floats give only the support; the weights are solved exactly
+    chosen = np.flatnonzero(primal > 1e-9)  # floats find only the support; the weights are computed exactly
     equations = objects(Fraction(int(v)) for v in table[:, chosen].ravel()).reshape(-1, len(chosen))
     right = as_array([each * int(size) for size in sizes]).reshape(-1, 1)
     independent_rows, independent_columns = independent(equations)
-    # Floats found no vertex, or the exact weights are not a solution.
+    # Give up if floats found no vertex.
     if len(independent_columns) < len(chosen):
         return None
     square = solve_lifted(equations[independent_rows], right[independent_rows])[:, 0].tolist()
@@ -317,12 +318,12 @@ def _vertex_weights(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OrbitUnions:
-    """Random unions of orbits of residues that have d members in total."""
+    """A sampler of random unions of orbits of residues with d members in total."""
 
-    orbits: dict[int, list[list[int]]]
-    reachable: list[set[int]]
-    size: int
-    share: float
+    orbits: dict[int, list[list[int]]]  # the orbits of each length
+    reachable: list[set[int]]  # for each length, the numbers of members that this and later lengths can make up
+    size: int  # d
+    share: float  # d / k
 
     @classmethod
     def of(cls, k: int, group: Group, d: int) -> "_OrbitUnions":
@@ -353,7 +354,7 @@ class _OrbitUnions:
         left, union = self.size, list[list[int]]()
         for (length, same), later in zip(self.orbits.items(), self.reachable[1:], strict=True):
             numbers = [n for n in range(min(len(same), left // length) + 1) if left - n * length in later]
-            # The logarithm of the probability of n successes in len(same) trials.
+            # Compute the logarithm of the probability of n successes in len(same) trials.
             each = []
             for n in numbers:
                 ways = lgamma(len(same) + 1) - lgamma(n + 1) - lgamma(len(same) - n + 1)

@@ -1,4 +1,4 @@
-"""Short reports of categories: the number of a block of a balanced family, drawn in a few steps for every k."""
+"""Draw short reports of categories: a report is the index of a block, a set from a small balanced family."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -25,17 +25,17 @@ from utmost.design.local.categories import CategoryReport, best_size, chance_ins
 from utmost.errors import OutOfRange
 
 BlockNumbers = NDArray[np.int64]
-"""Reports, (clients,): numbers of blocks."""
+"""Reports, (clients,): indices of blocks."""
 
 _WORD_BITS = 16
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BlockSelection(CategoryReport):
-    """Reports of one block of a balanced family, which contains the client's category as often as the level allows.
+    """Reports by blocks of a balanced family, which contain the client's category as often as the level allows.
 
-    Estimates and variances equal those of `SubsetSelection` with sets of the same size, and with the best size no
-    report has a smaller variance. A report is one number of about 2 log2(k) - 1 bits.
+    Estimates have the variances of `SubsetSelection` with sets of the same size, and with the best size no report has a
+    smaller variance. A report is one integer of about 2 log2(k) - 1 bits.
 
     Args:
         family: Blocks; clients and collector must use the same family.
@@ -43,7 +43,7 @@ class BlockSelection(CategoryReport):
 
     Attributes:
         categories: k.
-        size: d, the categories in a block.
+        size: d, the number of categories in a block.
 
     >>> from utmost.local import balanced_family
     >>> how = BlockSelection(balanced_family(7, 3), "1/2")
@@ -71,15 +71,15 @@ class BlockSelection(CategoryReport):
 
     @property
     def is_complete(self) -> bool:
-        """False: not every set of d categories is a report."""
+        """Always False: not every set of d categories is a report."""
         return False
 
     def sets(self) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
-        """Yield the weight of every block, which is its probability without the category, and its categories."""
+        """Yield the weight and the categories of every block."""
         return self.family.blocks()
 
     def read(self, reports: Any) -> BlockNumbers:
-        """Check numbers of blocks, and return them as an array.
+        """Return indices of blocks as an array, after a check.
 
         Raises:
             OutOfRange: for anything but a list of numbers of blocks.
@@ -96,7 +96,7 @@ class BlockSelection(CategoryReport):
         return sent.astype(np.int64)
 
     def weights(self, reports: BlockNumbers) -> tuple[NDArray[np.int64], list[Fraction]]:
-        """Return the base of each report, and the probability of a block of each base."""
+        """Return the index of the base of each report, and the weight of a block of each base."""
         share = self.categories * len(self.family.multipliers)
         return reports // share, [weight / share for weight in self.family.weights]
 
@@ -106,21 +106,20 @@ class BlockSelection(CategoryReport):
         return np.asarray((unit[:, None] * self._bases()[base] + shift[:, None]) % self.categories)
 
     def holds(self, reports: BlockNumbers, values: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return whether each report contains the category of the same index."""
+        """Return whether block reports[i] contains the category values[i], for each i."""
         base, unit, shift = self._parts(reports)
         inverse = _inverses(self.family)[unit]
         return np.asarray(indicators(self.family)[base, inverse * (values - shift) % self.categories])
 
     def drawn(self, values: NDArray[np.int64], randomness: Randomness) -> BlockNumbers:
-        """Draw a report of each category.
-
-        Base and multiplier are drawn independently of the category, because each contains every category equally often.
-        Then a bit decides whether the block contains the category, and a random residue in the base, or outside it,
-        fixes the shift.
-        """
+        """Draw one report for each category in ``values``."""
+        # Draw base and multiplier independently of the category, because the blocks of each contain every category
+        # equally often. Then a bit decides whether the block contains the category, and a random residue, in the base
+        # or outside, determines the shift.
         base, at = self._base_and_multiplier(len(values), randomness)
         inside = draw_bits(np.zeros(len(values), np.uint8), [chance_inside(self)], randomness)
-        # Both are drawn for each client, so that the work does not depend on that bit.
+        # Draw a residue in the base and one outside for each client, so that the work does not depend on the bit
+        # ``inside``.
         members = self._bases()[base, uniform_integers(self.size, len(values), randomness)]
         rows = np.nonzero(~indicators(self.family))[1]
         others = rows.reshape(-1, self.categories - self.size).astype(np.int64)[
@@ -133,7 +132,7 @@ class BlockSelection(CategoryReport):
     def tightened(
         self, reports: BlockNumbers, higher: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness
     ) -> BlockNumbers:
-        """Return the reports, each replaced by a random block unless it stays."""
+        """Return the reports with ``stays``, and a random block in place of any other report."""
         base, at = self._base_and_multiplier(len(reports), randomness)
         blind = self._block_numbers(base, at, uniform_integers(self.categories, len(reports), randomness))
         return np.where(stays, reports, blind)
@@ -147,11 +146,11 @@ class BlockSelection(CategoryReport):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> BlockNumbers:
-        """Return the reports, each replaced by its fresh report unless it is near."""
+        """Return the reports with ``near``, and ``fresh`` in place of any other report."""
         return np.where(near, reports, fresh)
 
     def at(self, other: Level) -> "BlockSelection":
-        """Return reports of the same blocks at another level."""
+        """Return the kind of report by the same blocks at another level."""
         return BlockSelection(self.family, other)
 
     def _base_and_multiplier(self, count: int, randomness: Randomness) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -173,7 +172,7 @@ class BlockSelection(CategoryReport):
 def short_report(
     categories: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> BlockSelection:
-    """Return a report of one of k categories as the number of a block, with the error of `best_report` in fewer bits.
+    """Return a report with the variance of `best_report` and fewer bits: the index of a block of categories.
 
     Args:
         categories: k >= 2.
@@ -181,9 +180,9 @@ def short_report(
 
     Raises:
         NotALevel, OutOfRange: for an invalid level, and fewer than two categories.
-        Unsupported: if `balanced_family` makes no family.
+        Unsupported: if `balanced_family` finds no family.
 
-    Cost: as for `balanced_family`. Clients and collector must use the same family, so save it.
+    Cost: that of `balanced_family`. Clients and collector must use the same family, so save it.
 
     Source: [pan2026], [park2023]; proofs/theory/local-protocols.md has the proof.
 
@@ -204,7 +203,7 @@ def _base_distribution(family: BlockFamily) -> Categorical:
 
 @lru_cache(maxsize=8)
 def _inverses(family: BlockFamily) -> NDArray[np.int64]:
-    """Return the inverse of each multiplier modulo k, at the index of the multiplier."""
+    """Return an array (k,) with the inverse of each multiplier modulo k, at the index that is the multiplier."""
     inverses = np.zeros(family.categories, np.int64)
     for unit in family.multipliers:
         inverses[unit] = pow(unit, -1, family.categories)

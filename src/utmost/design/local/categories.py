@@ -1,4 +1,4 @@
-r"""Reports of one of k categories in the local model: the report with the least variance, and the proof.
+r"""Find the report of one of k categories with the least variance in the local model, and prove that it is the best.
 
 **Subset selection.** A client with category x reports a set S of d categories, with
 
@@ -6,9 +6,9 @@ r"""Reports of one of k categories in the local model: the report with the least
     \begin{cases} 1 & x \in S \\ \alpha & x \notin S \end{cases}, \qquad
     p = P(x \in S \mid x) = \frac{d}{d + (k-d)\alpha}.
 
-With d = 1 it is randomised response. Any other category is in the report with probability q = (d - p)/(k - 1). If N_z
-of n reports contain the category z, (N_z - n q)/(p - q) is an unbiased estimate of the number of clients with category
-z.
+With d = 1 this is randomised response. A category other than x is in the report with probability q = (d - p)/(k - 1).
+If N_z of n reports contain the category z, (N_z - n q)/(p - q) is an unbiased estimate of the number of clients with
+category z.
 
 **No report has a smaller variance.** Let M be the channel of one client's report, M_y its columns, m_y the mean of a
 column, and F = sum_y M_y M_y^T / m_y. For unbiased estimates the sum of the k variances, averaged over the categories,
@@ -51,20 +51,20 @@ _GUARD = 64
 _CELLS = 1 << 20
 
 Reports = NDArray[np.int64]
-"""Reports: for each client, a row of categories or the number of a block."""
+"""Reports: for each client, a row of categories or the index of a block."""
 Alpha = TypeVar("Alpha", Fraction, Interval)
-"""The kind of number in which a formula in alpha is computed."""
+"""The type of number in which a formula in alpha is computed."""
 
 
 class AlphaFormula(Protocol):
     """A rational function of alpha."""
 
     def __call__(self, alpha: Alpha, /) -> Alpha:
-        """Return the value at alpha."""
+        """Return the value of the function at alpha."""
 
 
 def value_at(at: Level, formula: AlphaFormula, bits: int = _BITS) -> Fraction | Interval:
-    """Return a rational function of alpha at a level: exact if alpha is rational, else an interval."""
+    """Return the value of a rational function of alpha at a level: exact if alpha is rational, else an interval."""
     return formula(at.alpha_fraction()) if at.is_rational else formula(at.alpha_interval(bits + _lost_bits(at)))
 
 
@@ -75,10 +75,11 @@ def _lost_bits(at: Level) -> int:
 
 
 class CategoryReport(ABC, Display):
-    """A report of d of k categories from a balanced family; the sets with the client's category are likelier."""
+    """A kind of report: a set of d of k categories, which contains the client's category more often than any other."""
 
-    # Every category is in a random set with the same probability, and so is every pair. A set with the client's
-    # category is 1/alpha times as likely as a set without it. All probabilities, estimates and variances follow.
+    # The sets form a balanced family: a random set contains every category with the same probability, and every pair
+    # with the same probability. A set with the client's category has 1/alpha times the probability, relative to its
+    # weight, of a set without it. All probabilities, estimates and variances follow.
     __slots__ = ()
 
     categories: int
@@ -97,22 +98,22 @@ class CategoryReport(ABC, Display):
 
     @abstractmethod
     def sets(self) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
-        """Yield the weight of every set, which is its probability without the category, and its categories."""
+        """Yield the weight and the categories of every set; the weight is its probability in a random report."""
 
     @abstractmethod
     def read(self, reports: Any) -> NDArray[np.int64]:
-        """Check reports, one row or one number for each client, and return them as an array."""
+        """Return reports, one row or one index for each client, as an array; raise OutOfRange if they are invalid."""
 
     @abstractmethod
     def weights(self, reports: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[Fraction]]:
-        """Return the index of each report in a list of weights, and the list."""
+        """Return, for each report, the index of the weight of its set in a list of weights; and this list."""
 
     @abstractmethod
     def members(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the categories of each report, (clients, size)."""
 
     def holders(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the number of reports with each category, (k,)."""
+        """Return the number of reports that contain each category, (k,)."""
         seen, step = np.zeros(self.categories, np.int64), max(1, _CELLS // self.size)
         for start in range(0, len(reports), step):
             members = self.members(reports[start : start + step])
@@ -121,17 +122,17 @@ class CategoryReport(ABC, Display):
 
     @abstractmethod
     def holds(self, reports: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return whether each report contains the category of the same index."""
+        """Return whether reports[i] contains the category values[i], for each i."""
 
     @abstractmethod
     def drawn(self, values: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
-        """Draw a report of each category."""
+        """Draw one report for each category in ``values``."""
 
     @abstractmethod
     def tightened(
         self, reports: NDArray[np.int64], higher: "CategoryReport", stays: NDArray[np.bool_], randomness: Randomness
     ) -> NDArray[np.int64]:
-        """Draw a report at this epsilon from each report at the higher one: near it where ``stays``, else random."""
+        """Draw a report from each one at a higher epsilon: a superset or subset if ``stays``, else a random set."""
 
     @abstractmethod
     def relaxed(
@@ -143,9 +144,9 @@ class CategoryReport(ABC, Display):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> NDArray[np.int64]:
-        """Draw a report at this epsilon from each report at the lower one: near it where ``near``, else ``fresh``."""
-        # ``near``: the new report contains the old one, or is contained in it. ``keeps``: the new report contains the
-        # category in ``values``; this matters only where the old report leaves it open.
+        """Draw a report from each one at a lower epsilon: a superset or subset if ``near``, else ``fresh``."""
+        # ``keeps`` says whether the new report contains the category in ``values``; this matters only if the given
+        # report leaves it open.
 
     @abstractmethod
     def at(self, other: Level) -> "CategoryReport":
@@ -153,22 +154,22 @@ class CategoryReport(ABC, Display):
 
     @property
     def inside(self) -> Fraction | float:
-        """p, the probability that a report contains the client's own category."""
+        """The probability p that a report contains the client's own category."""
         return _rounded_value(self.level, self.inside_of)
 
     @property
     def outside(self) -> Fraction | float:
-        """q, the probability that a report contains a given other category."""
+        """The probability q that a report contains a given other category."""
         return _rounded_value(self.level, self._outside_of)
 
     @property
     def variance(self) -> Fraction | float:
-        """The sum of the variances of the estimated counts per client, for any true categories; rounded up."""
+        """The sum of the variances of the k estimated counts, per client, for any true categories; rounded up."""
         return _rounded_value(self.level, self._variance_of, round_up)
 
     @property
     def variances(self) -> tuple[float, float]:
-        """The variances that a client adds to the estimates of its own category, and of any other category."""
+        """The variances that one client adds to the estimated count of its own category, and of any other category."""
         own, other = (
             _rounded_value(self.level, partial(self._variance_part_of, is_own=kind)) for kind in (True, False)
         )
@@ -176,7 +177,7 @@ class CategoryReport(ABC, Display):
 
     @property
     def channel(self) -> Channel:
-        """The report as a channel from categories to sets, which are tuples."""
+        """The channel from categories to sets; outcomes are named by tuples of categories, as text."""
         k = self.categories
         if k > _LARGEST_MATRIX or k << self.bits > 2 * _LARGEST_MATRIX:
             raise Unsupported(
@@ -190,7 +191,7 @@ class CategoryReport(ABC, Display):
         return Channel(rows, outcomes=[str(some) for _, some in weighted])
 
     def likelihood(self, is_own: bool) -> Fraction | float:
-        """Return the likelihood of a set with (or without) the client's category, relative to its weight."""
+        """Return the probability of a set with (``is_own``) or without the client's category, divided by its weight."""
         k, d, alpha = self.categories, self.size, self.level.alpha
         return k / (d + (k - d) * alpha) * (1 if is_own else alpha)
 
@@ -203,7 +204,7 @@ class CategoryReport(ABC, Display):
         return (self.size - self.inside_of(alpha)) * Fraction(1, self.categories - 1)
 
     def _variance_part_of(self, alpha: Alpha, is_own: bool) -> Alpha:
-        """Return p(1-p)/(p-q)^2, or q(1-q)/(p-q)^2."""
+        """Return p(1-p)/(p-q)^2 if ``is_own``, else q(1-q)/(p-q)^2."""
         p, q = self.inside_of(alpha), self._outside_of(alpha)
         chance, spread = (p if is_own else q), p - q
         return chance * (1 - chance) / (spread * spread)
@@ -212,14 +213,13 @@ class CategoryReport(ABC, Display):
         return self._variance_part_of(alpha, True) + self._variance_part_of(alpha, False) * (self.categories - 1)
 
     def bound_of(self, alpha: Alpha, size: int) -> Alpha:
-        """Return the lower bound of the variance from columns with ``size`` large entries."""
+        """Return the lower bound of the variance for channels whose columns have ``size`` large entries."""
         return _bound(alpha, self.categories, size)
 
     @property
     def least_variance(self) -> Fraction | float:
-        """The least variance of any private report of one of k categories, for the worst categories; rounded down."""
-        # The variance is the sum over categories of the variances of unbiased estimates, per client; each client draws
-        # one report independently.
+        """The least `variance` of any report at this level, for the worst true categories; rounded down."""
+        # The estimates are unbiased, and each client draws one report independently.
         size = best_size(self.categories, self.level)
         return _rounded_value(self.level, lambda a: self.bound_of(a, size), round_down)
 
@@ -244,7 +244,7 @@ def _bound(alpha: Alpha, k: int, size: int) -> Alpha:
 
 
 def best_size(categories: int, at: Level) -> int:
-    """Return the size with the least variance, the smaller at a tie: an integer next to k alpha/(1 + alpha)."""
+    """Return the size d of reports with the least variance, the smaller of two; it is next to k alpha/(1 + alpha)."""
     k, bits = categories, _BITS + 2 * categories.bit_length()
     middle = at.alpha_interval(bits) * k / (at.alpha_interval(bits) + 1)
     first, last = int(middle.lower), int(middle.upper) + 1
@@ -257,7 +257,7 @@ def best_size(categories: int, at: Level) -> int:
 
 
 def is_less(at: Level, first: AlphaFormula, second: AlphaFormula) -> bool:
-    """Return whether a rational function of alpha is below another; False if they agree to 8192 bits."""
+    """Return whether one rational function of alpha is below another at a level; False if they agree to 8192 bits."""
     if at.is_rational:
         alpha = at.alpha_fraction()
         return bool(first(alpha) < second(alpha))
@@ -276,30 +276,30 @@ def _rounded_value(at: Level, formula: AlphaFormula, rounded: Callable[[Any], fl
 
 
 def chance_inside(how: CategoryReport) -> Any:
-    """Return p for drawing: a Fraction, or a number computed to any precision."""
+    """Return the probability p of `inside` for draws: a Fraction, or a function that computes it to any precision."""
     if how.level.is_rational:
         return how.inside_of(how.level.alpha_fraction())
     return lambda bits: within_unit(_irrational_value(how.level, how.inside_of, bits + _GUARD)).at(bits)
 
 
 def within_unit(interval: Interval) -> Interval:
-    """Return the intersection of the interval with [0, 1]."""
+    """Return the intersection of an interval with [0, 1]."""
     unit = 1 << interval.bits
     return Interval(min(max(interval.low, 0), unit), min(max(interval.high, 0), unit), interval.bits)
 
 
 def chances_of(formulas: Sequence[Callable[..., Any]], levels: Sequence[Level]) -> list[Any]:
-    """Return functions of the alphas of several levels, for drawing: Fractions, or numbers of any precision."""
+    """Return the values of formulas in the alphas of levels, for draws: Fractions, or functions of a precision."""
     if all(at.is_rational for at in levels):
         return [formula(*(at.alpha_fraction() for at in levels)) for formula in formulas]
     return [partial(_value_to_bits, formula, levels) for formula in formulas]
 
 
 def _value_to_bits(formula: Callable[..., Any], levels: Sequence[Level], bits: int) -> Interval:
-    """Return the value to ``bits`` bits, computed with more bits if the levels are close."""
+    """Return the value of a formula to ``bits`` bits; compute with more bits if the levels are close."""
     inner = bits + _GUARD + max(map(_lost_bits, levels))
     while True:
-        with suppress(OutOfRange):  # an interval of a divisor still contains 0
+        with suppress(OutOfRange):  # the interval around a divisor contains 0, so use more bits
             value: Interval = within_unit(formula(*(alpha_around(at, inner) for at in levels)))
             if (value.high - value.low) << bits <= 4 << value.bits:
                 return value.at(bits)
@@ -307,5 +307,5 @@ def _value_to_bits(formula: Callable[..., Any], levels: Sequence[Level], bits: i
 
 
 def alpha_around(at: Level, bits: int) -> Interval:
-    """Return an interval of ``bits`` bits around alpha."""
+    """Return an interval around alpha, computed with ``bits`` bits."""
     return Interval.of(at.alpha_fraction(), bits) if at.is_rational else at.alpha_interval(bits)

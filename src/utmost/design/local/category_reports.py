@@ -1,14 +1,14 @@
-r"""Reports of categories: drawn exactly, counted without bias, and relaxed or tightened without loss if possible.
+r"""Draw reports of categories in the local model, count them without bias, and relax or tighten them to another level.
 
-**When a report at a higher epsilon can follow.** Let S_1 be a report at the lower epsilon, with d_1 categories, and S_2
-one at the higher epsilon, with d_2. Both together satisfy the level of S_2 if and only if S_1 is distributed as a
-post-processing of S_2: each column of the channel of S_2 is an extreme point of the private columns, so no other joint
-distribution satisfies the level. A post-processing of S_2 may be made symmetric, and then contains the client's
+**When a report can be relaxed.** Let S_1 be a report at the lower epsilon, with d_1 categories, and S_2 a report at the
+higher epsilon, with d_2 categories. S_1 and S_2 together satisfy the level of S_2 if and only if S_1 is distributed as
+a post-processing of S_2: each column of the channel of S_2 is an extreme point of the private columns, so no other
+joint distribution satisfies the level. A post-processing of S_2 may be made symmetric, and then contains the client's
 category with a probability of at most
 
 .. math:: p_{\max} = p_2 + (1-p_2)\frac{d_1-d_2}{k-d_2} \; (d_2 \le d_1), \qquad p_2 d_1/d_2 \; (d_1 < d_2),
 
-attained by a random superset S_1 of S_2, or subset of S_2. So S_1 can precede S_2 if and only if p_1 <= p_max, which
+attained if S_1 is a random superset or subset of S_2. So S_1 can be relaxed to S_2 if and only if p_1 <= p_max, which
 always holds for d_1 = d_2. With probability c = (p_1 - d_1/k)/(p_max - d_1/k), S_1 is then such a superset or subset,
 else a random set of d_1 categories.
 """
@@ -39,10 +39,10 @@ _MOST_PAIRS = 16
 
 
 def report_categories(values: Any, how: CategoryReport, *, randomness: Randomness | None = None) -> Reports:
-    """Draw a report of each client's category. Each new draw costs the level again, so keep the reports.
+    """Draw a report of each client's category; each new draw costs the level again, so store the reports.
 
     Args:
-        values: Shape (clients,), integers in 0..k-1.
+        values: Category of each client, (clients,), integers in 0..k-1.
         how: Kind, size and level of the reports.
         randomness: Source of random bits, by default the operating system.
 
@@ -62,7 +62,7 @@ def report_categories(values: Any, how: CategoryReport, *, randomness: Randomnes
 def tighten_categories(
     reports: Any, from_report: CategoryReport, to_report: CategoryReport, *, randomness: Randomness | None = None
 ) -> Reports:
-    """Draw reports at a lower epsilon from reports at a higher one, without categories and for no more privacy loss.
+    """Draw reports at a lower epsilon from reports at a higher one; this needs no categories and costs no privacy.
 
     Raises:
         OutOfRange: if ``to_report`` is no post-processing of ``from_report``, and for invalid reports.
@@ -87,10 +87,10 @@ def relax_categories(
     public information, never from the categories.
 
     Args:
-        values: Clients' categories.
+        values: Category of each client, (clients,).
         reports: Reports of the clients, shape (clients, from_report.size).
         from_report: Kind of the given reports.
-        to_report: Kind of the new reports; see `CategoryCoupling`.
+        to_report: Kind of the new reports; `is_lossless` must hold.
         randomness: Source of random bits, by default the operating system.
 
     Raises:
@@ -117,7 +117,7 @@ def relax_categories(
 
 @dataclass(frozen=True, slots=True)
 class CategoryCoupling:
-    """The joint distribution of a client's reports at two epsilons, in which the lower depends only on the higher.
+    """The joint distribution of a client's reports at two epsilons; the one at the lower epsilon depends on the other.
 
     Args:
         lower: Kind of the reports at the lower epsilon.
@@ -152,19 +152,19 @@ class CategoryCoupling:
 
     @property
     def stays(self) -> Fraction | float:
-        """c, the probability that S_1 is chosen as a superset or subset of S_2."""
+        """The probability c that S_1, at the lower epsilon, is chosen as a superset or subset of S_2."""
         (chance,) = chances_of([self._chance_of_staying], (self.lower.level, self.higher.level))
         return chance if isinstance(chance, Fraction) else float(chance(128).middle)
 
     def tightened(self, reports: Reports, randomness: Randomness) -> Reports:
-        """Draw S_1 from each S_2."""
+        """Draw a report at the lower epsilon from each report at the higher epsilon."""
         stays = self._bits(np.zeros(len(reports), np.uint8), [self._chance_of_staying], randomness)
         return self.lower.tightened(reports, self.higher, stays, randomness)
 
     def relaxed(self, values: NDArray[np.int64], reports: Reports, randomness: Randomness) -> Reports:
-        """Draw S_2 for each client with an S_1, by Bayes' rule."""
+        """Draw a report at the higher epsilon for each client with a report at the lower one, by Bayes' rule."""
         own = self.lower.holds(reports, values)
-        # Draw whether it is near S_1, and then whether it contains the client's category.
+        # Draw whether S_2 is near S_1 (a superset or subset), and then whether S_2 contains the client's category.
         near, keeps = (
             self._bits(own.view(np.uint8), [partial(chance, has=has) for has in (False, True)], randomness)
             for chance in (self._chance_of_near, self._chance_of_keeping)
@@ -178,7 +178,7 @@ class CategoryCoupling:
         return (self.lower.inside_of(a1) - share) / (_most_inside(self.lower, self.higher, a2) - share)
 
     def _chance_of_near(self, a1: Alpha, a2: Alpha, has: bool) -> Alpha:
-        """Return P(S_2 is a near set | S_1), where S_1 contains the client's category or not."""
+        """Return P(S_2 is near | S_1), where ``has`` says whether S_1 contains the client's category."""
         k, d1, d2 = self.lower.categories, self.lower.size, self.higher.size
         norm = d2 + a2 * (k - d2)
         if d2 <= d1:
@@ -189,7 +189,7 @@ class CategoryCoupling:
         return c * weight / (c * weight + (1 - c))
 
     def _chance_of_keeping(self, a1: Alpha, a2: Alpha, has: bool) -> Alpha:
-        """Return P(S_2 contains the client's category | S_2 is near), for clients where S_1 leaves both possible."""
+        """Return P(S_2 contains the client's category | S_2 is near), or 0 if S_1 excludes or implies it."""
         k, d1, d2 = self.lower.categories, self.lower.size, self.higher.size
         if d2 <= d1:
             return d2 / (d2 + a2 * (d1 - d2)) if has else a2 * 0
@@ -200,16 +200,17 @@ class CategoryCoupling:
 
 
 def is_lossless(lower: CategoryReport, higher: CategoryReport) -> bool:
-    """Return whether reports at ``lower`` can be relaxed to ``higher`` so that both satisfy the level of ``higher``.
+    """Return whether reports of kind ``lower`` can be relaxed to ``higher`` at no more than the level of ``higher``.
 
-    The answer is exact, over all joint distributions of the two reports. Reports with the same sets or blocks can
-    always be relaxed. For all sets of two sizes, p_1 <= p_max decides (see the module). For blocks of two families, p_1
-    <= p_max is necessary, and a coupling by common categories is sufficient; between these conditions a linear program
-    in rationals decides.
+    The result is exact, over all joint distributions of the two reports. Reports with the same sets or blocks can
+    always be relaxed. For all sets of two sizes, p_1 <= p_max decides, where p_1 is the probability that a report of
+    kind ``lower`` contains the client's category, and p_max the largest one after post-processing of ``higher``. For
+    blocks of two families, p_1 <= p_max is necessary, and a coupling by common categories is sufficient; if neither
+    decides, a linear program in rationals does.
 
     Raises:
-        Unsupported: for two families of blocks between the two conditions, if a level has an irrational alpha, or there
-            are more than 2^16 pairs of blocks.
+        Unsupported: if the linear program is needed, and a level has an irrational alpha, or there are more than 2^16
+            pairs of blocks.
 
     >>> from utmost.local import SubsetSelection
     >>> is_lossless(SubsetSelection(4, 2, "1/10"), SubsetSelection(4, 1, "1/2"))
@@ -237,8 +238,8 @@ def is_lossless(lower: CategoryReport, higher: CategoryReport) -> bool:
 
 
 def coupling_of(lower: CategoryReport, higher: CategoryReport) -> CategoryCoupling | CommonMembers:
-    """Return the joint distribution of two reports: near sets, the same blocks, or common members."""
-    # For two families between the conditions of `is_lossless`, this raises OutOfRange even if some distribution exists.
+    """Return the joint distribution of reports of two kinds: by near sets, by equal blocks, or by common categories."""
+    # If only the linear program of `is_lossless` finds a distribution, this function raises OutOfRange.
     is_one_family = lower.categories == higher.categories and lower.at(higher.level) == higher
     if is_one_family or (lower.is_complete and higher.is_complete) or lower.categories != higher.categories:
         return CategoryCoupling(lower, higher)
@@ -248,9 +249,9 @@ def coupling_of(lower: CategoryReport, higher: CategoryReport) -> CategoryCoupli
 
 
 def _common_members_sides(lower: CategoryReport, higher: CategoryReport) -> Any:
-    """Return a function whose value must not exceed 1 for `CommonMembers`: P(S_1 | S_2) must be nonnegative."""
+    """Return a function of both alphas; if its first value is at most its second, `CommonMembers` is a distribution."""
     k, d1, d2 = lower.categories, lower.size, higher.size
-    # Two sets of these sizes have at least this many members in common; blocks may have more.
+    # The least number of common categories of two sets of these sizes; blocks may have more.
     fewest = max(d1 + d2 - k, 0)
     if isinstance(lower, BlockSelection) and isinstance(higher, BlockSelection):
         fewest = lower.family.least_common(higher.family)
@@ -263,14 +264,14 @@ def _common_members_sides(lower: CategoryReport, higher: CategoryReport) -> Any:
 
 
 def _is_at_most(lower: CategoryReport, higher: CategoryReport, sides: Any) -> bool:
-    """Return whether one function of both alphas is at most another; False if irrational ones agree to 2^14 bits."""
+    """Return whether the first value of ``sides`` is at most the second; False if both agree to 2^14 bits."""
     pair = (lower.level, higher.level)
     if all(at.is_rational for at in pair):
         first, second = sides(*(at.alpha_fraction() for at in pair))
         return bool(first <= second)
 
-    def side(place: int, bits: int) -> Interval:
-        around: Interval = sides(*(alpha_around(at, bits) for at in pair))[place]
+    def side(index: int, bits: int) -> Interval:
+        around: Interval = sides(*(alpha_around(at, bits) for at in pair))[index]
         return around
 
     return bool(is_lower(partial(side, 0), partial(side, 1), 1 << 14))
@@ -284,10 +285,10 @@ def _most_inside(lower: CategoryReport, higher: CategoryReport, a2: Alpha) -> Al
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CategoryCounts(Display):
-    """The number of reports that contain each category, and the number of reports.
+    """For each category the number of reports that contain it, and the number of all reports.
 
     Attributes:
-        seen: Shape (k,).
+        seen: For each category, the number of reports that contain it, (k,).
         clients: Number of reports.
 
     >>> from utmost.local import SubsetSelection
@@ -309,7 +310,7 @@ class CategoryCounts(Display):
 
     @classmethod
     def of(cls, reports: Any, how: CategoryReport) -> "CategoryCounts":
-        """Count the categories in reports, (clients, size).
+        """Count the reports that contain each category.
 
         Raises:
             OutOfRange: for invalid reports.
@@ -319,7 +320,7 @@ class CategoryCounts(Display):
         return cls(how.holders(read_reports), len(read_reports))
 
     def __add__(self, other: "CategoryCounts") -> "CategoryCounts":
-        """Return the sum of both counts, so that reports can be counted in batches."""
+        """Return the sum of two counts, so that reports can be counted in batches."""
         if self.seen.shape != other.seen.shape:
             raise OutOfRange(
                 f"both counts must have {len(self.seen)} categories",
@@ -329,13 +330,13 @@ class CategoryCounts(Display):
         return CategoryCounts(self.seen + other.seen, self.clients + other.clients)
 
     def estimates(self, how: CategoryReport) -> NDArray[np.float64]:
-        """Return unbiased estimates of the number of clients in each category, (seen - q n)/(p - q), which sum to n."""
+        """Return unbiased estimates of the number of clients in each category, (seen - q n)/(p - q); they sum to n."""
         instance(how, CategoryReport, "how")
         p, q = float(how.inside), float(how.outside)
         return np.asarray((self.seen - q * self.clients) / (p - q), dtype=np.float64)
 
     def errors(self, how: CategoryReport) -> NDArray[np.float64]:
-        """Return standard errors of the estimates due to random reports, at the estimated numbers of clients."""
+        """Return standard errors of `estimates` due to the random reports, at the estimated numbers of clients."""
         instance(how, CategoryReport, "how")
         own, other = how.variances
         true = np.clip(self.estimates(how), 0, self.clients)
@@ -358,7 +359,7 @@ def read_values(values: Any, how: CategoryReport) -> NDArray[np.int64]:
 
 
 def in_parts(draw: Any, categories: int, randomness: Randomness, *columns: Any) -> Reports:
-    """Draw for batches of clients, so that memory stays bounded."""
+    """Return ``draw(*columns, randomness)``, computed for batches of clients so that memory stays bounded."""
     step, count = max(1, _CELLS // categories), len(columns[0])
     starts = range(0, max(count, 1), step)
     return np.concatenate([draw(*(column[at : at + step] for column in columns), randomness) for at in starts])

@@ -1,4 +1,4 @@
-"""Mechanisms that answer for one person at a time, whose level is checked before anything is drawn."""
+"""Check the privacy level of a design or a channel before it answers for persons, and identify it by a digest."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from utmost.errors import OutOfRange, PromiseBroken, Unsupported, WrongKind
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CheckedMechanism:
-    """A mechanism whose level has been checked."""
+    """A mechanism with a privacy level that has been checked, from which answers can be drawn."""
 
     drawing: NamedMechanism
     level: Level  # level of one answer, for a change of the person's secret by a distance of 1
@@ -33,13 +33,13 @@ class CheckedMechanism:
 
     @property
     def names(self) -> Sequence[Hashable]:
-        """The names of the answers; their numbers if they have no names."""
+        """The names of the answers; if they have none, the indices 0, 1, ..."""
         return range(self.outcomes) if self.drawing.answers is None else self.drawing.answers
 
     def rows(self, secrets: Sequence[Any]) -> list[int | None]:
-        """Return the row of each secret, None where the secret is None."""
+        """Return the index of the row of each secret; None for a secret None."""
         known = [secret for secret in secrets if secret is not None]
-        # A name or a number is hashable, and no array; scalars of numpy are no arrays either.
+        # A name or an index is hashable, and not an array; NumPy scalars are accepted too.
         others = [secret for secret in known if not isinstance(secret, np.generic)]
         if any(not isinstance(secret, Hashable) or hasattr(type(secret), "__array__") for secret in others):
             kinds = ", ".join(sorted({type(secret).__name__ for secret in known}))
@@ -48,13 +48,13 @@ class CheckedMechanism:
         return [None if secret is None else next(rows) for secret in secrets]
 
     def drawn(self, rows: list[int], randomness: Randomness) -> list[int]:
-        """Draw the number of an answer for each row, independently and exactly."""
+        """Draw the index of an answer for each row, independently and exactly."""
         numbers: NDArray[np.intp] = self.drawing.numbers(np.array(rows, np.intp), randomness, None)
         return list(map(int, numbers.tolist()))
 
 
 def read_mechanism(mechanism: Optimum | Channel, space: Space | None = None) -> CheckedMechanism:
-    """Check a mechanism: verify the certificate of a design, or compute the level of a channel from all its rows.
+    """Return a mechanism after a check: verify the certificate of a design, or compute the level of a channel.
 
     Args:
         mechanism: `Optimum`, or a `Channel` of Fractions.
@@ -128,14 +128,14 @@ def _checked_channel(channel: Channel, space: Space) -> CheckedMechanism:
 
 
 def _with_digest(drawing: NamedMechanism, space: Space, at: Level, outcomes: int) -> CheckedMechanism:
-    """Return the mechanism with the digest of everything on which its answers and its guarantee depend."""
+    """Return the checked mechanism, with a digest of all facts on which its answers and its guarantee depend."""
     secrets = space.labels if drawing.names is None else drawing.names
     # The lengths of the essential edges determine all other distances.
     lengths = (fact for x, y in space.edges.tolist() for fact in (x, y, space.metric.length(x, y)))
     where = _digest("space", space.unit, space.size, *map(str, secrets), *lengths)
     unit = "" if space.unit is None else f" {space.unit}"
     named = () if drawing.answers is None else map(str, drawing.answers)
-    # The digest covers all probabilities of a channel; for noise, its distribution and the remap of its outcomes.
+    # The digest includes all probabilities of a channel; or, for noise, its distribution. It includes the remap.
     mechanism, remap = drawing.mechanism, () if drawing.remap is None else drawing.remap.actions.tolist()
     if isinstance(mechanism, GeometricMatrix):
         probabilities = ["geometric", mechanism.size, level_text(mechanism.level)]

@@ -1,11 +1,11 @@
-r"""Reports of two families of blocks, one drawn from the other by the number of common categories.
+r"""Relax or tighten reports between two families of blocks, by probabilities of their number of common categories.
 
 .. math:: P(S_1 \mid S_2) = w(S_1)\,\bigl(1 + \gamma\,(|S_1 \cap S_2| - d_1 d_2/k)\bigr), \qquad
     \gamma = \frac{k(k-1)(k p_1 - d_1)}{d_1 (k - d_1)(k p_2 - d_2)},
 
 is a distribution of S_1, the report at the lower epsilon, if it is nonnegative, because both families are balanced:
-proofs/theory/local-protocols.md. S_1 is drawn from it by rejection, and so is S_2 given S_1 and the category. The
-number of tries depends on the category, so only the client, and no collector, may observe the drawing.
+proofs/theory/local-protocols.md. Rejection sampling draws S_1 given S_2, and S_2 given S_1 and the category. The number
+of tries depends on the category, so only the client may observe how long a draw takes, and no collector.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ _MOST_STATES = 200
 
 @dataclass(frozen=True, slots=True)
 class CommonMembers:
-    """The joint distribution of reports at two epsilons by their common categories; see `is_lossless`."""
+    """The joint distribution of reports at two epsilons that depends on their number of common categories."""
 
     lower: CategoryReport
     higher: CategoryReport
@@ -36,7 +36,7 @@ class CommonMembers:
         return own * (k * (k - 1)) / (most * (d1 * (k - d1)))
 
     def tightened(self, reports: Reports, randomness: Randomness) -> Reports:
-        """Draw S_1 from each S_2."""
+        """Draw a report at the lower epsilon from each report at the higher epsilon."""
 
         def blind(rows: NDArray[np.intp]) -> Reports:
             return self.lower.tightened(reports[rows], self.higher, np.zeros(len(rows), np.bool_), randomness)
@@ -44,7 +44,7 @@ class CommonMembers:
         return self._accepted(blind, self.lower, self.higher.members(reports), randomness)
 
     def relaxed(self, values: NDArray[np.int64], reports: Reports, randomness: Randomness) -> Reports:
-        """Draw S_2 for each client with an S_1."""
+        """Draw a report at the higher epsilon for each client with a report at the lower epsilon."""
 
         def fresh(rows: NDArray[np.intp]) -> Reports:
             return self.higher.drawn(values[rows], randomness)
@@ -54,7 +54,7 @@ class CommonMembers:
     def _accepted(
         self, draw: Callable[[NDArray[np.intp]], Reports], how: CategoryReport, members: Reports, randomness: Randomness
     ) -> Reports:
-        """Draw reports until each is accepted, with a probability that grows with the number of common members."""
+        """Draw reports until all are accepted: with higher probability if they share more members with ``members``."""
         inside = np.zeros((len(members), how.categories), np.bool_)
         np.put_along_axis(inside, members, True, axis=1)
         left = np.arange(len(members))
@@ -75,7 +75,7 @@ class CommonMembers:
         return accepted
 
     def _chance(self, a1: Alpha, a2: Alpha, common: int) -> Alpha:
-        """Return the probability for ``common`` categories, divided by the largest, when one set contains the other."""
+        """Return the acceptance probability for ``common`` common categories; 1 if one set contains the other."""
         k, d1, d2 = self.lower.categories, self.lower.size, self.higher.size
         mean, slope = Fraction(d1 * d2, k), self.slope(a1, a2)
         return (slope * (common - mean) + 1) / (slope * (min(d1, d2) - mean) + 1)

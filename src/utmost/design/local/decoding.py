@@ -1,8 +1,10 @@
-"""Estimates of the number of clients with each candidate word, from counts of reports, with standard errors.
+"""Estimate the number of clients with each candidate word, from counts of reported bits of Bloom filters.
 
-Let n_wj be the number of clients of cohort j with word w. The expected number of true ones at place i is
-t_ij = sum_w B_wij n_wj, where B_wij is 1 if w sets place i in cohort j. Cohorts are drawn at random, so n_wj is N_w/c
-on average, and a regression estimates the N_w. Words that are no candidates raise all places about equally.
+A cohort is a group of clients with the same hash functions. Let n_wj be the number of clients of cohort j with word w,
+and N_w the number of all clients with word w. The expected number of true ones at position i of the filter is
+t_ij = sum_w B_wij n_wj, where B_wij is 1 if w sets position i in cohort j. Each client draws one of c cohorts, so n_wj
+is N_w/c on average, and a regression estimates the N_w. Words that are no candidates add ones to all positions about
+equally.
 """
 
 from collections.abc import Sequence
@@ -22,14 +24,14 @@ from utmost.design.local.bits import BitResponse
 from utmost.design.local.words import Bloom, BloomCounts
 from utmost.errors import OutOfRange, SolverFailed
 
-# After this many block exchanges without progress, single exchanges are used.
+# Number of block exchanges without progress after which single exchanges follow.
 _PATIENCE = 5
-# The product of this number and the largest entry is added to the diagonal: dependent columns get equal coefficients.
+# This number times the largest diagonal entry is added to the diagonal, so that equal columns get equal coefficients.
 _RIDGE = 1e-11
 
 
 def nonnegative_least_squares(gram: Floats, moments: Floats, *, tolerance: float = 1e-9) -> Floats:
-    """Return the x >= 0 that minimises x'Gx/2 - b'x, for G = A'A and b = A'y: the minimum of ||Ax - y||."""
+    """Return the x >= 0 that minimises ||Ax - y||, from ``gram`` G = A'A and ``moments`` b = A'y."""
     # Block principal pivoting is fast for nearly independent columns. If it makes no progress, the active-set method of
     # Lawson and Hanson follows, which always terminates. The Karush-Kuhn-Tucker conditions hold for the result.
     gram, moments = (
@@ -48,7 +50,7 @@ def nonnegative_least_squares(gram: Floats, moments: Floats, *, tolerance: float
 
 
 def _by_blocks(gram: Floats, moments: Floats, slack: float) -> Floats | None:
-    """Free all places at 0 with a negative gradient, fix all negative places, and repeat; None without progress."""
+    """Minimise by block pivoting: free all entries that should grow, fix all negative ones, repeat; None if stuck."""
     free, fewest, patience = np.zeros(len(moments), np.bool_), len(moments) + 1, _PATIENCE
     while patience:
         x = _solution_on(gram, moments, free)
@@ -62,7 +64,7 @@ def _by_blocks(gram: Floats, moments: Floats, slack: float) -> Floats | None:
 
 
 def _one_by_one(gram: Floats, moments: Floats, slack: float) -> Floats:
-    """Free the place with the steepest descent, move towards the solution until a coefficient reaches 0, and fix it."""
+    """Minimise by Lawson and Hanson's active-set method: free one entry at a time, and fix entries that reach 0."""
     x, free = np.zeros(len(moments)), np.zeros(len(moments), np.bool_)
     for _ in range(30 * len(moments)):
         descent = np.where(free, -np.inf, moments - gram @ x)
@@ -70,15 +72,15 @@ def _one_by_one(gram: Floats, moments: Floats, slack: float) -> Floats:
         if descent[best] <= slack:
             return x
         free[best] = True
-        wanted = _solution_on(gram, moments, free)
-        while (falling := free & (wanted <= 0)).any():
-            # Move until the first coefficient reaches 0.
-            shares = x[falling] / np.maximum(x[falling] - wanted[falling], 1e-300)
-            x = x + float(shares.min()) * (wanted - x)
-            free[np.flatnonzero(falling)[shares <= shares.min()]] = False
+        target = _solution_on(gram, moments, free)
+        while (falling := free & (target <= 0)).any():
+            # Move towards the target until the first entry reaches 0.
+            steps = x[falling] / np.maximum(x[falling] - target[falling], 1e-300)
+            x = x + float(steps.min()) * (target - x)
+            free[np.flatnonzero(falling)[steps <= steps.min()]] = False
             x = np.where(free, np.maximum(x, 0), 0.0)
-            wanted = _solution_on(gram, moments, free)
-        x = wanted
+            target = _solution_on(gram, moments, free)
+        x = target
     raise SolverFailed(
         "the active set must stop changing",
         came=f"changes after {len(moments)} places",
@@ -88,10 +90,10 @@ def _one_by_one(gram: Floats, moments: Floats, slack: float) -> Floats:
 
 
 def _solution_on(gram: Floats, moments: Floats, free: NDArray[np.bool_]) -> Floats:
-    """Return the solution that is 0 at all places that are not free."""
-    places = np.flatnonzero(free)
+    """Return the least-squares solution in which all entries that are not ``free`` are 0."""
+    used = np.flatnonzero(free)
     x = np.zeros(len(moments))
-    x[places] = np.linalg.solve(gram[np.ix_(places, places)], moments[places])
+    x[used] = np.linalg.solve(gram[np.ix_(used, used)], moments[used])
     return x
 
 
@@ -103,7 +105,7 @@ class FoundWord(Display):
         word: Word.
         count: Estimated number of clients with the word.
         error: Standard error of the count.
-        p_value: p-value of the hypothesis that no client has the word, before the correction for many candidates.
+        p_value: One-sided p-value of the hypothesis that no client has the word, not corrected for many candidates.
     """
 
     word: str
@@ -112,7 +114,7 @@ class FoundWord(Display):
     p_value: float
 
     def interval(self, confidence: Number = DEFAULT_CONFIDENCE) -> tuple[float, float]:
-        """Return a normal confidence interval of the count, cut off at 0.
+        """Return the normal confidence interval of the count, without its negative part.
 
         >>> [round(end) for end in FoundWord("mary", 1000.0, 50.0, 0.0).interval()]
         [902, 1098]
@@ -123,16 +125,16 @@ class FoundWord(Display):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Decoding(Display):
-    """The words found, most frequent first, and the estimated remainder."""
+    """The words that were found, most frequent first, and the estimated number of clients with other words."""
 
-    found: tuple[FoundWord, ...]  # candidates that are significant
+    found: tuple[FoundWord, ...]  # the significant candidates
     others: float  # estimated number of clients with other words
-    # Residual variance divided by the variance that the model expects. Above 1, missing or rare words are likely, and
-    # the standard errors have been widened.
+    # Residual variance divided by the variance that the model expects. If it is above 1, clients probably have words
+    # that are no candidates or were not found, and the standard errors are widened.
     spread: float
 
     def count(self, word: str) -> float:
-        """Return the estimate for a word; 0 if the word was not found."""
+        """Return the estimated number of clients with a word; 0 if the word was not found."""
         return next((each.count for each in self.found if each.word == word), 0.0)
 
 
@@ -146,20 +148,20 @@ def decode(
 ) -> Decoding:
     """Find the candidate words that clients have, and estimate the number of clients with each.
 
-    1. Estimate the number of true ones at every place, without bias.
-    2. Keep the candidates whose places have the largest estimates, half as many candidates as there are places.
-    3. Regress on these, with nonnegative coefficients (and one more coefficient for all other words).
-    4. Regress on the candidates with a positive coefficient by weighted least squares. Remove the least significant
-       candidates until all are significant. Standard errors include the responses, the random cohorts and the residuals
-       of the model.
+    1. Estimate the number of true ones at every position of every cohort's filter, without bias.
+    2. Select the candidates whose positions have the largest estimates, half as many candidates as there are positions.
+    3. Regress on these candidates with nonnegative coefficients, and one more coefficient for all other words.
+    4. Regress on the candidates with a positive coefficient by weighted least squares, and remove the least significant
+       ones until all are significant. Standard errors include the randomness of responses and of cohorts, and the
+       residuals of the model.
 
     Args:
         counts: Numbers of ones and of clients in the reports.
         response: Response from true bit to report.
         bloom: Bloom filter of the reports.
         candidates: Distinct words.
-        significance: Probability that any word is found that no client has, divided equally among all candidates
-            (Bonferroni).
+        significance: Largest probability that some word is found that no client has; it is divided equally among all
+            candidates (Bonferroni).
 
     Raises:
         OutOfRange: for repeated candidates, counts of a wrong shape, no clients, and a significance outside (0, 1).
@@ -183,7 +185,7 @@ def decode(
         required = f"the counts must have {bloom.cohorts} cohorts and {bloom.bits} bits, and at least one client"
         came = f"shape {counts.ones.shape} with {int(counts.clients.sum())} clients"
         raise OutOfRange(required, came=came)
-    rows = _PlaceEquations.of(counts, response, bloom)
+    rows = _BitEquations.of(counts, response, bloom)
     words = rows.screened(list(candidates), bloom)
     words = words.part(nonnegative_least_squares(*rows.normal(words))[:-1] > 0)
     critical = float(share) / max(1, len(candidates))
@@ -198,7 +200,7 @@ def decode(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CandidateWords:
-    """Words, and a 0/1 matrix (words, places) of the places that each word sets over all cohorts."""
+    """Words, and a 0/1 matrix (words, positions) of the positions that each word sets, over all cohorts."""
 
     words: list[str]
     sets: Floats
@@ -208,47 +210,47 @@ class _CandidateWords:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _PlaceEquations:
-    """One equation for each place: estimate, variance, share of clients in the cohort, and weight of other words."""
+class _BitEquations:
+    """One regression equation for each position of each cohort's filter."""
 
-    estimates: Floats
-    variances: Floats
-    shares: Floats
-    others: Floats
+    estimates: Floats  # estimated number of true ones
+    variances: Floats  # variance of the estimate; infinite for cohorts without clients
+    shares: Floats  # fraction of the clients in the cohort
+    others: Floats  # expected ones for each client with a word that is no candidate
     cohorts: int
 
     @classmethod
-    def of(cls, counts: BloomCounts, response: BitResponse, bloom: Bloom) -> "_PlaceEquations":
+    def of(cls, counts: BloomCounts, response: BitResponse, bloom: Bloom) -> "_BitEquations":
         shares = counts.clients / counts.clients.sum()
         here = np.repeat(counts.clients > 0, bloom.bits)
-        by_place = np.repeat(shares, bloom.bits)
-        # A word that is no candidate sets each place of its cohort with this probability.
+        by_position = np.repeat(shares, bloom.bits)
+        # A word that is no candidate sets each position of its cohort with this probability.
         chance = 1 - (1 - 1 / bloom.bits) ** bloom.hashes
         variances = np.where(here, np.maximum(counts.variances(response).reshape(-1), 1e-9), np.inf)
-        return cls(counts.true_ones(response).reshape(-1), variances, by_place, by_place * chance, bloom.cohorts)
+        return cls(counts.true_ones(response).reshape(-1), variances, by_position, by_position * chance, bloom.cohorts)
 
     def screened(self, candidates: list[str], bloom: Bloom) -> _CandidateWords:
-        """Return the candidates whose places have the largest estimates, half as many as there are places."""
+        """Return the candidates whose positions have the largest estimates, half as many as there are positions."""
         usual = np.average(self.estimates.reshape(self.cohorts, -1), axis=1).repeat(bloom.bits)
         excess = np.where(np.isfinite(self.variances), (self.estimates - usual) * self.shares / self.variances, 0.0)
-        # The places of each word over all cohorts.
-        places = [
-            sorted({c * bloom.bits + place for c in range(bloom.cohorts) for place in bloom.places(word, c)})
+        # List the positions of each word over all cohorts.
+        positions = [
+            sorted({c * bloom.bits + position for c in range(bloom.cohorts) for position in bloom.places(word, c)})
             for word in candidates
         ]
-        scores = np.array([excess[at].sum() for at in places])
+        scores = np.array([excess[at].sum() for at in positions])
         best = np.sort(np.argsort(-scores, kind="stable")[: max(1, len(excess) // 2)])
         sets = np.zeros((len(best), len(excess)))
         for row, number in enumerate(best.tolist()):
-            sets[row, places[number]] = 1.0
+            sets[row, positions[number]] = 1.0
         return _CandidateWords([candidates[number] for number in best.tolist()], sets)
 
     def design(self, words: _CandidateWords) -> Floats:
-        """Return (words + 1, places): the expected ones at each place for a client of each word; other words last."""
+        """Return the expected ones at each position for a client per word, then with another word: (words + 1, p)."""
         return np.vstack([words.sets * self.shares, self.others])
 
     def normal(self, words: _CandidateWords) -> tuple[Floats, Floats]:
-        """Return the Gram matrix and the moments, each row divided by its variance."""
+        """Return the Gram matrix and the moments of weighted least squares, with weights 1 / variance."""
         design = self.design(words)
         weighted = design / self.variances
         return weighted @ design.T, weighted @ self.estimates
@@ -256,34 +258,34 @@ class _PlaceEquations:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fit:
-    """Estimates and standard errors for words, followed by those for other words."""
+    """The weighted least-squares fit; arrays have an entry for each word, and a last one for all other words."""
 
     counts: Floats
     errors: Floats
     spread: float
 
     @classmethod
-    def of(cls, rows: _PlaceEquations, words: _CandidateWords) -> "_Fit":
+    def of(cls, rows: _BitEquations, words: _CandidateWords) -> "_Fit":
         design = rows.design(words)
         gram, moments = rows.normal(words)
-        # The inverse, after scaling to a unit diagonal, with a ridge of 1e-12 for equal columns.
+        # Invert after scaling to a unit diagonal, with a ridge of 1e-12 for equal columns.
         scale = np.sqrt(np.where(np.diag(gram) > 0, np.diag(gram), 1.0))
         unit = gram / np.outer(scale, scale) + 1e-12 * np.eye(len(gram))
         inverse: Floats = np.linalg.inv(unit) / np.outer(scale, scale)
         counts = inverse @ moments
         solver = inverse @ (design / rows.variances)  # counts = solver @ estimates
 
-        # The variance of counts due to random cohorts, sum over w of N_w (sum_j s_j L_j^2 - (sum_j s_j L_j)^2): N_w
-        # clients fall into cohorts j with probabilities s_j, and each contributes L_j to the estimate.
+        # N_w clients fall into cohorts j with probabilities s_j, and each contributes L_j to the estimate. So the
+        # variance of counts due to random cohorts is the sum over w of N_w (sum_j s_j L_j^2 - (sum_j s_j L_j)^2).
         size = len(rows.shares) // rows.cohorts
         shares, of_cohort = rows.shares[::size], np.eye(rows.cohorts)
         by_cohorts = np.zeros(len(counts))
         for sets, count in zip(words.sets, counts, strict=False):
-            places = np.flatnonzero(sets)
-            each = solver[:, places] @ of_cohort[places // size]
+            positions = np.flatnonzero(sets)
+            each = solver[:, positions] @ of_cohort[positions // size]
             by_cohorts += max(0.0, float(count)) * (each**2 @ shares - (each @ shares) ** 2)
 
-        # Residuals vary by the responses, and by the number of true ones at each place, which random cohorts change.
+        # Residuals vary because of random responses, and because random cohorts change the numbers of true ones.
         used = np.isfinite(rows.variances)
         residual = (rows.estimates - counts @ design)[used]
         freedom = max(1, int(used.sum()) - len(counts))
@@ -295,7 +297,7 @@ class _Fit:
 
     @property
     def p_values(self) -> Floats:
-        """One-sided p-values of the words."""
+        """One-sided p-values of the hypotheses that no client has a word, one for each word."""
         z = self.counts[:-1] / np.maximum(self.errors[:-1], 1e-300)  # no division by 0
         return np.array([0.5 * erfc(each / sqrt(2)) for each in z])
 

@@ -1,4 +1,4 @@
-"""Permanent (memoised) responses at several parameters, in any order, with the total loss of the largest epsilon."""
+"""Store a permanent (memoised) response to each bit for each parameter; all together cost the largest epsilon only."""
 
 from fractions import Fraction
 from typing import Any
@@ -14,7 +14,7 @@ from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.design.local.bits import BitResponse, Bits, Coupling, as_bits, between, draw_bits
 
 Packed = NDArray[np.uint8]
-"""Bits, packed eight in a byte."""
+"""An array of bits, packed eight in a byte."""
 
 
 class PermanentResponses(ProcessMemory):
@@ -54,7 +54,7 @@ class PermanentResponses(ProcessMemory):
         self._randomness = randomness
 
     def at(self, a: Number) -> Bits:
-        """Return the responses at a parameter: a fair coin with probability ``a``, else the bit itself.
+        """Return the responses at a parameter ``a``: a fair coin with probability ``a``, and the bit otherwise.
 
         Raises:
             OutOfRange: unless 0 < a < 1.
@@ -70,7 +70,7 @@ class PermanentResponses(ProcessMemory):
 
     def _drawn(self, response: BitResponse) -> Bits:
         share = 2 * response.zero
-        # The parameters of the neighbouring levels: a larger parameter belongs to a lower epsilon.
+        # Find the nearest known parameters on both sides; a larger parameter belongs to a lower epsilon.
         lower = min((a for a in self._known if a > share), default=None)
         higher = max((a for a in self._known if a < share), default=None)
         if higher is None:
@@ -90,7 +90,7 @@ class PermanentResponses(ProcessMemory):
 
     @property
     def parameters(self) -> tuple[Fraction, ...]:
-        """All parameters so far, the largest (smallest epsilon) first."""
+        """The parameters of all responses so far, the largest (smallest epsilon) first."""
         return tuple(sorted(self._known, reverse=True))
 
     @property
@@ -99,7 +99,7 @@ class PermanentResponses(ProcessMemory):
         return BitResponse.permanent(min(self._known)).level if self._known else None
 
     def spent_by_value(self, hashes: int) -> Level | None:
-        """Return the level of a value that sets ``hashes`` bits, against any other such value."""
+        """Return the level of a value that sets ``hashes`` bits, compared with any other such value; None at first."""
         hashes = integer(hashes, "hashes")
         return BitResponse.permanent(min(self._known)).level_of_value(hashes) if self._known else None
 

@@ -1,9 +1,10 @@
-r"""Permanent reports of categories: one for each level, in any order, with the total loss of the largest epsilon.
+r"""Store one permanent report of a category for each level; all reports together cost only the largest epsilon.
 
-Reports at levels 1 < 2 < 3 form a Markov chain, in which each report is drawn from the report at the next larger
-epsilon: with probability c = (p - d/k)/(p' - d/k), where p' belongs to the larger epsilon, it is the same set;
-otherwise it is a random set, with weights w. So probabilities of equality multiply. To draw S_2 between known S_1 and
-S_3, Bayes' rule with a = c_23 and b = c_12 gives:
+Reports S_1, S_2, S_3 at levels 1 < 2 < 3 form a Markov chain, in which each report is drawn from the report at the next
+larger epsilon: it is the same set with probability c = (p - d/k)/(p' - d/k), where p and p' are the probabilities that
+the report at the smaller and at the larger epsilon contains the client's category; otherwise it is a random set, with
+weights w. So probabilities of equality multiply. To draw S_2 between known S_1 and S_3, Bayes' rule with a = c_23 and
+b = c_12 gives:
 
 - if S_1 and S_3 differ: S_3 with weight a (1 - b), S_1 with (1 - a) b, and a random set with (1 - a)(1 - b);
 - if S_1 = S_3 = S: S with weight a b + w_S (a (1 - b) + (1 - a) b), and a random set with w_S (1 - a)(1 - b).
@@ -26,7 +27,7 @@ from utmost.design.local.bits import Bits, draw_bits
 from utmost.design.local.categories import Alpha, CategoryReport, Reports, chances_of
 from utmost.design.local.category_reports import CategoryCoupling, in_parts, read_values
 
-# More states than this are drawn in several passes, because a state is a byte.
+# With more states than this, draws take several passes, because a state is a byte.
 _MOST_STATES = 200
 
 
@@ -38,7 +39,7 @@ class PermanentReports(ProcessMemory):
 
     Args:
         values: (clients,) integers in 0..k-1; they are copied.
-        how: Kind of reports, by sets or blocks; only its sets matter, not its level.
+        how: Kind of reports; its sets or blocks are used, and its level is not.
         randomness: Source of random bits, by default the operating system.
 
     Raises:
@@ -91,7 +92,7 @@ class PermanentReports(ProcessMemory):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """All levels so far, the smallest epsilon first."""
+        """The levels of all reports so far, the smallest epsilon first."""
         return tuple(sorted(self._known))
 
     @property
@@ -112,7 +113,7 @@ class _Between:
     higher: CategoryReport
 
     def drawn(self, at_lower: Reports, at_higher: Reports, randomness: Randomness) -> Reports:
-        """Draw the middle reports: one of the two given reports, or a random set."""
+        """Draw the report at the middle epsilon for each client: one of the two given reports, or a random set."""
         is_same = np.asarray((at_lower == at_higher).reshape(len(at_lower), -1).all(axis=1))
         groups, weights = self.middle.weights(at_higher)
         informed = np.zeros(len(at_lower), np.bool_)
@@ -129,19 +130,19 @@ class _Between:
         return between
 
     def _keeps(self, *alphas: Alpha) -> tuple[Alpha, Alpha]:
-        """Return a = P(middle = higher) and b = P(lower = middle), of the three reports of a client."""
+        """Return a = P(middle = higher) and b = P(lower = middle) for one client, without random coincidence."""
         share = Fraction(self.middle.size, self.middle.categories)
         reports = (self.lower, self.middle, self.higher)
         lower, middle, higher = (how.inside_of(alpha) - share for how, alpha in zip(reports, alphas, strict=True))
         return middle / higher, lower / middle
 
     def _informed_apart(self, *alphas: Alpha) -> Alpha:
-        """Return the probability of not drawing a random set, if the two reports differ."""
+        """Return P(middle report is one of the two known reports, not a random set), given that those differ."""
         a, b = self._keeps(*alphas)
         return 1 - (1 - a) * (1 - b) / (1 - a * b)
 
     def _informed_at_one(self, *alphas: Alpha, weight: Fraction) -> Alpha:
-        """Return the probability of not drawing a random set, if both reports are one set of this weight."""
+        """Return the probability that the middle report is not a random set, if both known reports are one set."""
         a, b = self._keeps(*alphas)
         return (a * b + (a * (1 - b) + (1 - a) * b) * weight) / (a * b + (1 - a * b) * weight)
 

@@ -1,16 +1,16 @@
-r"""The distribution of secrets among people who answered by a channel: maximum-likelihood estimate and accuracy.
+r"""Estimate the distribution of secrets among people who answered through a channel, by maximum likelihood.
 
-A share f_y of N answers is y. A population p gives answer y with probability q_y = sum_x p_x C[x, y], and the
-log-likelihood N sum_y f_y log q_y is concave in p. The update p_x g_x, where
+Let f_y be the fraction of N answers that are y. In a population with distribution p, an answer is y with probability
+q_y = sum_x p_x C[x, y], and the log-likelihood N sum_y f_y log q_y is concave in p. The update p_x g_x, where
 
 .. math:: g_x = \sum_y f_y\, C[x, y] / q_y,
 
 is Bayes' rule averaged over the answers, and increases the likelihood. By concavity, no population has a log-likelihood
-per answer that is larger by more than max_x g_x - 1 nats. This gap is computed from p alone, so it holds for any p.
+per answer that is larger by more than max_x g_x - 1 nats. This bound holds for any p.
 
 **Standard errors.** The curvature of the negative log-likelihood at p is F = N sum_y f_y C_y C_y^T / q_y^2. For large N
-and positive shares, the errors of the shares have the covariance B (B^T F B)^-1 B^T, where B is a basis of the changes
-that sum to 0. For reports of categories, the standard errors of the unbiased estimate are given, which are not smaller.
+and positive p, the errors of p have the covariance B (B^T F B)^-1 B^T, where B is a basis of the changes of p that sum
+to 0. For reports of categories, the standard errors are those of the unbiased estimate, which are not smaller.
 
 Source: [agrawal2001] (the update), [elsalamouny2020] (private channels).
 """
@@ -39,14 +39,15 @@ _MOST_MEMBERS = 1 << 27
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Population(Display):
-    """The shares of the secrets that maximise the likelihood of the answers, up to a gap."""
+    """The distribution of secrets that maximises the likelihood of the answers, up to a gap."""
 
-    shares: NDArray[np.float64]  # (n,), summing to 1
-    # (n,) standard errors due to the random answers, for many answers and positive shares; infinite if not determined.
+    shares: NDArray[np.float64]  # (n,) the fraction of people with each secret, summing to 1
+    # (n,) standard errors due to the random answers, for many answers and positive shares; infinite if the answers do
+    # not determine the shares.
     errors: NDArray[np.float64]
-    gap: float  # largest possible gain of the log-likelihood per answer by other shares, in nats; rounded up
+    gap: float  # other shares have a log-likelihood per answer at most this much larger, in nats; rounded up
     steps: int  # number of updates
-    # Whether different populations have different distributions of answers (for floats, up to rounding).
+    # Whether different shares have different distributions of answers (for floats, up to rounding).
     is_determined: bool
 
 
@@ -62,7 +63,7 @@ def iterative_bayesian_update(
         channel: (n, m) channel with which each person drew one answer; or a kind of reports of categories.
         answers: (m,) number of answers with each outcome, in the order of the outcomes of the channel; for reports of
             categories, the reports.
-        within: Gap at which the iteration ends.
+        within: Gap in nats per answer at which the iteration ends.
         steps: Largest number of updates; the gap may then be larger than ``within``.
 
     Raises:
@@ -88,11 +89,11 @@ def iterative_bayesian_update(
     enough, most = float(exact(within, "within")), natural(steps, "steps")
     shares = np.full(evidence.size, 1 / evidence.size)
     for step in range(most + 1):
-        raised = evidence.raised(shares)
-        gap = max(float(raised.max()) - 1, 0.0) + evidence.rounding
+        factors = evidence.update_factors(shares)
+        gap = max(float(factors.max()) - 1, 0.0) + evidence.rounding
         if gap <= enough or step == most:
             break
-        shares = shares * raised
+        shares = shares * factors
         shares /= shares.sum()
     shares.setflags(write=False)
     errors = evidence.errors(shares)
@@ -102,17 +103,17 @@ def iterative_bayesian_update(
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """The evidence of answers about a population: the function g of shares, and standard errors of the estimate."""
+    """The likelihood of shares, given answers: the factors g of the update, and standard errors of the estimate."""
 
-    size: int
-    raised: Callable[[Floats], Floats]
-    errors: Callable[[Floats], Floats]
-    rounding: float
+    size: int  # number of secrets
+    update_factors: Callable[[Floats], Floats]  # returns g for shares
+    errors: Callable[[Floats], Floats]  # returns the standard errors at shares
+    rounding: float  # bound on the relative rounding error of g
     is_determined: bool
 
 
 def _evidence_of_counts(channel: Channel, counts: object) -> _Evidence:
-    """Return the evidence of counts of outcomes, after checking that the channel can give these outcomes."""
+    """Return the evidence of counts of outcomes; raise OutOfRange for a positive count of an impossible outcome."""
     n, m = channel.shape
     seen = plain_array(counts, "list of counts")
     if seen.shape != (m,) or seen.dtype.kind not in "iu" or seen.min() < 0 or not seen.any():
@@ -132,23 +133,23 @@ def _evidence_of_counts(channel: Channel, counts: object) -> _Evidence:
     rank = len(independent(channel.matrix)[0]) if channel.is_exact else np.linalg.matrix_rank(channel.matrix)
     is_determined = bool(rank == n)
 
-    def raised(shares: Floats) -> Floats:
+    def update_factors(shares: Floats) -> Floats:
         return np.asarray(matrix @ (frequencies / (shares @ matrix)))
 
     def errors(shares: Floats) -> Floats:
         if not is_determined:
             return np.full(n, np.inf)
-        # Changes of each of the first n - 1 shares, with the opposite change of the last share.
+        # The basis changes each of the first n - 1 shares, with the opposite change of the last share.
         basis = np.vstack([np.eye(n - 1), -np.ones(n - 1)])
         slopes = (basis.T @ matrix) * (np.sqrt(frequencies) / (shares @ matrix))
         covariance = basis @ np.linalg.pinv(slopes @ slopes.T, hermitian=True) @ basis.T
         return np.asarray(np.sqrt(np.maximum(np.diag(covariance), 0) / seen.sum()))
 
-    return _Evidence(n, raised, errors, (sum(channel.shape) + 4) * _ROUNDING, is_determined)
+    return _Evidence(n, update_factors, errors, (sum(channel.shape) + 4) * _ROUNDING, is_determined)
 
 
 def _evidence_of_reports(how: CategoryReport, reports: object) -> _Evidence:
-    """Return the evidence of reports of categories."""
+    """Return the evidence of reports of categories, without the matrix of their channel."""
     sent = how.read(reports)
     different, times = np.unique(sent, axis=0, return_counts=True)
     if not len(sent):
@@ -162,7 +163,7 @@ def _evidence_of_reports(how: CategoryReport, reports: object) -> _Evidence:
     members = how.members(different).astype(np.int32)
     own, other = (float(how.likelihood(is_own)) for is_own in (True, False))
 
-    def raised(shares: Floats) -> Floats:
+    def update_factors(shares: Floats) -> Floats:
         weights = times / len(sent) / (other + (own - other) * shares[members].sum(axis=1))
         inside = np.bincount(members.ravel(), np.repeat(weights, how.size), how.categories)
         return np.asarray(other * weights.sum() + (own - other) * inside)
@@ -170,4 +171,4 @@ def _evidence_of_reports(how: CategoryReport, reports: object) -> _Evidence:
     def errors(_: Floats) -> Floats:
         return np.asarray(CategoryCounts(how.holders(sent), len(sent)).errors(how) / len(sent))
 
-    return _Evidence(how.categories, raised, errors, (how.size + len(different) + 4) * _ROUNDING, True)
+    return _Evidence(how.categories, update_factors, errors, (how.size + len(different) + 4) * _ROUNDING, True)

@@ -1,4 +1,4 @@
-"""Subset selection: a report is any set of d of k categories. For d = 1 it is randomised response."""
+"""Draw reports by subset selection, where a report is a set of d of k categories; d = 1 is randomised response."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ from utmost.design.local.categories import CategoryReport, best_size, chance_ins
 from utmost.errors import OutOfRange
 
 Sets = NDArray[np.int64]
-"""Reports, (clients, size): the categories of each set, ascending."""
+"""Reports, (clients, size): a row has the categories of one set, ascending."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SubsetSelection(CategoryReport):
-    """Reports of d of k categories that contain the client's category as often as the level allows.
+    """Reports by sets of d of k categories, which contain the client's category as often as the level allows.
 
     Args:
         categories: k >= 2.
@@ -53,21 +53,21 @@ class SubsetSelection(CategoryReport):
 
     @property
     def bits(self) -> int:
-        """The length of a report in bits, if the set is sent as its number."""
+        """The length of a report in bits, if the client sends the index of the set among all sets."""
         return (comb(self.categories, self.size) - 1).bit_length()
 
     @property
     def is_complete(self) -> bool:
-        """True: every set of d categories is a report."""
+        """Always True: every set of d categories is a report."""
         return True
 
     def sets(self) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
-        """Yield the weight of every set, which is its probability without the category, and its categories."""
+        """Yield the weight and the categories of every set; all weights are equal."""
         weight = Fraction(1, comb(self.categories, self.size))
         return ((weight, some) for some in combinations(range(self.categories), self.size))
 
     def read(self, reports: Any) -> Sets:
-        """Check reports, and return them with ascending categories.
+        """Return reports with ascending categories, after a check.
 
         Raises:
             OutOfRange: for anything but sets of d categories.
@@ -89,23 +89,21 @@ class SubsetSelection(CategoryReport):
         return sets
 
     def weights(self, reports: Sets) -> tuple[NDArray[np.int64], list[Fraction]]:
-        """Return index 0 for all reports, and the probability of a set without the category."""
+        """Return, for each report, the index 0 of its weight; and the list with the only weight."""
         return np.zeros(len(reports), np.int64), [Fraction(1, comb(self.categories, self.size))]
 
     def members(self, reports: Sets) -> Sets:
-        """Return the reports, which are the categories."""
+        """Return the reports unchanged: they are arrays of categories."""
         return reports
 
     def holds(self, reports: Sets, values: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return whether each report contains the category of the same index."""
+        """Return whether reports[i] contains the category values[i], for each i."""
         return np.asarray((reports == values[:, None]).any(axis=1))
 
     def drawn(self, values: NDArray[np.int64], randomness: Randomness) -> Sets:
-        """Draw a report of each category.
-
-        Draw d of the other k - 1 categories in random order; replace the last by the client's category if that is in
-        the report.
-        """
+        """Draw one report for each category in ``values``."""
+        # Draw d of the other k - 1 categories in random order; replace the last by the client's category if the report
+        # shall contain it.
         k = self.categories
         others = _random_members(_rows_of_all(len(values), k - 1), self.size, randomness)
         others += others >= values[:, None]
@@ -116,7 +114,7 @@ class SubsetSelection(CategoryReport):
     def tightened(
         self, reports: Sets, higher: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness
     ) -> Sets:
-        """Return a random superset or subset of each report that stays; replace each other report by a random set."""
+        """Return a random superset or subset of each report with ``stays``, and a random set for any other report."""
         k, d1, d2 = self.categories, self.size, higher.size
         sets = _random_members(_rows_of_all(len(reports), k), d1, randomness)
         near, extra = reports[stays], _others(reports[stays], k)
@@ -135,7 +133,7 @@ class SubsetSelection(CategoryReport):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> Sets:
-        """Return a subset or superset of each report with ``near``; in place of any other report, its fresh report."""
+        """Return a random superset or subset of each report with ``near``, and ``fresh`` for any other report."""
         k, d1, d2 = self.categories, reports.shape[1], self.size
         own = self.holds(reports, values)
         for has in (False, True):
@@ -157,7 +155,7 @@ class SubsetSelection(CategoryReport):
         return np.sort(fresh, axis=1)
 
     def at(self, other: Level) -> "SubsetSelection":
-        """Return reports of sets of the same size at another level."""
+        """Return the kind of report by sets of the same size at another level."""
         return SubsetSelection(self.categories, self.size, other)
 
 
@@ -166,10 +164,10 @@ def best_report(
 ) -> SubsetSelection:
     """Return the report of one of k categories with the least variance of the estimated counts.
 
-    It is optimal among all mechanisms with which each client independently sends one report that satisfies the level,
-    and all unbiased estimates of the k counts. The criterion is the sum of the k variances for the worst categories of
-    the clients, exactly and for any number of clients. The size is one of the two integers next to k alpha/(1 + alpha),
-    the smaller if both are equally good.
+    No mechanism with which each client independently sends one report at the level, and no unbiased estimate of the k
+    counts, has a smaller sum of the k variances for the worst categories of the clients. This holds exactly, and for
+    any number of clients. The size is one of the two integers next to k alpha/(1 + alpha), the smaller if both are
+    equally good.
 
     Args:
         categories: k >= 2.
@@ -194,19 +192,20 @@ def _rows_of_all(count: int, size: int) -> Sets:
 
 
 def _others(sets: Sets, categories: int) -> Sets:
-    """Return the categories that are not in each set, ascending."""
+    """Return, for each set, the categories that it does not contain, ascending."""
     inside = np.zeros((len(sets), categories), np.bool_)
     np.put_along_axis(inside, sets, True, axis=1)
     return np.nonzero(~inside)[1].reshape(len(sets), categories - sets.shape[1]).astype(np.int64)
 
 
 def _without_members(sets: Sets, values: NDArray[np.int64]) -> Sets:
-    """Return each set without the given member."""
+    """Return each set without its member in ``values``."""
     return np.asarray(sets[sets != values[:, None]]).reshape(len(sets), max(sets.shape[1] - 1, 0))
 
 
 def _random_members(pool: Sets, size: int, randomness: Randomness) -> Sets:
-    """Return random members of each row, in uniformly random order: the first steps of a shuffle."""
+    """Return ``size`` random members of each row of ``pool``, in uniformly random order."""
+    # The first steps of a shuffle suffice.
     rows, shuffled = np.arange(len(pool)), pool.copy()
     for at in range(size):
         other = at + uniform_integers(pool.shape[1] - at, len(pool), randomness)

@@ -1,4 +1,4 @@
-"""Randomised response as thresholded Laplace noise, and the privacy loss of relaxing the noise."""
+"""Write randomised response as thresholded Laplace noise, and compute the privacy loss if this noise is relaxed."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +19,7 @@ _FLOAT_BITS = 160
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ThresholdedLaplace(Display):
-    r"""A response to a bit written as [bit + V > threshold], with V Laplace noise of some rate.
+    r"""A randomised response to a bit in the form [bit + V > threshold], where V is Laplace noise with some rate.
 
     Let q be the quantile function of the standard Laplace distribution. Then
 
@@ -32,7 +32,7 @@ class ThresholdedLaplace(Display):
     lambda = ln((1 - gamma)/(1 - beta)); if both are below, lambda = ln(beta/gamma).
 
     Args:
-        response: Response to be written in this form.
+        response: Response that is written in this form.
 
     Source: [koufogiannis2015], equations (45) and (46), the latter corrected and extended.
 
@@ -48,27 +48,27 @@ class ThresholdedLaplace(Display):
 
     @property
     def rate(self) -> Level:
-        """lambda as a level: the level of releasing u + V per unit of u, which is at least the level of the bit."""
+        """The rate lambda as a level: that of a release of u + V per unit of u; it is at least the level of the bit."""
         return Level.of_alpha(_exp_of_quantile(self.response.zero) / _exp_of_quantile(self.response.one))
 
     @property
     def threshold(self) -> float:
-        """tau, as the nearest float."""
+        """The threshold tau, as the nearest float."""
         return nearest(self.threshold_interval(_FLOAT_BITS))
 
     def threshold_interval(self, bits: int) -> Interval:
-        """Return an interval around tau."""
+        """Return an interval around the threshold tau, about 2^-bits wide."""
         inner = bits + 32
         return (-log_interval(_exp_of_quantile(self.response.zero), inner) / self.rate.epsilon_interval(inner)).at(bits)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ThresholdedPair(Display):
-    r"""The method of the paper to relax a response: relax the Laplace noise, and apply the threshold again.
+    r"""The method of [koufogiannis2015] to relax a response: relax the Laplace noise, and apply the threshold again.
 
-    Both noisy values together have the higher rate as their level. The two *bits* together have a smaller epsilon than
-    the higher rate, but a larger epsilon than the bit at the higher rate, because the bit at the lower rate reveals
-    more. For the map f with a1 > a2, with q = (a2/4)(1 - ln a1/ln a2) and bit 0,
+    The two noisy values together have the higher rate as their level. The two responses together have a smaller epsilon
+    than that rate, but a larger epsilon than the response at the higher rate, because the response at the lower rate
+    reveals more. For the map f with a1 > a2 and bit 0, with q = (a2/4)(1 - ln a1/ln a2),
 
     .. math:: P(01) = q, \quad P(11) = a_2/2 - q, \quad P(10) = (a_1 - a_2)/2 + q, \quad P(00) = 1 - a_1/2 - q.
 
@@ -101,7 +101,7 @@ class ThresholdedPair(Display):
             )
 
     def probability(self, bit: int, lower: int, higher: int) -> Fraction | float:
-        """Return P(lower = z1, higher = z2) for a bit: a Fraction if known to be rational, else the nearest float."""
+        """Return the probability of two responses to a bit: a Fraction if known to be rational, else a float."""
         bit = integer(bit, "bit")
         lower = integer(lower, "lower")
         higher = integer(higher, "higher")
@@ -119,7 +119,7 @@ class ThresholdedPair(Display):
         }[z1, z2]
 
     def enclosure(self, bit: int, lower: int, higher: int, bits: int) -> Interval:
-        """Return an interval around P(lower = z1, higher = z2) for a bit."""
+        """Return an interval around the probability of two responses to a bit, computed with ``bits`` bits."""
         bit = integer(bit, "bit")
         lower = integer(lower, "lower")
         higher = integer(higher, "higher")
@@ -134,10 +134,10 @@ class ThresholdedPair(Display):
         }[lower, higher]
 
     def risen(self, bit: int, bits: int) -> Interval:
-        """Return an interval around P(lower = 0, higher = 1) = P(V_1 <= t, V_2 > s).
+        """Return an interval around the probability P(V_1 <= t, V_2 > s) that ``lower`` gives 0 and ``higher`` gives 1.
 
-        Here t and s are the thresholds of ``lower`` and ``higher`` minus the bit. The probability decreases in
-        s and increases in t, so rational bounds of s and t enclose it.
+        V_1 and V_2 are the noises, and t and s the thresholds of ``lower`` and ``higher`` minus the bit. The
+        probability decreases in s and increases in t, so rational bounds of s and t enclose it.
         """
         bit = integer(bit, "bit")
         bits = integer(bits, "bits")
@@ -148,7 +148,7 @@ class ThresholdedPair(Display):
         return Interval(max(low.low, 0), max(high.high, 0), inner).at(bits)
 
     def higher_given(self, bit: int, lower: int) -> Real:
-        """Return P(higher = 1 | lower) for a bit, with which the bit at the lower rate is relaxed."""
+        """Return P(higher = 1 | lower) for a bit: the probability that relaxes the response at the lower rate."""
         bit = integer(bit, "bit")
         lower = integer(lower, "lower")
         exactly = self._rise_if_rational()
@@ -160,7 +160,7 @@ class ThresholdedPair(Display):
         return lambda bits: self.enclosure(bit, lower, 1, bits + 8) / (lower_one if lower else 1 - lower_one)
 
     def loss(self) -> Level | float:
-        """Return the level of both responses together: a Level if it is rational, else epsilon, rounded up."""
+        """Return the privacy loss of both responses together: a Level if alpha is rational, else epsilon rounded up."""
         pairs = list(product((0, 1), repeat=2))
         if self._rise_if_rational() is not None:
             ratios = [Fraction(self.probability(0, *z)) / Fraction(self.probability(1, *z)) for z in pairs]
@@ -172,7 +172,7 @@ class ThresholdedPair(Display):
         return float(Level.of_alpha(1 / largest).epsilon)
 
     def _rise_if_rational(self) -> Fraction | None:
-        """Return q = (zero_2/2)(1 - rate_1/rate_2) if both thresholds are 1/2 and the rates are commensurable."""
+        """Return (zero_2/2)(1 - rate_1/rate_2) if both thresholds are 1/2 and rate_1/rate_2 is rational; else None."""
         responses = (self.lower.response, self.higher.response)
         lower_rate, higher_rate = self.lower.rate, self.higher.rate
         if any(each.one + each.zero != 1 for each in responses) or lower_rate.base != higher_rate.base:
@@ -181,15 +181,15 @@ class ThresholdedPair(Display):
 
 
 def _exp_of_quantile(p: Fraction) -> Fraction:
-    """Return exp of the quantile of the standard Laplace distribution at p."""
+    """Return exp(q(p)), where q is the quantile function of the standard Laplace distribution."""
     return 2 * p if 2 * p <= 1 else 1 / (2 * (1 - p))
 
 
 def _crossing_chance(s: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interval:
     """Return P(V_2 > s, V_2 + W <= t), with V_2 of rate ``fast`` and V_2 + W of rate ``slow``."""
-    # W has the distribution function 1 - c e^{-slow u} for u >= 0 and c e^{slow u} for u < 0, c = (1 -
-    # (slow/fast)^2)/2. For s < V_2 <= t, W <= t - V_2 has a bound t - V_2 >= 0; for V_2 > max(s, t) the bound is
-    # negative.
+    # W has the distribution function 1 - c e^{-slow u} for u >= 0 and c e^{slow u} for u < 0, with
+    # c = (1 - (slow/fast)^2)/2. The event W <= t - V_2 is computed separately for s < V_2 <= t, where t - V_2 >= 0, and
+    # for V_2 > max(s, t), where t - V_2 < 0.
     c = (1 - (slow / fast) ** 2) / 2
     probability = c * _beyond(max(s, t), t, slow, fast)
     if s < t:
@@ -203,7 +203,7 @@ def _cdf(x: Fraction, rate: Interval) -> Interval:
 
 
 def _within(s: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interval:
-    """Return the integral over (s, t) of the density of rate ``fast`` at v times e^{slow (v - t)}."""
+    """Return the integral over v in (s, t) of the Laplace density of rate ``fast`` at v, times e^{slow (v - t)}."""
     total, gap = slow + fast, fast - slow
     integral = Interval.of(0, slow.bits)
     if s < 0:
@@ -216,7 +216,7 @@ def _within(s: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interva
 
 
 def _beyond(edge: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interval:
-    """Return the integral from edge >= t to infinity of the density of rate ``fast`` at v times e^{slow (t - v)}."""
+    """Return the integral over v > edge >= t of the Laplace density of rate ``fast`` at v, times e^{slow (t - v)}."""
     total, gap = slow + fast, fast - slow
     integral = _exp(slow * t - total * max(edge, Fraction(0))) / total
     if edge < 0:

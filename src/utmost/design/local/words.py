@@ -1,4 +1,4 @@
-"""Words as bits in a Bloom filter, and the counts that a collector keeps of the reports."""
+"""Encode words as bits of Bloom filters, and count the ones in clients' reports of these bits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ _PERSON = b"utmost bloom"
 
 @dataclass(frozen=True, slots=True)
 class Bloom:
-    """The Bloom filters of all cohorts: each word sets ``hashes`` of ``bits`` places.
+    """The Bloom filters of all cohorts (groups of clients): a word sets at most ``hashes`` of the ``bits`` bits.
 
-    The places are 64-bit pieces of keyed BLAKE2b (RFC 7693), with the cohort as salt, modulo ``bits``. Two hashes of a
-    word may give the same place. Cohorts have different hash functions, so words that collide in one cohort differ in
-    another. Privacy depends on neither key nor cohort: the collector knows both.
+    A position is a 64-bit piece of a keyed BLAKE2b digest (RFC 7693), with the cohort as salt, modulo ``bits``. Two
+    hashes of a word may give the same position. Cohorts have different hash functions, so words that collide in one
+    cohort differ in another. Privacy depends on neither key nor cohort: the collector knows both.
 
     Args:
-        bits: Number of places in a filter.
+        bits: Number of bits of a filter.
         hashes: Number of hash functions in a cohort; each word sets at most this many bits.
         cohorts: Number of cohorts.
         key: Key of up to 64 bytes. Whoever does not have it cannot precompute the filters.
@@ -82,7 +82,7 @@ class Bloom:
         return uniform_integers(self.cohorts, clients, randomness)
 
     def places(self, word: str, cohort: int) -> list[int]:
-        """Return the places that a word sets in the filter of a cohort, one for each hash."""
+        """Return the positions of the bits that a word sets in the filter of a cohort, one for each hash."""
         word = text(word, "word")
         cohort = integer(cohort, "cohort")
         if not 0 <= cohort < self.cohorts:
@@ -91,13 +91,13 @@ class Bloom:
 
     def _places(self, word: str, cohort: int) -> list[int]:
         data = word.encode("utf-8", "surrogatepass")
-        places: list[int] = []
+        positions: list[int] = []
         for block in range(-(-self.hashes // _HASHES_A_DIGEST)):
             salt = cohort.to_bytes(8, "little") + block.to_bytes(8, "little")
             digest = blake2b(data, key=self.key, salt=salt, person=_PERSON).digest()
-            last = 8 * min(self.hashes - len(places), _HASHES_A_DIGEST)
-            places += [int.from_bytes(digest[at : at + 8], "little") % self.bits for at in range(0, last, 8)]
-        return places
+            last = 8 * min(self.hashes - len(positions), _HASHES_A_DIGEST)
+            positions += [int.from_bytes(digest[at : at + 8], "little") % self.bits for at in range(0, last, 8)]
+        return positions
 
     def encode(self, words: Sequence[str], cohorts: Any) -> Bits:
         """Return the Bloom filter of each client's word in the client's cohort.
@@ -135,7 +135,7 @@ class Bloom:
         return encoded
 
     def read_cohorts(self, cohorts: Any, count: int) -> NDArray[np.int64]:
-        """Check the cohorts of ``count`` clients, and return them as an array.
+        """Return the cohorts of ``count`` clients as an array, after a check.
 
         Raises:
             OutOfRange: if a cohort is missing or outside 0..cohorts-1.
@@ -157,7 +157,7 @@ class Bloom:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BloomCounts(Display):
-    """The number of ones at each place, and of clients in each cohort.
+    """The number of ones at each position of each cohort's filter, and the number of clients in each cohort.
 
     Attributes:
         ones: Shape (cohorts, bits).
@@ -190,7 +190,7 @@ class BloomCounts(Display):
 
     @classmethod
     def of(cls, reports: Any, cohorts: Any, bloom: Bloom) -> "BloomCounts":
-        """Count the ones in reports, (n, bits), of clients in these cohorts.
+        """Count the ones in reports (n, bits); ``cohorts`` are those of the n clients.
 
         Raises:
             OutOfRange: for reports of another width, and for invalid cohorts (see `Bloom.read_cohorts`).
@@ -213,7 +213,7 @@ class BloomCounts(Display):
         return cls(ones, clients)
 
     def __add__(self, other: "BloomCounts") -> "BloomCounts":
-        """Return the sum of both counts, so that reports can be counted in batches."""
+        """Return the sum of two counts, so that reports can be counted in batches."""
         if self.ones.shape != other.ones.shape:
             raise OutOfRange(
                 f"both counts must have ones of shape {self.ones.shape}",
@@ -223,10 +223,11 @@ class BloomCounts(Display):
         return BloomCounts(self.ones + other.ones, self.clients + other.clients)
 
     def true_ones(self, response: BitResponse) -> NDArray[np.float64]:
-        """Return unbiased estimates of how many true bits are 1, (ones - zero n)/(one - zero), (cohorts, bits).
+        """Return unbiased estimates (ones - zero n)/(one - zero) of the numbers of true ones: (cohorts, bits).
 
         Args:
-            response: Response from true bit to report; ``memo.then(report)`` for a report of a memoised response.
+            response: Response from true bit to report; for a report of a permanent response,
+                ``permanent.then(report)``.
         """
         instance(response, BitResponse, "response")
         zero_chance, one_chance = float(response.zero), float(response.one)
