@@ -1,4 +1,4 @@
-"""Parts shared by commands that use a ledger: which answer is meant, how it is written, and reports."""
+"""Parts that commands with a ledger share: name an answer, publish it, write it, and report on the ledger."""
 
 import os
 import shlex

@@ -426,7 +426,7 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
                 code = program(args=arguments, prog_name=program.name or "utmost", standalone_mode=False)
                 sys.exit(code if isinstance(code, int) else 0)
             except SystemExit:
-                sys.stdout.flush()  # only then a full disk may show
+                sys.stdout.flush()  # an error of a full disk may come only now
                 raise
         except UtmostError as error:
             code = next((code for kinds, code in _CODES if isinstance(error, kinds)), 1)

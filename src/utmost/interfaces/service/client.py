@@ -369,7 +369,7 @@ class RemoteLedger:
         return self._post("/v1/verification", None, {})
 
     def receipt(self) -> str:
-        """Return a receipt: a line of text about the present ledger, to keep elsewhere."""
+        """Return a receipt to keep elsewhere: a line of text, with which `check` shows whether events were lost."""
         line: str = self._get("/v1/receipt")["receipt"]
         return line
 

@@ -61,7 +61,7 @@ _MOST_CALLERS = 10_000
 # An address may send this many times as many requests as a token: people behind one proxy share an address.
 _MANY = 10
 _LONGEST_ADDRESS = 1 << 16
-_HELD = 2
+_MOST_BODIES = 2
 """All bodies in memory may together be this many times as large as the largest allowed body."""
 
 
@@ -87,7 +87,7 @@ class Guards:
         counted: CountRequest = _count_nothing,
     ) -> None:
         self.inside, self._most_bytes, self._few_bytes = app, most_bytes, min(few_bytes, most_bytes)
-        self._limits, self._held = limits, BytesInMemory(_HELD * most_bytes)
+        self._limits, self._held = limits, BytesInMemory(_MOST_BODIES * most_bytes)
         self._patience, self._counted = patience, counted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
