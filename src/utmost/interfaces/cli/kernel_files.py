@@ -63,8 +63,8 @@ def search(
     if state.exists():
         at = read(ptype, state)
         if (out is None) != (at.written is None) and (out is not None or at.position is not None):
-            wanted = "without a list" if at.written is None else "with one"
-            raise BadTable(f"the search began {wanted}", came=str(out or "no list"), where=str(state))
+            with_list = "without a list" if at.written is None else "with one"
+            raise BadTable(f"the search began {with_list}", came=str(out or "no list"), where=str(state))
         if out is not None:  # cut off rows that the state does not count
             counted, length = at.written or 0, out.stat().st_size if out.exists() else 0
             if length < counted:

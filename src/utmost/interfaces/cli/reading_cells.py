@@ -85,7 +85,7 @@ class CellSelection:
         """Check that at most one sum, ratio or mean is requested."""
         divided = self.over is not None or self.over_column is not None
         questions = {"--minus": self.minus is not None, "--over": divided, "--mean": self.mean}
-        names = [name for name, wanted in questions.items() if wanted]
+        names = [name for name, is_asked in questions.items() if is_asked]
         if divided and len(names) > 1:
             remedy = "Leave one out, and ask for it in a second call, which costs nothing."
             raise OutOfRange("only one of these options may be given", came=" and ".join(names), remedy=remedy)
@@ -271,7 +271,7 @@ class _Sums:
         return self.release.level
 
     def overview(self, cells: CellSelection) -> dict[str, Any]:
-        """Return, for each wanted table, the margin of a single sum and the margin that holds for all its sums."""
+        """Return, for each requested table, the margin of a single sum and the margin that holds for all its sums."""
         release, sure = self.release, self.sure
         if release.unit.is_shared:
             tables = [
@@ -312,7 +312,7 @@ class _Sums:
         return _sum(exact(answer.value), answer.margin, sure, question, kind, None)
 
     def margins_at(self, at: Level) -> dict[str, Any]:
-        """Return the margins if the noise were drawn at this level, for the wanted table with the largest margin."""
+        """Return the margins if the noise were drawn at this level, for the requested table with the largest margin."""
         other = replace(self.release, level=at, confidence=self.sure, weights={})
         bars = other.bars()
         name = max(bars, key=lambda each: bars[each])

@@ -42,7 +42,7 @@ def publish_table(table: Path, request: ReleaseOptions) -> None:
     source = request.spelling.of(table, is_counted=request.people.are_events)
     request.promised.check()
     if request.everyday.want is not None:
-        publish_wanted_tables(source, request, request.everyday.want)
+        publish_requested_sums(source, request, request.everyday.want)
     elif request.promised.needs_no_options:
         publish_complete_promise(source, request)
     elif request.once.is_of_rows:
@@ -171,8 +171,8 @@ def publish_by_plan(table: Path, request: ReleaseOptions) -> None:
     )
 
 
-def publish_wanted_tables(table: Path, request: ReleaseOptions, wanted: list[str]) -> None:
-    """Publish the wanted tables of a counted table: by the plan of `utmost plan`, or by noise that is drawn once."""
+def publish_requested_sums(table: Path, request: ReleaseOptions, sums: list[str]) -> None:
+    """Publish the requested sums of a counted table: by the plan of `utmost plan`, or by noise that is drawn once."""
     from utmost.interfaces.cli.screens.workload_screens import check_document, release_by_plan
     from utmost.publish.counting.counted import CountedTable
     from utmost.publish.releases.planned_tables import least_once, plan_for
@@ -214,7 +214,7 @@ def publish_wanted_tables(table: Path, request: ReleaseOptions, wanted: list[str
         remedy = "Add --each-row, or --person COLUMN, and --domain FILE; or give the .json that utmost count wrote."
         raise OutOfRange("--want needs people to count, or a counted table", came=table.name, remedy=remedy)
     amount = counted.unit.amount if counted.unit.is_shared else None
-    workload = read_wanted(counted.domain, wanted, without=None if amount is None else amount.name)
+    workload = read_wanted(counted.domain, sums, without=None if amount is None else amount.name)
     with progress_bar("Searching for shares"):
         plan = plan_for(workload, counted, level)
     if request.memory.ledger is not None:
@@ -367,7 +367,7 @@ def publish_sums(table: Path, counted: "CountedTable", request: ReleaseOptions) 
 def publish_in_named_ledger(
     table: Path, request: ReleaseOptions, counted: "CountedTable | None", plan: "Plan | None" = None
 ) -> None:
-    """Publish in a ledger; `plan` is the plan for wanted tables of the counted table, if options name such tables."""
+    """Publish in a ledger; `plan` measures the requested tables of a counted table, if options name such tables."""
     from utmost.interfaces.cli.ledger_answers import publish_in_ledger
 
     question = question_of(request)

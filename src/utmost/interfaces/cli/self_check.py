@@ -98,15 +98,15 @@ def chi_square_chance(distribution: IntegerDistribution, draws: np.ndarray) -> f
     """Return Chernoff's bound on the chance that a correct sample differs at least as much from its distribution."""
     # Bins are single integers with at least 50 expected draws, and the two tails.
     reach = int(np.flatnonzero(np.asarray(distribution.pmf(np.arange(10_000.0))) * draws.size >= 50).max(initial=1))
-    wanted = np.asarray(distribution.pmf(np.arange(-reach, reach + 1.0)))
-    wanted = (
-        np.concatenate([[float(distribution.ccdf(float(reach)))], wanted, [float(distribution.ccdf(float(reach)))]])
+    expected = np.asarray(distribution.pmf(np.arange(-reach, reach + 1.0)))
+    expected = (
+        np.concatenate([[float(distribution.ccdf(float(reach)))], expected, [float(distribution.ccdf(float(reach)))]])
         * draws.size
     )
     clipped = np.clip(draws, -reach - 1, reach + 1).astype(np.int64) + reach + 1
-    seen = np.bincount(clipped, minlength=wanted.size)
-    statistic = float(((seen - wanted) ** 2 / wanted).sum())
-    free = wanted.size - 1
+    seen = np.bincount(clipped, minlength=expected.size)
+    statistic = float(((seen - expected) ** 2 / expected).sum())
+    free = expected.size - 1
     ratio = statistic / free
     # Chernoff: P(X >= ratio * free) <= (ratio exp(1 - ratio))^(free/2) for a ratio above 1.
     return 1.0 if ratio <= 1 else math.exp(free / 2 * (math.log(ratio) + 1 - ratio))

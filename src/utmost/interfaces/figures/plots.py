@@ -354,7 +354,7 @@ def _plan(chosen: Any) -> Any:
 
 
 def _alternatives(choices: Any) -> Any:
-    """Plot the standard deviation of each wanted table for each plan, on a logarithmic axis."""
+    """Plot the standard deviation of each requested table for each plan, on a logarithmic axis."""
     deviations = choices.deviations
     parts = list(next(iter(deviations.values())))
     figure, axes = page(7.2, 1.5 + 0.42 * len(parts) + 0.1 * len(deviations))

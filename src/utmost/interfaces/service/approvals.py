@@ -99,10 +99,10 @@ class Proposal(JsonRecord):
 
     def allows(self, request: PublishRequest | AnswerRequest) -> bool:
         """Check whether the proposal is approved, and for exactly this request."""
-        wanted = (verb_of(request), request.name, request.version, request.level)
+        requested = (verb_of(request), request.name, request.version, request.level)
         return (
             self.state == APPROVED
-            and wanted == (self.verb, self.release, self.version, self.level)
+            and requested == (self.verb, self.release, self.version, self.level)
             # All else in the request to relax is the promise of the release, which never changes.
             and (self.verb == "relax" or request_digest(approved_facts(request)) == self.digest)
         )

@@ -301,8 +301,8 @@ class RemoteLedger:
     ) -> dict[str, Answer[Any]]:
         """Relax several releases together, each to its budget share of one level, as `Ledger.relax_shared`."""
         _, levels = levels_of_tables(tables, shared, epsilon)
-        wanted = [AnswerRequest(name, at) for name, at in levels.items()]
-        return self.relax_measures(wanted, tables, request=request, proposals=proposals)
+        requests = [AnswerRequest(name, at) for name, at in levels.items()]
+        return self.relax_measures(requests, tables, request=request, proposals=proposals)
 
     def relax_measures(
         self,

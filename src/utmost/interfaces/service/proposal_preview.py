@@ -61,13 +61,13 @@ def with_others(
     # Releases of disjoint parts are added up as if they had the same people.
     if seen.before is None or not others:
         return seen
-    wanted = dict[tuple[str, int], Level]()
+    largest_levels = dict[tuple[str, int], Level]()
     for one in (proposal, *others):
         at = one.release, one.version
-        wanted[at] = max(one.level, wanted.get(at, one.level))
+        largest_levels[at] = max(one.level, largest_levels.get(at, one.level))
     spending, dataset = seen.before.spending, seen.before.dataset
     known_releases = {(known.name, known.version): known for known in ledger.releases if known.dataset == dataset}
-    for at, largest in wanted.items():
+    for at, largest in largest_levels.items():
         known = known_releases.get(at)
         if known is None or known.part is not None:
             spending = spending.plus(largest)
@@ -130,11 +130,11 @@ def _published_bars(noise: Noise, level: Level) -> tuple[tuple[tuple[str, int | 
     """Return the margins of error of the first published tables, and the number of the other published tables."""
     if not isinstance(noise, SumNoise):
         return noise.named_bars(level, CONFIDENCE, _MOST_BARS), 0
-    wanted = wanted_marginals(noise.plan) if noise.plan.rows is None else []
-    if not wanted:
+    marginals = wanted_marginals(noise.plan) if noise.plan.rows is None else []
+    if not marginals:
         noise_bars = noise.named_bars(level, CONFIDENCE, _MOST_BARS)
         return tuple((f"{name} (of the noise alone)", margin) for name, margin in noise_bars), 0
-    release, shown = NoisySums.without_data(Promise(noise=noise), level, CONFIDENCE), wanted[:_MOST_BARS]
+    release, shown = NoisySums.without_data(Promise(noise=noise), level, CONFIDENCE), marginals[:_MOST_BARS]
     if noise.plan.amount_pair is None:
         bars = [(name or "total", margin) for name, margin in release.bars(*shown).items()]
     else:
@@ -143,7 +143,7 @@ def _published_bars(noise: Noise, level: Level) -> tuple[tuple[tuple[str, int | 
             for name, columns in release.column_bars(*shown).items()
             for column, margin in columns.items()
         ]
-    return tuple(bars), len(wanted) - len(shown)
+    return tuple(bars), len(marginals) - len(shown)
 
 
 def ladder(

@@ -108,10 +108,10 @@ class Proposals:
         name, now = self._context.record_name("proposal", token, key), int(self._context.clock())
         about = (name, verb, request.name, version, request.level)
         made = (request_digest(facts), len(request_text(facts)), reason, token.owner, now)
-        wanted = [verb, request.name, version, level_text(request.level), facts, reason, *([True] if anyone else [])]
+        call = [verb, request.name, version, level_text(request.level), facts, reason, *([True] if anyone else [])]
 
         def work(store: RecordTransaction) -> Proposal:
-            record = self._context.earlier_record(store, "proposal", name, wanted)
+            record = self._context.earlier_record(store, "proposal", name, call)
             if record is not None:
                 return Proposal.of_kept(name, record)
             if isinstance(request, PublishRequest):
@@ -312,11 +312,11 @@ class Proposals:
 
         def work(store: RecordTransaction) -> bool:
             # A repetition of the call under its key must have the same facts.
-            wanted = [
+            calls = [
                 [verb_of(request), request.name, request.version, level_text(request.level), approved_facts(request)]
                 for request in requests
             ]
-            again = self._context.earlier_record(store, "begun", name, (wanted[0] if len(wanted) == 1 else wanted))
+            again = self._context.earlier_record(store, "begun", name, (calls[0] if len(calls) == 1 else calls))
             # A repeated request is checked, too: the approval must hold when the answer is given.
             if self.required and new:
                 person = self._context.person(store, token)

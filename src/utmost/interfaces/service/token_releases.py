@@ -331,7 +331,7 @@ class Releases:
         """Return a release that a token may see (up to a level); a refusal does not depend on whether it exists."""
         token.check_role(verb)
         check_name(name, "name")
-        wanted = None if version is None else exact_integer(version, "version")
+        number = None if version is None else exact_integer(version, "version")
         # An error that lists all releases takes longer with more releases, so it must not be made before the token is
         # checked.
         most = granted_level(token, name)
@@ -351,7 +351,7 @@ class Releases:
                 where=repr(name),
                 remedy=remedy,
             )
-        return self._ledger.release(name, wanted)
+        return self._ledger.release(name, number)
 
 
 def _others_dataset() -> NotAllowed:

@@ -13,7 +13,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import facts, number, screen
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
-from utmost.interfaces.cli.screens.workload_screens import wanted_tables
+from utmost.interfaces.cli.screens.workload_screens import requested_tables
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.releases.answer import Answer
@@ -87,14 +87,14 @@ def clean(
     elif isinstance(released, NoisySums):
         try:
             released.reconstruction.check_marginal_determined(domain.finest)
-        except NotDetermined:  # the cells were not measured: the default is the only wanted table
-            wanted = wanted_tables(released.plan)
-            if len(wanted) != 1:
-                listed = " or ".join(f'--want "{name}"' for name in wanted)
+        except NotDetermined:  # the cells were not measured: the default is the only requested table
+            requested = requested_tables(released.plan)
+            if len(requested) != 1:
+                listed = " or ".join(f'--want "{name}"' for name in requested)
                 required = "the cells were not measured, so --want must name the table"
                 remedy = f"Write {listed}; clean tables of one release agree."
                 raise OutOfRange(required, came="no --want", remedy=remedy) from None
-            (words,) = wanted.values()
+            (words,) = requested.values()
     if not all(isinstance(word, str) for word in words):
         raise OutOfRange(
             "--want of a clean table must name columns, without labels",

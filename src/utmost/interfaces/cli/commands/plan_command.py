@@ -45,7 +45,7 @@ from utmost.tables.files.json_files import read_json
 
 _FEW, _MOST_BOXES = 4, 2_000
 _SHOWN = 24  # measured marginals on a screen
-_MOST_PARTS = 16  # wanted tables side by side on a screen
+_MOST_PARTS = 16  # requested tables side by side on a screen
 _MARGIN = 1e-6  # rounding error of a ratio of 1, which must not be shown as 1.001
 
 FIRST = ("--want", "--epsilon", "--at-most", "--up-to")
@@ -335,7 +335,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         measured.append([f"and {len(report['measured']) - _SHOWN} more", "", ""])
     part = "" if report["epsilon_parts"] == 1 else f" of 1/{report['epsilon_parts']}"
 
-    wanted = []
+    sum_rows = []
     amount = (unit.get("amount") or {}).get("name")
     for row in report["wanted"]:
         name, has_counts = row["sums"] or TOTAL, "count_standard_deviation" in row
@@ -343,14 +343,14 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         of = f"{name}: {amount}" if has_counts else name
         bars = [row.get(kind) for kind in ("error_bar", "alone_error_bar", "split_error_bar")]
         shown_bars = ["" if bar is None else f"± {number(bar)}" for bar in bars]
-        wanted.append([of, *cells, number(row["standard_deviation"], 4), *shown_bars])
+        sum_rows.append([of, *cells, number(row["standard_deviation"], 4), *shown_bars])
         if has_counts:
             deviation = number(row["count_standard_deviation"], 4)
             for column, bar in row["column_error_bars"].items():
                 if column != f"{amount}_sum":
                     shown, margin = column_margin(column, bar)
                     of_count = deviation if column == "count" else ""
-                    wanted.append([shown, "", "", of_count, margin, "", ""])
+                    sum_rows.append([shown, "", "", of_count, margin, "", ""])
 
     choice = [
         [name, *(number(deviations[row["sums"]], 4) for row in report["wanted"])]
@@ -382,7 +382,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
             ScreenText("Sums to measure:", style="bold"),
             grid(["sums", "number", f"budget share{part}"], measured),
             ScreenText("Error of the wanted tables:", style="bold"),
-            grid(["wanted", "answers", "weight", "standard\ndeviation", *margins], wanted),
+            grid(["wanted", "answers", "weight", "standard\ndeviation", *margins], sum_rows),
             *choices,
             ScreenText("Proved bounds on the weighted variance, as a multiple of the least possible:", style="bold"),
             grid(["at most", "the least variance of"], bounds, left=2),

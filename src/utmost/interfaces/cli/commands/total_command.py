@@ -160,8 +160,8 @@ def total(
     if isinstance(published, DetailedSums):
         beside = {"--ratio": ratio or None, "--over": over, **other}
         _check_only_sum(beside, "a release in two stages")
-        wanted = counted_selection(published.first, where)
-        report = _answered(published.total(wanted, confidence=confidence), _question(where))
+        selection = counted_selection(published.first, where)
+        report = _answered(published.total(selection, confidence=confidence), _question(where))
         return _give(answer, report, published)
 
     # From here on, a release by a plan is read; a table of several amounts has one for each amount.
@@ -184,7 +184,7 @@ def total(
     questions = {"--ratio or --over": ratio or over is not None, "--mean": mean is not None, "--sums": sums is not None}
     questions.update({"--median": median is not None, "--quantile": quantile is not None})
     questions.update({name: level_name is not None for name, level_name in along.items()})
-    names = [name for name, wanted in questions.items() if wanted]
+    names = [name for name, is_asked in questions.items() if is_asked]
     if len(names) > 1:
         remedy = "Leave one out, and ask for it in a second call, which costs nothing."
         raise OutOfRange("only one of these options may be given", came=" and ".join(names), remedy=remedy)
@@ -206,11 +206,11 @@ def total(
     question, counted = _question(where), quantity(read, amount)
     points: Any = "midpoints"  # or numbers for all labels, or for some: other bins then have their midpoints
     if values is not None:
-        pairs = [wanted.rpartition("=") for wanted in values.split(",")]
+        pairs = [part.rpartition("=") for part in values.split(",")]
         if all(equals for _, equals, _ in pairs):
             points = {label.strip(): exact(number, "values") for label, _, number in pairs}
         else:
-            points = [exact(wanted, "values") for wanted in values.split(",")]
+            points = [exact(part, "values") for part in values.split(",")]
 
     if not names:
         if people is not None:
@@ -346,19 +346,19 @@ def _give(answer: options.Output, report: dict[str, Any], published: Any, clippe
 def _write_tables(
     answered: Any, folder: Path, plan: Path | None, sign: Path | None, confidence: str, answer: options.Output
 ) -> None:
-    """Write the tables that the release or another plan wants, or by default the measured tables."""
+    """Write the tables that the plan of the release or of a file requests, or by default the measured tables."""
     if not isinstance(answered, Answer) or not answered.is_by_plan:
         remedy = "Leave out --tables: this release is one table already."
         raise Unsupported("--tables needs a release by a plan", came="another file", remedy=remedy)
     signer = None if sign is None else signer_of(sign)
-    wanted = answered.table.plan if plan is None else PLAN_FORM.read(plan)
+    chosen_plan = answered.table.plan if plan is None else PLAN_FORM.read(plan)
     with progress_bar("Writing the tables"):
         release = with_confidence(answered.table, read_confidence(confidence))
-        written = [*map(str, give_tables(release, wanted, folder, signer))]
+        written = [*map(str, give_tables(release, chosen_plan, folder, signer))]
     if not written:
         remedy = "Name a plan with wanted tables: --plan plan.json."
         raise Unsupported("--tables needs a plan whose sums are tables", came="weighted rows", remedy=remedy)
-    left_out = tables_left_out(answered.table, wanted)
+    left_out = tables_left_out(answered.table, chosen_plan)
     if answer.give({"files": written, "left_out": left_out}):
         rows = {"written": ", ".join(written)}
         if left_out:

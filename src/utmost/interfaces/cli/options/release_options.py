@@ -59,7 +59,7 @@ class EverydayPromiseOptions:
 
 MadeOnce = Literal["cells", "counts", "row", "row-counts", "one-way", "tables"]
 """Noise that is drawn once: "cells" or "counts" for all released cells (an individual changes them in any direction, or
-only upwards); "row" or "row-counts" if an individual changes one row; all one-way tables; or the wanted tables."""
+only upwards); "row" or "row-counts" if an individual changes one row; all one-way tables; or the requested tables."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,9 +72,9 @@ _MOST_BARS = 48
 
 
 def promised_bars(plan: Plan, confidence: Fraction) -> dict[str, int | float]:
-    """Return the margins of the first 48 wanted tables, before any draw."""
+    """Return the margins of the first 48 requested tables, before any draw."""
     # Ranges, prefixes and single sums are no tables, and have no margin here.
-    return _wanted_bars(NoisySums.without_data(Promise(noise=plan), plan.level or level_of(1), confidence))
+    return _requested_margins(NoisySums.without_data(Promise(noise=plan), plan.level or level_of(1), confidence))
 
 
 def promised_column_bars(plan: Plan, confidence: Fraction) -> dict[str, dict[str, int | float]]:
@@ -82,7 +82,7 @@ def promised_column_bars(plan: Plan, confidence: Fraction) -> dict[str, dict[str
     return _column_bars(NoisySums.without_data(Promise(noise=plan), plan.level or level_of(1), confidence))
 
 
-def _wanted_bars(release: NoisySums) -> dict[str, int | float]:
+def _requested_margins(release: NoisySums) -> dict[str, int | float]:
     return {name: next(iter(release.bars(whole).values())) for name, whole in _with_bars(release.plan)}
 
 
@@ -94,12 +94,12 @@ def _column_bars(release: NoisySums) -> dict[str, dict[str, int | float]]:
 
 def _with_bars(plan: Plan) -> Iterable[tuple[str, list[str]]]:
     """Yield the name of each table whose margins are shown, and its axis levels, without selected labels."""
-    for name, words in islice(wanted_tables(plan).items(), _MOST_BARS):
+    for name, words in islice(requested_tables(plan).items(), _MOST_BARS):
         yield name, [word if isinstance(word, str) else word[0] for word in words]
 
 
-def wanted_tables(plan: Plan) -> dict[str, tuple[Any, ...]]:
-    """Return the wanted tables by name, as words that select them; without a workload, the measured tables."""
+def requested_tables(plan: Plan) -> dict[str, tuple[Any, ...]]:
+    """Return the requested tables by name, as words that select them; without a workload, the measured tables."""
     if plan.workload is None and plan.rows is not None:
         return {}
     if plan.workload is None:
@@ -117,13 +117,13 @@ def wanted_tables(plan: Plan) -> dict[str, tuple[Any, ...]]:
 
 
 def margins_by_themselves(plan: Plan, at: Level, confidence: Fraction) -> dict[str, dict[str, int | float]]:
-    """Return margins of each wanted table if its noise were separate: at the complete level, at its budget share."""
+    """Return margins of each requested table if its noise were separate: at the complete level, at its budget share."""
     margins: dict[str, dict[str, int | float]] = {}
     # A single table has the complete level.
     if plan.workload is None or plan.together is not None or len(plan.workload.parts) < 2:
         return margins
     amounts, budget = plan.amount_pair, budget_shares(plan.workload)
-    for name, words in islice(wanted_tables(plan).items(), _MOST_COMPARED):
+    for name, words in islice(requested_tables(plan).items(), _MOST_COMPARED):
         if all(isinstance(word, str) for word in words):
             marginal = plan.domain.marginal(words)
             marginal = marginal if amounts is None else amounts.both(marginal)
@@ -137,7 +137,7 @@ def margins_by_themselves(plan: Plan, at: Level, confidence: Fraction) -> dict[s
 
 
 def own_budget(plan: Plan) -> str:
-    """Return in words which part of epsilon each wanted table would have if its noise were separate."""
+    """Return in words which part of epsilon each requested table would have if its noise were separate."""
     assert plan.workload is not None, "something is wanted"
     parts = set(budget_shares(plan.workload).values())
     if len(parts) > 1:
@@ -185,13 +185,13 @@ def is_of_cells(plan: Plan) -> bool:
     return set(plan.shares) == {plan.domain.finest}
 
 
-def give_tables(release: NoisySums, wanted: Plan, folder: Path, signer: Signer | None) -> list[Path]:
-    """Write a CSV file of each wanted table and its statement, all or none; return the files."""
+def give_tables(release: NoisySums, plan: Plan, folder: Path, signer: Signer | None) -> list[Path]:
+    """Write a CSV file of each table that a plan requests and its statement, all or none; return the files."""
     if folder.exists() and not folder.is_dir():
         raise OutOfRange(
             "--tables must name a folder", came=f"the file {folder.name}", remedy="Name a new folder: --tables tables."
         )
-    tables, writers = wanted_tables(wanted), dict[Path, Writer]()
+    tables, writers = requested_tables(plan), dict[Path, Writer]()
     for path, words in zip(file_names(folder, tables), tables.values(), strict=True):
         table = files.columns(_with_means(release, words))
         columns = {name: np.array(column, dtype=object) for name, column in table.items()}
@@ -202,10 +202,10 @@ def give_tables(release: NoisySums, wanted: Plan, folder: Path, signer: Signer |
     return list(writers)
 
 
-def tables_left_out(release: NoisySums, wanted: Plan) -> list[str]:
-    """Return the names of tables that follow from the noisy sums, and are not wanted."""
+def tables_left_out(release: NoisySums, plan: Plan) -> list[str]:
+    """Return the names of tables that follow from the noisy sums and that the plan does not request."""
     domain, amounts = release.domain, release.plan.amount_pair
-    written = {domain.marginal(read_marginal(domain, name)) for name in wanted_tables(wanted)}
+    written = {domain.marginal(read_marginal(domain, name)) for name in requested_tables(plan)}
     names = list[str]()
     for marginal in islice(domain.marginals(), _MOST_MARGINALS):
         seen = marginal if amounts is None else amounts.seen(marginal)
@@ -258,7 +258,7 @@ def release_by_plan(
     }
     if ladder:
         report["ladder"] = ladder_report(ladder)
-    report["error_bars"] = _wanted_bars(release)
+    report["error_bars"] = _requested_margins(release)
     if release.unit.is_shared:
         report["column_error_bars"] = _column_bars(release)
     if alone := margins_by_themselves(plan, release.level, release.confidence):
@@ -467,7 +467,7 @@ def undetermined_means(table: Any) -> dict[str, str]:
 def _screen_of(
     release: NoisySums, headline: str, written: str = "", more: Mapping[str, str] | None = None
 ) -> ScreenGroup:
-    """Return a release by a plan for a screen, with the margins of the wanted tables."""
+    """Return a release by a plan for a screen, with the margins of the requested tables."""
     rows = {"margins": _margins(release), **(more or {})}
     if headline == DRY and (cells := release.plan.clean_needs) is not None:
         rows["clean"] = no_clean_table(cells)
@@ -491,13 +491,13 @@ def no_clean_table(cells: str) -> str:
 
 def _margins(release: NoisySums) -> str:
     if release.unit.is_shared:
-        wanted = "; ".join(
+        margins = "; ".join(
             f"{_named(name)}: {', '.join(' '.join(column_margin(*column)) for column in columns.items())}"
             for name, columns in _column_bars(release).items()
         )
     else:
-        wanted = ", ".join(f"{_named(name)} ± {number(bar)}" for name, bar in _wanted_bars(release).items())
-    return f"{wanted}; each at {percent(release.confidence)} confidence"
+        margins = ", ".join(f"{_named(name)} ± {number(bar)}" for name, bar in _requested_margins(release).items())
+    return f"{margins}; each at {percent(release.confidence)} confidence"
 
 
 def column_margin(column: str, bar: int | float) -> tuple[str, str]:
@@ -507,7 +507,7 @@ def column_margin(column: str, bar: int | float) -> tuple[str, str]:
 
 
 def planned_margins(plan: Plan, at: Level, confidence: Fraction) -> str:
-    """Return the margins of the wanted tables of a plan, before any draw."""
+    """Return the margins of the requested tables of a plan, before any draw."""
     return _margins(NoisySums.without_data(Promise(noise=plan), at, confidence))
 
 
@@ -530,7 +530,7 @@ def _read_margins(release: NoisySums, until: Until) -> dict[str, int | float]:
     tables = release.plan.tables
     read = {name for name, columns in tables.items() if until.reads(columns)}
     if not release.unit.is_shared:
-        return {_named(name): bar for name, bar in _wanted_bars(release).items() if name in read}
+        return {_named(name): bar for name, bar in _requested_margins(release).items() if name in read}
     names = {name for name, _ in release.value_columns}
     return {
         f"{_named(name)}: {column}": bar
@@ -542,17 +542,17 @@ def _read_margins(release: NoisySums, until: Until) -> dict[str, int | float]:
 
 
 def planned_gain(plan: Plan, at: Level, confidence: Fraction) -> dict[str, str]:
-    """Return the gain of planning as a row of a screen; none for fewer than two wanted tables."""
+    """Return the gain of planning as a row of a screen; none for fewer than two requested tables."""
     alone = margins_by_themselves(plan, at, confidence)
     if len(alone) < 2:
         return {}
-    planned = _wanted_bars(NoisySums.without_data(Promise(noise=plan), at, confidence))
+    planned = _requested_margins(NoisySums.without_data(Promise(noise=plan), at, confidence))
     amount = "" if plan.amount_pair is None else f"sums of {plan.amount_pair.amount.name}, "
     return {"gain": f"{amount}{planning_gain(planned, alone, own_budget(plan))}"}
 
 
 def shown_tables(release: NoisySums) -> Iterable[ScreenText | ScreenTable]:
-    """Yield the wanted tables for a screen, smaller ones first, until the rows of a screen are used up."""
+    """Yield the requested tables for a screen, smaller ones first, until the rows of a screen are used up."""
     hidden = 0
     for name, rows, columns in tables_by_size(release, _SHOWN):
         if columns is not None:
@@ -564,8 +564,8 @@ def shown_tables(release: NoisySums) -> Iterable[ScreenText | ScreenTable]:
 
 
 def tables_by_size(release: NoisySums, most: int) -> Iterable[tuple[str, int, Any]]:
-    """Yield each wanted table, smaller ones first: name, number of rows, and columns (None beyond ``most`` rows)."""
-    domain, tables = release.domain, wanted_tables(release.plan)
+    """Yield each requested table, smaller ones first: name, number of rows, and columns (None beyond ``most`` rows)."""
+    domain, tables = release.domain, requested_tables(release.plan)
     sizes = {}  # numbers of rows, before any table is made
     for name, words in tables.items():
         marginal, narrow = narrowed(domain, words)

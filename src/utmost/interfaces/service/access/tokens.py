@@ -156,8 +156,8 @@ class Token(JsonRecord):
             return
         self.check_role(verb)
         if not self.may(verb, release):
-            wanted = "all releases" if release is None else repr(release)
-            raise NotAllowed(f"{_ACTIONS[verb].capitalize()} needs a token for {wanted}; yours is for other releases")
+            needed = "all releases" if release is None else repr(release)
+            raise NotAllowed(f"{_ACTIONS[verb].capitalize()} needs a token for {needed}; yours is for other releases")
         remedy = "Ask for a smaller epsilon, or ask an administrator for a token with a larger one."
         raise NotAllowed(
             f"{_ACTIONS[verb]} needs a token for this level", came=level, where=repr(release), remedy=remedy
@@ -204,9 +204,9 @@ def claim_of(subject: str) -> tuple[str, str, str]:
 
 def is_in_group(subject: str, issuer: str, claims: Mapping[str, Any]) -> bool:
     """Check whether signed claims are those of a group's member: the claim equals the group's value, or lists it."""
-    name, value, wanted_issuer = claim_of(subject)
+    name, value, group_issuer = claim_of(subject)
     claimed = claims.get(name)
-    return wanted_issuer == issuer and (
+    return group_issuer == issuer and (
         claimed == value if isinstance(claimed, str) else isinstance(claimed, list) and value in claimed
     )
 

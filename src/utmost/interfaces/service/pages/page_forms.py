@@ -58,10 +58,10 @@ def withdraw(request: Request, service: Served, viewer: Viewer, sent: Sent) -> R
 def upload_table(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Publish or relax with the table of an approved proposal."""
     proposal, facts = service.proposals.one(viewer, sent.text("proposal"))
-    wanted = proposal.request(facts)
-    if isinstance(wanted, PublishRequest):
-        return _publish(request, service, viewer, sent, wanted, proposal.name)
-    return _relax(request, service, viewer, sent, wanted, proposal.name)
+    approved_request = proposal.request(facts)
+    if isinstance(approved_request, PublishRequest):
+        return _publish(request, service, viewer, sent, approved_request, proposal.name)
+    return _relax(request, service, viewer, sent, approved_request, proposal.name)
 
 
 @forms.post("/publish")
@@ -71,34 +71,39 @@ def publish(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Re
 
 
 def _publish(
-    request: Request, service: Service, viewer: Token, sent: FilledForm, wanted: PublishRequest, proposal: str | None
+    request: Request,
+    service: Service,
+    viewer: Token,
+    sent: FilledForm,
+    publication: PublishRequest,
+    proposal: str | None,
 ) -> Response:
     viewer.check_role("publish")
-    content, promise, name = sent.file("table"), wanted.promise, wanted.name
+    content, promise, name = sent.file("table"), publication.promise, publication.name
     table = read_counted_file(content) if promise.lasting_noise.is_by_plan else read_csv_file(content, promise.columns)
     if proposal is None and isinstance(table, CountedTable):
         # Without an approval, the promise takes its part and its individual from the counted table.
-        wanted = replace(wanted, promise=promise.of_table(table))
-    published = service.releases.publish_measures(viewer, _key(sent), [wanted], {name: table}, {name: proposal})
+        publication = replace(publication, promise=promise.of_table(table))
+    published = service.releases.publish_measures(viewer, _key(sent), [publication], {name: table}, {name: proposal})
     return redirect(request, "/release", name=name, version=published[name].release.version, done="published")
 
 
 @forms.post("/relax")
 def relax(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Relax a release without a proposal, if no second person's approval is needed."""
-    wanted = AnswerRequest(sent.text("release"), read_level(sent.text("epsilon")), sent.number("version"))
-    return _relax(request, service, viewer, sent, wanted, None)
+    relaxation = AnswerRequest(sent.text("release"), read_level(sent.text("epsilon")), sent.number("version"))
+    return _relax(request, service, viewer, sent, relaxation, None)
 
 
 def _relax(
-    request: Request, service: Service, viewer: Token, sent: FilledForm, wanted: AnswerRequest, proposal: str | None
+    request: Request, service: Service, viewer: Token, sent: FilledForm, relaxation: AnswerRequest, proposal: str | None
 ) -> Response:
-    name, found = wanted.name, service.releases.release(viewer, wanted.name, wanted.version)
+    name, found = relaxation.name, service.releases.release(viewer, relaxation.name, relaxation.version)
     viewer.check_role("relax")
     content, is_planned = sent.file("table"), found.noise.is_by_plan
     table = read_counted_file(content) if is_planned else read_csv_file(content, found.columns)
-    service.releases.relax_measures(viewer, _key(sent), [wanted], {name: table}, {name: proposal})
-    return redirect(request, "/release", name=name, version=wanted.version, done="relaxed")
+    service.releases.relax_measures(viewer, _key(sent), [relaxation], {name: table}, {name: proposal})
+    return redirect(request, "/release", name=name, version=relaxation.version, done="relaxed")
 
 
 @forms.post("/view")

@@ -52,8 +52,8 @@ def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Se
                 promise, level = by_plan.of_table(counted), level or level_text(level_of_plan)
             else:
                 promise = Promise.of_counted(counted)
-            wanted = request_facts(sent, name=name, level=level)
-            requests.append(read_request({**wanted, "promise": promise.facts()}))
+            fields = request_facts(sent, name=name, level=level)
+            requests.append(read_request({**fields, "promise": promise.facts()}))
             _add(tables, name, counted)
     service.releases.publish_measures(viewer, sent.text("key"), _some(requests, "release-1"), tables, {})
     return redirect(request, "/releases", done="published")
@@ -75,9 +75,9 @@ def publish_means(request: Request, service: Served, viewer: Viewer, sent: Sent)
             remedy = "Choose the files that utmost count --mean wrote; other measures go together below."
             raise OutOfRange("each counted table must be that of a mean", came="another", where="table", remedy=remedy)
         _add(tables, amount.name, counted)
-    wanted = means_requests(name, tables, read_level(sent.text("epsilon")), dataset=sent.optional("dataset"))
+    of_means = means_requests(name, tables, read_level(sent.text("epsilon")), dataset=sent.optional("dataset"))
     requests = list[PublishRequest]()
-    for one in wanted:
+    for one in of_means:
         facts = request_facts(sent, name=one.name, level=level_text(one.level))
         requests.append(read_request({**facts, "dataset": one.dataset, "promise": one.promise.facts()}))
     of_releases = {one.name: table for one, table in zip(requests, tables.values(), strict=True)}
@@ -106,15 +106,15 @@ def upload_tables(request: Request, service: Served, viewer: Viewer, sent: Sent)
     tables, proposals = dict[str, Any](), dict[str, str | None]()
     for name, content in sent.files.items():
         proposal, facts = service.proposals.one(viewer, name.removeprefix("table-"))
-        wanted = proposal.request(facts)
-        if isinstance(wanted, PublishRequest):
-            publications.append(wanted)
-            table = _table_for(wanted.promise, content)
+        approved = proposal.request(facts)
+        if isinstance(approved, PublishRequest):
+            publications.append(approved)
+            table = _table_for(approved.promise, content)
         else:
-            relaxations.append(wanted)
-            table = _table_for(service.releases.release(viewer, wanted.name, wanted.version), content)
-        _add(tables, wanted.name, table)
-        proposals[wanted.name] = proposal.name
+            relaxations.append(approved)
+            table = _table_for(service.releases.release(viewer, approved.name, approved.version), content)
+        _add(tables, approved.name, table)
+        proposals[approved.name] = proposal.name
     if publications and relaxations:
         raise OutOfRange(
             "all proposals must publish, or all must relax",

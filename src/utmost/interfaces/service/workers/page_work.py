@@ -278,14 +278,14 @@ def _seats(
     seats = {owner: (0.0, 0.0)}
     for ring in range(1, rings + 1):
         names = [name for name in members if distance_of.get(name, rings) == ring]
-        wanted_angles = {
+        preferred_angles = {
             name: _mean_angle(
                 [angles[neighbour] for neighbour in near[name] if distance_of.get(neighbour, ring) < ring]
             )
             for name in names
         }
-        names.sort(key=lambda name: (wanted_angles[name], name))
-        start = _mean_angle([wanted_angles[names[0]]]) if names and ring > 1 else 0.0
+        names.sort(key=lambda name: (preferred_angles[name], name))
+        start = _mean_angle([preferred_angles[names[0]]]) if names and ring > 1 else 0.0
         for k, name in enumerate(names):
             angle = start + 2 * pi * k / len(names)
             angles[name] = angle

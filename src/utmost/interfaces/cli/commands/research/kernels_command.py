@@ -114,7 +114,7 @@ def kernels(
     spelled, ptype = asked.read()
     modes = {"--count": count, "--by-size": by_size, "--orbits": orbits, "--estimate": estimate is not None}
     if sum(modes.values()) > 1:
-        came, remedy = " and ".join(name for name, wanted in modes.items() if wanted), "Leave the others out."
+        came, remedy = " and ".join(name for name, is_set in modes.items() if is_set), "Leave the others out."
         raise OutOfRange(f"only one of {', '.join(modes)} may be given", came=came, remedy=remedy)
     if estimate is None:
         given = {"--size": size is not None, "--seed": seed is not None}

@@ -61,26 +61,26 @@ def minimax(
     More: docs/theory/designs.md
     """
     spelled, ptype = asked.read()
-    rule, wanted, size = loss_of(loss, ptype.space), None, ptype.space.size
+    rule, possible_secrets, size = loss_of(loss, ptype.space), None, ptype.space.size
     if possible is not None:  # secrets by name, by number, or as ranges of numbers
-        wanted, named = list[int](), {str(label): k for k, label in enumerate(ptype.space.labels)}
+        possible_secrets, named = list[int](), {str(label): k for k, label in enumerate(ptype.space.labels)}
         for text in people_options.split_names(possible):
             low, dots, high = text.partition("..")
             if text in named:
-                wanted.append(named[text])
+                possible_secrets.append(named[text])
             elif dots:
-                wanted += range(_number(low, size), _number(high, size) + 1)
+                possible_secrets += range(_number(low, size), _number(high, size) + 1)
             else:
-                wanted.append(_number(text, size))
+                possible_secrets.append(_number(text, size))
     with progress_bar(f"Solving the minimax program on {spelled}"):
-        optimum = minimax_mechanism(ptype, rule, wanted, exactly=True if exactly else None)
+        optimum = minimax_mechanism(ptype, rule, possible_secrets, exactly=True if exactly else None)
     names = secret_names(ptype.space)
     report = {
         "space": spelled,
         "loss": loss,
         "secrets": size,
         **level_facts(ptype.level),
-        "possible": None if wanted is None else [names[x] for x in optimum.possible],
+        "possible": None if possible_secrets is None else [names[x] for x in optimum.possible],
         "worst_loss": float(optimum.loss),
         "worst_loss_exact": exact_text(optimum.loss),
         "lower_bound": float(optimum.lower),
