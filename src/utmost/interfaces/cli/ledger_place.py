@@ -65,7 +65,7 @@ class LedgerPlaceOptions:
                 raise
 
     def counting_key(self) -> bytes:
-        """Return the key that decides which cells of a person are counted, derived from the ledger's key."""
+        """Return a key, derived from the ledger's key, that decides which cells of a person are counted."""
         from utmost.publish.ledger.key import found_key, given_key
         from utmost.tables.files.secret_file import COUNTING
 

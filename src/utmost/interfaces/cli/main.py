@@ -164,7 +164,7 @@ class _Parts(click.Group):
 
 @contextmanager
 def _escaping_errors() -> Iterator[None]:
-    """Escape control characters in the errors of click, which may quote the name of a file."""
+    """Escape control characters in an error of click, because it may quote the name of a file."""
     try:
         yield
     except click.ClickException as error:

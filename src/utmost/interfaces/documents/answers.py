@@ -59,7 +59,7 @@ class SavedMechanism:
         return [self.answers[y] for y in numbers.tolist()]
 
     def rows(self, secrets: Sequence[str]) -> list[int]:
-        """Return the row of each secret, which is given by its name, or by its number if no name is a number."""
+        """Return the row of each secret; secrets are given by name, or by number if no name is a number."""
         names = secret_names(self.space)
         plain = list(map(_plain, names))
         row_of = {text: at for at, text in enumerate(plain) if plain.count(text) == 1}
@@ -110,7 +110,7 @@ class SavedMechanism:
 
 
 def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
-    """Read a mechanism: a design, whose certificate is checked again, or a channel, whose level is computed."""
+    """Read a mechanism: check a design's certificate again, or compute a channel's level."""
     digest = sha256(path.read_bytes()).hexdigest()
     mechanism = read_design(path)
     if isinstance(mechanism, Optimum):

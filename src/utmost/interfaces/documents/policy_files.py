@@ -59,7 +59,7 @@ def policy_file(path: Path, *, directed: bool = False) -> Policy:
 
 
 def policy_consumer(prior: str, loss: str, policy: Policy, level: Level) -> Consumer:
-    """Return a consumer of a policy's secrets, which have no order: the loss is binary, nib or a file."""
+    """Return a consumer of a policy's secrets; they have no order, so the loss is binary, nib or a file."""
     if not is_file(loss) and loss_named(loss) not in (losses.binary, losses.nib):
         raise OutOfRange(
             "--loss must be binary, nib or a file along a policy", came=loss, remedy="Write --loss binary."

@@ -184,7 +184,7 @@ def _withheld_report(
 def _clean_report(
     table: Path, text_file: Path, path: Path, facts: dict[str, Any], whole: Path, public_key: Path | None
 ) -> dict[str, Any]:
-    """Return the findings on a clean table, which was made from the release in the file `whole`."""
+    """Return the findings on a clean table that was made from the release in the file `whole`."""
     compared = {"table": "as near to the release as stated, by its certificate", "made_of": str(whole)}
     if whole.suffix.lower() != ".json":
         noisy = read_release(whole)

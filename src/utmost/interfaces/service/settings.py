@@ -133,7 +133,7 @@ class Settings:
             )
 
     def environment(self) -> dict[str, str]:
-        """Return the settings as environment variables, which `of_environment` reads."""
+        """Return the settings as environment variables for `of_environment`."""
         return {_PREFIX + field.name.upper(): str(getattr(self, field.name)) for field in fields(self)}
 
     @classmethod

@@ -40,7 +40,7 @@ def _read(stream: TextIO | None) -> bytes:
 
 
 def readable(text: str) -> Path:
-    """Return the file of this name, which must exist; ``-`` is standard input."""
+    """Return the file of this name; refuse a missing one. The name ``-`` is standard input."""
     if text == PIPE:
         return StandardInput("standard input")
     if Path(text).is_dir():

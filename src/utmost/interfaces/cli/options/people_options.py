@@ -35,7 +35,7 @@ LeftOut = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class PersonOptions:
-    """Options: who is one person, over which domain events are counted, how many cells one person may change."""
+    """Options that define one person, the domain of the counts, and how many cells one person may change."""
 
     title: ClassVar[str] = "Counting people"
 

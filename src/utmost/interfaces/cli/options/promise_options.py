@@ -280,7 +280,7 @@ class PromiseOptions:
         return PLAN_FORM.read(self.noise.plan)
 
     def of(self, counted: "CountedTable | None" = None, noise: "PlannedNoise | Plan | None" = None) -> "Promise":
-        """Return the promise; a counted table adds its unit to options, or who was counted to the promise of a file."""
+        """Return the promise; a counted table adds its unit to options, and who was counted to a promise file."""
         # Every promise of a command is made here. `noise` replaces the noise of the options.
         from utmost.publish.promises.declared_columns import rows_origin
         from utmost.publish.promises.promise import Promise, promise_for

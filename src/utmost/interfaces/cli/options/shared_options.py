@@ -170,7 +170,7 @@ class PlanarOptions:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Options for the destination of a result: a screen, a program or a .json file, which must not exist."""
+    """Options for the destination of a result: a screen, a program, or a new .json file."""
 
     out: ResultFile = None
     as_json: AsJson = False

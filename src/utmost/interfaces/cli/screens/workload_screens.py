@@ -351,7 +351,7 @@ def _give(
 
 
 def _fitting(shown: Iterable[ScreenText | ScreenTable]) -> list[ScreenText | ScreenTable]:
-    """Return the tables that fit the width of the screen, and a line about the others, which the file has."""
+    """Return the tables that fit the width of the screen, and a line about tables that only the file has."""
     width, parts = screen().width, list(shown)
     fitting = [part for part in parts if isinstance(part, ScreenText) or part.least_width <= width]
     if wide := len(parts) - len(fitting):

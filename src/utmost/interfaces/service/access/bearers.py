@@ -69,7 +69,7 @@ class Bearers:
             raise NotAuthenticated("a subject must have a name of at most 200 characters that can be printed") from None
 
     def needed_claims(self) -> frozenset[str]:
-        """Return the names of the OpenID claims by which some token selects the members of a group."""
+        """Return the names of the OpenID claims that decide who is a member of a token's group."""
         return frozenset(claim_of(token.subject or "")[0] for token in self._tokens() if token.is_shared)
 
     def make(

@@ -61,7 +61,7 @@ def busy(again: float) -> Refused:
 
 
 def status_of(error: errors.UtmostError) -> int:
-    """Return the HTTP status of an error's nearest base class in the table; 422 without one."""
+    """Return the HTTP status of an error: the entry of its nearest base class in `_STATUS`, or 422 without one."""
     return next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 422)
 
 

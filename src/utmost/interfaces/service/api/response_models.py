@@ -355,7 +355,7 @@ def _version(release: Published, rows: int | None) -> dict[str, Any]:
 
 
 def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the statement of a viewed table, which `utmost verify` checks."""
+    """Return the statement of a viewed table, in the form that `utmost verify` checks."""
     # The statement names only levels up to this one: a viewer must not learn whether a larger level exists.
     release, columns = view.release, adapter_of(view.table).names(view.table)
     public = tuple(name for name in release.public if name in columns)
