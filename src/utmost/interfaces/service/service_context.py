@@ -112,7 +112,7 @@ def tokens_of(store: RecordTransaction) -> list[Token]:
 
 
 def names_of(store: RecordTransaction, names: Iterable[str]) -> frozenset[str]:
-    """Return all names of the person who has these names."""
+    """Return all names of the person who has these names, linked by tokens of the person."""
     # Names in one token belong to one person, and so do the names in tokens that share a name, transitively.
     person, known, tokens = {*names}, -1, tokens_of(store)
     while known < len(person):
