@@ -66,7 +66,8 @@ def count_contributions(
         spelling, outside, progress: Arguments of `count_table`.
 
     Returns:
-        A table over one axis, named by the bound, whose labels are the limits and "more", with ``Unit(1, 1)``. It has
+        A table over one axis, which has the name of the bound and the labels "more" and the limits. Its unit is
+        ``Unit(1, 1)``. It has
         true counts: release it like any other table, see `bound_costs`. Persons who have no events in the domain, or
         only sums of 0, are in no cell.
 

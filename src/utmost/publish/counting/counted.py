@@ -285,14 +285,14 @@ class CountedTable(CountedFacts, Display):
         return saved(publication, path, format=format, overwrite=overwrite)
 
     def facts(self) -> dict[str, Any]:
-        """JSON values of the unit, the domain and the cells; in a vast domain indices and values of nonzero cells."""
+        """Return unit, domain and cells as JSON values; in a vast domain indices and values of nonzero cells."""
         about = self._metadata()
         if isinstance(self.cells, FewCells):
             return about | {"places": self.cells.places.tolist(), "numbers": self.cells.numbers.tolist()}
         return about | {"cells": self.cells.ravel().tolist()}
 
     def _metadata(self) -> dict[str, Any]:
-        """JSON values of everything but the cells."""
+        """Return everything but the cells as JSON values."""
         return {"unit": self.unit.facts(), **facts_of(self), "domain": self.domain.facts()}
 
     def _document(self) -> dict[str, Any]:

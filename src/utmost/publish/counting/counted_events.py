@@ -215,8 +215,8 @@ def count_measures(
         measures: Counted quantities by name: `count`, `sum` and `distinct`, each with its own bounds.
 
     Returns:
-        A dict with the table of each measure, each with its own unit; with ``part`` such a dict for each part. If
-        tables of several measures are released, their privacy levels add up.
+        A dict with the table of each measure, each with its own unit; if ``part`` is set, {label of the part: such a
+        dict}. If tables of several measures are released, their privacy levels add up.
 
     Raises:
         As `count_table`.

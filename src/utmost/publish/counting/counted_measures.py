@@ -133,9 +133,9 @@ def mean(
 def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureSpec:
     """Count the distinct values in each cell: a measure of `count_table` or `count_measures`.
 
-    At most ``at_most`` values of one person count in a cell: those with the least hash of key, person and value. The
-    number of a cell is the number of different values that count for some person there, so that one person changes it
-    by at most ``at_most``. Two cells may have values in common, so that these numbers do not add up: count totals and
+    At most ``at_most`` values of one person count in a cell: those with the least hash of key, person and value. A cell
+    holds the number of different values that count for at least one person, so that one person changes this number by
+    at most ``at_most``. Two cells may have values in common, so that these numbers do not add up: count totals and
     coarser tables separately, each at its own privacy level. Use `count` for the number of *persons*.
 
     Args:

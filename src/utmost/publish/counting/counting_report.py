@@ -149,7 +149,7 @@ class CountingReport:
         return f"{count} events" + (f" ({percent_lost(count, self.events)})" if count else "")
 
     def facts(self) -> dict[str, Any]:
-        """JSON values of the report, as confidential as the data."""
+        """Return the report as JSON values, which are as confidential as the data."""
         return {
             "kind": "utmost counting report",
             "warning": self.notice,

@@ -124,7 +124,7 @@ class CountingRule:
         if self.whole is not None and any(measure.most_events is not None for measure in measures):
             required = "together= and most_events= cannot be combined"
             raise OutOfRange(required, came="both", remedy="Leave together= or most_events= out.")
-        # Collected while events are read.
+        # The tally is collected while events are read.
         self.reported = next((at for at, measure in enumerate(measures) if measure.counts_events), 0)
         named = [(measure, measure.amount.name) for measure in measures if measure.amount is not None]
         values_read = [f"{one.distinct.levels[0]} as {name}" for one, name in named if one.distinct is not None]
@@ -138,7 +138,8 @@ class CountingRule:
         self.seen = ValuesSeen(self.size) if self.valued else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # An engine's workers get the rule with an empty tally. They return their tally in cells with negative numbers.
+        # An engine's workers get the rule with an empty tally. The workers return their tally in cells with negative
+        # numbers.
         arguments = self.person, self.measures, self.axes, self.part, self.spelling, self.at_most, self.whole, self.key
         return CountingRule, arguments
 
@@ -160,7 +161,7 @@ class CountingRule:
 
     @property
     def kept_of(self) -> str | None:
-        """The quantity of `CountingReport.kept`."""
+        """What `CountingReport.kept` counts: "events", or for example "amount of paid"."""
         measure = self.measures[self.reported]
         if measure.counts_events or measure.amount is None:
             return "events"

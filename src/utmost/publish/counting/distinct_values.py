@@ -58,7 +58,7 @@ class ValuesSeen:
             yield batch.filter(arrow.array(cells < self._first))
 
     def counts(self, first: int, tables: int, size: int) -> NDArray[np.int64]:
-        """For each cell, the number of values with at least one person, over the tables first..first + tables - 1."""
+        """Return for each cell the number of values with persons, over the tables first..first + tables - 1."""
         seen = self._seen()
         own = seen[(seen >= first * size) & (seen < (first + tables) * size)]
         return np.bincount(own % size, minlength=size).astype(np.int64)
@@ -73,7 +73,7 @@ class ValuesSeen:
             self._limit = 2 * self._rows + _COMPACT
 
     def _seen(self) -> NDArray[np.int64]:
-        """Return the distinct cells of values so far."""
+        """Return the numbers of all (value, cell) pairs so far, ascending, each once."""
         if len(self._parts) != 1:
             self._parts = [np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *self._parts]))]
         return self._parts[0]

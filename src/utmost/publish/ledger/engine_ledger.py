@@ -191,7 +191,7 @@ def _with_row_count(commitment: ItemCommitment, rows: int) -> ItemCommitment:
 
 @dataclass(frozen=True, slots=True)
 class ResponseConversion:
-    """Compute the responses at the level ``to`` from the responses at the level ``at``."""
+    """Computes the responses at the level ``to`` from the responses at the level ``at``."""
 
     at: Level
     to: Level

@@ -48,7 +48,7 @@ class Transaction:
         self.parts += ((number, part, content) for part, content in enumerate(parts))
 
     def part(self, event: int, part: int) -> bytes | None:
-        """Part number ``part`` of an event, which may be new and not yet in the store; None if there is none."""
+        """Return part number ``part`` of an event, which the store need not have yet; None if there is no such part."""
         if event <= self.state.number - len(self.appended):
             return self.rows.part(event, part)
         return next((content for number, index, content in self.parts if (number, index) == (event, part)), None)

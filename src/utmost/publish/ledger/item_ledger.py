@@ -86,7 +86,7 @@ class ItemLedger:
         return self._key(name, version, lambda: (_chosen(stated), stated.lasting_noise.by_item()))
 
     def key_of_request(self, request: PublishRequest) -> CommitmentKey:
-        """`commitment_key` for a request with the table's columns in order; a repeated request gets the same key."""
+        """Return `commitment_key` for a request with the table's columns in order; a repeated request gets the same."""
         known = None if request.request is None else self.release(request.name, request.version, request.request)
         version = request.version if known is None else known.version
         return self._key(
@@ -125,7 +125,7 @@ class ItemLedger:
     def published(
         self, request: PublishRequest, commitment: ItemCommitment, universe: Mapping[str, Any] | None
     ) -> ItemResponder:
-        """`publish` for a request with columns in the order of the table; ``universe`` declares cells on demand."""
+        """Publish a request that has the table's columns in order; ``universe`` declares cells on demand."""
         request.promise.check_fixed("noise by identifier, whose answers the ledger does not store")
         check_size(request.promise.lasting_noise.unit, commitment.rows, len(request.promise.columns))
         warn_of_weakness(request.promise.at(request.level).weakness())

@@ -29,7 +29,7 @@ class ItemNoise:
     tags: Tags  # Tags of the rows, in their stored order
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
-        """Each row's position in the block of the `Lattice`, from its identifier; None for blocks of 1."""
+        """Return each row's position in the block of the `Lattice`, from its identifier; None for blocks of 1."""
         return self.release.place(column, self._rows(block))
 
     def at_highest(self, column: str, block: int, count: int, below: Integers | None) -> Integers:

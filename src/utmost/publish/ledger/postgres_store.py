@@ -97,7 +97,7 @@ class PostgresStore:
         return "postgresql://" + ("" if "@" in rest else re.sub(r":\d+(?=[,/]|$)", "", rest))
 
     def name_of_database(self) -> str:
-        """Host, port, database and schema as the server reports them: the same for every form of the address."""
+        """Return host, port, database and schema as the server reports them, for every form of the address the same."""
         connection = self._connected()
         try:
             info = connection.info

@@ -49,7 +49,7 @@ class PublishRequest:
         independent: Whether no individual of these data is in another dataset of the ledger.
 
     Raises:
-        WrongKind: for anything but a promise or a level.
+        WrongKind: if ``promise`` is not a promise, or ``level`` is not a `Level`.
         OutOfRange, NotANumber: for an invalid name, dataset, request, version or confirmation.
     """
 

@@ -172,7 +172,7 @@ def stored_blocks(rows: PartReader, release: Published, level: Level, seal: Seal
 
 
 def labels_by_ledger_key(transaction: Transaction, release: Published) -> TableLabels:
-    """`labels_of`, read with the ledger's key."""
+    """Return the labels of a release as `labels_of` does, decrypted with the ledger's key."""
     return labels_of(transaction.rows, release, label_seal(transaction.key, transaction.state.identity, release))
 
 

@@ -54,7 +54,7 @@ class Store(Protocol):
         """Address of the database, without any secret."""
 
     def name_of_database(self) -> str:
-        """Identity of the database, the same for every form of its address, without any secret."""
+        """Return the identity of the database, the same for every form of its address, without any secret."""
 
     def transact(self, work: "Callable[[Rows], T]", *, write: bool) -> T:
         """Do the work in one transaction, which is durable when this method returns; if it raises, nothing is changed.

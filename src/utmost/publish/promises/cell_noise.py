@@ -37,7 +37,7 @@ from utmost.tables.cells.columns import integer_column, real_column
 # the probability of guessing a key.
 _TAIL = Fraction(356)  # > 513 log 2
 _UNDECLARED = (1 << 126) - 1
-"""The largest size of a value, in steps, if none is declared; value and noise then usually fit 16 bytes."""
+"""Bound on |value|, in steps, if none is declared; the sum of value and noise then usually fits 16 bytes."""
 _LARGEST_BITS = 4096
 
 
@@ -64,7 +64,7 @@ class ColumnNoise(PlannedNoise):
 
 
 def read_largest(largest: Number | None) -> Fraction | None:
-    """Check a declared bound on the size of every true value; None stands for no bound."""
+    """Check a declared bound on the absolute value of every true value; None stands for no bound."""
     bound = None if largest is None else exact(largest, "largest")
     if bound is not None and not (bound > 0 and max(bound.numerator, bound.denominator) < 1 << _LARGEST_BITS):
         raise OutOfRange(
@@ -76,7 +76,7 @@ def read_largest(largest: Number | None) -> Fraction | None:
 
 
 LARGEST = form("largest true value", write=str, read=written_number)
-"""The form of a declared bound on the size of any true value."""
+"""The form of a declared bound on the absolute value of every true value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ class NewResponse(Protocol):
         """The release's name and version, and the commitment to its values."""
 
     def bits(self, *run: str) -> Randomness:
-        """Random bits for this response: drawn, or derived from the key."""
+        """Return random bits for this response: drawn, or derived from the key."""
 
     def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
         """Return the noise on a lattice: drawn, derived from the key, or keyed by identifier."""

@@ -92,7 +92,7 @@ class SelectionDistribution:
         return _within_one(chance).at(bits)
 
     def _chance(self, n: int, power: Any, turned: Any, back: Any) -> Any:
-        """pi(n), from a^n, a^min(n, turn) and a^(turn - n); in intervals if ``power`` is None, else in rationals."""
+        """Compute pi(n) from a^n, a^min(n, turn), a^(turn - n): as an interval if ``power`` is None, else exactly."""
         slope = self.delta / (self.ratio - 1)
         before = (turned - 1) * slope
         if n <= self.turn:
@@ -134,7 +134,7 @@ class SelectionDistribution:
             drawn, bits = (drawn << 64) | word(), bits + 64
 
     def _placed(self, drawn: int, bits: int) -> int | None:
-        """T, if the first bits of U determine it; else None. ``drawn`` holds these ``bits`` bits as an integer."""
+        """Return T if the first ``bits`` bits of U, which ``drawn`` holds as an integer, determine it; else None."""
         below, above = 0, self.certain
         while above - below > 1:
             middle = (below + above) // 2

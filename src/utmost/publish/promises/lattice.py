@@ -86,7 +86,7 @@ class Lattice:
         return narrowed(wide - coarse * self.block), narrowed(coarse)
 
     def place(self, count: int, randomness: Randomness) -> Integers | None:
-        """Uniform positions in the block, drawn once and used at every level; None without blocks."""
+        """Return uniform positions in the block, drawn once and used at every level; None without blocks."""
         if self.block == 1:
             return None
         return minus(uniform_integers(self.block, count, randomness), np.array([self.block // 2]))
@@ -116,7 +116,7 @@ def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: 
 
 
 def lattice_of_cells(numbers: IntegersOrReals, unit: Unit, grid: Number | None, half_step: bool) -> Lattice:
-    """`lattice_of`, but also for amounts in steps of the unit, and for units that bound all cells together."""
+    """Return the lattice as `lattice_of` does, also for amounts in steps, and for a bound on all cells together."""
     real = numbers == "reals"
     if grid is not None and not real:
         raise OutOfRange(

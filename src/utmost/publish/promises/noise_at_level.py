@@ -95,7 +95,7 @@ class NoiseAtLevel(Protocol):
         """Return the same noise with margins of another confidence."""
 
     def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, "Margin"]]:
-        """{name of a column of margins: (released column that it belongs to, margin)}"""
+        """Return {name of a column of margins: (released column that it belongs to, margin)}."""
 
     def weakness(self) -> str:
         """Return the reason why the level protects practically nobody, see `weakness_of`; empty if it protects."""

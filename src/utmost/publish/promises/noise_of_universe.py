@@ -106,7 +106,7 @@ class SelectedCellNoise(SelectionNoise):
 def selected_cell_noise(
     columns: Sequence[str], universe: Texts | Tuples, *, keys: int = 1, false_keys: Number = 1
 ) -> SelectedCellNoise:
-    """Noise for a promise that selects cells of a declared universe, without a delta: see `select_cells`.
+    """Make the noise of a promise that selects cells of a declared universe, without a delta: see `select_cells`.
 
     Args:
         columns: Column of the key, or columns of its parts; and last the column of the number of individuals who hold

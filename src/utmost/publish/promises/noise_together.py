@@ -117,7 +117,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         return tuple(zip(self.columns, self.at(level, confidence).margins, strict=True))[:most]
 
     def stored_bound(self) -> int:
-        """Return the largest size of a sum of columns before noise, in steps."""
+        """Return the largest absolute value of a sum of columns before noise, in steps."""
         rows = [
             row
             for distribution in self.way.distributions
@@ -209,7 +209,7 @@ def together_noise(
         noise: "rotated", "signed" or "independent"; the one of least cost at ``tuned_at`` if left out.
         cost: "absolute" for the least mean |error| of a cell, "squared" for the least mean variance.
         tuned_at: Level of the release at which the cost is to be least; the release may start at any level.
-        largest: Public bound on the size of any true value, as for `CellNoise`.
+        largest: Public bound on the absolute value of every true value, as for `CellNoise`.
 
     Raises:
         OutOfRange, NotANumber: as `noise_together_at`, and for noise that cannot be relaxed.
@@ -261,7 +261,7 @@ class OnceTogether(ColumnNoise):
     noise: TogetherKind | None = field(metadata=form("noise of a row"))
     relaxable: bool = field(metadata=form("noise that can be relaxed"))
     cost: CellCost = field(metadata=form("least error of a cell"))
-    # Treatment of multiples of 1/2; None as for `noise_together_at`
+    # "toss" rounds multiples of 1/2 at random, "keep" leaves them; None as for `noise_together_at`
     halves: Halves | None = field(metadata=form("multiples of 1/2"))
     # Noise that a search found at the level of the release; None before the search
     found: Mapping[str, Any] | None = field(

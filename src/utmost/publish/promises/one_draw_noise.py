@@ -63,8 +63,8 @@ class OneDrawAtLevel(Display):
         confidence: Probability with which a released cell lies within its margin of the true one.
         rows: For each row of the released table, the index of its cell in the distribution, or None for the total.
             Empty if all cells have the same distribution.
-        further_tables: For each table beyond the draw, the number of its groups, and the noise of one group. Their rows
-            follow those of the draw.
+        further_tables: For each table whose noise is not in the draw, the number of its groups, and the independent
+            noise of one group. The rows of these tables come last.
     """
 
     level: Level
@@ -88,7 +88,7 @@ class OneDrawAtLevel(Display):
         return replace(self, confidence=confidence)
 
     def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, Margin]]:
-        """{name of the column of margins: (released column, margin or tuple of margins)}"""
+        """Return {name of the column of margins: (released column, margin or tuple of margins)}."""
         return {f"{name}_margin": (name, self.bar) for name in columns}
 
     def sum_margin(self, coefficients: Sequence[Fraction], confidence: Fraction) -> int | float:
@@ -564,5 +564,5 @@ class OneWayDraw(ColumnNoise):
 
 
 def _marginals(domain: Domain) -> dict[str, Marginal]:
-    """{axis: its one-way marginal, at the finest level}"""
+    """Return {axis: its one-way marginal, at the finest level}."""
     return {name: domain.marginal([name]) for name in domain.columns}

@@ -125,7 +125,7 @@ class PointNoise(Noise):
         )
 
     def bound(self) -> tuple[Fraction, str]:
-        """Return the largest size of a coordinate: the declared bound, or 2^64 ``per``; as a number and in words."""
+        """Return the bound on |coordinate|, as a number and in words: the declared one, or 2^64 ``per``."""
         most = self.per * _MOST_DISTANCES if self.largest is None else self.largest
         return most, f"{most}"
 
@@ -165,7 +165,7 @@ class PointNoise(Noise):
         return {name: written(cells, grid) for name, cells in response.items()}
 
     def bars(self, columns: Sequence[str]) -> dict[str, str]:
-        """{name of the column of margins: last column of coordinates}; one margin holds for a whole point."""
+        """Return {name of the column of margins: last column of coordinates}; one margin holds for a whole point."""
         return {margin_name(columns): columns[-1]}
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:

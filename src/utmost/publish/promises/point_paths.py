@@ -79,7 +79,7 @@ def flat_points(columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
 class PointAnswer:
     """A complete response, to be stored block by block."""
 
-    cells: Mapping[str, Integers]  # Cells in steps of the grid of the level, by column
+    cells: Mapping[str, Integers]  # By column: released coordinates, in steps of the grid
 
     @property
     def known(self) -> tuple[None, None]:

@@ -110,7 +110,7 @@ class PlannedNoise(ABC):
         """Check that the unit fits a table, counted or not; Unsupported or OutOfRange if not."""
 
     def check_size(self, rows: int, columns: int) -> None:
-        """Check that there are cells to release, at least as many as one individual changes."""
+        """Check that the table has cells, and at least as many as one individual changes."""
         check_size(self.unit, rows, columns)
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
@@ -243,7 +243,7 @@ class Noise(PlannedNoise):
         """Return the published numbers of a response."""
 
     def bars(self, columns: Sequence[str]) -> dict[str, str]:
-        """{name of a column of margins: released column that it belongs to}"""
+        """Return {name of a column of margins: released column that it belongs to}."""
         return {f"{name}_margin": name for name in columns}
 
     def check_names(self, columns: Sequence[str], public: Sequence[str]) -> None:
@@ -255,7 +255,7 @@ class Noise(PlannedNoise):
         check_margins_free(self.bars(columns), [*columns, *public])
 
     def column_bars(self, level: Level, columns: Sequence[str], confidence: Number) -> Mapping[str, tuple[str, Margin]]:
-        """{name of a column of margins: (released column that it belongs to, margin)}"""
+        """Return {name of a column of margins: (released column that it belongs to, margin)}."""
         margin = self.margin(level, confidence)
         return {name: (owner, margin) for name, owner in self.bars(columns).items()}
 

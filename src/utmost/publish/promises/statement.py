@@ -67,7 +67,7 @@ class StatementFacts(Display, dict[str, Any]):
     __repr__ = dict.__repr__
 
     def __init__(self, facts: Mapping[str, Any], read_table: Any = None) -> None:
-        """``read_table`` is the table that was read from a file; the statement has the digest of this file."""
+        """Store the facts; ``read_table`` is a table read from the file whose digest is in the statement."""
         super().__init__(facts)
         self.read_table = read_table
 

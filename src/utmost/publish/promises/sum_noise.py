@@ -219,7 +219,7 @@ class SumNoise(LatticeNoise):
         return self.plan.measurement.theorem(self.unit, self.plan.shares)
 
     def bars(self, columns: Sequence[str]) -> dict[str, str]:
-        """No columns of margins of error: each marginal has one margin for all its sums."""
+        """Return no columns of margins of error: each marginal has one margin for all its sums."""
         return {}
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:

@@ -152,7 +152,7 @@ def warn_of_degrees(points: NDArray[Any], dimensions: int, per: Fraction) -> Non
 
 
 def _upwards(north: Any, east: Any) -> NDArray[np.float64]:
-    """Unit vectors orthogonal to the ground, from latitudes and longitudes in radians; shape (..., 3)."""
+    """Return unit vectors orthogonal to the ground, given latitudes and longitudes in radians; shape (..., 3)."""
     return np.stack([np.cos(north) * np.cos(east), np.cos(north) * np.sin(east), np.sin(north)], axis=-1)
 
 

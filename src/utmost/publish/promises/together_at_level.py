@@ -60,7 +60,7 @@ class NoiseTogetherAtLevel(Display):
             the noise depends on it.
         way: Kind of noise, and its distribution for each group of columns.
         columns: Released columns, in the order of the groups.
-        halves: Treatment of multiples of 1/2.
+        halves: "toss" if multiples of 1/2 are rounded at random, "keep" if they stay.
         confidence: Probability with which a released cell lies within its margin of the true one.
         margins: Margin of each column.
         cost: Cost that the noise minimises: "absolute" for the mean |error| of a cell, "squared" for the mean variance.
@@ -77,7 +77,7 @@ class NoiseTogetherAtLevel(Display):
 
     @property
     def distribution(self) -> Any:
-        """The noise of the first group of columns."""
+        """The joint distribution of the noise in the first group of columns."""
         return self.way.distributions[0]
 
     @property
@@ -355,7 +355,7 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
 
 
 def rows_facts(way: CellsTogether) -> list[dict[str, Any]]:
-    """For each group, the coefficients of its signed sums, their budget shares, and the loss by each single change."""
+    """Return for each group with signed sums their coefficients and budget shares, and the loss by each change."""
     return [
         {
             "rows": [list(row) for row in distribution.rows],

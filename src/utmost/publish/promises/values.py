@@ -67,7 +67,7 @@ def add_noise(
 def noised(
     values: Any, distribution: Distribution, *, randomness: Randomness, method: DrawMethod | None, grid: Number | None
 ) -> Any:
-    """`add_noise`, with a source of randomness that was checked already."""
+    """Add noise as `add_noise` does, with a source of randomness that was checked already."""
     return noised_by(values, *on_grid(distribution, grid), randomness=randomness, method=method)
 
 

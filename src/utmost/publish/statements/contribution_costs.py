@@ -245,9 +245,9 @@ def bound_costs(
         raise OutOfRange(f"{histogram.name} must be left out", came="a value", remedy=remedy)
     width, chosen = exact(step, "step"), domain.finest if marginal is None else domain.marginal(marginal)
     starts = [Fraction(0), *histogram.bounds]
-    # The least and the largest bound that persons in each cell may need, and the middle, which they are assumed to
-    # need. Persons beyond all bounds are assumed to need one step more than the largest bound. This may be wrong by any
-    # amount: if there are many of them, only a lower bound of the loss is computed.
+    # Persons in a cell need a bound from `least` to `most`; they are assumed to need the middle. Persons beyond all
+    # bounds are assumed to need one step more than the largest bound. They may need any larger bound: if there are many
+    # of them, only a lower bound of the loss is computed.
     beyond_all = histogram.bounds[-1] + width
     least = [*(low + width for low in starts[:-1]), beyond_all]
     most = [*histogram.bounds, beyond_all]

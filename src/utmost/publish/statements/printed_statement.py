@@ -109,7 +109,7 @@ def statement_page(
         else "Ask for a signed copy, and check the files: utmost verify FILE.",
     )
     asked = f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in questions)}</ul>"
-    # The guarantee, without the sentences that the line of the promise repeats.
+    # Sentences of the guarantee that also stand in the line of the promise are left out.
     guarantee = stated.guarantee
     first, _, rest = guarantee.partition(". ")
     _, _, factor = first.partition(" by at most ")

@@ -116,7 +116,7 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
 
 
 def _stop_words(stop: Stop, level: Level, unit: Unit) -> tuple[str, str]:
-    """Two texts: the promise and the privacy loss of this outcome; and who chose the level, the rule or a person."""
+    """Return two texts: the promise, with the loss by this outcome; and whether rule or person chose the level."""
     chose = "A rule about released values chose" if stop.is_met is not None else "A person, not the rule, asked for"
     reached = f"{chose} {level_name(level)}; {level_name(stop.promised)} was promised beforehand."
     return f"{promise_line(stop.promised, unit)} {outcome_line(level)}", reached
@@ -237,7 +237,7 @@ def possible_values(columns: Sequence[str]) -> str:
 def _noised(
     release: "NoisySums", marginal: Any, distribution: Geometric, one: Mapping[str, Any]
 ) -> list[tuple[str, str, Callable[[Any], int | float], str]]:
-    """For a measured marginal: its name, its sums, their margin, and the text of the margin.
+    """Return for a measured marginal its name, its sums, their margin, and the text of the margin.
 
     A marginal of an amount has an entry for each of its columns.
     """
@@ -298,7 +298,7 @@ _LONG = 1000
 
 
 def _divided_by(column: str) -> str:
-    """Words that say by which number a margin is divided, to get the margin of a mean."""
+    """Say in words by which number a margin is divided, to get the margin of a mean."""
     return f"the margin is approximately the number shown, divided by {column.rpartition(' times ')[2]}"
 
 

@@ -19,7 +19,7 @@ from utmost.publish.releases.release_facts import Bars, StatedNoise
 CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
 """The confidences of margins that a page shows, in addition to the statement's own."""
 
-# The sentences of a table, for pages, screens and entries.
+# Parts of sentences about a table; pages, screens and registry entries show them.
 _EVERYBODY = "; every individual contributes exactly this much, so that the total is public"
 
 DECLARED_ROWS = "the list of rows, declared beforehand"

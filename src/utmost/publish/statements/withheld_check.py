@@ -40,7 +40,7 @@ def _described(statement: Mapping[str, Any]) -> WithheldTable[Any]:
     rule = WithholdingRule.of_facts(statement.get("rule"))
     release = stated_field(statement, "release", dict)
     if release.get("kind") == NOISY_TABLE_KIND:
-        # A table with noise from another tool.
+        # The release is a table with noise from another tool.
         declared = NOISY_TABLE_FORM.checked(release)
         if release["table"] is not None or rule.complementary:
             raise does_not_follow("release")
