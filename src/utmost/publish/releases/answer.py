@@ -562,7 +562,6 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def _sums_of_plan(self) -> "NoisySums | None":
-        """The released sums of a plan; None for other tables."""
         return cast("NoisySums", self.table) if self.is_by_plan else None
 
     @property

@@ -59,7 +59,7 @@ class CheckedSums:
         measured = {}
         for of, true in plan.each_sums(counted.read_by(plan)):
             noisy = noised_by(true, self.distributions[of], None, randomness=randomness)
-            # Read-only, so that a release need not copy them
+            # Make the arrays read-only, so that `NoisySums` need not copy them
             measured[of] = frozen(noisy if noisy.base is None else noisy.base).reshape(noisy.shape)
         about = self.at_level.level, self.at_level.confidence, measured, counted.kind, self.weights
         return NoisySums(self.promise, *about, measure=counted.measure)

@@ -1,4 +1,4 @@
-"""Read public facts as users write them: for a table's name, a number, bounds, or a table of numbers."""
+"""Read public facts as users write them: a mapping from names of tables to numbers, bounds, or tables of numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -163,7 +163,7 @@ class MeasuresTable:
 
     @property
     def changes(self) -> str:
-        """A sentence part: what one individual can change; amounts with equal bounds are listed together."""
+        """A phrase that says what one individual can change; amounts with equal bounds are listed together."""
         if all(release.unit.counted_noun == "people" for release in self.releases.values()):
             amounts = [_pair(release).amount for release in self.releases.values()]
             owned = [

@@ -329,7 +329,7 @@ class NoisyTable(SavedTable):
         Args:
             given, hold: Arguments of `NoisySums.clean`: public facts that must hold, and one table whose sums stay as
                 they are.
-            column: Name of the noisy column, if there are several.
+            column: Name of the noisy column, if the table has several.
 
         Raises:
             BadTable: if the rows are not every combination of the labels of the public columns, once each.
@@ -448,7 +448,6 @@ class DeclaredCells(ReleasedCells):
 
     @classmethod
     def of(cls, release: NoisyTable) -> "DeclaredCells":
-        """Read the cells of a noisy table as numbers."""
         columns, declared = files.columns(release.table), release.declaration
         cells = {name: noisy_numbers(name, columns[name], noise) for name, noise in declared.noise.items()}
         sizes = {name: declared.sizes(name, columns) for name in declared.noise}
@@ -489,7 +488,7 @@ class DeclaredCells(ReleasedCells):
         return max(noise.margin(sure) for noise in self.declaration.noise.values())
 
     def together(self, confidence: Number) -> int | float:
-        """Return the largest margin of a cell, where all margins hold with the probability ``confidence``."""
+        """Return the largest margin of a cell, such that all margins hold with the probability ``confidence``."""
         return self.alone(self._each(confidence))
 
     def _each(self, confidence: Number) -> Fraction:

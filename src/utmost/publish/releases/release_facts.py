@@ -112,7 +112,6 @@ class ReleaseFacts(Display):
 
     @property
     def individual(self) -> str | None:
-        """The description of one individual; None if the promise has none."""
         return None if self.promise is None else self.promise.individual
 
     @property
@@ -137,7 +136,6 @@ class ReleaseFacts(Display):
 
     @property
     def guarantee(self) -> str:
-        """The full text of the guarantee."""
         return str(self.statement["guarantee"])
 
     @property
@@ -256,7 +254,6 @@ class ReleaseFacts(Display):
 
     @property
     def confidence(self) -> Fraction:
-        """The confidence of the released margins."""
         stop = self.stop
         return Fraction(self.statement.get("confidence_exactly", "19/20")) if stop is None else stop.confidence
 

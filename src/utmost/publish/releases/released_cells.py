@@ -85,7 +85,6 @@ class ReleasedCells(ABC):
     def total(
         self, where: RowSelection = None, *, column: str | None = None, confidence: Number | None = None
     ) -> Estimate:
-        """Return the sum of the cells of a selection."""
         (rows,) = self.added(where)
         return self._estimate(column, sum_of(rows), confidence)
 

@@ -6,8 +6,8 @@ mu = sum c_i x_i / N and V = sum c_i (x_i - mu)^2 / N. For any t
     R(t) = sum c_i (x_i - t)^2 / N = V + (mu - t)^2,
 
 and mu and R(t) are ratios of sums, for which Fieller's set contains the true value for all sums. Let t* be the point of
-a fixed grid that is nearest to mu. The interval is the set of all V = R(t) - (mu - t)^2 for a mu in the set of the
-mean, the grid point t nearest to mu, and an R(t) in the set of R(t).
+a fixed grid that is nearest to mu. The interval contains V = R(t) - (mu - t)^2 for every mu in the set of the mean, the
+grid point t nearest to mu, and every R(t) in its own set.
 
 *Claim.* It contains V with probability at least 1 - delta, if each set has the confidence 1 - delta/2. *Proof.* With
 probability at least 1 - delta both sets contain the true mu and R(t*), which are fixed by the data, as the grid is

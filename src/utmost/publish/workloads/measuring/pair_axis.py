@@ -75,7 +75,6 @@ class PairAxis:
         return " and ".join(repr(label_text(label)) for label in self.domain.axes[self.place].labels[0])
 
     def is_difference(self, marginal: Marginal) -> bool:
-        """Whether a marginal of the domain measures differences."""
         return marginal[self.place] == 0
 
     def of_rows(self, marginal: Marginal) -> Marginal:

@@ -705,7 +705,6 @@ class Alternatives(Display):
 
 
 def _usual_weightings(workload: Workload) -> dict[str, dict[str, Number]]:
-    """Return the default weights of `Plan.alternatives`, by name."""
     parts = workload.parts
     if len(parts) == 1:
         return {}

@@ -52,8 +52,6 @@ def product_rows(workload: Workload, level: float, together: str | None = None) 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _RowProblem:
-    """A workload for which listed rows are searched."""
-
     errors: ProductErrors
     signed: tuple[int, SignedAxis] | None = None  # the index of an axis with signed rows, and these rows
 

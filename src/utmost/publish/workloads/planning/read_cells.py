@@ -58,7 +58,6 @@ def _values_read(axis: Axis, sums: list[AxisSums]) -> NDArray[np.intp]:
 
 
 def _narrowed_sums(sums: AxisSums, axis: Axis, left: Axis, places: NDArray[np.intp]) -> AxisSums:
-    """Return the same sums over the values that are left."""
     if len(places) == axis.size:
         return sums
     if isinstance(sums, Weighed):

@@ -78,7 +78,7 @@ def table_limits(request: PlanRequest) -> dict[str, float]:
 
 
 def is_within(variances: Mapping[str, float], limits: Mapping[str, float]) -> bool:
-    """Whether no variance exceeds its limit."""
+    """Whether no variance exceeds its limit, up to a relative tolerance of 10^-9."""
     return all(variances[name] <= limit * (1 + _CLOSE) for name, limit in limits.items())
 
 

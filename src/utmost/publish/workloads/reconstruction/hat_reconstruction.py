@@ -79,7 +79,6 @@ class HatReconstruction:
         return self._estimates(measured, marginal)
 
     def floats(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> Floats:
-        """Return the estimates of a marginal's sums in float64."""
         sums, divisor = self.estimates(measured, marginal)
         return np.asarray((sums / divisor).astype(np.float64))
 
@@ -232,7 +231,6 @@ class _AxisSplit:
 
     @cached_property
     def place(self) -> int:
-        """The index of the axis of hat functions."""
         return place_of_hats(self.weights) or 0
 
     @cached_property

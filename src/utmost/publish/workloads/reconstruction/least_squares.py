@@ -123,7 +123,7 @@ class Reconstruction:
         return self._chains
 
     def canonical(self, marginal: Marginal) -> Marginal:
-        """Return the finest marginal with the same groups."""
+        """Return the finest marginal that has the same groups as ``marginal``."""
         return tuple(self._canonical(a, level) for a, level in enumerate(marginal))
 
     def base_of(self, marginal: Marginal) -> Marginal:
@@ -354,7 +354,7 @@ class Reconstruction:
         return np.take(groups, values.group_of(source)[starts], axis=place)
 
     def _canonical(self, axis: int, level: int) -> int:
-        """Return the finest level with the same groups."""
+        """Return the finest level that has the same groups as ``level``."""
         return self._level(axis, level)[0]
 
     def _block(self, axis: int, level: int) -> int:
@@ -363,7 +363,7 @@ class Reconstruction:
         return block or even_block(self.domain.axes[axis], level)  # 0: even_block refuses
 
     def _level(self, axis: int, level: int) -> tuple[int, int]:
-        """Return the finest level with the same groups, and the size of its groups, 0 if they differ; cached."""
+        """Return the finest level with the same groups, and their size, or 0 if their sizes differ; cached."""
         known = self._sizes.get((axis, level))
         if known is None:
             values = self.domain.axes[axis]

@@ -47,8 +47,6 @@ _MOVES = (0.5, 0.15, 0.04)
 
 
 class HatSearch:
-    """Search spacings of hat functions and budget shares."""
-
     name = "hat functions"
 
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:

@@ -18,8 +18,6 @@ from utmost.publish.workloads.planning.tree_search import least_tree_shares
 
 
 class MarginalSearch:
-    """Search budget shares of marginals."""
-
     name = "marginals"
 
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
