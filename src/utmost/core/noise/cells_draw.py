@@ -125,6 +125,7 @@ class CellsDraw(DrawDistribution):
             object.__setattr__(self, field, value)
 
     def with_step(self, step: int) -> "CellsDraw":
+        """Return the distribution with the same level, cells and bounds, and this first step."""
         numbers = (self.level, self.cells, self.changed, self.sensitivity)
         relation, signs = self.neighbours, self.nonnegative
         return CellsDraw(*numbers, in_total=self.in_total, neighbours=relation, nonnegative=signs, step=step)
