@@ -8,6 +8,7 @@ from utmost.errors import NotAMetric
 from utmost.privacy import Amount
 from utmost.releases import DetailRule
 
+# Each distribution of noise is typed back in noise/test_every_distribution.py.
 TYPED = [
     "level(epsilon=1)",
     "level(epsilon='1/4')",
@@ -23,11 +24,8 @@ TYPED = [
     "Domain(sex=['men', 'women'])",
     "Domain.of_facts({'age': {'edges': [0, 5, None], 'whole': True}, 'sex': ['men', 'women']})",
     "Promise(columns=('n',), public=('ward',), unit=Unit(1, cells=1))",
-    "Geometric(epsilon='1/4', sensitivity=1)",
     "Geometric(epsilon=level(alpha='1/2').scaled('1/3'), sensitivity=1)",
     "Laplace(epsilon='1/3', sensitivity='5/2')",
-    "Staircase(epsilon=1, sensitivity=1, gamma=0.25)",
-    "DiscreteStaircase(epsilon=1, sensitivity=4, step=2)",
     "CellsDraw(epsilon=1, sensitivity=4, cells=3, changed=2, in_total=5, step=2)",
     "CellsDraw(epsilon=1, sensitivity=1, cells=3, changed=2, neighbours='change-one', nonnegative=False)",
     "TablesDraw(epsilon='1/2', sizes=(2, 3))",
@@ -45,10 +43,7 @@ TYPED = [
 ]
 NAMES = {
     **{name: getattr(ut, name) for name in ("level", "Unit", "Domain", "Promise")},
-    **{
-        name: getattr(noise, name)
-        for name in ("Geometric", "Laplace", "Staircase", "DiscreteStaircase", "CellsDraw", "TablesDraw")
-    },
+    **{name: getattr(noise, name) for name in noise.__all__},
     "spaces": spaces,
     "losses": losses,
     "Amount": Amount,

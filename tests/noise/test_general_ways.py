@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import utmost as ut
+from every_noise import ON_INTEGERS
 from utmost.exact import level
 
 # What another package is given; that package is not installed where these tests run.
 from utmost.interfaces.interop.accounting import worst_pair
-from utmost.noise import DiscreteStaircase, Geometric, IntegerDistribution, Laplace, Staircase, costs
+from utmost.noise import DiscreteStaircase, Geometric, IntegerDistribution, costs
 from utmost.privacy_types import check_promise, delta, smallest_level, tradeoff
 
 
@@ -47,13 +47,11 @@ class TwoFormulas(IntegerDistribution):
 
 @st.composite
 def distributions(draw):
-    """Geometric noise or any staircase, rational or not."""
-    width = draw(st.integers(1, 7))
+    """Any noise on the integers, rational or not."""
+    make, width = draw(st.sampled_from(ON_INTEGERS)), draw(st.integers(1, 7))
     at = level(draw(st.sampled_from(["1/10", "0.37", 1, 3]))) if draw(st.booleans()) else None
     at = at or level(alpha=draw(st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20)))
-    if draw(st.booleans()):
-        return Geometric(at, width)
-    return DiscreteStaircase(at, width, step=draw(st.integers(1, width)))
+    return make(at, width, draw(st.integers(0, 6)))
 
 
 def test_costs_of_wide_noise_are_extrapolated():
@@ -114,23 +112,3 @@ def test_lipschitz_levels():
         assert TwoFormulas(distribution).lipschitz_level.epsilon_float == pytest.approx(
             distribution.lipschitz_level.epsilon_float
         )
-
-
-def test_every_public_distribution_on_the_integers_is_drawn_above():
-    public = {getattr(ut.noise, name) for name in ut.noise.__all__}
-    kinds = {
-        one
-        for one in public
-        if isinstance(one, type) and issubclass(one, IntegerDistribution) and one is not IntegerDistribution
-    }
-    assert kinds == {Geometric, DiscreteStaircase}
-
-
-@pytest.mark.parametrize(
-    "distribution",
-    [Geometric("1/2", 3), Laplace("1/2", 3), DiscreteStaircase(1, 5, step=4), Staircase(1, 2, gamma="1/3")],
-    ids=repr,
-)
-def test_a_distribution_is_made_again_of_its_parameters(distribution):
-    """Statements have them: a parameter that is left out makes another distribution."""
-    assert type(distribution)(distribution.level, **distribution.parameters) == distribution

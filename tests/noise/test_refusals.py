@@ -5,20 +5,26 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from every_noise import EXAMPLES
 from utmost.errors import NotALevel, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.noise import Combination, DiscreteStaircase, Geometric, Laplace, Staircase, costs, simultaneous_margins
 
-DISTRIBUTIONS = (Geometric, DiscreteStaircase, Laplace, Staircase)
+
+def changed(distribution, **arguments):
+    """A distribution of the same class and parameters, but for these arguments."""
+    return type(distribution)(**{"epsilon": 1} | distribution.parameters | arguments)
+
+
 NAN, INF = float("nan"), float("inf")
 NO_NUMBERS = (True, NAN, INF, "3", None, [1, NAN], [True], 1j)
 REFUSED = {
     OutOfRange: [
         *(
-            lambda distribution=distribution, s=s: distribution(1, s)
-            for distribution in DISTRIBUTIONS
+            lambda distribution=distribution, s=s: changed(distribution, sensitivity=s)
+            for distribution in EXAMPLES
             for s in (0, -1, "1e101")
         ),
-        *(lambda distribution=distribution: distribution("1e-60") for distribution in DISTRIBUTIONS),
+        *(lambda distribution=distribution: changed(distribution, epsilon="1e-60") for distribution in EXAMPLES),
         *(lambda step=step: DiscreteStaircase(1, 5, step=step) for step in (0, 6)),
         *(lambda gamma=gamma: Staircase(1, gamma=gamma) for gamma in (-0.1, 1.1)),
         *(lambda p=p: Laplace(1).icdf(p) for p in (-0.1, 1.1, [0.5, 2.0], Fraction(3, 2))),
@@ -39,14 +45,9 @@ REFUSED = {
     ],
     NotANumber: [
         *(
-            lambda distribution=distribution, s=s: distribution(1, s)
-            for distribution in DISTRIBUTIONS
-            for s in (True, NAN, "x", None)
-        ),
-        *(
-            lambda distribution=distribution, s=s: distribution(1, s)
-            for distribution in DISTRIBUTIONS[:2]
-            for s in (1.5,)
+            lambda distribution=distribution, s=s: changed(distribution, sensitivity=s)
+            for distribution in EXAMPLES
+            for s in (True, NAN, "x", None, *[1.5] * (distribution.numbers == "integers"))
         ),
         *(lambda x=x, f=f: getattr(Geometric(1), f)(x) for x in NO_NUMBERS for f in ("pmf", "cdf", "ccdf", "logpmf")),
         *(lambda x=x, f=f: getattr(Staircase(1), f)(x) for x in NO_NUMBERS for f in ("pdf", "cdf", "ccdf", "logpdf")),
@@ -61,8 +62,8 @@ REFUSED = {
         lambda: Combination([1], 1).coverage("x"),
     ],
     NotALevel: [
-        *(lambda distribution=distribution: distribution() for distribution in DISTRIBUTIONS),
-        *(lambda distribution=distribution: distribution(1, alpha="1/2") for distribution in DISTRIBUTIONS),
+        *(lambda distribution=distribution: changed(distribution, epsilon=None) for distribution in EXAMPLES),
+        *(lambda distribution=distribution: changed(distribution, alpha="1/2") for distribution in EXAMPLES),
         lambda: Combination([1], 0),
         lambda: Combination([1], None),
     ],

@@ -8,19 +8,17 @@ import pytest
 from scipy import integrate, stats
 
 import utmost as ut
+from every_noise import EXAMPLES
 from utmost.errors import OutOfRange, PromiseBroken
 
 ON_INTEGERS = [
-    ut.noise.Geometric(1),
+    *(distribution for distribution in EXAMPLES if distribution.numbers == "integers"),
     ut.noise.Geometric(alpha="1/3", sensitivity=4),
-    ut.noise.DiscreteStaircase(1, 5, step=2),
-    ut.noise.DiscreteStaircase("1/10", 3, step=3),
     ut.noise.Geometric(50),
 ]
 ON_REALS = [
-    ut.noise.Laplace(1),
+    *(distribution for distribution in EXAMPLES if distribution.numbers == "reals"),
     ut.noise.Laplace("1/3", 7),
-    ut.noise.Staircase(1, 2, gamma="1/4"),
     ut.noise.Staircase(8, 1, gamma="1/2"),
 ]
 EVERY = ON_INTEGERS + ON_REALS
