@@ -4,6 +4,7 @@ Nothing here is run by the suite; it must type as users' code does, with the che
 """
 # pyright: strict, reportUnnecessaryTypeIgnoreComment=true
 
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, assert_type
@@ -17,12 +18,62 @@ from utmost.exact import Level
 from utmost.interfaces.interop.frame_methods import FrameMethods
 from utmost.interop import register_frames
 from utmost.ledger import Budget, Release
+from utmost.noise import IntegerDistribution
 from utmost.optima import Optimum
 from utmost.promises import Promise
 from utmost.releases import Answer, CleanTable, Estimate, WithheldTable, WithheldTables
 
 TABLE: dict[str, list[str] | list[int]] = {"department": ["A", "B"], "admitted": [601, 370]}
 EVENTS: dict[str, list[Any]] = {"user": ["ann", "bob"], "page": ["A", "B"], "amount": [3, 4]}
+
+
+@dataclass(frozen=True)
+class OwnNoise(IntegerDistribution):
+    """A noise of one's own, with its level as a field."""
+
+    level: Level
+    sensitivity: int = 1
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        return (self.level,)
+
+    def mass(self, arithmetic: Any, i: Any) -> Any:
+        b = arithmetic(self.level)
+        return b.complement * b.power(i) / (1 + b.b)
+
+    def tail(self, arithmetic: Any, i: Any) -> Any:
+        b = arithmetic(self.level)
+        return b.power(i) / (1 + b.b)
+
+
+@dataclass(frozen=True)
+class WiderNoise(IntegerDistribution):
+    """Its level follows from its formulas."""
+
+    inner: OwnNoise
+    sensitivity: int = 2
+
+    @property
+    def level(self) -> Level:
+        return self.ratio_level(0, self.sensitivity)
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        return self.inner.levels
+
+    def mass(self, arithmetic: Any, i: Any) -> Any:
+        return self.inner.mass(arithmetic, i)
+
+    def tail(self, arithmetic: Any, i: Any) -> Any:
+        return self.inner.tail(arithmetic, i)
+
+
+def a_noise() -> None:
+    """A level is one of the noise's, whether it is a field or a property."""
+    noise = OwnNoise(ut.level(1))
+    assert_type(noise.level, Level)
+    assert_type(WiderNoise(noise).level, Level)
 
 
 def a_release() -> None:

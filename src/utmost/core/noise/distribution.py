@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
@@ -96,8 +96,13 @@ class Distribution(Display, ABC):
 
     __slots__ = ()
 
-    level: Level
     sensitivity: Any
+
+    if TYPE_CHECKING:  # at run time a dataclass with a field of this name would take the property for its default
+
+        @property
+        @abstractmethod
+        def level(self) -> Level: ...
 
     @property
     def parameters(self) -> dict[str, int | float | Fraction]:
