@@ -6,6 +6,9 @@ against the same schemas, so that a new field is red until its schema has it.
 
 import json
 import random
+import re
+from dataclasses import fields
+from pathlib import Path
 from typing import get_args
 
 import jsonschema
@@ -16,6 +19,7 @@ import utmost as ut
 from documents.test_codec import MADE, changed
 from documents.test_every_document import VALUES
 from documents.test_registry_entry import STATEMENTS
+from kinds import noise_kinds
 from running import called
 from schemas_of_documents import validator_of
 from utmost.errors import OutOfRange
@@ -87,6 +91,21 @@ def test_a_schema_is_valid_and_refers_to_nothing_outside(kind):
     jsonschema.Draft202012Validator.check_schema(described)
     text = json.dumps(described)
     assert text.count('"$ref": "#/$defs/') == text.count('"$ref"')
+
+
+def test_the_page_of_statements_has_a_row_of_fields_for_every_kind_of_noise():
+    """A row names the fields of its kinds, those of the unit by "the unit"."""
+    page = (Path(__file__).parents[2] / "docs/reference/statement.md").read_text(encoding="utf-8")
+    rows = re.search(r"^\| `kind` of noise \|.*\n.*\n((\|.*\n)+)", page, re.MULTILINE)[1].splitlines()
+    noises = [part["properties"] for name, part in schema("promise")["$defs"].items() if name.startswith("noise_")]
+    fields_of = {properties["kind"]["const"]: {*properties} - {"kind"} for properties in noises}
+    named = []
+    for row in rows:
+        kinds, shown = ([*re.findall(r"`([a-z_ -]+)`", cell)] for cell in row.strip("|").split("|"))
+        unit = {field.name for field in fields(ut.Unit)} if "the unit" in row else set()
+        assert {*shown} | unit == set().union(*(fields_of[kind] for kind in kinds)), row
+        named += kinds
+    assert sorted(named) == sorted(noise_kinds())
 
 
 AXES = [

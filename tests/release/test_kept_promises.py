@@ -19,7 +19,17 @@ from utmost.exact import Level, level
 from utmost.noise import DiscreteStaircase, Geometric, IntegerDistribution, costs
 from utmost.privacy import Amount
 from utmost.privacy_types import check_promise, smallest_level
-from utmost.promises import CellNoise, OneDraw, OneWayDraw, SumNoise, once_together, together_noise
+from utmost.promises import (
+    CellNoise,
+    OneDraw,
+    OneWayDraw,
+    SumNoise,
+    key_noise,
+    once_together,
+    selected_cell_noise,
+    together_noise,
+)
+from utmost.publish.promises.noise_kinds import kind_named
 from utmost.publish.promises.noise_of_universe import SelectedCellNoise
 from utmost.publish.promises.promised_noise import PlannedNoise
 from utmost.publish.promises.rotated_sums import ratios_of, sums_of
@@ -79,7 +89,20 @@ EXAMPLES: dict[str, list[PlannedNoise]] = {
     ],
 }
 ELSEWHERE = {"keys": "test_keys.py, by the recursion", "points": "test_planar.py, by the density"}
+MADE_BY = {
+    "together": together_noise,
+    "together at one level": once_together,
+    "keys": key_noise,
+    "selected cells": selected_cell_noise,
+    "cells at one level": ut.Promise.once,
+}
+"""The public function that makes a noise, where its class is not public."""
 BOX = range(-3, 4)
+
+
+def test_every_kind_is_public():
+    for kind in noise_kinds() - MADE_BY.keys():
+        assert kind_named(kind).__name__ in ut.promises.__all__
 
 
 def test_every_kind_is_tried():
