@@ -59,7 +59,7 @@ def test_a_bar_of_a_table_holds_for_each_of_its_sums():
     assert any(type(distribution) is not Combination for distribution in distributions.values())
     for place, kind in enumerate(kinds.tolist()):
         exactly = released.noise(released.form({"age": place // 2, "sex": "mf"[place % 2]}))
-        for sure in ("0.5", "0.95", "0.999"):
+        for sure in ("0.5", "0.999"):
             assert exactly.margin(sure) <= distributions[kind].margin(sure) * (1 + 1e-12)
             assert distributions[kind].margin(sure) <= exactly.margin(sure) * 1.12
         bar = distributions[kind].margin("0.95")
@@ -122,7 +122,7 @@ def test_clean_tables(chosen):
     top = max(weights.values())
     N = sum(weights[f] / top * rows[f].T @ rows[f] for f in weights)
     b = sum(weights[f] / top * rows[f].T @ released.measured[f].ravel().astype(float) for f in weights)
-    for _ in range(1500):
+    for _ in range(500):
         for j in range(domain.size):
             x[j] = max(0.0, x[j] + (b[j] - N[j] @ x) / N[j, j])
     assert np.abs(clean.cells.ravel() - x).max() < 1 + 1e-4
@@ -149,11 +149,11 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
 
 def test_hat_functions_of_some_tables_have_margins_in_all_of_them():
     """A long axis whose hat functions are measured without the other axis: every margin covers its own distribution."""
-    domain = Domain(age=range(300), sex=["men", "women"])
-    plan = Plan(domain, ONE, {"age sex": "1/2", "age~30": "1/2"})
-    released = ut.release(np.full((300, 2), 20), plan, epsilon=1, once=True).table
+    domain = Domain(age=range(120), sex=["men", "women"])
+    plan = Plan(domain, ONE, {"age sex": "1/2", "age~12": "1/2"})
+    released = ut.release(np.full((120, 2), 20), plan, epsilon=1, once=True).table
     table = released["age sex"]
-    for at in (0, 7, 311, 599):
+    for at in (0, 7, 131, 239):
         where = {"age": int(table["age"][at]), "sex": str(table["sex"][at])}
         exactly = float(released.total(where).margin)
         assert exactly <= float(table["count_margin"][at]) + 0.005 <= exactly * 1.05

@@ -457,13 +457,13 @@ def test_growing_deltas_only_add_and_repeat_what_was_said():
 
 
 def test_later_lists_have_the_distribution_of_fresh_ones():
-    """4000 keys of 8 individuals at two deltas in turn: the number of selected keys is binomial with pi of the last
+    """1500 keys of 8 individuals at two deltas in turn: the number of selected keys is binomial with pi of the last
     delta."""
-    selection = KeySelection(dict.fromkeys(range(4000), 8), epsilon=1)
+    selection = KeySelection(dict.fromkeys(range(1500), 8), epsilon=1)
     for delta in ("1e-5", "1e-4"):
         chance = float(selection_distribution(level(1), Fraction(delta), 1).chance(8))
         named = len(selection.at(delta).keys)
-        assert abs(named - 4000 * chance) <= 7 * math.sqrt(4000 * chance * (1 - chance))
+        assert abs(named - 1500 * chance) <= 7 * math.sqrt(1500 * chance * (1 - chance))
 
 
 def test_tables_of_two_columns_are_read():

@@ -53,7 +53,7 @@ def test_bars_at_any_level(epsilon):
 
 def test_drawn_noise_has_the_levels_of_its_classes():
     """In many releases of zeros, each class of sums has the variance of its share of the level."""
-    runs = 200
+    runs = 100
     squares = dict.fromkeys(CHOSEN.shares, 0.0)
     for seed in range(runs):
         released = seeded_workload_release(np.zeros(18, dtype=int), CHOSEN, seed, epsilon=2)

@@ -2,6 +2,7 @@
 
 import itertools
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from utmost.exact import level
 from utmost.gradual import Tightening, joint_pmf
 from utmost.noise import Geometric
 from utmost.promises import CellNoise, PointNoise, Promise
-from utmost.sampling import sample
 from utmost.statements import change
 from utmost.workloads import Domain
 
@@ -33,6 +33,12 @@ LADDER = ut.within("50 %", steps=3).levels(level(alpha="1/16"))
 REACH = 6
 
 
+@cache
+def chance(noise):
+    """The joint probability of noise at the first levels of the ladder."""
+    return joint_pmf(list(noise), LADDER[: len(noise)])
+
+
 def outcomes(x, stops):
     """The probability of each outcome: the answers up to the level at which the rule stopped."""
     found = {}
@@ -41,7 +47,7 @@ def outcomes(x, stops):
             answers = tuple(x + each for each in noise)
             if any(stops(answers[:k], x) for k in range(1, count)) or not (count == 3 or stops(answers, x)):
                 continue
-            found[answers] = joint_pmf(list(noise), LADDER[:count])
+            found[answers] = chance(noise)
     return found
 
 
@@ -113,7 +119,7 @@ def least_coverage(levels, margins, share, values, read=None):
     return 1 - missed.max()
 
 
-@pytest.mark.parametrize(("share", "epsilon"), [("20 %", 2), ("50 %", 2), ("100 %", 1), ("10 %", 4)])
+@pytest.mark.parametrize(("share", "epsilon"), [("20 %", 2), ("100 %", 1)])
 def test_the_margins_hold_where_the_rule_stops(share, epsilon):
     """By the Markov chain, for every true value and whatever other cells do; margins for one fixed level do not
     hold."""
@@ -128,7 +134,7 @@ def test_the_margins_hold_where_the_rule_stops(share, epsilon):
     assert least_coverage(levels, plain, rule.share, values) < 0.95
 
 
-@pytest.mark.parametrize(("share", "sure"), [("20 %", "0.99"), ("100 %", "0.99"), ("50 %", "0.8")])
+@pytest.mark.parametrize(("share", "sure"), [("100 %", "0.99"), ("50 %", "0.8")])
 def test_margins_of_another_confidence_hold_though_the_rule_reads_those_of_95_percent(share, sure):
     rule, wanted, noise = ut.within(share, steps=4), Fraction(sure), CellNoise(UNIT)
     levels = rule.levels(level(2))
@@ -141,33 +147,9 @@ def test_margins_of_another_confidence_hold_though_the_rule_reads_those_of_95_pe
 
 
 def test_a_statement_with_another_confidence_is_checked_by_the_margins_that_the_rule_read():
-    for _ in range(20):
+    for _ in range(8):
         answer = ut.release({"department": ["A"], "applicants": [560]}, promised(), epsilon=4, confidence="0.999")
         assert ut.check_statement(answer.statement, answer.table).margin == answer.margin()
-
-
-def test_a_hundred_thousand_draws_are_covered():
-    """Draws of the library's noise, for the true value with the least coverage on the levels of the public tables."""
-    rule, count, x = ut.within("10 %"), 100_000, 431
-    levels = rule.levels(level(4))
-    noise = [sample(Geometric(levels[-1]), count)]
-    for lower, higher in zip(levels[-2::-1], levels[:0:-1], strict=True):
-        step = sample(Geometric(lower), count)
-        stay = float(Tightening(lower, higher).stay.number)
-        noise.append(noise[-1] + np.where(np.random.default_rng(len(noise)).random(count) < stay, 0, step))
-    sure, met = Fraction(19, 20), np.zeros(count, bool)
-    held = {"plain": np.zeros(count, bool), "stop": np.zeros(count, bool)}
-    each = rule.cell_confidence(CellNoise(UNIT), levels, sure)
-    for name, confidence in (("plain", sure), ("stop", each)):
-        going = np.ones(count, bool)
-        for at, v in zip(levels, noise[::-1], strict=True):
-            margin = Geometric(at).margin(confidence)
-            met = margin <= rule.share * np.abs(x + v) if at != levels[-1] else going
-            held[name] |= going & met & (np.abs(v) <= margin)
-            going &= ~met
-        assert not going.any()
-    assert held["plain"].mean() < 0.945
-    assert held["stop"].mean() > 0.95
 
 
 def test_reals_and_sums_add_the_misses_of_all_levels_up():
@@ -208,7 +190,7 @@ def test_it_stops_at_the_first_level_that_is_accurate():
 def test_released_values_decide_and_true_ones_do_not(true):
     """Near 540, the least accurate value at the first level, noise changes the decision every second time."""
     table, decided = {"department": ["A"], "applicants": [true]}, set()
-    for _ in range(40):
+    for _ in range(20):
         answer = ut.release(table, promised(), epsilon=4)
         for at in answer.release.levels:
             (released,) = answer.release.at(at).table["applicants"]

@@ -122,12 +122,12 @@ def test_the_bias_of_estimates_made_of_several_noises_is_right_to_a_few_hundredt
     """Least squares has fractional coefficients: compared with many draws of such a sum."""
     release = _planned({"department sex": "1/2", "department": "1/2"}, epsilon=2)
     noise = release.noise(release.form({"department": "A"}))
-    draws = np.zeros(10**6)
+    draws = np.zeros(400_000)
     for size, own, count in zip(noise.coefficients, noise.levels, noise.counts, strict=True):
-        draws += float(size) * sample(Geometric(own), (10**6, count)).sum(axis=1)
+        draws += float(size) * sample(Geometric(own), (400_000, count)).sum(axis=1)
     for fact in release.withhold("department", below=90)["department"].statement_with(None)["bias"][:3]:
         shown = draws[float(fact["true"]) + draws >= 90]
-        assert len(shown) / 10**6 == pytest.approx(fact["chance_shown"], abs=0.006)
+        assert len(shown) / 400_000 == pytest.approx(fact["chance_shown"], abs=0.006)
         assert shown.mean() == pytest.approx(fact["bias"], rel=0.07, abs=0.015)
 
 
@@ -169,7 +169,7 @@ def test_no_withheld_cell_follows_from_the_shown_ones(case):
     """Random tables; without the further withheld cells some would follow, so the test can fail."""
     domain, names = MARGINALS[case]
     random, betrayed, before = np.random.default_rng(case), 0, 0
-    for _ in range(12):
+    for _ in range(12 if case == 1 else 5):  # two marginals alone seldom tell a third
         cells = random.integers(0, 300, domain.shape)
         release = ut.release(cells, Plan(domain, ut.Unit(1, 1), {domain.finest: 1}), epsilon=1, once=True).table
         below = int(random.choice([30, 90, 200]))

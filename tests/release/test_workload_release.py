@@ -115,10 +115,10 @@ def test_tables_of_different_marginals_agree_with_each_other():
 
 
 def test_bars_cover_as_often_as_they_say():
-    """Of 300 seeded releases, true sums lie within their margins, separately and all at once, as often as stated."""
+    """Of 150 seeded releases, true sums lie within their margins, separately and all at once, as often as stated."""
     domain = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]))
     plan = Plan(domain, Unit(1, 1), {"district": "1/2", "region": "1/4", "": "1/4"})
-    cells, names, runs = np.array([40, 0, 7, 300]), ["district", "region", ""], 300
+    cells, names, runs = np.array([40, 0, 7, 300]), ["district", "region", ""], 150
     truth = {name: domain.sums(cells, domain.marginal(name)) for name in names}
     first = ut.release(cells, plan, epsilon=2, once=True).table
     alone, together = (first.bars(*names, confidence="0.8", together=both) for both in (False, True))
@@ -205,11 +205,11 @@ def test_the_interval_of_ends_misses_no_more_often_than_it_says():
     """All values at the upper ends, or all at the lower ones: each is missed by one tail of the noise."""
     domain, missed = Domain(age=bins(0, 40, width=10)), np.zeros(2)
     plan, lower, upper = Plan(domain, Unit(1, 1), {"age": 1}), 900 / 70, 1600 / 70
-    for _ in range(60):
+    for _ in range(24):
         table = ut.release(np.array([20, 20, 20, 10]), plan, epsilon=1, once=True).table
-        bar = table.mean("age", values="ends", confidence="0.5")
+        bar = table.mean("age", values="ends", confidence="0.9")
         missed += [bar.upper < upper, bar.lower > lower]
-    assert min(no_more_often(int(count), 60, 0.25) for count in missed) > LEVEL
+    assert min(no_more_often(int(count), 24, 0.05) for count in missed) > LEVEL
 
 
 def test_simultaneous_bars_of_independent_cells_are_those_of_their_product():
