@@ -41,12 +41,12 @@ def cell_masses(distribution, cell, count):
     return np.diff(distribution.cdf(edges))
 
 
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("cost", [costs.absolute, costs.squared])
-def test_optimal_staircases_at_rational_levels_are_never_lossless(cost):
-    """72 of 72 pairs: a zero of V_2's characteristic function, certified, at which V_1's is not zero."""
-    pairs = list(combinations(LEVELS, 2))
+def test_optimal_staircases_at_rational_levels_are_never_lossless(cost, every):
+    """9 pairs, all 36 in the long proof: a certified zero of V_2's characteristic function, where V_1's is none."""
+    pairs = list(combinations(LEVELS, 2))[:: 1 if every else 4]
     verdicts = [losslessness(Staircase(e1, cost=cost), Staircase(e2, cost=cost)) for e1, e2 in pairs]
-    assert len(pairs) == 36
     assert all(isinstance(verdict.obstacle, UnmatchedZero) for verdict in verdicts)
     for (e1, e2), verdict in zip(pairs, verdicts, strict=True):
         after, before = float(verdict.obstacle.after), float(verdict.obstacle.before)
@@ -228,7 +228,7 @@ def test_laplace_noise_is_lossless_to_laplace_noise_and_to_no_other():
 
 def test_the_optimal_gamma_for_squares_is_irrational_at_every_level():
     """At a rational alpha = b it would need b(1+b)/2 = c^3, that is (2b+1)^2 = (2c)^3 + 1, which has no such b."""
-    for q in range(2, 250):
+    for q in range(2, 60):
         for p in range(1, q):
             if math.gcd(p, q) == 1:
                 top, bottom = p * (p + q), 2 * q * q

@@ -38,12 +38,16 @@ def step_cost(steps, epsilon, D, gamma):
         return mpmath.log(total / (g + b * (1 - g)))
 
 
-@pytest.mark.parametrize("steps", STEPS)
 @pytest.mark.parametrize(
-    ("epsilon", "D"),
+    ("epsilon", "D", "steps"),
     [
-        (720, Fraction(3, 10)),
-        *(pytest.param(e, D, marks=pytest.mark.slow) for e in (12, 100, 10**4) for D in (Fraction(1), Fraction(3, 10))),
+        *((720, Fraction(3, 10), steps) for steps in STEPS[1::2]),
+        *(
+            pytest.param(e, D, steps, marks=pytest.mark.slow)
+            for e in (12, 100, 720, 10**4)
+            for D in (Fraction(1), Fraction(3, 10))
+            for steps in STEPS
+        ),
     ],
 )
 def test_no_step_is_missed(epsilon, steps, D):
@@ -64,7 +68,7 @@ def test_no_step_is_missed(epsilon, steps, D):
     assert distribution.expected_cost(function_of(steps)) == pytest.approx(found, rel=1e-11, abs=5e-324)
 
 
-@pytest.mark.parametrize("epsilon", [pytest.param("1e-9", marks=pytest.mark.slow), "1e-3", 1, 9, 11, 100, 10**4])
+@pytest.mark.parametrize("epsilon", [pytest.param("1e-9", marks=pytest.mark.slow), "1e-3", 9, 11, 10**4])
 def test_a_step_on_the_first_period_is_the_optimum(epsilon):
     """L = 1{|x| > 1/2}, D = 1: P(|X| > 1/2) is least, b/(1 + b) 2, where the first step ends just there."""
     distribution = Staircase(epsilon, 1, function_of(STEPS[0]))
@@ -119,11 +123,14 @@ def test_terms_of_one_power_are_compared_at_any_epsilon():
         assert optimal_gamma(epsilon, 1, cost) == pytest.approx(gamma, abs=1e-12)
 
 
-@pytest.mark.parametrize("epsilon", ["0.1", "0.5", "5"])
+@pytest.mark.parametrize("epsilon", ["0.1", "5"])
 def test_a_jump_is_found_where_its_chance_underflows(epsilon):
     """1{|x| > n + 0.3}, its chance below e^-1000; sums of zeros said 0 before."""
     n = math.ceil(1000 / float(epsilon))
     assert optimal_gamma(epsilon, 1, lambda x: 1.0 * (np.abs(x) > n + 0.3)) == pytest.approx(0.3, abs=1e-9)
+
+
+def test_a_jump_whose_chance_is_no_float_is_refused():
     with pytest.raises(Unsupported, match="least float"):
         optimal_gamma("1e-4", 1, lambda x: 1.0 * (np.abs(x) > 1e9))
 

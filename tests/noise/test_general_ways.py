@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from every_noise import ON_INTEGERS
@@ -63,6 +63,7 @@ def test_costs_of_wide_noise_are_extrapolated():
     assert TwoFormulas(distribution).entropy() == pytest.approx(distribution.entropy(), rel=1e-11)
 
 
+@settings(max_examples=5)
 @given(distributions(), st.integers(1, 20))
 def test_the_smallest_level(distribution, shift):
     general, closed = smallest_level(TwoFormulas(distribution), shift), smallest_level(distribution, shift)

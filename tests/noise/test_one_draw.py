@@ -6,7 +6,7 @@ from functools import cache
 from itertools import accumulate, product
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import NotALevel, OutOfRange
@@ -230,6 +230,7 @@ def test_closed_forms_are_what_the_definition_adds_up_to(distribution):
 
 
 @pytest.mark.parametrize("about", CELLS[::2], ids=str)
+@settings(max_examples=3)
 @given(st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20))
 def test_tails_add_up_to_the_moments(about, q):
     """E|X| and E X^2 by tails, exactly: beyond some t every tail is one closed form, cut where it is tiny."""
