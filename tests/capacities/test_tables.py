@@ -55,8 +55,7 @@ def test_table_6_to_every_printed_digit():
         assert all(capacity.gap < 1e-13 for capacity in found)
 
 
-@pytest.mark.parametrize("a", ALPHAS, ids=str)
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 100, 1000])
+@pytest.mark.parametrize(("n", "a"), [*((n, a) for n in (1, 2, 3, 7, 100) for a in ALPHAS), (1000, HALF)])
 def test_the_line_has_its_closed_form(n, a):
     found = capacities(counts(n - 1), alpha=a)
     assert found[0].value == ((n * (1 - a) + 2 * a) / (1 + a) if n > 1 else 1)
@@ -105,7 +104,7 @@ def test_sixty_by_sixty_places_with_certificates():
     assert added.certificate.verify()
 
 
-@pytest.mark.parametrize("side", [5, 9, 21, 59])
+@pytest.mark.parametrize("side", [5, 9, 41])
 def test_an_odd_lattice_has_the_additive_capacity_of_its_diagonal(side):
     """1 - alpha^D, D from the middle to a corner, at any number of places."""
     found = capacity(PrivacyType(grid(side, side), epsilon="1/10"), kind="additive")

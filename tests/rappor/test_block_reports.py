@@ -33,7 +33,7 @@ SMALL = [(k, d) for k in range(2, 14) for d in range(1, k)]
 
 def test_every_two_categories_are_together_equally_often_counted_pair_by_pair():
     """sum of w_B over blocks with x and y is d(d-1)/(k(k-1)), and over blocks with x is d/k: without the transform."""
-    for k, d in [*SMALL, (24, 7), (36, 10)]:
+    for k, d in [*SMALL, (24, 7)]:
         family = balanced_family(k, d)
         alone, together = [Fraction(0)] * k, dict.fromkeys(combinations(range(k), 2), Fraction(0))
         for weight, block in family.blocks():
@@ -49,7 +49,7 @@ def test_every_two_categories_are_together_equally_often_counted_pair_by_pair():
 def test_there_are_no_more_blocks_than_the_published_bound():
     """k floor(k/2) blocks or fewer: the bits of k(k-1)/2 + 1, but one more at k = 6."""
     longer = []
-    for k, d in [*SMALL, (31, 8), (64, 17), (97, 26), (100, 27)]:
+    for k, d in [*SMALL, (31, 8), (64, 17), (100, 27)]:
         family = balanced_family(k, d)
         assert family.count <= max(k * (k // 2), k)
         if family.bits > (k * (k - 1) // 2).bit_length():
@@ -199,7 +199,7 @@ def test_blocks_of_two_sizes_follow_each_other_by_their_common_members():
         assert (W >= 0).all()
         assert set(W.sum(axis=1)) == {1}
         assert (higher.channel.matrix.dot(W) == lower.channel.matrix).all()
-        clients = 30_000
+        clients = 10_000
         values = np.arange(clients) % 7
         first = report_categories(values, lower)
         second = relax_categories(values, first, lower, higher)

@@ -51,7 +51,7 @@ REAL_DISTRIBUTIONS = [
 @pytest.mark.parametrize("distribution", INTEGER_DISTRIBUTIONS, ids=repr)
 @pytest.mark.parametrize("method", ["constant", "table"])
 def test_integer_draws_fit_the_distribution(distribution, method):
-    draws = sample(distribution, 50_000, randomness=SeededRandomness(1), method=method)
+    draws = sample(distribution, 20_000, randomness=SeededRandomness(1), method=method)
     assert draws.dtype == np.int64
     assert chi_square(draws, distribution.cdf) > LEVEL
     assert kolmogorov_smirnov(draws, distribution.cdf) > LEVEL
@@ -81,7 +81,7 @@ def test_segments_a_geometric_variable_and_a_place_make_the_staircase(a, period,
     assert all(distribution.pmf(x) == found[x] for x in range(-4 * period, 4 * period))
 
 
-@pytest.mark.parametrize("epsilon", ["1", "1/2", "1/10"])
+@pytest.mark.parametrize("epsilon", ["1", "1/10"])
 @pytest.mark.parametrize("period", [2**60, 2**61 + 1, 2**62, 2**63 - 1, 2**64 + 1, 10**30])
 def test_no_number_of_periods_wraps(period, epsilon):
     """Drawn one by one and together: each array is of int64 exactly where that holds it."""
@@ -97,8 +97,8 @@ def test_no_number_of_periods_wraps(period, epsilon):
 
 @pytest.mark.parametrize("distribution", REAL_DISTRIBUTIONS, ids=repr)
 def test_real_draws_are_grid_points_and_fit_the_distribution(distribution):
-    """Against the distribution on the reals as well: the grid is far finer than what 1e5 draws can see."""
-    draws = sample(distribution, 100_000, randomness=SeededRandomness(2))
+    """Against the distribution on the reals as well: the grid is far finer than what so many draws can see."""
+    draws = sample(distribution, 30_000, randomness=SeededRandomness(2))
     lattice, exponent = draw.on_grid(distribution)
     points = np.ldexp(draws, exponent)
     assert draws.dtype == np.float64
@@ -111,7 +111,7 @@ def test_real_draws_are_grid_points_and_fit_the_distribution(distribution):
 @pytest.mark.parametrize("distribution", [*INTEGER_DISTRIBUTIONS, *REAL_DISTRIBUTIONS], ids=repr)
 def test_single_draws_are_plain_numbers_with_the_same_distribution(distribution):
     bits = SeededRandomness(3)
-    single = [sample(distribution, randomness=bits) for _ in range(6_000)]
+    single = [sample(distribution, randomness=bits) for _ in range(3_000)]
     lattice, exponent = draw.on_grid(distribution)
     assert {type(x) for x in single} == {int if exponent is None else float}
     points = single if exponent is None else [int(x * 2**exponent) for x in single]

@@ -54,8 +54,8 @@ def test_the_parts_are_cut_where_the_distribution_says(distribution):
 )
 def test_draws_have_the_distribution(distribution, method):
     """Largest entries against the shells, each cell against its marginal; and the cells are in no order."""
-    draws = sample_joint_cells(distribution, 30_000, randomness=SeededRandomness(7), method=method)
-    assert draws.shape == (30_000, distribution.cells)
+    draws = sample_joint_cells(distribution, 12_000, randomness=SeededRandomness(7), method=method)
+    assert draws.shape == (12_000, distribution.cells)
     k, q = distribution.cells, float(distribution.ratio.alpha)
     n = np.arange(0, 6000)
     shells = np.where(n == 0, 1.0, (2.0 * n + 1) ** k - np.abs(2.0 * n - 1) ** k) * q**n
@@ -68,17 +68,17 @@ def test_draws_have_the_distribution(distribution, method):
         ]
 
     for cell in (0, k - 1):
-        assert chi_square(draws[:20_000, cell], marginal, least=200) > LEVEL
+        assert chi_square(draws[:, cell], marginal, least=200) > LEVEL
 
 
 def test_pairs_of_cells_have_the_joint_distribution():
     """Four by four cells around zero."""
     distribution = JointCells(alpha="1/2", cells=2)
-    draws = sample_joint_cells(distribution, 80_000, randomness=SeededRandomness(3))
+    draws = sample_joint_cells(distribution, 30_000, randomness=SeededRandomness(3))
     for x in ((0, 0), (1, 0), (1, 1), (-1, 1), (2, -1), (0, -2)):
         share = float(distribution.pmf(x))
         seen = (draws == x).all(axis=1).mean()
-        assert abs(seen - share) < 5.5 * (share / 80_000) ** 0.5
+        assert abs(seen - share) < 5.5 * (share / 30_000) ** 0.5
 
 
 def test_wide_noise_and_no_rows():
@@ -137,24 +137,24 @@ def test_points_of_a_range_are_uniform(cells, radius):
 )
 def test_draws_of_staircases_have_the_distribution(distribution):
     """Each cell against its tail, and the mean size."""
-    draws = sample_joint_cells(distribution, 20_000, randomness=SeededRandomness(11))
-    assert np.abs(draws).mean() == pytest.approx(float(distribution.mean_size), rel=0.03)
+    draws = sample_joint_cells(distribution, 10_000, randomness=SeededRandomness(11))
+    assert np.abs(draws).mean() == pytest.approx(float(distribution.mean_size), rel=0.06)
 
     def marginal(x):
         return [
             float(1 - distribution.tail(int(t)) / 2) if t >= 0 else float(distribution.tail(int(-t - 1)) / 2) for t in x
         ]
 
-    assert chi_square(draws[:20_000, distribution.cells - 1], marginal, least=400) > LEVEL
+    assert chi_square(draws[:, distribution.cells - 1], marginal, least=400) > LEVEL
 
 
 def test_pairs_of_cells_have_the_distribution_of_the_range():
     """Points around zero, and those of which one coordinate is below and one above."""
     distribution = NormStaircase(alpha="1/2", cells=2, norm="range")
-    draws = sample_joint_cells(distribution, 80_000, randomness=SeededRandomness(3))
+    draws = sample_joint_cells(distribution, 30_000, randomness=SeededRandomness(3))
     for x in ((0, 0), (1, 0), (1, 1), (-1, 1), (2, -1), (0, -2), (2, 1)):
         share = float(distribution.pmf(x))
-        assert abs((draws == x).all(axis=1).mean() - share) < 5.5 * (share / 80_000) ** 0.5
+        assert abs((draws == x).all(axis=1).mean() - share) < 5.5 * (share / 30_000) ** 0.5
 
 
 def test_wide_staircases_are_python_integers():
