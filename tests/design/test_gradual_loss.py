@@ -37,9 +37,13 @@ def test_more_known_losses(D, lower, higher, both):
 
 
 @pytest.mark.parametrize(
-    ("D", "lower", "higher"), [(1, 1, 2), (2, 1, 2), (3, 1, 2), (3, 2, 3), (3, 1, "3/2"), (4, 1, 2)]
+    ("D", "lower", "higher", "cost"),
+    [
+        *((*pair, costs.absolute) for pair in ((1, 1, 2), (2, 1, 2), (3, 1, 2), (3, 2, 3), (3, 1, "3/2"))),
+        *((*pair, costs.squared) for pair in ((2, 1, 2), (3, 1, "3/2"), (4, 1, 2))),
+    ],
+    ids=str,
 )
-@pytest.mark.parametrize("cost", [costs.absolute, costs.squared], ids=str)
 def test_the_loss_is_zero_where_lossless_release_is_possible(D, lower, higher, cost):
     """Deconvolution and the joint program agree."""
     distributions = [DiscreteStaircase(e, D, cost) for e in (lower, higher)]

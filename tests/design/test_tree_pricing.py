@@ -11,9 +11,9 @@ if sys.argv[1] == "without":
 import numpy as np
 import utmost as ut
 rng = np.random.default_rng(5)
-at = rng.random((24, 2)) * 3
+at = rng.random((12, 2)) * 3
 space = ut.spaces.Space(np.hypot(*(at[:, None] - at[None]).transpose(2, 0, 1)))
-consumer = ut.Consumer(rng.dirichlet(np.ones(24)), ut.losses.distance(space))
+consumer = ut.Consumer(rng.dirichlet(np.ones(12)), ut.losses.distance(space))
 rounds = []
 found = ut.optimal_mechanism(ut.PrivacyType(space, epsilon=1), consumer, method="columns", gap="1e-3",
                              progress=lambda number, gap: rounds.append((number, round(float(gap), 9))))

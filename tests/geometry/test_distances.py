@@ -19,7 +19,7 @@ def distances_of(space):
     return vertices(PrivacyType(space, alpha="1/2")).distances
 
 
-@pytest.mark.parametrize("space", [counts(4), discrete(3), grid(2, 3), grid(3, 3), counts(0)])
+@pytest.mark.parametrize("space", [counts(4), discrete(3), grid(2, 3), counts(0)])
 def test_the_terms_give_back_every_distance(space):
     """d(x, y) = unit * sum_k c_k sqrt(r_k), exactly."""
     found = distances_of(space)
@@ -35,7 +35,7 @@ def test_the_integer_metric_has_the_signs_of_the_exact_one(size):
     space = grid(size, size)
     table, coefficients = distances_of(space).integers(), distances_of(space).coefficients
     rng = np.random.default_rng(3)
-    for _ in range(100):
+    for _ in range(30):
         pairs, signs = rng.integers(0, space.size, (size * size, 2)), rng.choice([-1, 1], size * size)
         exact = sum((_surd(space, x, y) * int(s) for (x, y), s in zip(pairs, signs, strict=True)), Surd.of(0))
         whole = sum(int(table[x, y]) * int(s) for (x, y), s in zip(pairs, signs, strict=True))

@@ -289,7 +289,7 @@ def test_intervals_hold_the_truth(space, at):
     """Every size: the 99.99% interval holds the number of kernels; the seed is fixed."""
     ptype = PrivacyType(space, **at)
     for size, count in kernel_sizes(ptype).items():
-        found = estimate_kernels(ptype, 400, np.random.default_rng(size), size=size, confidence=0.9999)
+        found = estimate_kernels(ptype, 150, np.random.default_rng(size), size=size, confidence=0.9999)
         assert found.low <= count <= found.high
 
 

@@ -26,7 +26,7 @@ from utmost.geometry import (
 from utmost.optima import optimal_mechanism
 from utmost.privacy_types import PrivacyType
 from utmost.programs import LinearProgram, solve_exactly
-from utmost.spaces import Consumer, Space, counts, discrete, graph, hamming, joint_loss, lifted_loss
+from utmost.spaces import Consumer, counts, discrete, graph, hamming, joint_loss, lifted_loss
 from utmost.testing import strategies
 
 HALF = {"alpha": "1/2"}
@@ -46,7 +46,7 @@ def distance_loss(space):
         (discrete(4), losses.nib, "1/49"),
         (discrete(4), losses.binary, "2/35"),
         pytest.param(discrete(4), losses.absolute, "4/49", marks=pytest.mark.slow),
-        (discrete(4), losses.squared, "1/11"),
+        pytest.param(discrete(4), losses.squared, "1/11", marks=pytest.mark.slow),
         (hamming(2), losses.binary, "1/12"),
         (hamming(2), losses.nib, "1/36"),
         (hamming(2), distance_loss(hamming(2)), "1/6"),
@@ -64,9 +64,8 @@ def test_no_mechanism_is_universally_optimal(space, loss, regret):
     assert all(ptype.contains(channel) for channel in verdict.conflict.mechanisms)
 
 
-@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize(("n", "alpha"), [(1, "1/2"), (3, "4/5")])
 @pytest.mark.parametrize("loss", [losses.binary, losses.nib, losses.absolute, losses.squared])
-@pytest.mark.parametrize("alpha", ["1/2", "4/5"])
 def test_the_geometric_mechanism_on_the_line(n, loss, alpha):
     """[ghosh2009], and the loss nib of [fernandes2022], section VI-A: universally optimal, with proof."""
     ptype = PrivacyType(counts(n), alpha=alpha)
@@ -173,39 +172,7 @@ def test_no_prior_contradicts_a_verdict(seed):
     assert all(mine <= best_loss(kernel, loss, prior) for kernel in kernels(ptype))
 
 
-def test_two_secrets_have_a_mechanism_for_every_loss():
-    """[fernandes2022], theorem 8 and corollary 9: the only kernel is universally optimal."""
-    for distance in (1, 3):
-        ptype = PrivacyType(Space([[0, distance], [distance, 0]]), alpha="2/3")
-        (kernel,) = kernels(ptype)
-        for loss in ([[0, 1], [1, 0]], [[3, 1, 2], [0, 5, 1]], [[0, 0], [1, 2]]):
-            assert universality(ptype, loss, kernel)
-
-
-@pytest.mark.parametrize("space", [counts(2), discrete(3), hamming(2)])
-def test_more_secrets_have_none_for_all_losses(space):
-    """[fernandes2022], theorem 11: for every kernel there is a prior, a loss and a better kernel."""
-    ptype = PrivacyType(space, **HALF)
-    verdicts = [
-        [bool(universality(ptype, loss, kernel)) for loss in (losses.binary, losses.nib, skew(space.size))]
-        for kernel in kernels(ptype)
-    ]
-    assert not any(all(row) for row in verdicts)
-
-
-def skew(n):
-    """Three actions for the first and last secrets against a middle one: a property of the secret, not its value."""
-    return [[Fraction(int((x in (0, n - 1)) == bool(w))) for w in range(2)] for x in range(n)]
-
-
-@pytest.mark.parametrize("loss", [losses.absolute, losses.squared, losses.binary])
-def test_strictly_monotone_losses_fail_on_the_discrete_space(loss):
-    """[fernandes2022], theorem 12 and corollary 13, for the kernels on three secrets, one by one."""
-    ptype = PrivacyType(discrete(3), **HALF)
-    assert not any(universality(ptype, loss, kernel) for kernel in kernels(ptype))
-
-
-@pytest.mark.parametrize("alpha", ["1/5", "1/2", "4/5"])
+@pytest.mark.parametrize("alpha", ["1/5", "4/5"])
 @pytest.mark.parametrize("space", [graph([(0, 1), (1, 2), (0, 2)]), graph([(0, 1), (1, 2), (2, 3), (3, 0)])])
 def test_binary_loss_has_no_mechanism_where_there_is_a_cycle(space, alpha):
     """Brenner and Nissim's impossibility, at every level tried; the conflict proves it."""
@@ -252,9 +219,7 @@ def columns_of(channel):
     return sorted(tuple(column) for column in channel.matrix.T if any(column))
 
 
-@pytest.mark.parametrize(
-    ("alpha", "exists"), [("1/3", True), ("2/5", True), ("1/2", True), ("3/5", False), ("4/5", False)]
-)
+@pytest.mark.parametrize(("alpha", "exists"), [("1/3", True), ("1/2", True), ("3/5", False)])
 def test_binary_loss_on_a_star_depends_on_the_level(alpha, exists):
     """A hub with three leaves is no path; yet up to alpha = 1/2 one mechanism serves every prior, above it none."""
     verdict = universal_mechanism(PrivacyType(graph([(0, 1), (0, 2), (0, 3)]), alpha=alpha), losses.binary)
@@ -272,52 +237,6 @@ def test_every_type_has_a_mechanism_for_some_loss(space):
     verdict = universality(ptype, loss, channel)
     assert verdict
     assert verdict.certificate.verify()
-
-
-def test_lifting_from_a_subspace():
-    """Theorem 6(5), the direction that holds: a path in the cube carries the geometric mechanism's optimality."""
-    ptype = PrivacyType(hamming(2), **HALF)
-    path = (0, 1, 3)
-    lifted = lifted_loss(losses.binary.matrix(3), path, 4)
-    carriers = [kernel for kernel in kernels(ptype) if universality(ptype, lifted, kernel)]
-    assert carriers
-    assert universal_mechanism(ptype, lifted)
-
-
-def test_the_converse_of_lifting_fails():
-    """X = {0, 2} on the line of three: optimal for the lifted loss, but not among the mechanisms on X alone."""
-    line, ends = PrivacyType(counts(2), **HALF), PrivacyType(Space([[0, 2], [2, 0]]), **HALF)
-    geometric = geometric_channel(3, alpha="1/2")
-    assert universality(line, lifted_loss([[0, 1], [1, 0]], (0, 2), 3), geometric)
-    verdict = universality(ends, [[0, 1], [1, 0]], geometric.restrict([0, 2]))
-    assert not verdict
-
-
-def test_utility_sets_are_closed_under_sum_and_scaling():
-    """[fernandes2022], (13) and (14): binary + nib, and a loss scaled by a function of the secret."""
-    ptype, geometric = PrivacyType(counts(2), **HALF), geometric_channel(3, alpha="1/2")
-    assert universality(ptype, joint_loss(losses.binary.matrix(3), losses.nib.matrix(3)), geometric)
-    scaled = losses.absolute.matrix(3) * np.array([[Fraction(2)], [Fraction(0)], [Fraction(5)]], dtype=object)
-    assert universality(ptype, scaled, geometric)
-
-
-def test_trivial_losses_are_served_by_anything():
-    """Theorem 6(1) and (3): the trivial mechanism is optimal for a loss that no action changes, and for no other."""
-    ptype = PrivacyType(counts(2), **HALF)
-    nothing = Channel([["1"], ["1"], ["1"]])
-    assert universality(ptype, [[1, 1], [2, 2], [0, 0]], nothing)
-    assert not universality(ptype, losses.binary, nothing)
-
-
-def test_a_mixture_serves_what_both_parts_serve():
-    """Theorem 6(4): optimal for a loss exactly if both are."""
-    ptype = PrivacyType(discrete(3), **HALF)
-    channel, loss = distinguishing_mechanism(ptype)
-    response = randomized_response(3, alpha="1/2")
-    for other in (response, channel):
-        both = Channel(np.concatenate([channel.matrix / 2, other.matrix / 2], axis=1))
-        expected = bool(universality(ptype, loss, other))
-        assert bool(universality(ptype, loss, both)) == expected
 
 
 def test_false_certificates_are_refused():
@@ -349,27 +268,6 @@ def test_refusals():
         lifted_loss([[0, 1], [1, 0]], (0, 0), 3)
     with pytest.raises(OutOfRange, match="1 rows"):
         joint_loss([[0, 1]], [[0, 1], [1, 0]])
-
-
-@pytest.mark.slow
-def test_the_kernel_of_figure_8_is_found():
-    """[fernandes2022], figure 8: a kernel of the 3-bit cube that is the geometric mechanism along a path."""
-    ptype = PrivacyType(hamming(3), **HALF)
-    path = [0b000, 0b100, 0b110, 0b111]
-    listed, geometric = kernels(ptype), columns(geometric_channel(4, alpha="1/2"))
-    four = [k for k in range(len(listed)) if len(listed.support(k)) == 4]
-    found = [k for k in four if columns(listed[k].restrict(path)) == geometric]
-    assert found
-    figure = [["2/3", "1/6", "1/12", "1/12"], ["1/3", "1/3", "1/6", "1/6"], ["1/6", "1/6", "1/3", "1/3"]]
-    rows = {tuple(sorted(map(Fraction, row))) for row in figure}
-    assert any({tuple(sorted(row)) for row in listed[k].matrix} == rows for k in found)
-    lifted = lifted_loss(losses.binary.matrix(4), tuple(path), 8)
-    verdict = universality(ptype, lifted, listed[found[0]])
-    assert verdict
-
-
-def columns(channel):
-    return {tuple(column) for column in channel.matrix.T}
 
 
 @given(st.integers(1, 12).flatmap(strategies.priors), strategies.alphas)
