@@ -269,7 +269,8 @@ def _counted(
         if isinstance(sums, SparseTotals):
             cells = sums.by_part(rule.shape, rule.parts, measure.tables, rule.numbered)
         else:
-            # One array for each part of the persons; the parts of an amount become the last axis.
+            # `cells` has one array for each part of the persons; with most_events its last axis is the parts of an
+            # amount.
             shaped = (sums if name is not None else narrowed(sums)).reshape(-1, rule.parts, *rule.shape)
             cells = list(shaped[0] if measure.most_events is None else np.moveaxis(shaped, 0, -1))
         must_not_lower = rows is not None and rows.values > 2

@@ -39,7 +39,7 @@ def keep_values(
 class ValuesSeen:
     """Stores (value, cell) pairs with at least one person; memory grows with these, not with all declared values."""
 
-    def __init__(self, first: int) -> None:  # cell numbers from `first` on are of values
+    def __init__(self, first: int) -> None:  # numbers from `first` on are (value, cell) pairs
         self._first, self._rows, self._limit = first, 0, _COMPACT
         self._parts: list[NDArray[np.int64]] = []
 

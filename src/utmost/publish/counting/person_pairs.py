@@ -278,7 +278,7 @@ def _checked_persons(column: Any, name: str, spelling: Spelling) -> Any:
     if is_text(column.type) and not column.null_count:
         column = _wide(column)
         whole = column.combine_chunks() if isinstance(column, arrow.ChunkedArray) else column
-        # As `Spelling.is_missing` reads one text.
+        # Texts are compared as `Spelling.is_missing` does it for one text.
         marks = texts_to_arrow(["", *NOT_A_NUMBER, *map(str, spelling.missing_marks)])
         if not compute.any(compute.is_in(compute.utf8_trim_whitespace(whole), value_set=marks)).as_py():
             return whole

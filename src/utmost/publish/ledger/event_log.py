@@ -43,7 +43,8 @@ class Transaction:
         self.state = folded(self.state, [(read_event(number, body), row[2])])
         if kind == "published":
             _ = self.state.releases[facts["name"], facts["version"]].request
-        # Not in the store yet: `write_down` writes all events of a transaction at once, after the witness holds them.
+        # The row is not in the store yet: `write_down` writes all events of a transaction at once, after the witness
+        # holds them.
         self.appended.append(row)
         self.parts += ((number, part, content) for part, content in enumerate(parts))
 

@@ -121,7 +121,7 @@ def check_chain(key: Key, number: int, before: bytes, rows: list[StoredRow]) -> 
     for place, (stored_number, body, stored) in enumerate(rows, start=number + 1):
         if stored_number != place:
             raise LedgerDamaged("every event must be there", came=f"event {stored_number}", where=f"event {place}")
-        # Computed from the recomputed mac, not the stored one: an exchanged row breaks the chain from there on.
+        # Each mac is computed from the recomputed one before it, not the stored one: an exchanged row breaks the chain.
         before = _mac(secret, before, stored_number, body)
         if not hmac.compare_digest(before, stored):
             raise LedgerDamaged("a stored event must be unchanged", came="another mac", where=f"event {stored_number}")
@@ -130,7 +130,7 @@ def check_chain(key: Key, number: int, before: bytes, rows: list[StoredRow]) -> 
 
 def check_seal(key: Key, head: tuple[int, bytes] | None, number: int, mac: bytes) -> None:
     """Check that the head of the ledger has the number and the seal of the last event."""
-    # Compared in constant time: a store that guesses seals must learn nothing from the duration.
+    # The comparison takes constant time: a store that guesses seals must learn nothing from the duration.
     if head is None or head[0] != number or not hmac.compare_digest(head[1], seal(key, number, mac)):
         raise LedgerDamaged(
             "the last event must be the one that was sealed",

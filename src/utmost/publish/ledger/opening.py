@@ -84,8 +84,8 @@ def opened_log(
             if mark is not None and mark.exists:
                 raise mark.lost_ledger_error() from None
             raise
-        # Set for an existing file, too, which may have been moved: if it is lost at its new path, nobody can create
-        # another ledger there unnoticed.
+        # An existing file is marked, too, since it may have been moved: if it is lost at its new path, nobody can
+        # create another ledger there unnoticed.
         if create or beside is not None:
             set_mark(store, key_file_of(key, key_file))
         return log
@@ -212,7 +212,7 @@ def write_backup(log: EventLog, path: Path) -> None:
     draft = path.with_name(f"{path.name}.{os.getpid()}.{entropy(4).hex()}.part")
     store = SqliteStore(draft, 60.0)
     try:
-        # One reading transaction around the copy: the copy is of one moment, even if others write meanwhile.
+        # A reading transaction surrounds the copy, which is of one moment even if others write meanwhile.
         log.read(lambda transaction: store.transact(lambda to: copy_rows(transaction.rows, to), write=True))
         try:
             os.link(draft, path)
@@ -260,7 +260,7 @@ def restore_backup(
             verify_events(transaction.key, transaction)
             copy_rows(transaction.rows, rows)
 
-        # Verified and copied in one transaction: the backup cannot be exchanged between check and copy.
+        # One transaction verifies and copies the backup, so that nobody can exchange it in between.
         old.read(copy)
         transaction = EventLog(target, read_key, None).transaction(rows)
         # The backup lacks the answers given after it: no new answers until somebody has assessed the loss.

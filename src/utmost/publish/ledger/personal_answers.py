@@ -111,7 +111,7 @@ class _Found:
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ResponseRequest:
     name: str  # Name of the mechanism
-    dataset: str | None  # None for the known mechanism's dataset; for a new mechanism, for its name
+    dataset: str | None  # Charged dataset; None: that of the known mechanism, or the name of a new one
     version: int | None  # None for the newest version
     independent: bool  # Whether a dataset without a limit is allowed while a limit is set on an unused dataset
     answering: LocalMechanism
@@ -146,7 +146,7 @@ class ResponseRequest:
         if len(stored) == len(self.rows) or not may_draw:
             return stored if len(stored) == len(self.rows) else None
         new = {person: row for person, row in self.rows.items() if person not in stored}
-        # Checked for all persons before anything is drawn or charged: a call answers everybody or nobody.
+        # All persons are checked before anything is drawn or charged: a call answers everybody or nobody.
         missing = sum(row is None for row in new.values())
         if missing:
             remedy = "Pass their secrets: only for a person who was answered before, the secret may be left out."

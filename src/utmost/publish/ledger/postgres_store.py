@@ -139,7 +139,7 @@ class PostgresStore:
                 raise self._translated(again) from None
             # The time of the next attempt needs no secure randomness.
             time.sleep(wait * random.uniform(0.5, 1))  # noqa: S311
-            # Doubled, with a random part, so that two writers do not conflict again at the same time.
+            # The wait doubles and has a random part, so that two writers do not conflict again at the same time.
             wait = min(2 * wait, _LONGEST_WAIT)
 
     def problems(self) -> list[str]:
@@ -202,7 +202,7 @@ class PostgresStore:
         try:
             self._check_server(connection)
             connection.isolation_level = psycopg.IsolationLevel.SERIALIZABLE
-            # A database may be configured to confirm commits before they are on the disk; not in this session.
+            # A database may be configured to confirm commits before they are on the disk; this session turns that off.
             connection.execute("SET synchronous_commit = on")
             connection.execute(f"SET lock_timeout = '{max(1, int(1000 * self._timeout))}ms'")
         except BaseException:
@@ -214,7 +214,7 @@ class PostgresStore:
         """Store a sound connection for reuse; close any other one, since it may still hold the lock."""
         if connection is None:
             return
-        # Sound only after a commit or an error of this package; other errors may leave a transaction open.
+        # A connection is sound after a commit or an error of this package; other errors may leave a transaction open.
         if is_sound and not connection.broken:
             self._idle_here().append(connection)
         else:
@@ -232,7 +232,7 @@ class PostgresStore:
         """Return the error of this package for an error of psycopg, without the statement and its values."""
         import psycopg
 
-        # Only the class: the message of the server quotes the statement and its values.
+        # The error names only the class: the message of the server quotes the statement and its values.
         came = type(error).__name__
         if isinstance(error, psycopg.errors.DataCorrupted | psycopg.errors.UndefinedTable | psycopg.ProgrammingError):
             return LedgerDamaged("the database must hold the ledger's tables", came=came, where=self.place)

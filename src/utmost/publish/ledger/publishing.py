@@ -115,7 +115,7 @@ def stored_publication(transaction: Transaction, request: PublishRequest, source
 class Draft:
     """A new release before its noise is drawn: everything that its event holds, except for the answer."""
 
-    request: PublishRequest  # As the ledger stores it
+    request: PublishRequest  # Request as the ledger stores it
     source: Source
     is_independent: bool
     levels: Sequence[Level]  # Levels that may be answered, smallest first; more than one only with a stopping rule

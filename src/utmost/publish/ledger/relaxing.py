@@ -147,7 +147,7 @@ def relax_together(log: EventLog, wanted: Sequence[Relaxation], randomness: Rand
             for relaxation, answer in zip(wanted, found, strict=True)
         ]
 
-    # A request that is stored, or will be refused for changed values, needs no writer.
+    # A request that has a stored answer, or will be refused for changed values, needs no writer's lock.
     look = all(
         relaxation.request.level in relaxation.release.responses
         or sha256(relaxation.commitment).hexdigest() != relaxation.release.commitment

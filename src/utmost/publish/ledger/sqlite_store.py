@@ -100,7 +100,7 @@ class SqliteStore:
 
     def _check_writable(self) -> None:
         """Check that the file and its folder, where SQLite writes its journal, can be written."""
-        # Otherwise a draw would fail when it is committed: it would be in the witness, and its level spent.
+        # Without write permission a draw would fail at its commit, with its level already spent.
         for place in (self._path, self._path.parent):
             if place.exists() and not os.access(place, os.W_OK):
                 raise LedgerUnavailable(
@@ -112,7 +112,7 @@ class SqliteStore:
 
     def _checked_rows(self, connection: sqlite3.Connection) -> Rows:
         """Check that the file has exactly the tables of a ledger; return its rows."""
-        # Checked in the writing transaction, since a trigger or an index that somebody adds would change what is
+        # The writing transaction checks this, since a trigger or an index that somebody adds would change what is
         # written.
         if odd := _schema_differences(connection):
             raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, remedy=MEND_CHANGED)
@@ -268,7 +268,7 @@ def _schema_differences(connection: sqlite3.Connection) -> list[str]:
 
 @lru_cache
 def _expected() -> dict[bytes, Any]:
-    # Read from a new, empty ledger, so that the schema is defined only once, by `TABLES`.
+    # The schema is read from a new, empty ledger, so that the schema is defined only once, by `TABLES`.
     model = sqlite3.connect(":memory:")
     try:
         for statement in TABLES:

@@ -504,7 +504,7 @@ def event_facts(
 ) -> dict[str, Any]:
     """Return the facts of a release that hold for all levels, as an event stores them for `release_of_facts`."""
     facts = request.facts()
-    # Not stored: it would reveal that another dataset has the same values.
+    # A stored confirmation would reveal that another dataset has the same values.
     del facts["independent"]
     return facts | {
         "rows": rows,

@@ -159,13 +159,13 @@ class Rows:
                 written.append((event, part, mark(content)))
                 yield event, part, content
 
-        # Parts first, so that no event refers to missing parts.
+        # Parts are written first, so that no event refers to missing parts.
         self._load(noted())
         for row in events:
             self._run("INSERT INTO utmost_events VALUES (?, ?, ?)", row)
         self._run("DELETE FROM utmost_head", ())
         self._run("INSERT INTO utmost_head VALUES (?, ?)", (events[-1][0], seal))
-        # Read back in the transaction: a trigger or a rule that somebody added could have redirected the writes.
+        # The rows are read back in the transaction: a trigger or a rule that somebody added may have redirected them.
         wrong = None
         if self.head() != (events[-1][0], seal):
             wrong = "utmost_head"

@@ -89,7 +89,7 @@ def verify_events(key: Key, transaction: Transaction) -> Verification:
     last = check_chain(key, 0, START, chain)
     check_seal(key, rows.head(), len(chain), last)
     state, events = State(0, START), []
-    # Event by event: whether a level was allowed depends on the state at that time, not on the present one.
+    # Events are checked one by one: whether a level was allowed depends on the state at that time.
     for number, body, mac in chain:
         event = read_event(number, body)
         events.append(event)
@@ -209,7 +209,7 @@ def receipt(key: Key, state: State) -> str:
 def check_receipt(log: EventLog, line: str) -> None:
     """Check that a ledger still has the events that it had when the receipt was made; if not, begin a quarantine."""
     text, _, signed = line.strip().rpartition(":") if isinstance(line, str) and line.isascii() else ("", "", "")
-    # In constant time: a caller who tries receipts must not find a mac byte by byte.
+    # The comparison takes constant time: a caller who tries receipts must not find a mac byte by byte.
     if not hmac.compare_digest(signed.encode(), _signed(log.key, text).encode()):
         raise KeyRefused(
             "a receipt must be this ledger's, unchanged",

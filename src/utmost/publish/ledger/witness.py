@@ -112,7 +112,7 @@ class Witness:
         def work(connection: sqlite3.Connection) -> None:
             nonlocal reached
             pending = _rows(connection, "utmost_pending")
-            # Compared and added in one transaction: two processes cannot both add a successor of the same event.
+            # One transaction compares and adds: two processes cannot both add a successor of the same event.
             if ((pending[-1][0], pending[-1][2]) if pending else _last(connection)) != after:
                 raise self._history_error()
             _write(connection, "utmost_pending", rows, parts)

@@ -218,7 +218,7 @@ class CellNoiseAtLevel(Display):
     def _claim(self) -> str:
         drawn = self.drawn
         if isinstance(drawn, DiscreteStaircase) and _can_be_summed(self.cost, drawn.sensitivity):
-            # Constructed for this cost, so that its theorem names the cost if possible
+            # The distribution is constructed for this cost, so that its theorem names the cost if possible.
             drawn = DiscreteStaircase(drawn.level, drawn.sensitivity, in_steps(self.cost, self.width), step=drawn.step)
         claim = drawn.theorem
         if self.relaxable and claim != THEOREM_11 and self._is_least_relaxable:

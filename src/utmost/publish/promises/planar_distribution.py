@@ -21,7 +21,7 @@ from utmost.publish.promises.accuracy import least_decimal
 
 # In the plane, rounding to 1/(64 epsilon) changes the 95 % margin by at most 0.24 %.
 _FINE = 64
-# Epsilon of one step of the grid, at most. For coarser grids independent geometric noise of each coordinate has a
+# Largest epsilon of one step of the grid. For coarser grids independent geometric noise of each coordinate has a
 # smaller error, if the values are on the grid.
 _COARSEST_STEP = Fraction(17, 10)
 _LARGEST = Fraction(10) ** 300

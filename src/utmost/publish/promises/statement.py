@@ -340,7 +340,7 @@ def is_blank(cell: Any) -> bool:
 
 def unlike(cell: Any, expected: Any) -> bool:
     """Whether a cell of a file differs from the expected cell; numbers are compared exactly, and blanks are equal."""
-    # The common case, fast for millions of cells.
+    # This case is the usual one, and must be fast for millions of cells.
     if type(expected) in (int, str) and type(cell) in (int, str) and str(cell) == str(expected):
         return False
     if is_blank(cell) or is_blank(expected):

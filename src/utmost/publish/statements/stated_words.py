@@ -351,7 +351,7 @@ def sums_table_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
 
 
 def _column_of(table: str, column: str) -> str:
-    """Return the name of a table and one of its columns, if it has several."""
+    """Return the name of a table, followed by that of a column unless ``column`` is empty."""
     return f"{table}: {column.partition(' times ')[0]}" if column else table
 
 
