@@ -86,8 +86,10 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("means", [[], ONE, TWO], ids=["counts", "one mean", "two means"])
-@pytest.mark.parametrize(("label", "out", "because"), REFUSED, ids=["=", "surrogate", "control", "_x000D_", "long"])
+@pytest.mark.parametrize(
+    ("label", "out", "because", "means"),
+    [*((*refused, []) for refused in REFUSED), (*REFUSED[0], ONE), (*REFUSED[0], TWO), (*REFUSED[2], TWO)],
+)
 def test_a_label_of_a_domain(label, out, because, means, run, tmp_path):
     labels(tmp_path, label)
     fails(run, tmp_path, "release", "p.csv", *COUNTING, *means, "--epsilon", "1", "--out", out, because=because)
@@ -105,7 +107,7 @@ def test_a_label_of_a_domain(label, out, because, means, run, tmp_path):
     assert run("view", "--epsilon", "1/4", "--out", "v.xlsx", *kept)[0] == 0
 
 
-TOO_LONG = [f"{'o' * size}.csv" for size in (232, 237, 248, 252)]
+TOO_LONG = [f"{'o' * size}.csv" for size in (232, 252)]
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_what_is_no_policy_is_refused(run, policy, text, options, said):
     assert said in err
 
 
-@pytest.mark.parametrize("epsilon", ["1/2", "1", "3", "10"])
+@pytest.mark.parametrize("epsilon", ["1/2", "10"])
 def test_a_policy_at_a_rational_epsilon_is_checked(run, policy, epsilon):
     """The mechanism is of fractions that keep the promise exactly, and is shown to six digits."""
     code, out, err = run("research", "policy", policy("ann,bob\nbob,cem\n"), "--epsilon", epsilon)

@@ -55,7 +55,7 @@ WAYS = {
     "measures": (measured, ["--publish", "m.json"], "json"),
 }  # fmt: skip
 RUNS = [(way, ending) for way, (_, _, ending) in WAYS.items()]
-RUNS += [("events", ending) for ending in ("parquet", "jsonl", "xlsx", "tsv")] + [("columns", "parquet")]
+RUNS += [("events", "parquet"), ("events", "xlsx")]
 
 
 def recipe_that_signs(folder):
@@ -214,7 +214,7 @@ def asked_later(run, events, kind, ending):
 
 @pytest.mark.parametrize(
     ("kind", "ending"),
-    [*((kind, "csv") for kind in LATER), ("release", "json"), ("relax", "parquet"), ("view", "json")],
+    [("release", "csv"), ("relax", "parquet"), ("view", "json")],
 )
 def test_every_answer_of_a_ledger_can_be_asked_for_again(run, events, kind, ending):
     """The same bytes, nothing written, nothing spent; whichever files a kill left, the others are made."""
@@ -227,10 +227,9 @@ def test_every_answer_of_a_ledger_can_be_asked_for_again(run, events, kind, endi
     assert run(*call)[0] == 0
     assert written(events) == first
     names = sorted(first)
-    for kept in range(2 ** len(names) - 1):
-        for place, name in enumerate(names):
-            if not kept >> place & 1:
-                (events / name).unlink()
+    for kept in [set(), *({name} for name in names), *(first.keys() - {name} for name in names)]:
+        for name in first.keys() - kept:
+            (events / name).unlink()
         code, _, err = run(*call)
         assert code == 0, (kept, err)
         assert {name: content for name, (content, _) in written(events).items()} == {
@@ -260,7 +259,7 @@ def test_a_file_that_the_ledger_did_not_answer_is_refused_before_a_draw(run, eve
 
 @pytest.mark.parametrize(
     ("kind", "step"),
-    [("release", step) for step in range(12)] + [(kind, step) for kind in ("relax", "view") for step in (2, 5, 8)],
+    [("release", step) for step in range(12)] + [("relax", 5), ("view", 5)],
 )
 def test_a_command_killed_at_each_step_of_writing_is_finished(run, events, monkeypatch, kind, step):
     """The process ends at each replacing, forcing or removal of a file; the same call then gives the same files."""
@@ -325,8 +324,9 @@ def test_a_table_of_several_means_is_asked_for_again(run, events, kind):
     assert run(*call)[0] == 0
     made = written(events)
     assert len(made) == 3
-    for name in made:
-        (events / name).unlink()
+    for gone in (made.keys(), {"o.csv.json"}):
+        for name in gone:
+            (events / name).unlink()
         code, _, err = run(*call)
         assert code == 0, err
         assert {name: content for name, (content, _) in written(events).items()} == {

@@ -126,20 +126,6 @@ def test_a_total_says_how_often_it_may_count_a_person(run, tmp_path):
     assert "Did you mean '010'?" in told, "'110' is as near, but another number"
 
 
-def test_a_dry_run_and_programs(run, tmp_path):
-    asked = ["release", written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", *MARKS]
-    asked += ["--mean", "income=0,100000,0.01", "--epsilon", 1]
-    code, shown, _ = run(*with_recipe(*asked, "--dry-run"))
-    assert (code, "Nothing was drawn" in shown) == (0, True)
-    code, shown, _ = run(*with_recipe(*asked, "--json"))
-    assert {"statement", "table"} <= json.loads(shown).keys()
-    assert run(*with_recipe(*asked, "--out", tmp_path / "whole.json"))[0] == 0
-    assert run("verify", tmp_path / "whole.json")[0] == 0
-    code, _, _ = run(*with_recipe(*asked, "--out", tmp_path / "t.parquet"))
-    assert code == 0
-    assert run("verify", tmp_path / "t.parquet")[0] == 0
-
-
 def test_a_ledger_keeps_it_as_a_table_and_counts_it_again(run, tmp_path):
     words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", *MARKS]
     words += ["--mean", "income=0,100000,0.01"]

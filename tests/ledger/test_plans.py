@@ -27,6 +27,8 @@ from utmost.privacy import Unit
 from utmost.testing import seeded_ledger
 from utmost.workloads import Domain, Plan, hierarchy
 
+ONE_STORE = True
+
 DOMAIN = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]), sex=["men", "women"])
 CELLS = np.array([[3, 40], [0, 5], [60, 7], [1, 1]])
 ONE = Unit(1, 1)

@@ -28,6 +28,8 @@ from utmost.errors import (
 from utmost.exact import level
 from utmost.ledger import Ledger, read_sealed
 
+ONE_STORE = True
+
 KEY = bytes(range(32))
 TABLE = {"who": ["a", "b", "c"], "x": [651300.25, 652900.0, -0.5], "y": [6861200.5, 6860100.0, 1e-9]}
 ASKED = {"columns": ["x", "y"], "public": "who", "noise": ut.PointNoise(200)}

@@ -158,7 +158,7 @@ def test_a_level_that_protects_nobody_is_warned_of(ledger):
         ledger.relax("r", {"n": [1]}, epsilon=12)
 
 
-@pytest.mark.parametrize("rows", [1, (1 << 16) - 1, 1 << 16, (1 << 16) + 1, 3 << 16])
+@pytest.mark.parametrize("rows", [1, 1 << 16, (2 << 16) + 1])
 def test_blocks_end_where_they_must(ledger, rows):
     """At the ends of blocks, with several columns, every level is near the values where epsilon is large."""
     table = {"n": np.arange(rows), "m": -np.arange(rows)}

@@ -16,6 +16,8 @@ from utmost.promises import Promise
 from utmost.service import Grant, Settings, application, connect, served
 from utmost.workloads import Domain, Workload, choose_plan, share_level
 
+ONE_STORE = True
+
 PROMISE = Promise("admitted", public="department", unit=Unit(1, 1))
 
 

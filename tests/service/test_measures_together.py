@@ -35,12 +35,12 @@ def counted(**changed):
     return counted_with(SALES | changed, **words)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def tables():
     return counted()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def shared(tables):
     plans = {
         name: ut.choose_plan(ut.Workload(table.domain, {"shop": 1, "": 1}), table.unit, epsilon=1)

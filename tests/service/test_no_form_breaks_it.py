@@ -73,10 +73,15 @@ BODIES = {
 }
 
 
-@pytest.fixture(params=[True, False])
-def visitors(request, opened, clock):
-    """One of each role, where a second person is asked for and where not; something is on each page."""
-    service = opened(approvals=request.param)
+@pytest.fixture
+def approvals():
+    return True
+
+
+@pytest.fixture
+def visitors(approvals, opened, clock):
+    """One of each role, where a second person is asked for or not; something is on each page."""
+    service = opened(approvals=approvals)
     who = lambda owner, role: service.bearers.make(None, f"{owner} {role}", owner, role, ALL)[0]  # noqa: E731
     publish(service, who, level("1/4"))
     relax(service, who, level(1))
@@ -90,6 +95,7 @@ def test_every_form_is_here():
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("approvals", [True, False])
 @pytest.mark.parametrize("doses", [3, pytest.param(300, marks=pytest.mark.slow)])
 def test_bad_forms(visitors, doses):
     """Each form so often, right but for a field or a file: never a status of 500 or more, no cell in what is said, and

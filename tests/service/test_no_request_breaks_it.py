@@ -13,7 +13,8 @@ from service.publications import Terms, body
 from service.test_description import OPEN, bearer, operations, walk
 from service.test_http import Caller
 from utmost.errors import OutOfRange, WrongKind
-from utmost.service import application
+from utmost.ledger import Ledger
+from utmost.service import Service, application
 
 JSON = {"content-type": "application/json"}
 ROLES = {
@@ -73,14 +74,26 @@ def app(opened):
     return application(opened(approvals=False), OPEN)
 
 
-ON_ONE_STORE = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
-"""For what is refused before the store is asked."""
+def callers_of(app):
+    list(walk(app))
+    return {role: Caller(app, bearer(app, role)) for role in ("curator", "admin", "auditor", "recipient", "approver")}
 
 
 @pytest.fixture
 def callers(app):
-    list(walk(app))
-    return {role: Caller(app, bearer(app, role)) for role in ("curator", "admin", "auditor", "recipient", "approver")}
+    return callers_of(app)
+
+
+@pytest.fixture(scope="module")
+def one_app(tmp_path_factory):
+    """A service on one store, for what is refused before the store is asked."""
+    with Ledger.open(tmp_path_factory.mktemp("one") / "l.db", create=True) as ledger:
+        yield application(Service(ledger, approvals=False), OPEN)
+
+
+@pytest.fixture(scope="module")
+def one_callers(one_app):
+    return callers_of(one_app)
 
 
 def check(answer, *statuses):
@@ -141,14 +154,13 @@ def test_bad_bodies(callers, doses):
             check(callers[role](method, path, key=f"{turn} {number}", content=text, headers=JSON))
 
 
-@ON_ONE_STORE
-def test_what_is_no_json(app, callers):
+def test_what_is_no_json(one_app, one_callers):
     """Texts that are no JSON, or say what no answer could repeat: the wrong shape, at every operation with a body."""
-    for path, method, operation in operations(app.inside.openapi()):
+    for path, method, operation in operations(one_app.inside.openapi()):
         if "requestBody" in operation:
             for text in TEXTS if path == "/v1/releases" else TEXTS[::3]:
                 role = ROLES.get(path, "curator")
-                answer = callers[role](
+                answer = one_callers[role](
                     method.upper(), path.replace("{name}", "0" * 24), key="k", content=text.encode(), headers=JSON
                 )
                 if len(text) > 1 << 16 and path not in TABLES:
@@ -159,42 +171,38 @@ def test_what_is_no_json(app, callers):
                 assert all(len(one) < 200 for one in told["wrong"])
 
 
-@ON_ONE_STORE
-def test_a_column_that_stands_twice_is_not_lost(callers):
+def test_a_column_that_stands_twice_is_not_lost(one_callers):
     """Python would take the last of two, in silence; so would it of two levels that a gateway read otherwise."""
     for twice in ('"table": {"n": [1], "n": [2]}', '"level": "1", "level": "2", "table": {"n": [1]}'):
         sent = '{"name": "x", "promise": {"columns": ["n"], "sensitivity": 1, "cells": 1}, "level": "1", ' + twice + "}"
-        told = check(callers["curator"]("POST", "/v1/releases", key="twice", content=sent.encode(), headers=JSON), 422)
-        assert told["title"] == "WrongShape"
+        answer = one_callers["curator"]("POST", "/v1/releases", key="twice", content=sent.encode(), headers=JSON)
+        assert check(answer, 422)["title"] == "WrongShape"
 
 
-@ON_ONE_STORE
-def test_a_parameter_that_stands_twice_in_an_address_is_refused(callers, app):
+def test_a_parameter_that_stands_twice_in_an_address_is_refused(one_callers, one_app):
     """Of two levels in one address the last would be taken, in silence; a stranger is not told."""
     view = "/v1/releases/admissions/view?epsilon=1/8&epsilon=1/4"
     for path in (view, "/v1/releases/admissions/margin?epsilon=1&epsilon=1", "/v1/history?most=1&most=2"):
-        told = check(callers["curator"]("GET", path), 422)
+        told = check(one_callers["curator"]("GET", path), 422)
         (wrong,) = told["wrong"]
         assert wrong in ("query.epsilon: given twice", "query.most: given twice")
-        assert check(Caller(app)("GET", path), 401)
-    assert callers["curator"]("GET", "/release?name=a&name=b", headers={"accept": "text/html"}).status_code == 422
+        assert check(Caller(one_app)("GET", path), 401)
+    assert one_callers["curator"]("GET", "/release?name=a&name=b", headers={"accept": "text/html"}).status_code == 422
 
 
-@ON_ONE_STORE
-def test_a_parameter_that_no_path_takes_is_named(callers, app):
+def test_a_parameter_that_no_path_takes_is_named(one_callers, one_app):
     """Misspelt, or of another path, it would be ignored in silence; hostile names are not repeated."""
     for path, wrong in (
         ("/v1/releases?limit=3", "query.limit: unknown: the parameters of this path are after, most"),
         ("/v1/releases/admissions/view?epsilon=1&foo=1", "query.foo: unknown"),
         ("/v1/me?x%20y=1", "query.?: this path takes none"),
     ):
-        (told,) = check(callers["curator"]("GET", path), 422)["wrong"]
+        (told,) = check(one_callers["curator"]("GET", path), 422)["wrong"]
         assert told.startswith(wrong), told
-        assert check(Caller(app)("GET", path), 401)
+        assert check(Caller(one_app)("GET", path), 401)
 
 
-def test_bad_paths_queries_and_headers(callers):
-    """Names, levels and numbers in the address, keys and kinds in headers, methods that there are none of."""
+def test_bad_names_in_paths(callers):
     curator = callers["curator"]
     for part in ("%00", "%ff%fe", "%2e%2e", "a%2Fb", "%F0%9D%95%8F", "x" * 300, "%20", "%25", ";", "%ud800"):
         for tail in ("", "/view?epsilon=1", "/margin?epsilon=1", "/history", "/rehearsal?epsilon=1"):
@@ -202,12 +210,17 @@ def test_bad_paths_queries_and_headers(callers):
         for path in (f"/v1/tokens/{part}/revocation", f"/v1/proposals/{part}/decision"):
             check(callers["admin"]("POST", path, key="k", json={"state": "approved"}), 403, 404, 422)
         check(callers["admin"]("GET", f"/v1/datasets/{part}/budget"))
+
+
+def test_bad_numbers_and_headers(one_callers):
+    """Levels and numbers in the address, keys and kinds in headers, methods that there are none of."""
+    curator = one_callers["curator"]
     for wrong in NUMBERS:
         for query in ("view", "margin", "rehearsal"):
             check(curator("GET", f"/v1/releases/admissions/{query}", params={"epsilon": wrong}))
         check(curator("GET", "/v1/releases/admissions/margin", params={"epsilon": 1, "confidence": wrong}))
         check(curator("GET", "/v1/releases/admissions", params={"version": wrong}))
-        check(callers["auditor"]("GET", "/v1/trail", params={"after": wrong, "most": wrong}))
+        check(one_callers["auditor"]("GET", "/v1/trail", params={"after": wrong, "most": wrong}))
     for wrong in ("1_0", "１", "true"):
         for path, name in (("releases/admissions", "version"), ("releases/admissions/view?epsilon=1_0", "x"),
                            ("releases", "most"), ("releases/admissions/margin?epsilon=1/1_0", "version")):  # fmt: skip
@@ -256,8 +269,7 @@ def test_names_with_slashes_are_parts_of_paths(callers):
         assert check(curator("GET", f"/v1/datasets/{part}/budget"), 200)["dataset"] == name
 
 
-@ON_ONE_STORE
-def test_a_stranger_is_refused_before_a_body_is_read(app):
+def test_a_stranger_is_refused_before_a_body_is_read(one_app):
     """Without a token that is valid, no byte of the body is asked for."""
     read = []
 
@@ -265,20 +277,19 @@ def test_a_stranger_is_refused_before_a_body_is_read(app):
         read.append(1)
         yield b"{}"
 
-    answer = Caller(app, "utmost_none")("POST", "/v1/releases", key="k", content=pieces(), headers=JSON)
+    answer = Caller(one_app, "utmost_none")("POST", "/v1/releases", key="k", content=pieces(), headers=JSON)
     check(answer, 401)
     assert read == []
 
 
-@ON_ONE_STORE
-def test_what_nobody_thought_of_is_a_problem_too(app, callers, monkeypatch):
+def test_what_nobody_thought_of_is_a_problem_too(one_app, one_callers, monkeypatch):
     """A fault in the service itself: status 500 by name, and not a word of it to the client."""
 
     def broken(*_):
         raise ZeroDivisionError("secret")
 
-    monkeypatch.setattr(type(app.inside.state.service.audit), "status", broken)
-    answer = callers["auditor"]("GET", "/v1/status")
+    monkeypatch.setattr(type(one_app.inside.state.service.audit), "status", broken)
+    answer = one_callers["auditor"]("GET", "/v1/status")
     assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
     assert answer.json()["title"] == "ServiceBroken"
     assert "secret" not in answer.text
@@ -290,8 +301,7 @@ def test_a_plan_that_is_none(text):
         Terms.read({"noise": {"kind": "sums", "plan": text}})
 
 
-@ON_ONE_STORE
-def test_half_a_letter_in_a_refusal_is_written_out(callers):
+def test_half_a_letter_in_a_refusal_is_written_out(one_callers):
     """What a refusal quotes may be no text that an answer can hold."""
     units = {"neighbours": "\ud800"}, {"sensitivity": "\ud800"}
     for number, said in enumerate(units):
@@ -299,27 +309,25 @@ def test_half_a_letter_in_a_refusal_is_written_out(callers):
         plan = json.dumps({"unit": unit, "domain": {"a": ["\ud800", "x"]}, "shares": [[["a"], "1"]]})
         terms = {"noise": {"kind": "sums", "plan": plan}}
         asked = {"publication": body("zz", "1", terms)}
-        answer = callers["curator"]("POST", "/v1/proposals", key=f"half {number}", json=asked)
+        answer = one_callers["curator"]("POST", "/v1/proposals", key=f"half {number}", json=asked)
         check(answer, 422)
 
 
-@ON_ONE_STORE
-def test_shares_that_take_minutes_to_add_are_refused(callers):
+def test_shares_that_take_minutes_to_add_are_refused(one_callers):
     """Coprime denominators of four thousand digits: refused by their digits, before anything is added."""
     shares = [[[f"a~{n}"], f"1/1{str(n).zfill(3990)}"] for n in range(2, 2000)]
     unit = {"cells": 1, "sensitivity": "1", "neighbours": "add-remove"}
     plan = json.dumps({"unit": unit, "domain": {"a": list(range(4000))}, "shares": shares})
     terms = {"noise": {"kind": "sums", "plan": plan}}
     asked = {"publication": body("zz", "1", terms)}
-    answer = callers["curator"]("POST", "/v1/proposals", key="coprime", json=asked)
+    answer = one_callers["curator"]("POST", "/v1/proposals", key="coprime", json=asked)
     check(answer, 422)
     assert answer.elapsed.total_seconds() < 5
 
 
-@ON_ONE_STORE
-def test_a_plan_that_takes_seconds_to_read_is_refused_by_its_length(callers):
+def test_a_plan_that_takes_seconds_to_read_is_refused_by_its_length(one_callers):
     terms = {"noise": {"kind": "sums", "plan": " " * (2 << 20) + "{}"}}
     asked = {"publication": body("zz", "1", terms)}
-    answer = callers["curator"]("POST", "/v1/proposals", key="long", json=asked)
+    answer = one_callers["curator"]("POST", "/v1/proposals", key="long", json=asked)
     check(answer, 422)
     assert answer.json()["title"] == "WrongShape"

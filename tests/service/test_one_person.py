@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from service.conftest import ALL, TABLE, TERMS
-from service.publications import propose_by, publish_by, relax_by
+from service.conftest import ALL, TERMS
+from service.publications import propose_by
 from utmost.errors import NotAllowed, OutOfRange
 from utmost.exact import level
+
+ONE_STORE = True
 
 ISSUER = "https://id.example"
 SUBJECT = f"{ISSUER} s1"
@@ -69,15 +71,3 @@ def test_an_admin_whom_nobody_can_be_is_not_the_last(service, made):
 def test_what_is_no_subject_is_refused(service, subject):
     with pytest.raises(OutOfRange, match="subject"):
         service.bearers.make(None, "k", "Ada", "curator", ALL, subject=subject)
-
-
-def test_a_relaxation_without_a_version_means_the_newest_of_its_time(opened, who):
-    service = opened(approvals=False)
-    curator = service.bearers.make(None, "c", "Ada", "curator", ALL)[0]
-    publish_by(service, curator, "k", "admissions", TABLE, level("1/4"), TERMS)
-    first = relax_by(service, curator, "r", "admissions", TABLE, ONE)
-    other = {"department": ["A", "B", "C"], "admitted": [1, 2, 3]}
-    publish_by(service, curator, "k2", "admissions", other, level("1/4"), TERMS, version=2)
-    again = relax_by(service, curator, "r", "admissions", TABLE, ONE)
-    assert list(again["admitted"]) == list(first["admitted"])
-    assert service.releases.release(curator, "admissions", 2).levels == (level("1/4"),)

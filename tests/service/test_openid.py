@@ -19,6 +19,8 @@ from utmost.exact import level
 from utmost.interfaces.service.access.openid import OpenId
 from utmost.service import Grant, Settings, application
 
+ONE_STORE = True
+
 ISSUER, AUDIENCE, KEYS_AT = "https://id.example", "utmost", "https://keys.example/elsewhere"
 ED, EC = ed25519.Ed25519PrivateKey.generate(), ec.generate_private_key(ec.SECP256R1())
 

@@ -112,16 +112,6 @@ def test_a_relax_needs_approval_and_the_same_values(service, who, published):
     assert len(relax(service, who, ONE)["admitted"]) == 3
 
 
-def test_without_approvals_one_person_suffices(opened, who, service):
-    alone = opened(approvals=False)
-    curator = who("Ada", "curator")
-    assert list(publish_by(alone, curator, "k", "admissions", TABLE, ONE, TERMS)) == [
-        "department",
-        "admitted",
-        "admitted_margin",
-    ]
-
-
 def test_a_curator_for_a_level_publishes_up_to_it(opened, who, service):
     alone = opened(approvals=False)
     curator, apart = who("Ada", "curator", ("admissions", HALF)), replace(TERMS, independent=True)

@@ -170,7 +170,7 @@ def test_an_address_that_is_taken_is_refused_in_words(tmp_path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        done = called("serve", "--port", port, cwd=tmp_path)
+        done = called("serve", "--no-demo", "--port", port, cwd=tmp_path)
     assert done.returncode == 2
     assert f"utmost: 127.0.0.1:{port}: the service must start" in done.stderr
     assert "Traceback" not in done.stderr

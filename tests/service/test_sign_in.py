@@ -11,7 +11,6 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import jwt
 import pytest
-from cryptography.hazmat.primitives import serialization
 
 from service.conftest import ALL, TERMS
 from service.provider import CLIENT, KEY, OTHER_KEY, SECRET, local_provider
@@ -148,25 +147,19 @@ def test_other_kinds_of_clients(visitor, provider, service, settings, how):
     assert (header, form["client_id"], form.get("client_secret")) == ("", CLIENT, None if how == "none" else SECRET)
 
 
+# What any statement of a provider is refused for stands in test_openid.py.
 WRONG = {
     "another nonce": {"nonce": "x" * 43},
     "no nonce": {"nonce": None},
     "a nonce that is no text": {"nonce": 7},
     "another audience": {"aud": "payroll"},
+    "it is over": {"exp": int(time.time()) - 60},
     "another audience in a list": {"aud": ["payroll"]},
     "several audiences, for nobody in particular": {"aud": [CLIENT, "payroll"]},
     "several audiences, for another": {"aud": [CLIENT, "payroll"], "azp": "payroll"},
     "one audience, for another": {"azp": "payroll"},
-    "no audience": {"aud": None},
-    "another issuer": {"iss": "https://id.example"},
-    "no issuer": {"iss": None},
-    "it is over": {"exp": int(time.time()) - 60},
-    "it has no end": {"exp": None},
     "it has no beginning": {"iat": None},
     "it was made tomorrow": {"iat": int(time.time()) + 86_400},
-    "it has not begun": {"nbf": int(time.time()) + 86_400},
-    "nobody": {"sub": None},
-    "a number for a name": {"sub": 7},
     "somebody who may do nothing": {"sub": "eve"},
     "somebody who says to be a group": {"sub": "claim groups=statisticians"},
     "somebody of another group": {"sub": "eve", "groups": ["statistician", "managers", "the", ""]},
@@ -181,32 +174,15 @@ def test_a_statement_that_says_something_else(app, provider):
         refused(visitor, back(visitor, there(visitor)), why)
 
 
-def public_pem():
-    return KEY.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-
-
 FORGERS = {
     "another key": lambda claims: jwt.encode(claims, OTHER_KEY, "RS256", headers={"kid": "k"}),
-    "a key that is not there": lambda claims: jwt.encode(claims, OTHER_KEY, "RS256", headers={"kid": "x"}),
-    "no signature": lambda claims: jwt.encode(claims, None, "none", headers={"kid": "k"}),
     "its own key in the header": lambda claims: jwt.encode(
         claims, OTHER_KEY, "RS256", headers={"kid": "k", "jwk": {"kty": "RSA"}, "jku": "https://evil.example"}
     ),
-    "the public key as a password": lambda claims: by_password(claims, public_pem()),
-    "cut": lambda claims: jwt.encode(claims, KEY, "RS256", headers={"kid": "k"})[:-9],
     "no token": lambda claims: "x",
     "no text": lambda claims: 7,
     "nothing": lambda claims: None,
 }
-
-
-def by_password(claims, password):
-    """Signed by HS256 with the bytes of the public key, which PyJWT itself refuses to do."""
-    import hmac
-    from hashlib import sha256
-
-    parts = jwt.encode(claims, b"x" * 32, "HS256", headers={"kid": "k"}).rsplit(".", 1)[0]
-    return f"{parts}.{jwt.utils.base64url_encode(hmac.digest(password, parts.encode(), sha256)).decode()}"
 
 
 def test_a_statement_that_somebody_else_made(app, provider):

@@ -11,6 +11,8 @@ from utmost.exact import level
 from utmost.ledger import PublishRequest
 from utmost.service import Grant, Settings, application, connect
 
+ONE_STORE = True
+
 TABLE = {"department": ["A", "B"], "n": [9000, 7000]}
 RULE = ut.within("10 %", {"department": ["A"]}, steps=4)
 PROMISE = ut.Promise("n", public="department", unit=ut.Unit(1, 1), until=RULE)

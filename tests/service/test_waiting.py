@@ -17,6 +17,8 @@ from utmost.exact import level
 from utmost.interfaces.service import pending_queue
 from utmost.service import Settings, application
 
+ONE_STORE = True
+
 QUARTER, ONE = level("1/4"), level(1)
 
 

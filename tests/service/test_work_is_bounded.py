@@ -153,22 +153,6 @@ def test_a_worker_is_told_nothing_of_the_ledger(monkeypatch):
     assert worker.process.returncode is not None
 
 
-def test_what_takes_too_long_is_ended(pool):
-    """The process with it, whatever holds its interpreter; the next one has another process; none is left."""
-    workers = pool(seconds=0.05)
-    slow = READ | {"value": "0." + "3" * 150, "n": "100"}
-    with pytest.raises(Unsupported, match=r"0\.05 s"):
-        workers.ask("a", "read", slow)
-    assert not workers._all
-    workers._seconds = 60.0
-    assert workers.ask("a", "channel", USUAL["channel"])["status"] == 200
-    (worker,) = workers._all
-    workers.close()
-    assert worker.process.returncode is not None
-    assert workers.ask("a", "channel", USUAL["channel"])["status"] == 200, "known: no process is begun"
-    assert not workers._all
-
-
 def test_a_full_queue_refuses_at_once(pool):
     """One caller has so many places, all together so many; each refusal says when to come again."""
     workers = pool(most=1, waiting=2, of_one=2)

@@ -116,10 +116,27 @@ def test_a_worker_that_says_too_much_is_ended(lying, monkeypatch):
     assert not workers._all
 
 
-def test_a_worker_that_ends_is_replaced():
-    with closing(Workers(most=1)) as workers:
-        assert workers.ask("Ann", "map", place(3))["status"] == 200
+def test_what_takes_too_long_is_ended(lying, tmp_path):
+    """The process with it; the next one has another process; what is known begins none; and none is left."""
+    with lying([]) as workers:
+        workers._seconds = 0.05
+        with pytest.raises(Unsupported, match=r"0\.05 s"):
+            workers.ask("Ann", "map", {"of": "Ann"})
+        assert not workers._all
+        (tmp_path / "said.json").write_text('["[NUMBER, FACTS]"]')
+        workers._seconds = 60.0
+        assert workers.ask("Ann", "map", {"of": "Ann"})["found"] == {"of": "Ann"}
+        (worker,) = workers._all
+        workers.close()
+        assert worker.process.returncode is not None
+        assert workers.ask("Ann", "map", {"of": "Ann"})["found"] == {"of": "Ann"}, "known"
+        assert not workers._all
+
+
+def test_a_worker_that_ends_is_replaced(lying):
+    with lying(["[NUMBER, FACTS]"]) as workers:
+        assert workers.ask("Ann", "map", {"of": "Ann"})["status"] == 200
         (worker,) = workers._all
         worker.process.kill()
         worker.process.wait()
-        assert workers.ask("Ann", "map", place(4))["found"]["map"]["names"] == ["0", "1", "2", "3"]
+        assert workers.ask("Bo", "map", {"of": "Bo"})["found"] == {"of": "Bo"}
