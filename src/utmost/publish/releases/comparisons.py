@@ -96,7 +96,8 @@ def trend(
         answers: At least two answers with independent noise.
         where, column: Arguments of `change`.
         each_where: A selection for each answer, if the labels of the releases differ.
-        confidence: Confidence of all values together, and of all changes together; if left out, of the first answer.
+        confidence: Probability that the margins of all values hold; also that the margins of all changes hold. If left
+            out, the confidence of the first answer.
 
     Raises:
         OutOfRange, NotDetermined: as for `change`.
@@ -137,7 +138,7 @@ def _confidence(confidence: Number | None, answer: Answer[Any]) -> Fraction:
 
 def _at_one_level(sure: Fraction, answers: Sequence[Answer[Any]]) -> Fraction:
     """Return the confidence for a fixed level, so that margins hold with ``sure`` where rules chose the level."""
-    # Union bound over all combinations of levels at which the rules could have stopped.
+    # This is a union bound over all combinations of levels at which the rules could have stopped.
     for answer in answers:
         if answer.stop is not None:
             sure = answer.stop.at_one_level(sure)
@@ -163,7 +164,7 @@ def _may_share_noise(one: Answer[Any], other: Answer[Any]) -> bool:
         memories = one.memory_identity, other.memory_identity
         if None not in memories:
             return memories[0] == memories[1]
-        if known.name != PROCESS_NAME:  # a file does not name its memory
+        if known.name != PROCESS_NAME:  # a file does not say which ledger made it
             return True
         # Releases of all processes have the same name; of two answers of one release, the later one lists the earlier
         # level.

@@ -98,7 +98,7 @@ class CheckedRows(NamedTuple):
     """The number of rows of a frame and the ranges of its released columns, from one aggregate of the engine."""
 
     rows: int
-    ends: Mapping[str, tuple[Any, Any]]  # Least and largest cell of each released column; None, None without rows
+    ends: Mapping[str, tuple[Any, Any]]  # Least and largest cell of each released column, None without rows
 
     def flat(self, lattice: Lattice) -> tuple[int, ...]:
         """Return the indices of released columns in which all cells are equal, in steps of the lattice."""

@@ -22,7 +22,7 @@ FEW = 12
 """The largest number of distributions that are inverted one by one."""
 
 _WIDER = 0.04  # a margin may exceed its exact value by this many standard deviations
-_MISS = 0.05 / 32  # spreads of distributions are compared by bounds that fail with this probability
+_MISS = 0.05 / 32  # bounds on the difference of two distributions fail with this probability
 _AT_ONCE = 1 << 22
 
 

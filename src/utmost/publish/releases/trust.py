@@ -101,7 +101,7 @@ def levels_by_distance(
     if label(owner, "owner") not in neighbours:
         remedy = "Spell the name as in the edges."
         raise BadTable("owner must be a member of the network", came=repr(owner), remedy=remedy)
-    # The lengths of the shortest paths from the owner, by breadth-first search
+    # Find the lengths of the shortest paths from the owner by breadth-first search.
     distances, waiting = {owner: 0}, deque([owner])
     while waiting:
         member = waiting.popleft()

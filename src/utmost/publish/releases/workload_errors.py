@@ -28,7 +28,7 @@ from utmost.tables.axes.domain import Marginal
 _EDGE, _SHORT = (
     0.45,
     1 - 1e-9,
-)  # largest fraction of a level in bounds by variance; relative accuracy of estimates as floats
+)  # bounds by variance use at most this fraction of a level; relative accuracy of float estimates
 
 MarginalDistributions = tuple[NDArray[np.intp], dict[int, Combination]]
 """For each group of a marginal, the number of its error distribution; and the distributions by number."""

@@ -154,8 +154,9 @@ def row_totals(blocks: VarianceComponents, along: int | None) -> list[tuple[bool
 
 def matrix_below(parts: Sequence[MatrixPart], certificate: MatrixRoots) -> Fraction:
     """Return a rational below Gamma = min {tr(M X^-1): X_jj <= 1}, M >= 0, from weights and approximate roots."""
-    # With N = diag(q) M diag(q), Powers and Stormer: tr sqrt(N) >= tr Z - sqrt(n |N - Z^2|_1). The trace norm is at
-    # most sqrt(n) times the Frobenius norm. Then Gamma >= (sum of times tr sqrt(N))^2 / (ranks sum q^2).
+    # Let N = diag(q) M diag(q). By the inequality of Powers and Stormer, tr sqrt(N) >= tr Z - sqrt(n |N - Z^2|_1). The
+    # trace norm is at most sqrt(n) times the Frobenius norm. Then Gamma >= (sum of times tr sqrt(N))^2 / (ranks sum
+    # q^2).
     q, n = certificate.weights, len(certificate.weights)
     if any(weight <= 0 for weight in q) or not len(parts) == len(certificate.roots) == len(certificate.bits):
         raise PromiseBroken("every cell must have a positive weight, and every part a root", came="another certificate")
@@ -164,7 +165,7 @@ def matrix_below(parts: Sequence[MatrixPart], certificate: MatrixRoots) -> Fract
         if part.matrix.shape != (n, n) or root.shape != (n, n) or (root != root.T).any():
             raise PromiseBroken(f"a root must be a symmetric matrix of {n} rows", came=root.shape)
         trace = Fraction(sum(root.diagonal().tolist()), 1 << bits)
-        # |N - Z^2|_F^2, exactly.
+        # Compute |N - Z^2|_F^2 exactly.
         scale = 4**bits
         square = fmpz_mat(root.tolist())
         square = square * square

@@ -27,7 +27,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.measuring.axis_sums import Groups
 from utmost.publish.workloads.workload import Workload
 
-_ROUNDED = 1 - 1e-9  # for the rounding errors of logarithms
+_ROUNDED = 1 - 1e-9  # this factor covers the rounding errors of logarithms
 _MOST_GROUPS = 2000
 
 
@@ -55,7 +55,7 @@ def one_way_bound(workload: Workload, unit: Unit) -> float | None:
     if not sizes or sum(sizes) > _MOST_GROUPS:
         return None
     m = 1 + sum(size - 1 for size in sizes)
-    # M in the coordinates t and all groups of each table but its last group, which is t minus these groups.
+    # Compute det M in the coordinates t and all groups of each table but its last group, which is t minus these groups.
     of_t = of_total + sum((weight / size**2 for weight, size in zip(weights.values(), sizes, strict=True)), Fraction(0))
     determinant = _log(of_t) + sum(
         (size - 1) * _log(weight / size) + log(size) for weight, size in zip(weights.values(), sizes, strict=True)

@@ -30,8 +30,8 @@ class WeighedError:
     # spectra, the error is the largest of these sums.
     spectra: Floats
     loads: Floats  # (marginals, eigenspaces): cells in a group if the marginal is nowhere coarser, else 0
-    level: float  # epsilon of the noise at the largest share that a marginal may have
-    free: Floats  # additional share of each marginal; (marginals,)
+    level: float  # epsilon of the noise at the largest budget share that a marginal may have
+    free: Floats  # additional budget share of each marginal; (marginals,)
     _positive: tuple[tuple[NDArray[np.bool_], Floats], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -126,7 +126,7 @@ def lattice_shares(error: Callable[[Floats], Floats], shares: Floats, steps: int
         moved[rows, takers] += 1
         values = error(moved / steps)
         best = int(values.argmin())
-        # Gains below the rounding of floats could cycle.
+        # Moves that gain less than the rounding error of floats could repeat for ever.
         if not values[best] < value * (1 - 1e-13):
             break
         counts, value = moved[best], float(values[best])
@@ -156,7 +156,7 @@ def _exchanged(error: WeighedError, shares: Floats, marginal: int) -> Floats:
     precisions = error.precisions(shares)
     precisions[:, marginal] = 0
     rest = (precisions @ error.loads)[:, None] - precisions[:, others, None] * error.loads[others]
-    # Count the measured marginals, since a difference of floats would not be exactly 0.
+    # Count the measured marginals of each eigenspace: a difference of floats would not be exactly 0.
     measured, loaded = (precisions > 0).astype(float), (error.loads > 0).astype(float)
     both = (measured @ loaded)[:, None] - measured[:, others, None] * loaded[others]
     rest = np.where(both > 0, np.maximum(rest, 0), 0.0)

@@ -72,7 +72,7 @@ def grouped_rows(
     sizes = [size for size in (*range(1, MOST_CELLS + 1), LARGEST_GROUP) if size <= cells]
     roots = {}
     for size in sizes:
-        part = epsilon * size / cells  # about the level that the group gets from the shares below
+        part = epsilon * size / cells  # an estimate of the group's level, which the shares below fix
         roots[size] = (size * _error_of(*_rows_of_group(size, part, square=square), part)) ** (1 / 3)
     best: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
     for count in range(1, cells + 1):
@@ -125,7 +125,7 @@ class _Pool:
         chosen = self.rows[sets].astype(float)
         X = np.einsum("bij,bik->bjk", chosen, chosen)
         charges = self.loads[:, sets].sum(axis=2).max(axis=0)
-        full = np.abs(np.linalg.det(X)) > 0.5  # an integer
+        full = np.abs(np.linalg.det(X)) > 0.5  # the determinant is an integer
         values = np.full(len(sets), np.inf)
         values[full] = (np.linalg.inv(X[full]) * self.gram).sum(axis=(1, 2)) * charges[full] ** 2
         return values

@@ -23,8 +23,8 @@ _CLOSE = 1e-9  # errors with a smaller relative difference count as equal
 _PARTS, _STEPS = 10**6, 1000
 _HALVINGS = 10
 _ROUNDS, _MOST = 4, 100.0
-# If a variance is x times its limit, the weight is multiplied by x^_URGED: c times the weight divides the variance by
-# about c^(1/4) or more.
+# If a variance is x times its limit, its weight is multiplied by x^_URGED, since c times the weight reduces the
+# variance by a factor of c^(1/4) or more.
 _URGED = 4
 
 
@@ -85,7 +85,7 @@ def is_within(variances: Mapping[str, float], limits: Mapping[str, float]) -> bo
 def limited(request: PlanRequest, search: Callable[[PlanRequest], Shares], *, repeats: bool) -> Shares:
     """Return the shares of least weighted error that a search finds within the limits of all tables."""
     # If the result exceeds a limit, the search is repeated with more weight on the tables above their limits. The
-    # results are mixed with the equal split, since least squares from the equal split are within all limits.
+    # results are mixed with the equal split, whose plan keeps all limits.
     limits = table_limits(request)
     if len(limits) == 1:  # no search is worse than one table at the full level
         return search(request)

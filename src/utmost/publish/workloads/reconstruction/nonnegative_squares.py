@@ -35,7 +35,7 @@ from utmost.tables.axes.domain import Domain, Marginal
 _ROUNDS, _STEPS = 200, 60
 _GUESSES, _FACE_STEPS, _EXACT = 30, 200, 1e-26
 _FEW = 10_000  # for fewer cells, facts are checked before the search
-_HOLDS, _SOON = 30, 6  # at most so many updates of multipliers; after so many, the facts are checked
+_HOLDS, _SOON = 30, 6  # the most updates of multipliers; the updates after which the facts are checked
 _FAR = 1e8  # for public sums farther from the estimates, floats may have too few digits
 _DIGITS = 1 << 53  # floats represent all smaller integers exactly
 _STIFF, _STIFFER = 10.0, 10.0  # penalty of a sum with bounds, divided by the largest curvature; factor of growth
@@ -398,7 +398,7 @@ class _Squares:
         return np.where(at_lower, -1, np.where(at_upper, 1, 0)).astype(np.int8)
 
     def _solved(self, x: Floats, free: NDArray[np.bool_]) -> Floats:
-        """Return the minimum over the free cells by conjugate gradients, for the sums that have a penalty at ``x``."""
+        """Minimise over the free cells by conjugate gradients; sums with a penalty at ``x`` keep the penalty."""
         strict = [
             (constraint.marginal, np.where(broken, constraint.stiffness, 0))
             for constraint, broken in zip(self.constraints, self._violated(x), strict=True)
