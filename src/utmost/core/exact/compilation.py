@@ -32,7 +32,7 @@ def in_machine_code(function: F, *, inside: bool = False, **options: Any) -> F:
     from numba import njit
 
     _show_compilations()
-    # A wrapper for Python takes a fifth of the time of a compilation.
+    # Wrapping a function for calls from Python takes a fifth of its compilation time.
     chosen: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": inside, **options}
     compiler: Callable[..., Any] = njit
     try:

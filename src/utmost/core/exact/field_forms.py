@@ -1,7 +1,7 @@
 """The forms of a record's fields: how each field is written as JSON, read back, and named to people.
 
-A field of a frozen dataclass has its form in its metadata. The JSON of the record, its reading, its digest and the rows
-of pages and screens follow from these forms, so that a new field is listed nowhere else.
+The metadata of each field of a frozen dataclass have its form. The forms define how a record is written as JSON, read
+and digested, and which rows pages and screens show, so that a new field is listed nowhere else.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -348,12 +348,12 @@ def nearest(x: Fraction | Interval | int) -> float:
     return _quotient(x.low + x.high, x.bits + 1) if isinstance(x, Interval) else _nearest(Fraction(x))
 
 
-# The smallest positive float is 2^-1074; 54 more bits round even that one, and the rest leaves room for sums.
+# The smallest positive float is 2^-1074. 54 more bits suffice to round a number of this size; the rest is for sums.
 _BITS_OF_ANY_FLOAT = 1200
 
 
 def narrow_interval(around: Callable[[int], Interval]) -> Interval:
-    """An interval around a number, of 128 bits or more, so narrow that it decides the floats next to the number.
+    """Return an interval of 128 bits or more that is narrow enough to determine the two floats around a number.
 
     `round_up`, `round_down` and `nearest` give the same floats for the interval as for the number, unless the number is
     within 2^-1200 of a number where these floats change. Even then `round_up` is not below the number, and `round_down`

@@ -241,7 +241,7 @@ def primitive_root(x: Fraction) -> tuple[Fraction, int]:
     ((Fraction(1, 2), 4), (Fraction(2, 3), 3), (Fraction(2, 3), 1))
     """
     power, prime = 1, 2
-    # A k-th power has 2^k at least in numerator or denominator: no prime above their length divides k.
+    # A k-th power other than 1 has a numerator or denominator of 2^k or more, and so of more than k bits.
     while prime <= max(x.numerator.bit_length(), x.denominator.bit_length()):
         above, below = integer_root(x.numerator, prime), integer_root(x.denominator, prime)
         if above**prime == x.numerator and below**prime == x.denominator:

@@ -35,7 +35,7 @@ MOST_DIMENSIONS = 1000
 class EuclideanLaplace:
     r"""The distribution with density c exp(-e |x|) on R^n: for n = 1 Laplace noise, for n = 2 planar Laplace noise.
 
-    Among all densities on R^n with |log f(x) - log f(y)| <= e |x - y|, it has the stochastically smallest |x|.
+    Among all densities on R^n with |log f(x) - log f(y)| <= e |x - y|, this one has the stochastically smallest |x|.
 
     Args:
         level: Level for one unit of Euclidean distance.

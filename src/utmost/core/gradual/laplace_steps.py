@@ -74,7 +74,7 @@ class LaplaceTightening:
 
 @dataclass(frozen=True, slots=True)
 class LaplaceRelaxing:
-    r"""The distribution of V_higher given V_lower = x for Laplace noise of rates e_1 < e_2, per unit.
+    r"""The distribution of V_higher given V_lower = x, for Laplace noise of epsilons e_1 < e_2 per unit.
 
     With m = |x|, s the sign of x (+1 at 0) and E = exp(-(e_2 - e_1) m):
 

@@ -66,7 +66,7 @@ def polynomial_quotient(lower: GeneratingFunction, higher: GeneratingFunction) -
 def exact_candidate(
     lower: GeneratingFunction, higher: GeneratingFunction, quotient: list[Fraction], start: int, bits: int
 ) -> Candidate:
-    """The candidate from N_1 / N_2, in Fractions where both ratios b are rational, else in intervals."""
+    """Compute the candidate from N_1 / N_2: in Fractions if both ratios b are rational, else in intervals."""
     b1: Any = lower.exact_ratio
     b2: Any = higher.exact_ratio
     if b1 is None or b2 is None:

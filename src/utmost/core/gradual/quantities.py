@@ -20,7 +20,8 @@ from utmost.core.noise.evaluation import Points
 from utmost.core.noise.powers import ExactPowers, FloatPowers
 from utmost.errors import NotANumber, OutOfRange, Unsupported
 
-# A formula of three alphas loses a factor of about (1 - alpha)^-4. The guard doubles until it is enough.
+# A formula of three alphas loses precision by a factor of about (1 - alpha)^-4. The guard bits double until they
+# suffice.
 _GUARD = 32
 # Floats below 2^-1074 are zero: more bits change nothing.
 _FLOAT_BITS = 192
@@ -56,7 +57,7 @@ class Quantity(Display):
         return Interval.of(self.fraction(), bits) if self.is_rational else self.enclosure(bits)
 
     def enclosure(self, bits: int) -> Interval:
-        """An interval around the number without an exact Fraction, which would be huge for high powers."""
+        """An interval around the number. No exact Fraction is computed, since high powers make it huge."""
         guard = _GUARD
         while True:
             inner = bits + guard

@@ -26,7 +26,7 @@ from utmost.errors import OutOfRange
 _LARGEST_SIZE = 10**100
 _MOST_TERMS = 10**30
 _MOST_LISTED = 10**8
-# A common divisor of the coefficients is used as lattice step if it is at least this part of the largest one.
+# A common divisor of the coefficients is used as lattice step if it is at least this fraction of the largest.
 _LEAST_STEP = Fraction(1, 1 << 40)
 _LEAST_INVERTED = 8e-16
 """The least probability that an inversion of the characteristic function resolves; smaller ones are rounding errors."""

@@ -220,7 +220,7 @@ class IntegerDistribution(Distribution):
         places = sorted(set(tied[np.linspace(0, tied.size - 1, _COMPARED).astype(int)].tolist()))
         worst: int = places[0]
         for place in places[1:]:
-            # The new place is worse only if its ratio is certainly larger, by cross products of intervals.
+            # A y replaces ``worst`` only if its ratio is certainly larger, by cross products of intervals.
             bits = 4096
             here, there = (self.pmf_interval(y, bits) for y in (place, worst))
             below, far = (self.pmf_interval(y + distance, bits) for y in (place, worst))

@@ -6,8 +6,8 @@ Let L_k(j) = L(k D + j), b = e^-epsilon and step r. M - V of folded.py has the s
     psi = (1 - b) sum_k b^k psi_k,   psi_k = L_k(D) - L_k(r) + 2 sum_{r<j<D} (L_k(j) - L_k(r)).
 
 This is a power series in b with the coefficients c_k = phi_k - psi_{k-1}. It has the sign of its first nonzero
-coefficient, unless a later coefficient outweighs the powers of b between them; logarithms compare both. As r grows, phi
-never falls and psi never rises, so bisection finds the least step with M >= V.
+coefficient, unless a later coefficient outweighs the powers of b between them, as their logarithms show. As r grows,
+phi never falls and psi never rises, so bisection finds the least step with M >= V.
 
 In a period of at most some thousand integers, each c_k is the exact sum of the cost's floats, rounded once: its sign is
 certain, and ties are detected. Longer periods are summed by extrapolation, between bounds that use only that the cost
@@ -104,7 +104,7 @@ class IntegerPeriods:
         """The log of phi / (b psi), which has the sign of M(r) - V(r); a bound of it if ``coefficient`` is a bound."""
 
         def terms() -> Iterator[Term]:
-            # The k for which c_k may be nonzero, and the log of a bound of all later terms, divided by b^k.
+            # For each k with a c_k that may be nonzero: the term, and log(bound of the sum of all later terms / b^k).
             base = self._at(0)
             k = first_rise(self._end, 0, base)
             for _ in counted_periods(self.epsilon):

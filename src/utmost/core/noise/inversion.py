@@ -114,7 +114,7 @@ class TermGroups:
         return logs >= _NOTHING * (1 + 1e-9)
 
     def frequency_beyond(self, last: float) -> float:
-        """A frequency from which up to ``last`` phi is below e^-45, by the terms whose sine still rises."""
+        """Return a t0 with phi < e^-45 on [t0, last], as the terms whose sine still rises there show."""
         # The factor of a term with c b <= pi falls on [a, b], so that it is at most its value at a.
         points = last * _SECTIONS
         logs = np.zeros(_SECTIONS.size - 1)

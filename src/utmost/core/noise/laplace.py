@@ -73,7 +73,7 @@ class Laplace(RealDistribution):
         return LaplaceCurve(self.level, distance / self.sensitivity)
 
     def on_steps(self, steps: int) -> Geometric:
-        """The geometric noise that replaces this one on a grid with ``steps`` steps in the sensitivity, in steps."""
+        """The geometric noise, in grid steps, that replaces this noise if ``steps`` grid steps are the sensitivity."""
         return Geometric(self.level, steps)
 
     def moment_interval(self, order: int, bits: int = 128) -> Interval:

@@ -301,7 +301,7 @@ def ratio_of_sums(
         confidence: Chance with which the interval contains the ratio.
     """
     # Fieller's set is exact for Gaussian and discrete Laplace noise. For discrete Gaussian noise the subgaussian bound
-    # makes it two fifths wider at 95 %. For Laplace noise, and for two kinds of noise, the interval is computed
+    # makes the set two fifths wider at 95 %. For Laplace noise, and for two kinds of noise, the interval is computed
     # from a margin of each sum.
     (u, noise, above), (v, other, below) = top, bottom
     miss = 1 - confidence

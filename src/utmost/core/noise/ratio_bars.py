@@ -195,7 +195,7 @@ class FiellerSet:
         return RatioBar(shown, round_down(lower), round_up(upper), sure)
 
     def end(self, side: int) -> Fraction | None:
-        """A point below (side -1) or above (1) the estimate with no ratio of the set beyond it; nearly the nearest."""
+        """A point below (side -1) or above (1) the estimate, beyond all ratios of the set and close to their end."""
         # Estimates find the point, and a proof confirms it. If the proof fails there, it is tried a few steps farther
         # out. If all these proofs fail, the search is repeated with a proof at each point.
         if self._allowed_miss is None or self.estimate is None:

@@ -38,7 +38,7 @@ class RealDistribution(Distribution):
 
     @abstractmethod
     def on_steps(self, steps: int) -> IntegerDistribution:
-        """The integer noise that replaces this one on a grid with ``steps`` steps in the sensitivity, in steps."""
+        """The integer noise, in grid steps, that replaces this noise if ``steps`` grid steps are the sensitivity."""
 
     def pdf(self, x: Any) -> Any:
         """The density at x, right-continuous in |x|."""

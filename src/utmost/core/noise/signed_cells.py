@@ -6,8 +6,8 @@ cells by d, 0 <= d_j <= s, the joint noise spends exactly
     s max over d in {0, 1}^k of sum_i r_i |a_i.d|
 
 of the level (the sum is convex in d). An individual who raises x_1 cannot lower x_2 or x_3, so the sum x_1 - x_2 - x_3
-changes little and costs little. Each sum has independent noise, and shares are the same at every level: the noise can
-be relaxed without loss.
+changes little and costs little. Each sum has independent noise, and the budget shares are the same at every level: the
+noise can be relaxed without loss.
 """
 
 from collections.abc import Sequence

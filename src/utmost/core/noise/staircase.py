@@ -327,7 +327,8 @@ class Staircase(RealDistribution):
         return StaircaseCurve(self.level, self.profile.gamma, distance / self.sensitivity)
 
     def on_steps(self, steps: int) -> DiscreteStaircase:
-        """The integer staircase that replaces this one on a grid with D = ``steps`` steps in the sensitivity.
+        """The integer staircase, in grid steps, that replaces this noise if D = ``steps`` grid steps are the
+        sensitivity.
 
         Its first step is the one nearest to gamma D + 1/2. With gamma = 1/2 an even D is increased by one, at the same
         level, so that the staircase can be relaxed.

@@ -213,8 +213,8 @@ def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
     import highspy
 
     # It serves programs with many more variables than rows, in which simplex methods stall. The point is cut to the
-    # bounds of the variables. The caller measures its violation of the rows, and by `LinearProgram.least_by` its
-    # distance from the optimum.
+    # bounds of the variables. The caller measures by how much the point violates the rows, and
+    # by `LinearProgram.least_by` how far its cost is from the optimum.
     highs = _loaded(program, {}, TOLERANCE)
     highs.setOptionValue("solver", "ipm")
     # No vertex is needed, and finding one from an interior point takes longer than the point itself.

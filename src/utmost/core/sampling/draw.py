@@ -277,7 +277,7 @@ def on_grid(distribution: Distribution, grid: Number | None = None) -> tuple[Int
 
 
 def method_for(count: int) -> DrawMethod:
-    """The default method for a number of draws: a table pays for many, and its time depends on the values."""
+    """The default method: constant time for few draws; for many a table, whose time depends on the values."""
     return "constant" if count <= CONSTANT_UP_TO else "table"
 
 

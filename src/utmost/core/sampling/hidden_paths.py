@@ -367,7 +367,7 @@ class GridPoints:
 
 
 def _in_steps(column: NDArray[Any], grid: Fraction) -> Balls:
-    """x/g in balls, which is exact for floats and a power of two g except for underflow."""
+    """Return x/g as balls: exact, except for underflow, if all x are floats and g is a power of two."""
     if column.dtype.kind == "f" and column.dtype.itemsize <= 8:
         numbers = Balls.of(column)
     else:

@@ -96,7 +96,7 @@ def _draw(distribution: BallMixture, rows: int, shells: ShellSampler, randomness
 
 
 def _in_ranges(n: Integers, cells: int, randomness: Randomness) -> Integers:
-    """A point x uniform on each ball of radius N: x_i = z_i - z_0 for the z of {0, ..., N}^(k+1) with an entry 0."""
+    """Draw a uniform point of the ball of each radius N in ``n``: x_i = z_i - z_0, z in 0..N, an entry of z is 0."""
     # One entry of z, chosen at random, is 0 and the others are uniform. A z with m zeros comes from m of these choices,
     # so it is accepted with probability 1/m, else drawn again. The number of redraws depends only on the noise.
     rows = len(n)

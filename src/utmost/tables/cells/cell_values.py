@@ -82,7 +82,7 @@ def read_reals(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
 
 def is_masked_array(values: Any) -> bool:
     """Whether values are a masked array of NumPy."""
-    # A caller with a masked array has loaded this module already, and nobody else needs it.
+    # A caller with a masked array has imported numpy.ma already, and other callers do not need it.
     return "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray)
 
 

@@ -394,7 +394,7 @@ def spelling_of(path: Path) -> Spelling:
 
 
 def delimiter_of(path: Path) -> str:
-    """The separator of the cells of a file, declared or by its ending."""
+    """The separator of a file's cells: the declared one, else the one that the file's ending implies."""
     declared = path.separator if isinstance(path, TextFile) else None
     return declared or ("\t" if path.suffix.lower() == ".tsv" else ",")
 
