@@ -1,1 +1,1 @@
-"""The figures, theorems and numbers of four papers, recomputed and compared with the print."""
+"""Recompute the figures, theorems and numbers of four papers on differential privacy, and compare with the print."""

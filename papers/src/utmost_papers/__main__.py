@@ -1,4 +1,4 @@
-"""`python -m utmost_papers` runs the command `utmost-papers`."""
+"""Run the command `utmost-papers` as `python -m utmost_papers`."""
 
 from utmost_papers.command import main
 

@@ -1,4 +1,4 @@
-"""The command `utmost-papers`, which recomputes the results of four papers and compares them with the print."""
+"""Define the command `utmost-papers`, which recomputes the results of four papers and compares them with the print."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ _STYLES = {EQUAL: "green", CORRECTED: "yellow", EXTENDED: "cyan", DIFFERS: "bold
 
 
 def show_comparisons(comparisons: Sequence[Comparison]) -> None:
-    """Print the comparisons as a table, and the number of each verdict."""
+    """Print the comparisons as a table, then the number of comparisons with each verdict."""
     titles = ("where", "what", "the paper", "found", "")
     rows: list[tuple[str | ScreenText, ...]] = []
     for each in comparisons:
@@ -112,7 +112,7 @@ def _chosen(paper: "Paper", rows: list[Comparison], only: str | None) -> list[Co
 def _give(
     papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]], answer: ReportOutput, long: bool
 ) -> None:
-    """Write the report or the file, or print to the screen."""
+    """Write the report folder or the JSON file that ``answer`` requests; without either, print to the screen."""
     as_data = {name: [asdict(row) for row in rows] for name, rows in comparisons.items()}
     data = as_data if len(papers) > 1 else as_data[papers[0].name]
 
@@ -133,7 +133,7 @@ def _give(
 
 
 def show_summary(papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]]) -> None:
-    """Print the number of comparisons of each verdict, and results without a comparison."""
+    """Print for each paper the number of comparisons with each verdict, and its results without a comparison."""
     titles = ("paper", "numbered results", *_STYLES, "without a row")
     rows: list[tuple[str | ScreenText, ...]] = []
     for paper in papers:
@@ -148,7 +148,7 @@ def show_summary(papers: Sequence["Paper"], comparisons: dict[str, list[Comparis
 def _write_report(
     papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]], folder: Path, data: Any, long: bool
 ) -> None:
-    """Write the page and the JSON file, or neither; pictures are left out if matplotlib is missing."""
+    """Write the HTML page and the JSON file, or neither if one fails; without matplotlib the page has no pictures."""
     from utmost.tables.files.json_files import write_json
     from utmost_papers.report_page import papers_page
 
@@ -163,7 +163,7 @@ def _write_report(
 
 
 def _drawn(papers: Sequence["Paper"]) -> dict[str, dict[str, bytes]]:
-    """Return every picture as SVG; empty without matplotlib."""
+    """Return for each paper's name its pictures as SVG by file name; empty without matplotlib."""
     if find_spec("matplotlib") is None:
         return {}
     from utmost_papers.paper_pictures import pictures
@@ -178,7 +178,7 @@ def _svg(picture: Callable[[BinaryIO, str], None]) -> bytes:
 
 
 def _draw(papers: Sequence["Paper"], folder: Path) -> None:
-    """Write all pictures of one paper, or of several papers with the paper's name first; if one fails, write none."""
+    """Write all pictures to a folder, or none if one fails; for several papers, file names start with the paper's."""
     from utmost_papers.paper_pictures import pictures
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The numbered results of the four papers: every theorem, lemma, figure, table and algorithm.
+"""List the numbered results of the four papers: every theorem, lemma, figure, table and algorithm.
 
 A result that cannot be tested is listed with the reason; a result that repeats another is listed with the other's name.
 """
@@ -20,30 +20,29 @@ _ON_COSTS = "an assumption on the cost; a cost without it is refused"
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A paper and its numbered results."""
+    """A paper, its numbered results, and the function that compares them with computed values."""
 
     name: str
     authors: str
     year: int
     title: str
-    results: tuple[str, ...]  # names of the numbered results, in the order of the paper
-    again: Mapping[str, str]  # results that repeat another one, with the name of the other
-    untestable: Mapping[str, str]  # results that cannot be tested, with the reason
-    comparisons: Callable[
-        [bool], Iterable[Comparison]
-    ]  # all comparisons; the argument includes those that take minutes
+    results: tuple[str, ...]  # names of the numbered results, in the order of the paper: "Theorem 3"
+    again: Mapping[str, str]  # for each result that repeats another, the name of the other
+    untestable: Mapping[str, str]  # for each result that cannot be tested, the reason
+    # Yields all comparisons; if the argument is true, also those that take minutes.
+    comparisons: Callable[[bool], Iterable[Comparison]]
 
     def rows_of(self, result: str, comparisons: Iterable[Comparison]) -> list[Comparison]:
-        """Return the comparisons of one numbered result, or of the result that it repeats."""
+        """Return those of ``comparisons`` that test one numbered result, or the result that it repeats."""
         return [row for row in comparisons if row.place == self._place(result)]
 
     def missing(self, comparisons: Iterable[Comparison]) -> list[str]:
-        """Return the numbered results that have neither a comparison nor a reason to have none."""
+        """Return the testable results that none of ``comparisons`` tests."""
         places = {row.place for row in comparisons}
         return [name for name in self.results if name not in self.untestable and self._place(name) not in places]
 
     def verdicts(self, comparisons: Iterable[Comparison]) -> Counter[str]:
-        """Return the number of comparisons of each verdict."""
+        """Return how many of ``comparisons`` have each verdict: "equal", "corrected", "extended" or "DIFFERS"."""
         return Counter(row.verdict for row in comparisons)
 
     def _place(self, result: str) -> str:
@@ -51,12 +50,12 @@ class Paper:
 
 
 def _numbered(listed: str) -> tuple[str, ...]:
-    """Return the names in a list such as "Lemma 1, 2; Figure 1", where the kind precedes its numbers."""
+    """Return ("Lemma 1", "Lemma 2", "Figure 1") for "Lemma 1, 2; Figure 1"."""
     groups = (group.split(" ", 1) for group in listed.split("; "))
     return tuple(f"{kind} {number}" for kind, numbers in groups for number in numbers.split(", "))
 
 
-def _all(listed: str, reason: str) -> dict[str, str]:
+def _with_reason(listed: str, reason: str) -> dict[str, str]:
     return dict.fromkeys(_numbered(listed), reason)
 
 
@@ -87,7 +86,7 @@ GENG = Paper(
         "Algorithm 2; Lemma 22, 23, 24, 25, 26, 27; Figure 4; Lemma 28; Algorithm 3; Lemma 29, 30, 31"
     ),
     {"Theorem 1": "Theorem 3", "Algorithm 2": "Lemma 21", "Algorithm 3": "Lemma 28", "Definition 4": "Theorem 13"},
-    _all("Definition 1, 2, 3", _DEFINITION) | _all("Property 1, 2, 3", _ON_COSTS),
+    _with_reason("Definition 1, 2, 3", _DEFINITION) | _with_reason("Property 1, 2, 3", _ON_COSTS),
     lambda _: geng(),
 )
 
@@ -102,7 +101,7 @@ KOUFOGIANNIS = Paper(
         "Figure 5, 6, 7"
     ),
     {"Figure 3": "Algorithm 1"},
-    _all("Definition 2, 5, 8", _DEFINITION) | {"Remark 1": "an assumption: that the events can be measured"},
+    _with_reason("Definition 2, 5, 8", _DEFINITION) | {"Remark 1": "an assumption: that the events can be measured"},
     lambda _: koufogiannis(),
 )
 
@@ -121,7 +120,7 @@ FERNANDES = Paper(
         "Corollary 5 (app.); Lemma 6 (app.)"
     ),
     {"Lemma 1 (app.)": "Remark 1", "Definition 9": "Lemma 19", "Definition 10": "Lemma 21"},
-    _all("Definition 1, 2, 3, 4, 5, 6, 7, 8, 1 (app.)", _DEFINITION),
+    _with_reason("Definition 1, 2, 3, 4, 5, 6, 7, 8, 1 (app.)", _DEFINITION),
     fernandes,
 )
 

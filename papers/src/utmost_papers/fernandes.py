@@ -1,4 +1,4 @@
-"""Fernandes, McIver, Palamidessi and Ding (2022): Tables 4 to 7, and the whole paper."""
+"""Compare Fernandes, McIver, Palamidessi and Ding (2022) with computed values: Tables 4 to 7, then the whole paper."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,14 +31,14 @@ from utmost_papers.fernandes_theorems import characterisation, optimality
 
 HALF = "1/2"
 ALPHAS = (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
-# Nine points of the plane; pairs that complete these seven vertices make more kernels than the paper lists.
+# Nine points of the plane, and seven vertices that more than 10 000 pairs of further vertices complete to a kernel.
 NINE = grid(3, 3)
 SEVEN_VERTICES = (98, 2036, 2239, 2738, 2911, 3494, 3508)
 
 
 @dataclass(frozen=True, slots=True)
 class TypeRow:
-    """A row of a table as printed in the paper; omitted numbers are None."""
+    """A row of Tables 4 to 7 as the paper prints it; None for numbers that the paper omits."""
 
     table: int
     name: str
@@ -75,7 +75,7 @@ ROWS = (
     TypeRow(7, "3 bits", hamming(3), 38, 29275, ("2.37", "0.70")),
     TypeRow(7, "4 bits", hamming(4), None, None, ("3.16", "0.80")),
 )
-# The right number, and the reason, where the print is wrong.
+# For each number that the paper prints wrongly, the right number and a note.
 CORRECTED = {
     "grid 2x2, vertices": (4346, "a guess why: rounded distances split vertices where many promises are tight"),
     "3 bits, kernels": (29213, "lrs, ppl and cdd in rationals find 29213 too; alpha = 1/2 is a degenerate level"),
@@ -83,7 +83,7 @@ CORRECTED = {
 
 
 def tables(long: bool) -> Iterator[Comparison]:
-    """Yield comparisons of every row of every table, then of the next entries."""
+    """Compare every row of Tables 4 to 7, count larger spaces, and check the capacities in closed form."""
     for row in ROWS:
         yield from row_of(row)
     yield from beyond(long)
@@ -91,7 +91,7 @@ def tables(long: bool) -> Iterator[Comparison]:
 
 
 def corollaries() -> Iterator[Comparison]:
-    """Yield comparisons of the capacities in closed form, at three levels, for 2 to 7 secrets."""
+    """Check the formulas for capacities of Corollaries 20 and 22, at three levels, for 2 to 7 secrets."""
     cases = [(n, a) for n in range(2, 8) for a in ALPHAS]
     lines = [PrivacyType(counts(n - 1), alpha=a) for n, a in cases]
     right = sum(
@@ -118,7 +118,7 @@ def _formula(place: str, what: str, printed: str, right: int, cases: int) -> Com
 
 
 def beyond(long: bool) -> Iterator[Comparison]:
-    """Yield the next entries of the tables, which the paper does not print."""
+    """Count vertices and kernels of spaces just larger than those in the tables of the paper."""
     yield extended("Table 4", "line of 7: vertices", 64, count_vertices(counts(6)))
     if long:
         yield extended("Table 4", "line of 7: kernels", 4_757_698, _kernels(counts(6)))
@@ -141,8 +141,8 @@ def beyond(long: bool) -> Iterator[Comparison]:
 
 
 def _many_kernels(long: bool) -> Iterator[Comparison]:
-    """Yield comparisons for nine points of the plane: more than 10 000 kernels, and an estimate of the number."""
-    if find_spec("numba") is not None:  # there are millions of pairs
+    """Check that nine points of the plane have more than 10 000 kernels; ``long`` also estimates their number."""
+    if find_spec("numba") is not None:  # there are millions of pairs of vertices, too many for plain Python
         from utmost.design.geometry.kernel_walk import PairCompletions
 
         completed = PairCompletions.of(_vertices(NINE)).count(SEVEN_VERTICES)
@@ -165,12 +165,12 @@ def _many_kernels(long: bool) -> Iterator[Comparison]:
 
 
 def row_of(row: TypeRow) -> Iterator[Comparison]:
-    """Yield comparisons of the entries of a row, except those that the paper omits."""
-    place = f"Table {row.table}"
+    """Compare the numbers in a row of a table with computed ones, except those that the paper omits."""
+    table = f"Table {row.table}"
     if row.vertices is not None:
-        yield _count(place, row.name, "vertices", row.vertices, len(_vertices(row.space)))
+        yield _count(table, row.name, "vertices", row.vertices, len(_vertices(row.space)))
     if row.kernels is not None:
-        yield _count(place, row.name, "kernels", row.kernels, _kernels(row.space))
+        yield _count(table, row.name, "kernels", row.kernels, _kernels(row.space))
     ptype = PrivacyType(row.space, alpha=HALF)
     capacities = (capacity(ptype), capacity(ptype, kind="additive"))
     proved = all(capacity.certificate.verify() for capacity in capacities)
@@ -178,7 +178,7 @@ def row_of(row: TypeRow) -> Iterator[Comparison]:
         round(float(printed), 2) == round(float(x), 2) for printed, x in zip(row.capacities, capacities, strict=True)
     ]
     yield equal(
-        place,
+        table,
         f"{row.name}: capacities",
         True,
         proved and all(same),
@@ -208,7 +208,7 @@ def _kernels(space: Space) -> int:
 
 
 def fernandes(long: bool = False) -> Iterator[Comparison]:
-    """Yield all comparisons in the order of the paper; ``long`` includes those that take minutes."""
+    """Yield all comparisons with Fernandes et al. (2022) in its order; ``long`` includes those that take minutes."""
     yield from figures_1_to_3()
     yield from hypers()
     yield from characterisation()

@@ -1,7 +1,7 @@
-"""Fernandes et al. (2022): hypers, the miracle theorems, utility sets, capacities, and nib on every line.
+"""Check the theorems of Fernandes et al. (2022) on hypers, miracle theorems, utility sets, capacities, and nib loss.
 
-Each statement for all priors, gains or mechanisms is checked in rationals on channels, gains and priors without
-symmetry or zeros; if a bound is attained, an example that attains it is checked too.
+A statement about all priors, gains or mechanisms is tested in rational arithmetic, on examples without symmetry or zero
+probabilities. For a bound that can be attained, an example that attains it is tested too.
 """
 
 from collections.abc import Iterator
@@ -43,18 +43,18 @@ KINDS: tuple[CapacityKind, CapacityKind] = ("multiplicative", "additive")
 
 
 def crooked_prior(n: int, k: int) -> Array:
-    """Return a prior of n secrets in which all probabilities differ, number k."""
+    """Return prior number k of n secrets, a fixed example in which all probabilities differ."""
     weights = [(3 * x * x + (k + 2) * x + 1 + k) % 11 + 1 + x for x in range(n)]
     return np.array([F(w, sum(weights)) for w in weights], dtype=object)
 
 
 def crooked_gain(n: int, k: int) -> Array:
-    """Return a nonnegative gain with three different actions, number k."""
+    """Return gain matrix number k, a fixed nonnegative example with three different actions: (n, 3)."""
     return np.array([[F((5 * x + 3 * w * w + k * (x + 1) * (w + 2)) % 7) for w in range(3)] for x in range(n)])
 
 
 def mechanisms(space: Space) -> list[Channel]:
-    """Return kernels of a type, a channel that reveals less, and a choice between two kernels."""
+    """Return four private channels: two kernels, one of them followed by a channel, and a choice between the two."""
     ptype = PrivacyType(space, alpha=HALF)
     listed = kernels(ptype)
     first, last = listed[0], listed[len(listed) - 1]
@@ -65,12 +65,12 @@ def mechanisms(space: Space) -> list[Channel]:
 
 @cache
 def members() -> tuple[tuple[Space, Channel, int], ...]:
-    """Return mechanisms of every type, each with numbers of priors and gains to try."""
+    """Return (space, mechanism, k) for mechanisms on each space in TYPES and three numbers k of priors and gains."""
     return tuple((space, channel, k) for space in TYPES for channel in mechanisms(space) for k in (1, 2, 5))
 
 
 def hypers() -> Iterator[Comparison]:
-    """Yield comparisons for Lemmas 1 and 2, Remark 1 and the refinement order (6)."""
+    """Check Lemmas 1 and 2, Remark 1, and that refinement (6) means a smaller loss for every user."""
     cases = members()
     averaged = [hyper(C, crooked_prior(space.size, k)) for space, C, k in cases]
     right = sum(
@@ -78,9 +78,11 @@ def hypers() -> Iterator[Comparison]:
         for averaged_hyper, (space, _, k) in zip(averaged, cases, strict=True)
     )
     yield counted("Lemma 1", "the posteriors average to the prior", right, len(cases))
-    right = sum(_keeps_by_posteriors(space, C, a) == _keeps(space, C, a) for space, C, _ in cases for a in ALPHAS)
+    right = sum(
+        _has_private_posteriors(space, C, a) == _is_private(space, C, a) for space, C, _ in cases for a in ALPHAS
+    )
     yield counted("Lemma 2", "private exactly if all posteriors of the uniform prior are", right, 3 * len(cases))
-    right = sum(_least_by_remaps(C, space.size, k) == _uncertainty(C, space.size, k) for space, C, k in cases)
+    right = sum(_least_by_remaps(C, space.size, k) == _posterior_uncertainty(C, space.size, k) for space, C, k in cases)
     yield counted("Remark 1", "the least loss over remaps, (1), is the posterior uncertainty, (5)", right, len(cases))
     pairs = [(space, C, D) for space in SMALL for C, D in permutations(mechanisms(space), 2)]
     verdicts = [(space, C, D, refines(better=C, worse=D)) for space, C, D in pairs]
@@ -88,13 +90,13 @@ def hypers() -> Iterator[Comparison]:
     yield counted("(6)", "a refinement never serves anybody better, another does somebody", right, len(verdicts))
 
 
-def _keeps(space: Space, C: Channel, a: Fraction) -> bool:
+def _is_private(space: Space, C: Channel, a: Fraction) -> bool:
     n = space.size
     pairs = [(x, z, a ** int(space.distances[x, z])) for x, z in permutations(range(n), 2)]
     return all((C.matrix[x] * factor <= C.matrix[z]).all() for x, z, factor in pairs)
 
 
-def _keeps_by_posteriors(space: Space, C: Channel, a: Fraction) -> bool:
+def _has_private_posteriors(space: Space, C: Channel, a: Fraction) -> bool:
     posteriors = hyper(C, priors.uniform(space.size)).posteriors
     return all(
         (posteriors[x] - posteriors[z] / a ** int(space.distances[x, z]) <= 0).all()
@@ -102,39 +104,39 @@ def _keeps_by_posteriors(space: Space, C: Channel, a: Fraction) -> bool:
     )
 
 
-def _uncertainty(C: Channel, n: int, k: int) -> Fraction:
+def _posterior_uncertainty(C: Channel, n: int, k: int) -> Fraction:
     return Fraction(l_uncertainty(crooked_gain(n, k)).posterior(C, crooked_prior(n, k)))
 
 
 def _least_by_remaps(C: Channel, n: int, k: int) -> Fraction:
-    """Return (1): the minimum over remaps, computed by applying each remap."""
+    """Return the least expected loss (1) over remaps of the outcomes to actions, computed by applying each remap."""
     joint, loss = C.matrix * crooked_prior(n, k)[:, None], crooked_gain(n, k)
-    charged = loss.T @ joint  # (actions, outcomes)
+    expected_losses = loss.T @ joint  # (actions, outcomes)
     return min(
-        sum((charged[w, y] for y, w in enumerate(remap)), F(0))
-        for remap in _remaps(charged.shape[0], charged.shape[1], charged)
+        sum((expected_losses[w, y] for y, w in enumerate(remap)), F(0))
+        for remap in _remaps(expected_losses.shape[0], expected_losses.shape[1], expected_losses)
     )
 
 
-def _remaps(actions: int, outcomes: int, charged: Array) -> Iterator[tuple[int, ...]]:
-    """Yield all remaps of up to 6 outcomes; for more outcomes, those that differ from one remap in at most two."""
+def _remaps(actions: int, outcomes: int, expected_losses: Array) -> Iterator[tuple[int, ...]]:
+    """Yield all remaps of up to 6 outcomes; for more, only those that differ from the best in at most two outcomes."""
     if outcomes <= 6:
         yield from product(range(actions), repeat=outcomes)
         return
-    best = charged.argmin(axis=0).tolist()
-    for places in combinations(range(outcomes), 2):
+    best = expected_losses.argmin(axis=0).tolist()
+    for changed in combinations(range(outcomes), 2):
         for choice in product(range(actions), repeat=2):
-            yield tuple(choice[places.index(y)] if y in places else w for y, w in enumerate(best))
+            yield tuple(choice[changed.index(y)] if y in changed else w for y, w in enumerate(best))
 
 
 def _never_better(worse: Channel, better: Channel, n: int) -> bool:
-    return all(_uncertainty(worse, n, k) >= _uncertainty(better, n, k) for k in range(1, 7))
+    return all(_posterior_uncertainty(worse, n, k) >= _posterior_uncertainty(better, n, k) for k in range(1, 7))
 
 
 def miracles() -> Iterator[Comparison]:
-    """Compare Theorems 4 and 5: no gain and prior leak more than the capacities, and some leak as much."""
+    """Check Theorems 4 and 5: no gain and prior leak more than the capacities, and some gain and prior leak as much."""
     cases = [(space, C, prior, gain) for space, C, _ in members()[::3] for prior in (1, 3) for gain in (1, 2, 4)]
-    right = sum(_multiplied(C, space.size, p, g) <= capacity(C).value for space, C, p, g in cases)
+    right = sum(_multiplicative_leakage(C, space.size, p, g) <= capacity(C).value for space, C, p, g in cases)
     yield counted("Theorem 4", "V_g[p, M]/V_g[p] is at most the largest for one guess", right, len(cases))
     channels = [(space, C) for space, C, _ in members()[::3]]
     attained = sum(
@@ -143,9 +145,11 @@ def miracles() -> Iterator[Comparison]:
         for space, C in channels
     )
     yield counted("Theorem 4", "attained by one guess and the uniform prior", attained, len(channels))
-    right = sum(_added(C, space.size, p, g) <= 1 - sum(C.matrix.min(axis=0), F(0)) for space, C, p, g in cases)
+    right = sum(
+        _additive_leakage(C, space.size, p, g) <= 1 - sum(C.matrix.min(axis=0), F(0)) for space, C, p, g in cases
+    )
     yield counted("Theorem 5", "V_g[p, M] - V_g[p] is at most 1 - n U_nib[u, M]", right, len(cases))
-    attained = sum(_excluded(C, space.size) == 1 - sum(C.matrix.min(axis=0), F(0)) for space, C in channels)
+    attained = sum(_leakage_of_exclusion(C, space.size) == 1 - sum(C.matrix.min(axis=0), F(0)) for space, C in channels)
     yield extended(
         "Theorem 5",
         "attained by g(w, x) = 1 - n [w = x] and the uniform prior",
@@ -154,25 +158,25 @@ def miracles() -> Iterator[Comparison]:
     )
 
 
-def _multiplied(C: Channel, n: int, p: int, g: int) -> Fraction:
+def _multiplicative_leakage(C: Channel, n: int, p: int, g: int) -> Fraction:
     return Fraction(g_vulnerability(crooked_gain(n, g)).multiplicative_leakage(C, crooked_prior(n, p)))
 
 
-def _added(C: Channel, n: int, p: int, g: int) -> Fraction:
-    """Return the additive leakage by a gain whose vulnerability lies between 0 and 1."""
+def _additive_leakage(C: Channel, n: int, p: int, g: int) -> Fraction:
+    """Return the additive leakage by gain number g, rescaled to lie between 0 and 1."""
     gain = crooked_gain(n, g)
     gain = (gain - gain.min()) / (gain.max() - gain.min())
     return Fraction(g_vulnerability(gain).additive_leakage(C, crooked_prior(n, p)))
 
 
-def _excluded(C: Channel, n: int) -> Fraction:
+def _leakage_of_exclusion(C: Channel, n: int) -> Fraction:
     gain = np.full((n, n), F(1), dtype=object)
     np.fill_diagonal(gain, F(1 - n))
     return Fraction(g_vulnerability(gain).additive_leakage(C, priors.uniform(n)))
 
 
 def utility_sets() -> Iterator[Comparison]:
-    """Yield comparisons for Theorem 6(1) to (4), (13), (14) and Corollary 7, by deciding universal optimality."""
+    """Check Theorem 6(1) to (4), (13), (14) and Corollary 7 by deciding for which losses mechanisms are optimal."""
     settings = [(PrivacyType(space, alpha=HALF), mechanisms(space)) for space in SMALL]
     trivial = [[1, 1, 2], [3, 3, 3], [0, 0, 5], [2, 2, 2]]
     held = [universality(p, trivial[: p.space.size], C) for p, listed in settings for C in listed]
@@ -180,7 +184,7 @@ def utility_sets() -> Iterator[Comparison]:
     chosen = [(p, C, member_losses(p.space.size)) for p, listed in settings for C in listed]
     table = {(i, k): bool(universality(p, loss, C)) for i, (p, C, ls) in enumerate(chosen) for k, loss in enumerate(ls)}
     count = len(chosen[0][2])
-    refined = [(i, j) for i, j in permutations(range(len(chosen)), 2) if _is_below(chosen[i], chosen[j])]
+    refined = [(i, j) for i, j in permutations(range(len(chosen)), 2) if _is_refinement(chosen[i], chosen[j])]
     right = sum(table[j, k] <= table[i, k] for i, j in refined for k in range(count))
     yield counted("Theorem 6(2)", "the better mechanism has the larger utility set", right, len(refined) * count)
     nothing = [(p, loss, Channel([[1]] * p.space.size)) for p, _ in settings for loss in member_losses(p.space.size)]
@@ -193,27 +197,27 @@ def utility_sets() -> Iterator[Comparison]:
         for k, loss in enumerate(chosen[i][2]):
             right += bool(universality(chosen[i][0], loss, both)) == (table[i, k] and table[j, k])
     yield counted("Theorem 6(4)", "a choice of two serves those whom both serve", right, len(pairs) * count)
-    yield from _generated(chosen, table)
+    yield from _closure_and_kernels(chosen, table)
 
 
 def member_losses(n: int) -> list[Array]:
-    """Return losses of several kinds, some trivial and some that distinguish two secrets."""
+    """Return six loss matrices for n secrets: binary, nib, absolute, two about a single secret, and a trivial one."""
     guess = np.array([[F(x == 0), F(x != 0)] for x in range(n)], dtype=object)
     last = np.array([[F(x != n - 1), F(x == n - 1)] for x in range(n)], dtype=object)
     flat = np.array([[F(x), F(x), F(x + 1)] for x in range(n)], dtype=object)
     return [losses.binary.matrix(n), losses.nib.matrix(n), losses.absolute.matrix(n), guess, last, flat]
 
 
-def _is_below(
-    smaller: tuple[PrivacyType, Channel, list[Array]], larger: tuple[PrivacyType, Channel, list[Array]]
+def _is_refinement(
+    better: tuple[PrivacyType, Channel, list[Array]], worse: tuple[PrivacyType, Channel, list[Array]]
 ) -> bool:
-    return smaller[0] is larger[0] and bool(refines(better=smaller[1], worse=larger[1]))
+    return better[0] is worse[0] and bool(refines(better=better[1], worse=worse[1]))
 
 
-def _generated(
+def _closure_and_kernels(
     chosen: list[tuple[PrivacyType, Channel, list[Array]]], table: dict[tuple[int, int], bool]
 ) -> Iterator[Comparison]:
-    """Yield comparisons for (13) and (14), closure under sums and multiples, and for Corollary 7 on kernels."""
+    """Check (13) and (14), that utility sets are closed under sums and multiples, and Corollary 7 on kernels."""
     served = [(p, C, [ls[k] for k in range(len(ls)) if table[i, k]]) for i, (p, C, ls) in enumerate(chosen)]
     sums = [(p, C, joint_loss(first, second)) for p, C, ls in served for first, second in combinations(ls, 2)]
     sums += [
@@ -233,7 +237,7 @@ def _generated(
 
 
 def type_capacities() -> Iterator[Comparison]:
-    """Compare Theorems 14 and 15, Lemma 16, and Corollaries 17 and 18, by certificates of their programs."""
+    """Check Theorems 14 and 15, Lemma 16, and Corollaries 17 and 18 on the largest leakage that a type allows."""
     types = [PrivacyType(space, alpha=a) for space in TYPES for a in ALPHAS]
     right = 0
     for p in types:
@@ -253,34 +257,34 @@ def type_capacities() -> Iterator[Comparison]:
     right, wide = 0, [(p, kernels(p)) for p in types]
     cases = [(kernel, kind) for _, listed in wide for kernel in islice(listed, 20) for kind in KINDS]
     for kernel, kind in cases:
-        right += _narrowed(kernel, kind).shape[1] <= kernel.shape[0] and (
-            capacity(_narrowed(kernel, kind), kind=kind).value == capacity(kernel, kind=kind).value
+        right += _merged_by_best_guess(kernel, kind).shape[1] <= kernel.shape[0] and (
+            capacity(_merged_by_best_guess(kernel, kind), kind=kind).value == capacity(kernel, kind=kind).value
         )
     yield counted("Lemma 16", "outcomes with one best guess merged: at most n, same capacity", right, len(cases))
-    for place, kind in zip(("Corollary 17", "Corollary 18"), KINDS[::-1], strict=True):
-        right = sum(_on_the_diagonal(p, kind) for p in types)
-        yield counted(place, f"the program for the {kind} capacity: its trace attains it", right, len(types))
+    for corollary, kind in zip(("Corollary 17", "Corollary 18"), KINDS[::-1], strict=True):
+        right = sum(_has_capacity_as_trace(p, kind) for p in types)
+        yield counted(corollary, f"the program for the {kind} capacity: its trace attains it", right, len(types))
 
 
-def _narrowed(C: Channel, kind: CapacityKind) -> Channel:
-    """Return the channel with outcomes merged by the secret that they make most (or least) likely."""
+def _merged_by_best_guess(C: Channel, kind: CapacityKind) -> Channel:
+    """Merge outcomes that make the same secret most likely (for additive capacity, least likely)."""
     keys = (C.matrix.argmax(axis=0) if kind == "multiplicative" else C.matrix.argmin(axis=0)).tolist()
     columns = [C.matrix[:, [y for y, key in enumerate(keys) if key == x]].sum(axis=1) for x in sorted(set(keys))]
     return Channel(np.column_stack(columns))
 
 
-def _on_the_diagonal(p: PrivacyType, kind: CapacityKind) -> bool:
-    """Check that the n x n mechanism that attains the capacity is private and has the capacity as trace."""
+def _has_capacity_as_trace(p: PrivacyType, kind: CapacityKind) -> bool:
+    """Check that the mechanism that attains the capacity is private, and that its trace gives the capacity."""
     largest = capacity(p, kind=kind)
     matrix = largest.mechanism.matrix
     best = matrix.argmax(axis=0) if kind == "multiplicative" else matrix.argmin(axis=0)
     trace = sum((matrix[x, y] for y, x in enumerate(best.tolist())), F(0))
     value = trace if kind == "multiplicative" else 1 - trace
-    return bool(value == largest.value and _keeps(p.space, Channel(matrix), p.level.alpha_fraction()))
+    return bool(value == largest.value and _is_private(p.space, Channel(matrix), p.level.alpha_fraction()))
 
 
 def appendix() -> Iterator[Comparison]:
-    """Yield comparisons for Appendix C: pairs of secrets decide for which losses a mechanism is optimal."""
+    """Check the lemmas of Appendix C, on the pairs of secrets that decide for which losses a mechanism is optimal."""
     strict = [(n, x, z) for n in (3, 4, 5) for x, z in combinations(range(n), 2)]
     kinds = (losses.absolute, losses.squared)
     right = sum(trivial_action(loss.matrix(n)[[x, z]]) is None for n, x, z in strict for loss in kinds)
@@ -317,7 +321,7 @@ def _distinguishes_as_well_as_two(n: int, a: Fraction) -> bool:
 
 
 def nib_on_every_line() -> Iterator[Comparison]:
-    """Compare the theorem that the tables of the paper suggest: the steps of the proof, and long lines."""
+    """Check that the geometric mechanism is optimal for nib loss on every line, which the paper only suggests."""
     steps = [(a, n, w) for a in ALPHAS for n in (4, 7) for w in range(5)]
     yield extended(
         "Section VI-A",
@@ -331,7 +335,7 @@ def nib_on_every_line() -> Iterator[Comparison]:
         "Section VI-A",
         "nib on every line: two entries are chances of the geometric mechanism",
         f"{len(pairs)} of {len(pairs)}",
-        f"{sum(_are_chances(*pair) for pair in pairs)} of {len(pairs)}",
+        f"{sum(_are_geometric_probabilities(*pair) for pair in pairs)} of {len(pairs)}",
         "above j for u, and up to j for v: so a remap of it attains the bound, and nobody loses less",
     )
     lines = [(n, a, k) for n in (2, 3, 4, 5, 9, 40, 200) for a in ALPHAS for k in (1, 2, 5)]
@@ -363,7 +367,7 @@ def _is_convex(a: Fraction, n: int, k: int) -> bool:
     return all(h[j - 1] + h[j + 1] == (a + 1 / a) * h[j] + (1 / a - a) * w[j] > 2 * h[j] for j in inner)
 
 
-def _are_chances(a: Fraction, u: int, j: int, v: int) -> bool:
+def _are_geometric_probabilities(a: Fraction, u: int, j: int, v: int) -> bool:
     G = geometric_channel(7, alpha=a).matrix
     above, upto = G[u, j + 1 :].sum(), G[v, : j + 1].sum()
     weights = (a ** (j + 1 - u) / (1 + a), a ** (v - j) / (1 + a))

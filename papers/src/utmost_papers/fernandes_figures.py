@@ -1,4 +1,4 @@
-"""The figures of Fernandes et al. (2022) as numbers: hypers, regions, kernels and the mechanism of Figure 8."""
+"""Check the numbers in the figures of Fernandes et al. (2022): hypers, corners, kernels, and Figure 8."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -48,18 +48,21 @@ FIGURE_8_HYPER = """8/27 2/21 1/21 1/27
 2/27 2/21 4/21 4/27
 4/27 4/21 2/21 2/27
 9/32 7/32 7/32 9/32"""
-# The rows of Figure 8, and the path of Figure 7 along which distances on the cube are those of a line.
+# The secrets (three bits each) in the order of the rows of Figure 8. The first four are the path of Figure 7, along
+# which distances are those of a line.
 FIGURE_8_ROWS = (0b000, 0b100, 0b110, 0b111, 0b010, 0b011, 0b101, 0b001)
 PATH = FIGURE_8_ROWS[:4]
 
 
 def figures_1_to_3() -> Iterator[Comparison]:
-    """Yield comparisons for a channel and its hyper, the region on three secrets, and nib above an apex."""
+    """Check Figures 1 to 3: the hyper of a channel, corners of a region of posteriors, and the uncertainty of nib."""
     channel = matrix_of(FIGURE_1_CHANNEL)
     yield equal("Figure 1", "the hyper of the channel", FIGURE_1_HYPER, hyper_text(channel))
     geometric = geometric_channel(3, alpha=HALF)
-    rows = sorted(map(tuple, channel.matrix.T)) == sorted(map(tuple, geometric.matrix.T))
-    yield extended("Figure 1", "what the channel is", "the geometric mechanism", _said(rows, "the geometric mechanism"))
+    same = same_columns(channel, geometric)
+    yield extended(
+        "Figure 1", "what the channel is", "the geometric mechanism", _or_not(same, "the geometric mechanism")
+    )
     corners = vertices(PrivacyType(counts(2), alpha=HALF))
     corner_texts = "; ".join(" ".join(map(str, v)) for v in corners)
     known = "1/7 2/7 4/7; 1/4 1/2 1/4; 2/5 1/5 2/5; 4/7 2/7 1/7"
@@ -73,22 +76,24 @@ def figures_1_to_3() -> Iterator[Comparison]:
 
 
 def figures_6_and_7() -> Iterator[Comparison]:
-    """Yield comparisons for points of the plane, and for the coloured path of the cube."""
+    """Check the distances in Figure 6 (a grid in the plane) and along the coloured path of Figure 7 (a cube)."""
     plane = grid(3, 3)
     steps = [(abs(i // 3 - j // 3), abs(i % 3 - j % 3)) for i in range(9) for j in range(9)]
     known = [Surd.sqrt(a * a + b * b).simplified() for a, b in steps]
     lengths = [plane.length(i, j) for i in range(9) for j in range(9)]
-    apart = sorted({a * a + b * b for a, b in steps})
-    text = f"{len(lengths)} distances, roots of {', '.join(map(str, apart))}"
+    squares = sorted({a * a + b * b for a, b in steps})
+    text = f"{len(lengths)} distances, roots of {', '.join(map(str, squares))}"
     yield equal("Figure 6", "distances on the 2x2 grid", known, lengths, shown=("Euclidean", text))
     cube = hamming(3)
     along = cube.restrict(PATH).distances.tolist()
     straight = along == counts(3).distances.tolist()
-    yield equal("Figure 7", "the distances along the path", True, straight, shown=("linear", _said(straight, "linear")))
+    yield equal(
+        "Figure 7", "the distances along the path", True, straight, shown=("linear", _or_not(straight, "linear"))
+    )
 
 
 def kernel_figures() -> Iterator[Comparison]:
-    """Yield comparisons for the kernels marked in Figures 4, 5 and 8."""
+    """Check that the mechanisms that Figures 4, 5 and 8 mark as kernels are kernels, and the numbers in Figure 8."""
     line, equidistant = PrivacyType(counts(2), alpha=HALF), PrivacyType(discrete(3), alpha=HALF)
     marked = is_kernel(line, geometric_channel(3, alpha=HALF))
     yield claim("Figure 4", "the geometric mechanism is a kernel", marked)
@@ -99,7 +104,7 @@ def kernel_figures() -> Iterator[Comparison]:
 
 
 def figure_8() -> Iterator[Comparison]:
-    """Yield comparisons for the kernel on the cube whose restriction to a path is the geometric mechanism."""
+    """Check Figure 8: a kernel on the cube that is the geometric mechanism on a path, its hyper and its capacities."""
     ptype = PrivacyType(hamming(3), alpha=HALF)
     channel = kernel_along(ptype, PATH)
     rows = channel.restrict(FIGURE_8_ROWS)
@@ -107,7 +112,7 @@ def figure_8() -> Iterator[Comparison]:
     yield equal("Figure 8", "its hyper", FIGURE_8_HYPER, hyper_text(rows))
     yield claim("Figure 8", "it is a kernel", is_kernel(ptype, channel))
     same = same_columns(channel.restrict(PATH), geometric_channel(4, alpha=HALF))
-    yield equal("Figure 8", "its restriction to the path", True, same, shown=("geometric", _said(same, "geometric")))
+    yield equal("Figure 8", "its restriction to the path", True, same, shown=("geometric", _or_not(same, "geometric")))
     best = bool(universality(ptype, lifted_loss(losses.binary.matrix(4), PATH, 8), channel))
     yield claim("Figure 8", "universally optimal for lifted binary loss", best)
     mult, add = capacity(channel).value, capacity(channel, kind="additive").value
@@ -118,22 +123,21 @@ def figure_8() -> Iterator[Comparison]:
 
 
 def kernel_along(ptype: PrivacyType, path: tuple[int, ...]) -> Channel:
-    """Return the kernel of vertices that extend the geometric mechanism along a path, and are constant on layers."""
-    # The layers of the cube are the sets of strings with equal numbers of ones. StopIteration: there is no such vertex.
+    """Return the kernel that is the geometric mechanism along a path, and equal for strings with equally many ones."""
     listed = vertices(ptype)
-    wanted = {tuple(c / c.sum()) for c in geometric_channel(len(path), ptype.level).matrix.T}
+    on_path = {tuple(c / c.sum()) for c in geometric_channel(len(path), ptype.level).matrix.T}
     ones = np.array([x.bit_count() for x in range(ptype.space.size)])
     columns = []
     for v in listed:
         part = v[list(path)]
-        if tuple(part / part.sum()) in wanted and all(len(set(v[ones == k])) == 1 for k in set(ones.tolist())):
+        if tuple(part / part.sum()) in on_path and all(len(set(v[ones == k])) == 1 for k in set(ones.tolist())):
             columns.append(v)
     columns.sort(key=lambda v: tuple(-v[list(path)]))
     return uniform_mixture(columns)
 
 
 def uniform_mixture(columns: list[Array]) -> Channel:
-    """Return the channel whose columns are multiples of the given columns, with row sums 1."""
+    """Return the channel whose columns are multiples of ``columns``, with the factors that make every row sum 1."""
     from utmost.design.geometry.decomposition import solve_columns
 
     amounts = solve_columns([list(v) for v in columns], [Fraction(1)] * len(columns[0]))
@@ -142,7 +146,7 @@ def uniform_mixture(columns: list[Array]) -> Channel:
 
 
 def claim(place: str, what: str, holds: bool) -> Comparison:
-    """Compare a statement of the paper with whether it holds."""
+    """Return a comparison that is "equal" if a statement of the paper holds."""
     return equal(place, what, True, holds, shown=("yes", "yes" if holds else "no"))
 
 
@@ -152,20 +156,20 @@ def same_columns(first: Channel, second: Channel) -> bool:
 
 
 def matrix_of(text: str) -> Channel:
-    """Return the channel whose rows are written in the text."""
+    """Return the channel with one row of fractions per line of text: "2/3 1/3"."""
     return Channel([line.split() for line in text.splitlines()])
 
 
 def rows_text(matrix: Array) -> str:
-    """Return a matrix as rows of text."""
+    """Return a matrix as text, one line for each row."""
     return "\n".join(" ".join(map(str, row)) for row in matrix.tolist())
 
 
 def hyper_text(channel: Channel) -> str:
-    """Return the posteriors of the uniform prior as text, each with its probability below."""
+    """Return the posteriors of the uniform prior as text, one column each; the last line has their probabilities."""
     posterior_hyper = hyper(channel, priors.uniform(channel.shape[0]))
     return rows_text(np.vstack([posterior_hyper.posteriors, posterior_hyper.weights[None, :]]))
 
 
-def _said(holds: bool, text: str) -> str:
+def _or_not(holds: bool, text: str) -> str:
     return text if holds else f"not {text}"

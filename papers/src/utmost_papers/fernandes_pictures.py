@@ -1,4 +1,4 @@
-"""Figures 1 to 8 of Fernandes et al. (2022), drawn from values that the library computes."""
+"""Draw Figures 1 to 8 of Fernandes et al. (2022) from computed values."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -32,7 +32,7 @@ _SECRETS = ("x1", "x2", "x3")
 
 
 def pictures() -> Mapping[str, Picture]:
-    """Return each figure by its file name."""
+    """Return for each file name, "figure_1" to "figure_8", the function that draws this figure into a file."""
     return {f"figure_{number}": partial(_written, draw) for number, draw in FIGURES.items()}
 
 
@@ -41,7 +41,7 @@ def _written(draw: Callable[[], Any], file: BinaryIO, kind: str) -> None:
 
 
 def figure_1() -> Any:
-    """Draw the hyper of the channel of Figure 1: three posteriors, each with its probability."""
+    """Draw Figure 1: the three posteriors (the hyper) of a channel in a triangle, each with its probability."""
     figure, axes = page(4.8, 5.0)
     beliefs, weights = beliefs_of(matrix_of(FIGURE_1_CHANNEL))
     points = PosteriorPoints(beliefs, "posteriors, with their probabilities", weights, joined=True)
@@ -50,7 +50,7 @@ def figure_1() -> Any:
 
 
 def figure_2() -> Any:
-    """Draw the lines on which one privacy constraint is tight, and the region that they bound."""
+    """Draw Figure 2: the region of posteriors that ln 2 allows, and the lines where a privacy constraint is tight."""
     figure, axes = page(5.2, 5.4)
     space = counts(2)
     panel = type_panel(
@@ -69,23 +69,23 @@ def figure_2() -> Any:
 
 
 def figure_3() -> Any:
-    """Draw U_nib over the triangle: three planes that meet above the uniform distribution."""
+    """Draw Figure 3: the uncertainty U of nib loss over a triangle, three planes that meet above the uniform prior."""
     figure, axes = page(5.6, 4.6)
     corners, middle = np.eye(3), np.full((1, 3), 1 / 3)
-    base = _raised(corners, np.zeros(3))
-    apex = _raised(middle, np.array([float(l_uncertainty(losses.nib).prior(priors.uniform(3)))]))
+    base = _above_triangle(corners, np.zeros(3))
+    apex = _above_triangle(middle, np.array([float(l_uncertainty(losses.nib).prior(priors.uniform(3)))]))
     for k, (x, y) in enumerate([(1, 2), (0, 1), (0, 2)]):
         plane = np.vstack([base[[x, y]], apex])
         axes.fill(*plane.T, color=_PLANES[k], alpha=(0.95, 0.9, 0.8)[k], linewidth=0, zorder=2)
         hidden = {"linestyle": (0, (4, 3)), "color": "#888888"} if k == 0 else {"color": _INK}
         axes.plot(*plane[:2].T, linewidth=1.1, zorder=3, **hidden)
         axes.plot(*plane[[0, 2, 1]].T, color=_INK, linewidth=1.1, zorder=3)
-    centre = _raised(middle, np.zeros(1))
+    centre = _above_triangle(middle, np.zeros(1))
     axes.plot(*np.vstack([centre, apex]).T, color=_INK, linewidth=1, linestyle=(0, (3, 3)), zorder=4)
     axes.plot(*apex.T, "o", color=_INK, ms=5, zorder=5)
     axes.annotate("U(υ) = 1/3", apex[0], (10, 6), textcoords="offset points", fontsize=11, color=_INK)
-    for place, label, off in zip(base, _SECRETS, [(-12, -6), (-13, 6), (12, 4)], strict=True):
-        axes.annotate(label, place, off, textcoords="offset points", ha="center", va="center", fontsize=12)
+    for corner, label, off in zip(base, _SECRETS, [(-12, -6), (-13, 6), (12, 4)], strict=True):
+        axes.annotate(label, corner, off, textcoords="offset points", ha="center", va="center", fontsize=12)
     axes.set_title("Figure 3: U for nib is not planar: one plane for each action", fontsize=12, pad=16)
     axes.set(aspect="equal")
     axes.axis("off")
@@ -94,7 +94,7 @@ def figure_3() -> Any:
 
 
 def figure_4() -> Any:
-    """Draw the type on a line of three secrets, and the geometric mechanism."""
+    """Draw Figure 4: the posteriors allowed on a line of three secrets, and those of the geometric mechanism."""
     figure, axes = page(5.0, 5.2)
     geometric = geometric_channel(3, alpha=HALF)
     title = "Figure 4: the line of three, and the geometric mechanism"
@@ -104,7 +104,7 @@ def figure_4() -> Any:
 
 
 def figure_5() -> Any:
-    """Draw the discrete type on three secrets, randomised response and its dual."""
+    """Draw Figure 5: the posteriors allowed for three equidistant secrets, of randomised response, and of its dual."""
     figure, axes = page(5.0, 5.3)
     both = (randomized_response(3, alpha=HALF), dual_randomized_response(3, alpha=HALF))
     panel = type_panel(
@@ -118,15 +118,15 @@ def figure_5() -> Any:
 
 
 def figure_6() -> Any:
-    """Draw the 2 x 2 grid: nine points, and the essential pairs of the plane."""
+    """Draw Figure 6: the nine points of the 2 x 2 grid, and the pairs of points between which no other point lies."""
     figure, axes = page(4.6, 4.8)
     space = grid(3, 3)
-    places = np.array([divmod(x, 3)[::-1] for x in range(9)], dtype=np.float64)
+    positions = np.array([divmod(x, 3)[::-1] for x in range(9)], dtype=np.float64)
     for x, y in space.edges:
-        length = np.linalg.norm(places[x] - places[y])
+        length = np.linalg.norm(positions[x] - positions[y])
         style = {"color": COLOURS[0], "linewidth": 1.6} if length < 1.2 else {"color": _FAINT, "linewidth": 0.9}
-        axes.plot(*places[[x, y]].T, zorder=1 if length < 1.2 else 0, **style)
-    axes.plot(*places.T, "o", ms=9, color=_INK, mec="white", mew=1.2, zorder=3)
+        axes.plot(*positions[[x, y]].T, zorder=1 if length < 1.2 else 0, **style)
+    axes.plot(*positions.T, "o", ms=9, color=_INK, mec="white", mew=1.2, zorder=3)
     for corner in ((0, 0), (0, 2), (2, 0), (2, 2)):
         off = (-1 if corner[0] == 0 else 1) * 22, (-1 if corner[1] == 0 else 1) * 12
         axes.annotate(f"({corner[0]}, {corner[1]})", corner, off, textcoords="offset points", ha="center", va="center")
@@ -137,19 +137,19 @@ def figure_6() -> Any:
 
 
 def figure_7() -> Any:
-    """Draw the cube of three bits, and a path along which its distances are those of a line."""
+    """Draw Figure 7: the cube of three bits, and a path of four corners whose distances are those of a line."""
     figure, axes = page(4.8, 4.8)
-    places = np.array([_on_the_cube(x) for x in range(8)])
+    corners = np.array([_on_the_cube(x) for x in range(8)])
     for x, y in hamming(3).edges.tolist():
         on = any({x, y} == set(step) for step in pairwise(PATH))
         style = {"color": "#e07b00", "linewidth": 3.2} if on else {"color": _INK, "linewidth": 1.1}
-        axes.plot(*places[[x, y]].T, zorder=2 if on else 1, **style)
-    axes.plot(*places.T, "o", ms=8, color=_INK, mec="white", mew=1.2, zorder=3)
-    middle = places.mean(axis=0)
-    for x, place in enumerate(places):
-        away = (place - middle) / (np.linalg.norm(place - middle) + 1e-9)
-        off = {0b101: (-15, 11), 0b010: (15, -11)}.get(x, tuple(19 * away))  # away from the edges to the back
-        axes.annotate(f"{x:03b}", place, off, textcoords="offset points", ha="center", va="center")
+        axes.plot(*corners[[x, y]].T, zorder=2 if on else 1, **style)
+    axes.plot(*corners.T, "o", ms=8, color=_INK, mec="white", mew=1.2, zorder=3)
+    middle = corners.mean(axis=0)
+    for x, corner in enumerate(corners):
+        away = (corner - middle) / (np.linalg.norm(corner - middle) + 1e-9)
+        off = {0b101: (-15, 11), 0b010: (15, -11)}.get(x, tuple(19 * away))  # so that no label lies on an edge
+        axes.annotate(f"{x:03b}", corner, off, textcoords="offset points", ha="center", va="center")
     axes.set_title("Figure 7: the cube, and a path that is a line", fontsize=12, pad=12)
     axes.set(aspect="equal")
     axes.axis("off")
@@ -158,7 +158,7 @@ def figure_7() -> Any:
 
 
 def figure_8() -> Any:
-    """Draw the kernel of Figure 8 and its hyper, as matrices whose darkness is the probability."""
+    """Draw Figure 8: a kernel and its hyper as matrices; darker cells have larger probabilities."""
     figure, (left, right) = page(8.2, 5.6, nrows=1, ncols=2)
     kernel = kernel_along(PrivacyType(hamming(3), alpha=HALF), PATH).restrict(FIGURE_8_ROWS)
     posterior_hyper = hyper(kernel, priors.uniform(8))
@@ -174,18 +174,18 @@ def figure_8() -> Any:
 FIGURES: dict[int, Callable[[], Any]] = dict(
     enumerate((figure_1, figure_2, figure_3, figure_4, figure_5, figure_6, figure_7, figure_8), start=1)
 )
-"""The functions that draw the figures of the paper, by number."""
+"""The function that draws each figure, by the number of the figure in the paper."""
 
 
-def _raised(beliefs: Any, heights: Any) -> Any:
-    """Return points above the triangle, seen from the front and above."""
+def _above_triangle(beliefs: Any, heights: Any) -> Any:
+    """Return picture coordinates of points at the given heights above the beliefs in a triangle, seen obliquely."""
     ground = in_the_plane(np.asarray(beliefs).T)
     turned = ground @ np.array([[np.cos(0.35), 0.32 * np.sin(0.35)], [-np.sin(0.35), 0.55 * np.cos(0.35)]])
     return turned + np.column_stack([np.zeros(len(heights)), 1.7 * heights])
 
 
 def _on_the_cube(x: int) -> tuple[float, float]:
-    """Return a corner of the cube in the plane: the first bit goes right, the second back, the third up."""
+    """Return picture coordinates of a corner of the cube: its first bit goes right, its second back, its third up."""
     first, second, third = x >> 2 & 1, x >> 1 & 1, x & 1
     return first + 0.42 * second, third + 0.36 * second
 

@@ -1,4 +1,4 @@
-"""The theorems of Fernandes et al. (2022), checked on the spaces of its tables, and corrected where needed."""
+"""Check the theorems of Fernandes et al. (2022) on kernels and on optimality for every prior, and correct misprints."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -29,7 +29,7 @@ FEW = (counts(2), counts(3), discrete(3), hamming(2))
 
 
 def characterisation() -> Iterator[Comparison]:
-    """Yield comparisons for Theorem 3, the properties of kernels, and the two kernels with names."""
+    """Check Theorem 3, Properties 1 to 3 of kernels, and that geometric and randomised response are kernels."""
     yield _theorem_3()
     yield from _properties()
     lines = [(n, a) for n in range(1, 7) for a in ALPHAS]
@@ -49,7 +49,7 @@ def characterisation() -> Iterator[Comparison]:
 
 
 def optimality(long: bool) -> Iterator[Comparison]:
-    """Yield comparisons for optimality for every prior: sections IV and VI."""
+    """Check which mechanisms are optimal for every prior (sections IV and VI); ``long`` includes larger spaces."""
     yield from _existence()
     yield from _impossibility(long)
     yield _lifting()
@@ -80,7 +80,7 @@ def _theorem_3() -> Comparison:
 
 
 def _members(space: Space) -> list[Channel]:
-    """Return channels that are no vertex mechanisms: one that reveals nothing, and its mixture with a kernel."""
+    """Return three private channels: one that reveals nothing, a kernel, and a channel that need not be a kernel."""
     nothing = Channel(np.full((space.size, 2), F(1, 2), dtype=object))
     kernel = kernels(PrivacyType(space, alpha="2/3"))[0]
     blend = np.array([[F(2, 3), F(1, 3)], [F(1, 4), F(3, 4)]], dtype=object)
@@ -89,7 +89,7 @@ def _members(space: Space) -> list[Channel]:
 
 
 def _properties() -> Iterator[Comparison]:
-    apart, unrelated, pairs, mixtures = 0, 0, 0, 0
+    not_within, unrelated, pairs, mixtures = 0, 0, 0, 0
     for space in FEW:
         ptype = PrivacyType(space, alpha=HALF)
         listed = kernels(ptype)
@@ -99,15 +99,15 @@ def _properties() -> Iterator[Comparison]:
         mixtures += is_vertex_mechanism(ptype, mixture) and decompose(ptype, mixture).verify(mixture)
         for first, second in permutations(range(len(listed)), 2):
             pairs += 1
-            apart += not sets[first] < sets[second]
+            not_within += not sets[first] < sets[second]
             unrelated += not _refines(channels[first], channels[second])
-    yield counted("Property 1", "no kernel lies within another", apart, pairs)
+    yield counted("Property 1", "no kernel lies within another", not_within, pairs)
     yield counted("Property 2", "vertex mechanisms are sums of kernels", mixtures, len(FEW))
     yield counted("Property 3", "no kernel refines another", unrelated, pairs)
 
 
 def _refines(finer: list[list[Fraction]], coarser: list[list[Fraction]]) -> bool:
-    """Return whether two = one P for a channel P; the columns of one are independent, so P is unique."""
+    """Return whether coarser = finer P for a channel P; P is unique as the columns of ``finer`` are independent."""
     solutions = [solve_columns(finer, column) for column in coarser]
     return all(x is not None and min(x) >= 0 for x in solutions)
 
@@ -191,25 +191,25 @@ def _impossibility(long: bool) -> Iterator[Comparison]:
 
 
 def _lifting() -> Comparison:
-    """Compare Theorem 6(5): a mechanism optimal for the lifted loss, but not among the mechanisms on the subspace."""
+    """Show that Theorem 6(5) fails in one direction: a mechanism optimal for a lifted loss, but not on the subspace."""
     geometric = geometric_channel(3, alpha=HALF)
     guess = [[0, 1], [1, 0]]
     lifted = universality(PrivacyType(counts(2), alpha=HALF), lifted_loss(guess, (0, 2), 3), geometric)
     ends = PrivacyType(Space([[0, 2], [2, 0]]), alpha=HALF)
-    alone = universality(ends, guess, geometric.restrict([0, 2]))
+    on_subspace = universality(ends, guess, geometric.restrict([0, 2]))
     return corrected(
         "Theorem 6(5)",
         "optimal on X if and only if lifted",
         "if and only if",
         "only if: the converse fails for {0, 2} on the line of 3",
-        "only if: the converse fails for {0, 2} on the line of 3" if lifted and not alone else "both ways",
+        "only if: the converse fails for {0, 2} on the line of 3" if lifted and not on_subspace else "both ways",
         "mechanisms on X need not extend to all secrets; the paper uses the true direction only",
     )
 
 
 def _section_6_b() -> Iterator[Comparison]:
-    """Yield comparisons for K_A and K_B, which distinguish one secret from the others."""
-    three = _one_apart(3)
+    """Check the mechanisms K_A and K_B of section VI-B, which each distinguish one secret from all others."""
+    three = _one_secret_channel(3)
     printed = "1/4 2/5\n1/4 2/5\n1/2 1/5\n4/9 5/9"
     yield equal("Section VI-B", "the hyper of K_A, n = 3", printed, hyper_text(three))
     yield corrected(
@@ -217,20 +217,20 @@ def _section_6_b() -> Iterator[Comparison]:
         "the hyper of K_A, n = 5",
         "1/4 2/5, 1/2 1/5; 4/9 5/9",
         "1/6 2/9, 1/3 1/9; 2/5 3/5",
-        _short(hyper_text(_one_apart(5))),
+        _short(hyper_text(_one_secret_channel(5))),
         "the printed columns sum to 1 for n = 3 only",
     )
     ptype = PrivacyType(discrete(4), alpha=HALF)
     loss = lifted_loss([[1, 0], [0, 1]], (0, 3), 4)
-    parts = [_one_apart(4), _one_apart(4, lone=0)]
+    parts = [_one_secret_channel(4), _one_secret_channel(4, distinguished=0)]
     both = Channel(np.concatenate([part.matrix / 2 for part in parts], axis=1))
     served = [bool(universality(ptype, loss, channel)) for channel in (*parts, both)]
     yield claim("Section VI-B", "K_A, K_B and their sum are optimal for l_e", all(served))
 
 
-def _one_apart(n: int, lone: int | None = None) -> Channel:
-    """Return the channel that distinguishes secret ``lone`` (the last) from others, as much as alpha = 1/2 allows."""
-    x = n - 1 if lone is None else lone
+def _one_secret_channel(n: int, distinguished: int | None = None) -> Channel:
+    """Return the alpha = 1/2 private channel that best distinguishes one secret (None: the last) from all others."""
+    x = n - 1 if distinguished is None else distinguished
     rows = [[F(2, 3), F(1, 3)] if s == x else [F(1, 3), F(2, 3)] for s in range(n)]
     return Channel(np.array(rows, dtype=object))
 

@@ -1,4 +1,4 @@
-"""Geng and Viswanath (2012): all comparisons; here Theorems 4, 6, 8, 11 and 12, Corollaries 5 and 7, Figure 2."""
+"""Compare Geng and Viswanath (2012) with computed values: Theorems 4, 6, 8, 11, 12, Corollaries 5, 7, Figure 2."""
 
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -20,7 +20,7 @@ DIGITS = 11
 
 
 def geng() -> Iterator[Comparison]:
-    """Yield all comparisons in the order of the paper."""
+    """Yield all comparisons with Geng and Viswanath (2012), in the order of the paper."""
     yield from hypotheses()
     yield from densities()
     yield from figure_2()
@@ -37,7 +37,7 @@ def geng() -> Iterator[Comparison]:
 
 
 def figure_2() -> Iterator[Comparison]:
-    """Yield comparisons of the Laplace cost over the optimal cost at epsilon = 10."""
+    """Check Figure 2 at epsilon = 10: the cost of Laplace noise divided by the least cost."""
     amplitude, power = (gain(Staircase(10, cost=cost)) for cost in (costs.absolute, costs.squared))
     yield equal(
         "Figure 2",
@@ -52,7 +52,7 @@ def figure_2() -> Iterator[Comparison]:
 
 
 def theorem_4() -> Iterator[Comparison]:
-    """Yield comparisons of the least E|X|."""
+    """Check Theorem 4: the least E|X| of private noise X, and gamma (where its staircase steps down)."""
     yield _formula("Theorem 4", "gamma", "1/(1 + e^(eps/2))", optimal_gamma, lambda e: 1 / (1 + exp(e / 2)))
     yield _formula(
         "Theorem 4",
@@ -64,7 +64,7 @@ def theorem_4() -> Iterator[Comparison]:
 
 
 def corollary_5() -> Iterator[Comparison]:
-    """Yield comparisons of Laplace noise with the least E|X|."""
+    """Check Corollary 5: how the least E|X| compares with Laplace noise for small epsilon, and its limit for large."""
     e = 0.25
     left = 1 / e - Staircase(e).expected_cost(costs.absolute)
     yield equal(
@@ -79,7 +79,7 @@ def corollary_5() -> Iterator[Comparison]:
 
 
 def theorem_6() -> Iterator[Comparison]:
-    """Yield comparisons of the least E X^2."""
+    """Check Theorem 6: the least E X^2 of private noise X, and gamma (where its staircase steps down)."""
 
     def printed(e: float) -> float:
         b = exp(-e)
@@ -107,7 +107,7 @@ def theorem_6() -> Iterator[Comparison]:
 
 
 def corollary_7() -> Iterator[Comparison]:
-    """Yield comparisons of Laplace noise with the least E X^2."""
+    """Check Corollary 7: how the least E X^2 compares with Laplace noise for small epsilon, and its limit for large."""
     e = 0.25
     left = 2 / e**2 - Staircase(e, cost=costs.squared).expected_cost(costs.squared)
     yield equal(
@@ -122,7 +122,7 @@ def corollary_7() -> Iterator[Comparison]:
 
 
 def theorem_8() -> Iterator[Comparison]:
-    """Yield comparisons of the limit of the optimal gamma for every moment."""
+    """Check Theorem 8 for costs |x|^m, m = 1 to 4: the limits of the optimal gamma for small and large epsilon."""
     moments = [costs.moment(m) for m in (1, 2, 3, 4)]
     small = [rounded(optimal_gamma("1e-6", cost=cost), 5) for cost in moments]
     large = [rounded(optimal_gamma(100, cost=cost), 1) for cost in moments]
@@ -135,7 +135,7 @@ def theorem_8() -> Iterator[Comparison]:
 
 
 def heuristic() -> Iterator[Comparison]:
-    """Compare gamma = e^(-eps)/2, which has a third of the mass near 0, and costs more than Laplace noise."""
+    """Check the heuristic gamma = e^(-eps)/2: a third of the mass lies near 0, and Laplace noise can cost less."""
     distribution = Staircase(20, gamma=heuristic_gamma(20))
     near = rounded(1 - 2 * distribution.ccdf(distribution.gamma), 6)
     yield equal("(65)", "P(|X| <= gamma D) at eps = 20", "0.333333", near, shown=("tends to 1/3", near))
@@ -162,7 +162,7 @@ def heuristic() -> Iterator[Comparison]:
 
 
 def discrete_rows() -> Iterator[Comparison]:
-    """Compare noise on the integers: the geometric mechanism for sensitivity 1, else the best of the steps 1 to D."""
+    """Check Theorems 11 and 12: the best integer noise is geometric for sensitivity 1, else a discrete staircase."""
     same = all(
         DiscreteStaircase(e, 1).pmf(k) == Geometric(e).pmf(k) and optimal_noise(e, 1) == Geometric(e)
         for e, k in product(("1/2", "1", "4"), (0, 1, 7))
@@ -210,7 +210,7 @@ def _formula(
     formula: Callable[[float], float],
     digits: int = DIGITS,
 ) -> Comparison:
-    """Compare a printed formula with the library at every level, to ``digits`` digits."""
+    """Compare ``formula(epsilon)`` of the paper with ``computed(epsilon)``, to ``digits`` digits at all LEVELS."""
     right = sum(rounded(computed(e), digits) == rounded(formula(e), digits) for e in LEVELS)
     shown = f"the same to {digits} digits at {right} of {len(LEVELS)} levels"
     return equal(place, what, len(LEVELS), right, shown=(printed, shown))

@@ -1,8 +1,8 @@
-"""The least cost of smaller and smaller classes of noise distributions, by exact linear programs (Lemmas 17 to 31).
+"""Compute the least cost in classes of noise distributions by exact linear programs (Geng, Lemmas 17 to 31).
 
-An even distribution is given by its values v_0, v_1, ..., v_(n-1) right of 0; beyond them the last D values repeat,
-multiplied by alpha each time. On the integers v_k is the probability of k and of -k; on the reals it is the density on
-the cells k and -k-1, D of which make up the sensitivity.
+An even distribution is given by its values v_0, v_1, ..., v_(n-1) right of 0; after these, the last D values repeat
+without end, multiplied by alpha at each repetition. On the integers v_k is the probability of k and of -k. On the reals
+v_k is the density on the cells k and -k-1; D cells make up the sensitivity.
 """
 
 from collections.abc import Iterator
@@ -28,11 +28,11 @@ def least_in_class(
     within: DistributionClass,
     numbers: Literal["integers", "reals"],
 ) -> Fraction:
-    """Return the least expected cost, |x| or x^2, of a class of distributions; on the reals in units of cells."""
-    # within: all even distributions; the decreasing ones; of these, those with v_(k+D) = alpha v_k; of these, those
-    # with v_(D-1) = alpha v_0.
+    """Return the least expected |x| or x^2 of a private distribution in a class; on the reals the unit is a cell."""
+    # Each class contains the next: "even" all even distributions, "falling" those that decrease from 0, "decaying"
+    # those with v_(k+D) = alpha v_k, "ending" those with v_(D-1) = alpha v_0.
     n = D if within in ("decaying", "ending") else PERIODS * D
-    masses, costs = zip(*(_of_place(k, n, D, cost, alpha, numbers) for k in range(n)), strict=True)
+    masses, costs = zip(*(_mass_and_cost(k, n, D, cost, alpha, numbers) for k in range(n)), strict=True)
     rows: list[Row] = [(dict(enumerate(masses)), F(1), F(1)), *_private(n, D, alpha)]
     if within != "even":
         rows += [({k: F(1), k + 1: F(-1)}, F(0), inf) for k in range(n - 1)]
@@ -50,7 +50,7 @@ def least_in_class(
 
 
 def cost_of_cells(k: int, D: int, cost: Moment, alpha: Fraction, numbers: str) -> Fraction:
-    """Return sum_j alpha^j times the cost at k + j D: at the integer, or the mean over the cell that starts there."""
+    """Return sum_j alpha^j c(k + j D), where c(i) is the cost at integer i, or its mean over the cell [i, i + 1)."""
 
     def sum_of(order: int) -> Fraction:
         return Fraction(discounted(moment(order), k, D, alpha)) if order else 1 / (1 - alpha)
@@ -60,18 +60,18 @@ def cost_of_cells(k: int, D: int, cost: Moment, alpha: Fraction, numbers: str) -
     return sum_of(1) + sum_of(0) / 2 if cost == absolute else sum_of(2) + sum_of(1) + sum_of(0) / 3
 
 
-def _of_place(k: int, n: int, D: int, cost: Moment, alpha: Fraction, numbers: str) -> tuple[Fraction, Fraction]:
-    """Return the mass and the cost of a unit of v_k, with all its repetitions."""
+def _mass_and_cost(k: int, n: int, D: int, cost: Moment, alpha: Fraction, numbers: str) -> tuple[Fraction, Fraction]:
+    """Return by how much the total mass and the expected cost grow if v_k and all its repetitions grow by 1."""
     at_zero = numbers == "integers" and k == 0
     both = F(1) if at_zero else F(2)
-    alone = cost_of_cells(k, D, cost, F(0), numbers) if alpha else F(0)
+    unrepeated = cost_of_cells(k, D, cost, F(0), numbers) if alpha else F(0)
     if k < n - D:
-        return both, both * alone
-    return both + 2 * alpha / (1 - alpha), both * alone + 2 * alpha * cost_of_cells(k + D, D, cost, alpha, numbers)
+        return both, both * unrepeated
+    return both + 2 * alpha / (1 - alpha), both * unrepeated + 2 * alpha * cost_of_cells(k + D, D, cost, alpha, numbers)
 
 
 def _private(n: int, D: int, alpha: Fraction) -> Iterator[Row]:
-    """Yield v_k >= alpha v_l for |k - l| <= D, where values beyond n repeat the D values before."""
+    """Yield the privacy constraints v_k >= alpha v_l for |k - l| <= D; values from v_n on repeat the last D values."""
 
     def at(k: int) -> tuple[int, Fraction]:
         return (k, F(1)) if k < n else (k - D, alpha)

@@ -1,4 +1,4 @@
-"""Geng and Viswanath (2012): Figures 1, 3, 4 and 5, Algorithm 1, tests of hypotheses, Corollary 9 and Theorem 13."""
+"""Check Geng and Viswanath (2012): Figures 1, 3, 4, 5, Algorithm 1, hypothesis tests, Corollary 9, Theorem 13."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -26,7 +26,7 @@ GAMMAS = (0.25, 0.5, 0.8)
 
 
 def densities() -> Iterator[Comparison]:
-    """Yield comparisons for Figures 1, 3 and 5, the densities (25), (26), (79) and (80), Algorithm 1 and Figure 4."""
+    """Check the staircase densities in Figures 1, 3 and 5, Algorithm 1 that samples them, and gamma in Figure 4."""
     cases = list(product(LEVELS, GAMMAS, np.linspace(-4.3, 4.3, 44).tolist()))
     right = sum(rounded(Staircase(e, gamma=g).pdf(x), 11) == rounded(printed_density(e, g, x), 11) for e, g, x in cases)
     yield _of("Figure 3", "the density, step by step", "(25) with (26)", right, len(cases))
@@ -50,7 +50,7 @@ def densities() -> Iterator[Comparison]:
 
 
 def printed_density(e: float, g: float, x: float) -> float:
-    """Return (25) with the normalising constant (26), for D = 1."""
+    """Return the staircase density (25) at x with normalising constant (26), for epsilon e, gamma g, and D = 1."""
     b = exp(-e)
     a = (1 - b) / (2 * (g + b * (1 - g)))
     k, within = divmod(abs(x), 1.0)
@@ -58,21 +58,21 @@ def printed_density(e: float, g: float, x: float) -> float:
 
 
 def printed_mass(a: Fraction, D: int, r: int, x: int) -> Fraction:
-    """Return (79) with the normalising constant (80)."""
+    """Return the probability (79) of x under the discrete staircase with step r, with the normalising constant (80)."""
     top = (1 - a) / (2 * r + 2 * a * (D - r) - (1 - a))
     k, within = divmod(abs(x), D)
     return top * a ** (k + (within >= r))
 
 
 def _crossings(e: float) -> int:
-    """Return how often the staircase for |x| crosses the Laplace density of the same level, right of 0, up to 6 D."""
+    """Return how often the density of the staircase crosses the Laplace density at epsilon e, between 0 and 6 D."""
     x = np.linspace(0.0005, 6, 12_000)
     above = Staircase(e).pdf(x) > Laplace(e, 1).pdf(x)
     return int((above[1:] != above[:-1]).sum())
 
 
 def _algorithm_1() -> Iterator[Comparison]:
-    """Compare (41): a sign, a geometric number of periods, a coin for the step, and a uniform position on it."""
+    """Check that Algorithm 1 samples the staircase, from a sign S, a number of periods G, a coin B and a uniform U."""
     cases = [(e, g, x) for e, g, x in product(LEVELS, GAMMAS, np.linspace(-3.7, 3.7, 25).tolist())]
     right = sum(abs(float(Staircase(e, gamma=g).cdf(x)) - _mixture_cdf(e, g, x)) < 1e-13 for e, g, x in cases)
     yield _of(
@@ -86,7 +86,7 @@ def _algorithm_1() -> Iterator[Comparison]:
 
 
 def _mixture_cdf(e: float, g: float, x: float) -> float:
-    """Return P(X <= x) from the four variables of Algorithm 1, summed over the number of periods."""
+    """Return P(X <= x) for the result X of Algorithm 1, as a sum over the number of periods."""
     b = exp(-e)
     first = g / (g + (1 - g) * b)
     below = 0.0
@@ -112,7 +112,7 @@ def _figure_4() -> Comparison:
 
 
 def hypotheses() -> Iterator[Comparison]:
-    """Yield comparisons for (10), (11) and (15): the errors of a test at a level."""
+    """Check (10), (11) and (15), the least errors of hypothesis tests between two answers with noise."""
     points = [k / 40 for k in range(41)]
     cases = [(e, p, float(tradeoff(Laplace(e, 1), p))) for e, p in product((0.5, 1.0, 3.0), points)]
     right = sum(abs(missed - _laplace_errors(e, p)) < 1e-12 for e, p, missed in cases)
@@ -130,7 +130,7 @@ def _laplace_errors(e: float, p: float) -> float:
 
 
 def corollary_9() -> Iterator[Comparison]:
-    """Yield comparisons for sums of moments, for which gamma also tends to 1/2 and to 0."""
+    """Check Corollary 9: for costs that are sums of moments, too, the optimal gamma tends to 1/2 and to 0."""
     mixed = {"|x| + x^2": _sum_of(1, 1, 0), "x^2 + 3 x^4": _sum_of(0, 1, 3), "|x| + x^4/10": _sum_of(1, 0, 0.1)}
     small = [rounded(optimal_gamma("1/10000", cost=cost), 3) for cost in mixed.values()]
     large = [optimal_gamma(60, cost=cost) for cost in mixed.values()]
@@ -153,7 +153,7 @@ def _sum_of(weight_1: float, weight_2: float, weight_4: float) -> costs.Cost:
 
 
 def theorem_13() -> Iterator[Comparison]:
-    """Compare staircases on any range: equal sums of weights satisfy the level, other sums may double epsilon."""
+    """Check Theorem 13 on staircases with any outcomes: unequal sums of weights may double epsilon, equal do not."""
     cost = [[0, 1, 1], [1, 0, 0]]
     a = F(1, 2)
     weights = [[a**c for c in row] for row in cost]

@@ -1,10 +1,10 @@
-"""Geng and Viswanath (2012), the appendices: the constructions of Lemmas 14 to 31 and Theorems 2, 3 and 10.
+"""Check the appendices of Geng and Viswanath (2012): the constructions of Lemmas 14 to 31 and Theorems 2, 3 and 10.
 
-Each lemma says that a distribution can be replaced by a simpler one that satisfies the level and costs no more. The
-construction is carried out in rationals for distributions that are not simple: mixtures of shifted staircases, which
-satisfy the level because shifts and mixtures do (Lemmas 14 and 15). On the reals the distributions are constant on the
-cells [k D/i, (k+1) D/i), as in step 3 of the proof: the sequence of densities a_0, a_1, ... right of 0, in units of a
-cell, with i cells in D.
+Each lemma says that a noise distribution can be replaced by a simpler one that satisfies the level and costs no more.
+This module carries out the replacement in rational arithmetic, starting from mixtures of shifted staircases: shifts and
+mixtures satisfy the level (Lemmas 14 and 15), and are not simple. As in step 3 of the proof, a density on the reals is
+constant on the cells [k D/i, (k+1) D/i), of which i make up the sensitivity D. It is given by its values a_0, a_1, ...
+right of 0, with the cell as the unit of length.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,11 +24,11 @@ F = Fraction
 ALPHA = F(1, 2)
 KINDS = (costs.absolute, costs.squared)
 Densities = tuple[Fraction, ...]
-"""The densities of one period; each further period is alpha times the one before."""
+"""The values of a density on the cells of its first period, from 0 to D; each later period is alpha times the last."""
 
 
 def appendices() -> Iterator[Comparison]:
-    """Yield all comparisons of the appendices in the order of the paper."""
+    """Yield all comparisons with the appendices of Geng and Viswanath, in the order of the paper."""
     yield from independence()
     yield from symmetry_and_atoms()
     yield from cells()
@@ -37,7 +37,7 @@ def appendices() -> Iterator[Comparison]:
 
 
 def crooked(D: int) -> list[PeriodicNoise]:
-    """Return distributions that are neither even nor monotone: mixtures of two shifted staircases."""
+    """Return noise distributions that are neither even nor monotone: mixtures of two shifted staircases."""
     noises = []
     for (r, s), by in product(((1, D), (D, 1), (1, 1)), (1, D, 2 * D + 1)):
         first, second = (DiscreteStaircase(alpha=ALPHA, sensitivity=D, step=step) for step in (r, s))
@@ -47,30 +47,33 @@ def crooked(D: int) -> list[PeriodicNoise]:
     return noises
 
 
-def keeps(noise: PeriodicNoise, D: int) -> bool:
-    """Return whether likelihood ratios stay above alpha for shifts up to D."""
+def is_private(noise: PeriodicNoise, D: int) -> bool:
+    """Return whether the noise is private for sensitivity D: likelihood ratios of shifts up to D are at least alpha."""
     return noise.worst_ratio(D) >= ALPHA
 
 
 def independence() -> Iterator[Comparison]:
-    """Yield comparisons for Lemmas 14 and 15 and their consequence: noise need not depend on the answer."""
-    for place, numbers, lemmas in (("Theorem 2", "reals", True), ("Theorem 10", "integers", False)):
+    """Check Lemmas 14 and 15, and Theorems 2 and 10, which follow: noise need not depend on the answer."""
+    for theorem, numbers, lemmas in (("Theorem 2", "reals", True), ("Theorem 10", "integers", False)):
         families = [_family(D, numbers) for D in (1, 2, 3)]
         if lemmas:
             moved = [(n, D, translated(n, by)) for n, D in families for by in (1, 2)]
             right = sum(
-                keeps(after, D) and all(after.worst_cost(c) == n.worst_cost(c) for c in KINDS) for n, D, after in moved
+                is_private(after, D) and all(after.worst_cost(c) == n.worst_cost(c) for c in KINDS)
+                for n, D, after in moved
             )
             yield counted("Lemma 14", "shifted by the answer: level and cost stay", right, len(moved))
             mixtures = [(n, D, mixed([n, translated(n, 1)], ["1/3", "2/3"])) for n, D in families]
-            right = sum(keeps(m, D) and all(m.worst_cost(c) <= n.worst_cost(c) for c in KINDS) for n, D, m in mixtures)
+            right = sum(
+                is_private(m, D) and all(m.worst_cost(c) <= n.worst_cost(c) for c in KINDS) for n, D, m in mixtures
+            )
             yield counted("Lemma 15", "a mixture keeps the level and costs no more", right, len(mixtures))
-        alone = [(n, averaged_translates(n, D, alpha=ALPHA), D) for n, D in families]
+        averages = [(n, averaged_translates(n, D, alpha=ALPHA), D) for n, D in families]
         right = sum(
             a.is_independent and not n.is_independent and all(a.worst_cost(c) <= n.worst_cost(c) for c in KINDS)
-            for n, a, _ in alone
+            for n, a, _ in averages
         )
-        yield counted(place, f"noise that depends on the answer made independent ({numbers})", right, len(alone))
+        yield counted(theorem, f"noise that depends on the answer made independent ({numbers})", right, len(averages))
     programs = [least_noise(cost, 2, alpha=ALPHA, outputs=T, window=4).cost for cost in KINDS for T in (1, 2)]
     same = programs[0] == programs[1] and programs[2] == programs[3]
     yield extended(
@@ -83,8 +86,8 @@ def independence() -> Iterator[Comparison]:
 
 
 def _family(D: int, numbers: Any) -> tuple[PeriodicNoise, int]:
-    """Return private noise that depends on the answer: a wide enough staircase, centred at t mod 3 for answer t."""
-    unit = D + 2 + (numbers == "reals")  # largest distance of two releases
+    """Return D and private noise that depends on the answer: a staircase that for answer t is centred at t mod 3."""
+    unit = D + 2 + (numbers == "reals")  # largest distance of the centres for two answers at most D apart
     distribution = DiscreteStaircase(alpha=ALPHA, sensitivity=unit, step=1)
     reach = 4 * unit
     rows = [[distribution.pmf(x - t) for x in range(-reach, reach + 1)] for t in (0, 1, 2)]
@@ -92,7 +95,7 @@ def _family(D: int, numbers: Any) -> tuple[PeriodicNoise, int]:
 
 
 def symmetry_and_atoms() -> Iterator[Comparison]:
-    """Yield comparisons for Lemmas 16 to 18: symmetric distributions suffice, without atoms, and without gaps."""
+    """Check Lemmas 16 to 18: symmetric distributions suffice; private noise on the reals has no atoms and no gaps."""
     distributions = [(n, D) for D in (1, 2, 3) for n in crooked(D)]
     right = sum(_is_improved(n, evened(n), D) for n, D in distributions)
     yield counted("Lemma 16", "the mean of a distribution and its mirror image", right, len(distributions))
@@ -125,7 +128,7 @@ def evened(noise: PeriodicNoise) -> PeriodicNoise:
 
 
 def _is_improved(before: PeriodicNoise, after: PeriodicNoise, D: int) -> bool:
-    return keeps(after, D) and all(after.worst_cost(cost) <= before.worst_cost(cost) for cost in KINDS)
+    return is_private(after, D) and all(after.worst_cost(cost) <= before.worst_cost(cost) for cost in KINDS)
 
 
 def _settings() -> list[tuple[int, costs.Moment]]:
@@ -133,9 +136,9 @@ def _settings() -> list[tuple[int, costs.Moment]]:
 
 
 def cells() -> Iterator[Comparison]:
-    """Compare Lemmas 19 to 22: distributions constant on cells approximate all, and may decrease from 0."""
+    """Check Lemmas 19 to 21: densities constant on cells approximate all, and may be sorted to decrease from 0."""
     distributions = [(D, m, n) for D, m in ((2, 2), (2, 3), (3, 2)) for n in crooked(D * m)]
-    right = sum(keeps(averaged_over_cells(n, D, m), D) for D, m, n in distributions)
+    right = sum(is_private(averaged_over_cells(n, D, m), D) for D, m, n in distributions)
     yield counted("Lemma 19", "the mean over each cell keeps the level", right, len(distributions))
     best = Staircase(1).expected_cost(costs.absolute)
     above = [min(_gamma_cost(j, i) for j in range(1, i + 1)) / best - 1 for i in (3, 9, 81)]
@@ -148,12 +151,12 @@ def cells() -> Iterator[Comparison]:
         shown=("tends to 0", f"{', '.join(rounded(x, 2) for x in above)} for i = 3, 9, 81"),
     )
     sequences = [(D, _right_side(evened(n), 12 * D)) for D in (1, 2, 3, 4) for n in crooked(D)]
-    good = sum(_falls_no_dearer(sequence, D) for D, sequence in sequences)
+    good = sum(_may_be_sorted(sequence, D) for D, sequence in sequences)
     yield counted("Lemma 21", "densities sorted: level kept, cost no larger", good, len(sequences))
 
 
 def averaged_over_cells(noise: PeriodicNoise, D: int, m: int) -> PeriodicNoise:
-    """Return the distribution whose cell k has the mean mass of the fine cells k m .. k m + m - 1 of another."""
+    """Return the distribution whose cell k has the total mass of the noise on its m cells k m to k m + m - 1."""
     reach = 8 * D
     fine = noise.window(-reach * m, (reach + 1) * m - 1)[0]
     pmf = [sum(fine[k * m : (k + 1) * m], F(0)) for k in range(2 * reach + 1)]
@@ -170,8 +173,8 @@ def _right_side(noise: PeriodicNoise, length: int) -> list[Fraction]:
     return [Fraction(p) for p in noise.window(0, length - 1)[0]]
 
 
-def _falls_no_dearer(densities: list[Fraction], D: int) -> bool:
-    """Check that the densities in decreasing order satisfy the level, and cost no more for an increasing cost."""
+def _may_be_sorted(densities: list[Fraction], D: int) -> bool:
+    """Return whether the densities, sorted to decrease, satisfy the level and cost no more in |x| and x^2."""
     after = sorted(densities, reverse=True)
     private = all(ALPHA * after[k] <= after[k + D] for k in range(len(after) // 2))
     paid = [
@@ -181,7 +184,7 @@ def _falls_no_dearer(densities: list[Fraction], D: int) -> bool:
 
 
 def decay_and_steps() -> Iterator[Comparison]:
-    """Compare Lemmas 22 to 27: a density that falls by alpha each period, with one step in each period."""
+    """Check Lemmas 22 to 27 and Theorem 3: it suffices to step down once in each period, by the factor alpha in all."""
     settings = list(product((2, 3, 4, 6), KINDS))
     steps: tuple[tuple[str, str, tuple[DistributionClass, DistributionClass | Literal["stepped"]]], ...] = (
         ("Lemma 22", "least cost of falling densities, and of all even ones", ("even", "falling")),
@@ -189,9 +192,9 @@ def decay_and_steps() -> Iterator[Comparison]:
         ("Lemma 25", "and of those whose first period ends at alpha a_0", ("decaying", "ending")),
         ("Lemma 27", "and of those with one step in a period", ("ending", "stepped")),
     )
-    for place, what, names in steps:
+    for lemma, what, names in steps:
         least = [[_least_density(i, cost, name) for name in names] for i, cost in settings]
-        yield counted(place, what, sum(lower == upper for lower, upper in least), len(settings))
+        yield counted(lemma, what, sum(lower == upper for lower, upper in least), len(settings))
     periods = _falling_periods()
     right = sum(_is_cheaper(stretched(a), a) for a in periods)
     yield counted("Lemma 24", "a_0 raised and a_(i-1) lowered until their ratio is alpha", right, len(periods))
@@ -211,19 +214,19 @@ def decay_and_steps() -> Iterator[Comparison]:
 
 
 def _falling_periods() -> list[Densities]:
-    """Return first periods that decrease from 1 to at least alpha."""
+    """Return examples of densities on a first period that decrease from 1 to at least alpha."""
     return [
         tuple(1 - F(shape * k + k * k % 3, 12 * i) for k in range(i)) for i in (2, 3, 4, 6) for shape in (1, 2, 3)
     ] + [(F(1), F(3, 4), F(3, 4), F(2, 3), F(3, 5))]
 
 
 def weights(i: int, cost: costs.Moment) -> list[Fraction]:
-    """Return the cost of density 1 on cell k of the first period with all its repetitions, in cells to the power."""
+    """Return the costs of density 1 on each of i cells of the first period, including its repetitions in later ones."""
     return [cost_of_cells(k, i, cost, ALPHA, "reals") for k in range(i)]
 
 
 def cost_of(period: Sequence[Fraction], cost: costs.Moment) -> Fraction:
-    """Return the expected cost of the distribution with this first period, normalised."""
+    """Return the expected cost of the distribution that the densities of its first period define, normalised to 1."""
     paid = sum((w * a for w, a in zip(weights(len(period), cost), period, strict=True)), F(0))
     return paid * (1 - ALPHA) / sum(period, F(0))
 
@@ -234,7 +237,7 @@ def _is_cheaper(after: Densities, before: Densities) -> bool:
 
 
 def stretched(period: Densities) -> Densities:
-    """Apply Lemma 24: raise a_0, lower the last density, scale the others with a_0, until the last is alpha a_0."""
+    """Apply Lemma 24: scale up all densities except the last, which is lowered until it is alpha a_0."""
     *head, last = period
     total = sum(period, F(0))
     grown = total / (sum(head, F(0)) + ALPHA * head[0])
@@ -242,7 +245,7 @@ def stretched(period: Densities) -> Densities:
 
 
 def one_step(period: Densities) -> Densities:
-    """Apply Lemma 26: move mass from the last density above alpha a_0 to the first below a_0, until one is between."""
+    """Apply Lemma 26: move mass inwards until at most one density lies strictly between alpha a_0 and a_0."""
     densities, top, floor = list(period), period[0], ALPHA * period[0]
     while True:
         below = [k for k, a in enumerate(densities) if a < top]
@@ -255,7 +258,7 @@ def one_step(period: Densities) -> Densities:
 
 
 def _least_density(i: int, cost: costs.Moment, within: DistributionClass | Literal["stepped"]) -> Fraction:
-    """Return the least cost of a class of densities on cells."""
+    """Return the least expected cost in a class of densities on i cells per period; the unit of length is a cell."""
     if within == "stepped":
         return Fraction(_best_step(i, cost) * i ** int(cost.order))
     return least_in_class(i, cost, ALPHA, within, "reals")
@@ -266,7 +269,7 @@ def _least_of(D: int, cost: costs.Moment, within: DistributionClass) -> Fraction
 
 
 def _best_step(i: int, cost: costs.Moment) -> Fraction:
-    """Return the least cost of a staircase with r of i cells high, in units of D."""
+    """Return the least expected cost of a staircase whose step ends after r of i cells, over all r, in units of D."""
     paid, power = weights(i, cost), int(cost.order)
     running, rest, best = F(0), sum(paid, F(0)), None
     for r in range(1, i + 1):
@@ -278,9 +281,9 @@ def _best_step(i: int, cost: costs.Moment) -> Fraction:
 
 
 def on_the_integers() -> Iterator[Comparison]:
-    """Yield comparisons for Lemmas 28 to 31 and Theorem 12: the same on the integers."""
+    """Check Lemmas 28 to 31, which reduce noise on the integers to staircases as Lemmas 16 to 27 do on the reals."""
     distributions = [(n, D) for D in (1, 2, 3) for n in crooked(D)]
-    right = sum(_sorted_outwards(n, D) for n, D in distributions)
+    right = sum(_may_be_sorted_outwards(n, D) for n, D in distributions)
     yield counted("Lemma 28", "probabilities sorted outwards: level kept, cost no larger", right, len(distributions))
     settings = _settings()
     right = sum(_is_improved(n, evened(n), D) for n, D in distributions)
@@ -295,12 +298,12 @@ def on_the_integers() -> Iterator[Comparison]:
     yield counted("Lemma 31", "and of those with one step in a period", right, len(settings))
 
 
-def _sorted_outwards(noise: PeriodicNoise, D: int) -> bool:
-    """Check Lemma 28: p(0) >= p(1) >= p(-1) >= p(2) ..., in a wide window."""
+def _may_be_sorted_outwards(noise: PeriodicNoise, D: int) -> bool:
+    """Return whether p, sorted so that p(0) >= p(1) >= p(-1) >= ..., is private and costs no more, in a wide window."""
     reach = 24 * D
     before = list(noise.window(-reach, reach)[0])
-    order = sorted(range(-reach, reach + 1), key=lambda x: (abs(x), x < 0))
-    after = dict(zip(order, sorted(before, reverse=True), strict=True))
+    outwards = sorted(range(-reach, reach + 1), key=lambda x: (abs(x), x < 0))
+    after = dict(zip(outwards, sorted(before, reverse=True), strict=True))
     near = [(after[x], after[x + d]) for x in range(-reach // 2, reach // 2) for d in range(1, D + 1)]
     private = all(min(pair) >= ALPHA * max(pair) for pair in near)
     changes = [(p - after[x], abs(x)) for x, p in zip(range(-reach, reach + 1), before, strict=True)]

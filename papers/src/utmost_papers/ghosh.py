@@ -1,4 +1,4 @@
-"""Ghosh, Roughgarden and Sundararajan (2009): examples, Figures 2 to 5, section 6, and the theorem itself."""
+"""Compare Ghosh, Roughgarden and Sundararajan (2009) with computed values: examples, Figures 2 to 5, theorems."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -37,20 +37,20 @@ FIGURE_3 = """↓ Z ↑ ↑ ↑ ↑
 ↓ Z ↓ ↓ ↓ ↑"""
 SIGNS = {"down": "↓", "up": "↑", "slack": "S", "zero": "Z"}
 FIGURE_4 = {(1, 0, 0): "11/12 1/12", (0, 1, 0): "2/3 1/3", (1, 0, 1): "5/6 1/6", (0, 1, 1): "1/3 2/3"}
-# Figure 5 row by row: the columns l, m, n, o as (constant, factor of delta), over a common denominator.
+# Figure 5: for each database, a denominator, then (constant, factor of delta) for the outcomes l, m, n and o.
 FIGURE_5 = {
     (1, 0, 0): (12, ((8, -1), (1, -1), (3, 1), (0, 1))),
     (0, 1, 0): (12, ((8, -1), (1, -1), (0, 1), (3, 1))),
     (1, 0, 1): (6, ((2, -1), (1, -1), (3, 1), (0, 1))),
     (0, 1, 1): (6, ((2, -1), (1, -1), (0, 1), (3, 1))),
 }
-# A vertex that is no remap of G, and a consumer with a non-strict loss for whom the vertex is optimal.
+# A vertex that is no remap of the geometric mechanism G, and a loss (not strictly increasing) with that optimum.
 STRAY = (("0", "1/3", "2/3"), ("0", "2/3", "1/3"), ("0", "1/3", "2/3"))
 STRAY_LOSS = (("0", "3/4", "3/4"), ("1", "0", "1"), ("2", "1", "0"))
 
 
 def ghosh() -> Iterator[Comparison]:
-    """Yield all comparisons in the order of the paper."""
+    """Yield all comparisons with Ghosh et al. (2009), in the order of the paper."""
     yield example_2_1()
     yield from example_2_2()
     yield from figures_2_and_3()
@@ -64,7 +64,7 @@ def ghosh() -> Iterator[Comparison]:
 
 
 def example_2_1() -> Comparison:
-    """Compare the probabilities of the geometric mechanism, and its smallest level."""
+    """Check the probabilities of geometric noise, and that the least ratio of neighbouring probabilities is alpha."""
     cases = [(a, z) for a in ALPHAS for z in range(-9, 10)]
     distribution = {a: Geometric(alpha=a) for a in ALPHAS}
     right = sum(distribution[a].pmf(z) == (1 - a) / (1 + a) * a ** abs(z) for a, z in cases)
@@ -79,7 +79,7 @@ def example_2_1() -> Comparison:
 
 
 def example_2_2() -> Iterator[Comparison]:
-    """Yield comparisons for a prior with half its mass on 0 and half on n: the value of a remap."""
+    """Check how much a remap reduces the loss for a prior with half its mass on 0 and half on n."""
     cases = [(n, a, _two_ends(n)) for n, a in product((1, 3, 5, 9), ALPHAS)]
     noise = [face_value_of_noise(Geometric(alpha=a), consumer) for _, a, consumer in cases]
     yield _for_all(
@@ -103,7 +103,7 @@ def example_2_2() -> Iterator[Comparison]:
 
 
 def figures_2_and_3() -> Iterator[Comparison]:
-    """Yield comparisons for the consumer of the paper's worked example: the optimum and its constraint matrix."""
+    """Check the optimal mechanism of the consumer in the paper's worked example, and its constraint matrix."""
     consumer = Consumer([0.25, 0, 0.25, 0, 0.25, 0.25], losses.power("3/2"))
     ptype = PrivacyType(counts(5), alpha="1/2")
     optimum = optimal_mechanism(ptype, consumer)
@@ -131,7 +131,7 @@ def figures_2_and_3() -> Iterator[Comparison]:
 
 
 def theorem_3_1() -> Iterator[Comparison]:
-    """Yield comparisons of the remapped geometric mechanism with the linear program, exactly."""
+    """Check that the remapped geometric mechanism has the least loss of all, by exact linear programs."""
     kinds = (losses.absolute, losses.squared, losses.binary, losses.asymmetric(1, 3))
     beliefs = [lambda n: priors.uniform(n + 1), lambda n: priors.binomial(n, "1/3"), lambda n: _two_ends(n).prior]
     cases = [(n, a, Consumer(belief(n), loss)) for n, a, belief, loss in product((1, 2, 4), ALPHAS, beliefs, kinds)]
@@ -149,13 +149,13 @@ def theorem_3_1() -> Iterator[Comparison]:
 
 
 def lemmas() -> Iterator[Comparison]:
-    """Yield comparisons for a case in which Lemma 5.5 and footnote 4 fail: an optimal vertex that is no remap of G."""
+    """Show a case in which Lemma 5.5 and footnote 4 fail: an optimal vertex that no remap of geometric noise gives."""
     consumer = Consumer(priors.uniform(3), [list(row) for row in STRAY_LOSS])
     X = Channel([list(row) for row in STRAY])
     optimum = optimal_mechanism(PrivacyType(counts(2), alpha="1/2"), consumer).loss
     lost = face_value_loss(X, consumer)
-    place = derivation(X, "1/2").offence
-    says = f"optimal for one: {lost} of {optimum}; not derivable at {place}"
+    offence = derivation(X, "1/2").offence
+    says = f"optimal for one: {lost} of {optimum}; not derivable at {offence}"
     yield corrected(
         "Footnote 4",
         "vertices that are no remap of G",
@@ -176,7 +176,7 @@ def lemmas() -> Iterator[Comparison]:
 
 
 def section_6_1() -> Iterator[Comparison]:
-    """Yield comparisons for section 6.1: Laplace noise is not optimal, and which mechanism is uniquely optimal."""
+    """Check section 6.1: Laplace noise is not optimal, and only the geometric mechanism is optimal for every user."""
     user = Consumer(priors.uniform(2), losses.binary)
     alphas = (F(1, 4), F(1, 100), F(1, 10_000))
     geometric = [expected_loss(geometric_channel(2, alpha=a), user) for a in alphas]
@@ -213,7 +213,7 @@ def section_6_1() -> Iterator[Comparison]:
 
 
 def proposition_6_2() -> Iterator[Comparison]:
-    """Yield comparisons for Proposition 6.2: the whole database does not help for the worst prior over databases."""
+    """Check Proposition 6.2: for the worst prior over databases, data beyond the count do not reduce the loss."""
     agreeing, cases = (
         0,
         [(2, 3, losses.absolute), (2, 3, losses.binary), (3, 2, losses.squared), (3, 2, losses.absolute)],
@@ -232,7 +232,7 @@ def proposition_6_2() -> Iterator[Comparison]:
 
 
 def theorem_6_3() -> Iterator[Comparison]:
-    """Yield comparisons for Theorem 6.3: no single mechanism is optimal for two users with priors over databases."""
+    """Check Theorem 6.3: no single mechanism is optimal for two users whose priors are over databases."""
     tilt = F(1, 100)
     query, first_user, second_user = conflicting_users(tilt)
     ptype = PrivacyType(query.space, alpha="1/2")
@@ -270,7 +270,7 @@ def _figure_4(name: str, X: Channel, query: CountQuery, exchanged: bool) -> Comp
 
 
 def _figure_5() -> Iterator[Comparison]:
-    """Yield comparisons for Figure 5: every such mechanism induces x1 and x2, and is not private at delta = 1."""
+    """Check that the mechanism of Figure 5 induces x1 and x2 for every delta, and is not private at delta = 1."""
     marginals = []
     for d, (denominator, entries) in FIGURE_5.items():
         mirrored = FIGURE_4[(d[1], d[0], d[2])]
@@ -316,15 +316,15 @@ def _refutation(ptype: PrivacyType, first_user: Consumer, second_user: Consumer,
 
 
 def _two_ends(n: int) -> Consumer:
-    """Return the consumer of Example 2.2."""
+    """Return the consumer of Example 2.2: prior 1/2 on 0 and 1/2 on n, with binary loss."""
     return Consumer([F(1, 2) if i in (0, n) else F(0) for i in range(n + 1)], losses.binary)
 
 
 def _for_all(
-    place: str, what: str, formula: str, cases: list[tuple[int, Any, Consumer]], values: list[Any], distribution: Any
+    place: str, what: str, formula: str, cases: list[tuple[int, Any, Consumer]], values: list[Any], expected: Any
 ) -> Comparison:
-    """Compare a formula with exact values at every n and alpha."""
-    right = sum(value == distribution(n, a) for (n, a, _), value in zip(cases, values, strict=True))
+    """Compare exact values with ``expected(n, alpha)`` in all cases; ``formula`` is how the paper writes it."""
+    right = sum(value == expected(n, a) for (n, a, _), value in zip(cases, values, strict=True))
     return equal(
         place, what, len(cases), right, shown=(formula, f"the same, exactly, in {right} of {len(cases)} cases")
     )

@@ -1,4 +1,4 @@
-"""Ghosh, Roughgarden and Sundararajan (2009): Figure 1, the lemmas of section 5 and Lemma 6.4, user by user."""
+"""Check Ghosh et al. (2009), user by user: Figure 1, the lemmas of section 5, and Lemma 6.4."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ ALPHAS = (F(1, 3), F(1, 2), F(4, 5))
 
 
 def steps_of_the_proof() -> Iterator[Comparison]:
-    """Compare Lemmas 5.1 to 5.11, for users with strictly increasing losses and full priors, and Figure 1."""
+    """Check Figure 1 and Lemmas 5.1 to 5.11 on users with strictly increasing losses and positive priors."""
     optima = strict_optima()
     derived = sum(derivation(X, a).is_derivable for X, a in optima)
     yield _users("Figure 1", "each optimum is the geometric mechanism, then a remap", derived, len(optima))
@@ -63,7 +63,7 @@ _SAYS = {
 
 @cache
 def strict_optima() -> tuple[tuple[Channel, Fraction], ...]:
-    """Return the optimal vertices of 72 users from the linear program, with their alphas."""
+    """Return (optimal mechanism, alpha) for 72 users, a vertex that the linear program finds for each."""
     kinds = (losses.absolute, losses.squared)
     optima = []
     for n, a, tilt, loss in product((1, 2, 3, 4), ALPHAS, (1, 2, 5), kinds):
@@ -75,7 +75,7 @@ def strict_optima() -> tuple[tuple[Channel, Fraction], ...]:
 
 
 def is_vertex(X: Channel, a: Fraction) -> bool:
-    """Return whether the tight constraints of the program determine the mechanism: their columns are independent."""
+    """Return whether mechanism X is a vertex: the constraints that are tight at X, at level a, determine it."""
     n, m = X.shape
     tight = [[F(i == k) for i in range(n) for _ in range(m)] for k in range(n)]
     for i, r in product(range(n), range(m)):
@@ -95,7 +95,7 @@ def _row(n: int, m: int, entries: dict[tuple[int, int], Fraction]) -> list[Fract
 
 
 def _lemma_5_10() -> Comparison:
-    """Compare Lemma 5.10: merging responses a to b of G gives "up" before row a, "slack" to b - 1, "down" from b on."""
+    """Check Lemma 5.10: merging responses a to b of G gives a "up" rows, b - a "slack" rows, then "down" rows."""
     cases, right = list(combinations(range(7), 2)), 0
     for a, end in cases:
         b, G = end - 1, geometric_channel(6, alpha=F(1, 2)).matrix
@@ -121,7 +121,7 @@ def _is_rebuilt(X: Channel, a: Fraction) -> bool:
 
 
 def lemma_6_4() -> Comparison:
-    """Compare Lemma 6.4: a mechanism for both users may have four outcomes, a pair of answers 1 or 2."""
+    """Check Lemma 6.4: four outcomes, the pairs of answers 1 or 2, suffice for a mechanism that two users share."""
     query, first_user, second_user = conflicting_users(F(1, 100))
     shared = shared_mechanism(PrivacyType(query.space, alpha="1/2"), [first_user, second_user])
     used = {shared.actions[k] for k in range(len(shared.actions)) if any(shared.together.channel.matrix[:, k])}

@@ -1,4 +1,4 @@
-"""Koufogiannis, Han and Pappas (2015): all comparisons; here Theorems 9 to 12, (12) to (39), and Algorithm 1."""
+"""Compare Koufogiannis, Han and Pappas (2015) with computed values: Theorems 9 to 12, (12) to (39), Algorithm 1."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -29,7 +29,7 @@ DIGITS = 11
 
 
 def background() -> Iterator[Comparison]:
-    """Yield the comparisons of section 2 in the order of the paper."""
+    """Yield the comparisons with sections 1 and 2 in the order of the paper."""
     yield from theorem_1()
     yield from rules()
     yield from proposition_7()
@@ -39,7 +39,7 @@ def background() -> Iterator[Comparison]:
 
 
 def proposition_7() -> Iterator[Comparison]:
-    """Yield comparisons for the exponential mechanism when rows of e^(eps s) have different sums."""
+    """Show that the exponential mechanism can lose more than epsilon if the sums of e^(eps s) differ by secret."""
     scores = [[F(0), F(-1), F(-1)], [F(-1), F(0), F(0)]]  # 1-Lipschitz in two secrets at distance 1
     weights = [[F(1, 2) ** -score for score in row] for row in scores]
     printed = max(weights[0][y] / sum(weights[0]) * sum(weights[1]) / weights[1][y] for y in range(3))
@@ -57,7 +57,7 @@ def proposition_7() -> Iterator[Comparison]:
 
 
 def theorem_9() -> Iterator[Comparison]:
-    """Yield comparisons for the least noise when the privacy loss is bounded by the distance."""
+    """Check Theorem 9: if the loss is at most epsilon times the distance, Laplace noise has the least variance."""
     squares = [rounded(Laplace(e, 1).moment(2) * float(F(e)) ** 2, DIGITS) for e in ("1/4", "1", "5/2")]
     yield equal("(12)", "E V^2 times eps^2, Laplace noise", ["2"] * 3, squares, shown=("2", ", ".join(squares)))
     alphas = [F(1, 10), F(1, 2), F(4, 5)]
@@ -90,7 +90,7 @@ HALF, THIRD, QUARTER = (level(alpha=F(1, n)) for n in (2, 3, 4))
 
 
 def koufogiannis() -> Iterator[Comparison]:
-    """Yield all comparisons in the order of the paper."""
+    """Yield all comparisons with Koufogiannis et al. (2015), in the order of the paper."""
     yield from background()
     yield from theorem_10()
     yield from algorithm_1()
@@ -102,7 +102,7 @@ def koufogiannis() -> Iterator[Comparison]:
 
 
 def theorem_10() -> Iterator[Comparison]:
-    """Yield comparisons for the joint distribution of two noises, and its marginals."""
+    """Check the joint distribution of the noise at two levels, its marginals, and the correlation."""
     yield _everywhere("(20)", "joint density off the diagonal", "(20)", _library_joint, _printed_joint)
     diagonal = [
         (LaplaceTightening(level(e1), level(e2)).stay * Laplace(e2, 1).pdf(y), e1**2 / (2 * e2) * exp(-e2 * abs(y)))
@@ -143,7 +143,7 @@ def theorem_10() -> Iterator[Comparison]:
 
 
 def algorithm_1() -> Iterator[Comparison]:
-    """Yield comparisons for the noise at the larger epsilon, given the noise at the smaller epsilon."""
+    """Check the distribution of the noise at the larger epsilon given the noise at the smaller one, (25) to (27)."""
     yield _everywhere("(25)", "density away from its atom", "(25)", _library_given, _printed_given)
     near, far = LaplaceRelaxing(level(1), level("1.000001")), LaplaceRelaxing(level(1), level(4000))
     stays, vanishes = rounded(near.pieces(1.5).stay, 5), rounded(far.cdf(0.01, 1.5) - far.cdf(-0.01, 1.5), 5)
@@ -173,7 +173,7 @@ def algorithm_1() -> Iterator[Comparison]:
 
 
 def tightening() -> Iterator[Comparison]:
-    """Compare the noise at the smaller epsilon, drawn from the noise at the larger epsilon without the data."""
+    """Check (28) and (29): the distribution of the noise at the smaller epsilon, given the noise at the larger one."""
     weights = [rounded(LaplaceTightening(level(e1), level(e2)).stay, DIGITS) for e1, e2 in PAIRS]
     known = [rounded((e1 / e2) ** 2, DIGITS) for e1, e2 in PAIRS]
     yield equal("(28)", "weight of the atom", known, weights, shown=("(eps1/eps2)^2", ", ".join(weights)))
@@ -191,7 +191,7 @@ def tightening() -> Iterator[Comparison]:
 
 
 def theorems_11_and_12() -> Iterator[Comparison]:
-    """Yield comparisons for several coordinates and several levels."""
+    """Check Theorem 11 on vectors of noise, and Theorem 12 on the noise at three levels."""
     geometric = Geometric(alpha=F(1, 4))
     losses = [
         max(
@@ -231,7 +231,7 @@ def theorems_11_and_12() -> Iterator[Comparison]:
 
 
 def the_process() -> Iterator[Comparison]:
-    """Yield comparisons for Figure 1: how often a path jumps."""
+    """Check how often the noise jumps as epsilon grows (Figure 1, sections 1.1 and 3.4)."""
     mean = rounded(laplace_expected_jumps(level(1), level(3)), 6)
     yield extended(
         "Section 3.4", "mean number of jumps, eps 1 to 3", rounded(2 * log(3), 6), mean, "Poisson, 2 ln(eps2/eps1)"
@@ -274,7 +274,7 @@ def _printed_given(e1: float, e2: float, x: float, y: float) -> float:
 
 
 def _everywhere(place: str, what: str, printed: str, mine: Any, theirs: Any) -> Comparison:
-    """Compare two functions of (eps1, eps2, x, y) at every pair of levels and every point."""
+    """Compare two functions of (eps1, eps2, x, y) at every pair of levels in PAIRS and every point in POINTS."""
     cases = [(*pair, *point) for pair, point in product(PAIRS, POINTS)]
     right = sum(rounded(mine(*case), DIGITS) == rounded(theirs(*case), DIGITS) for case in cases)
     shown = f"the same to {DIGITS} digits at {right} of {len(cases)} points"
@@ -282,14 +282,14 @@ def _everywhere(place: str, what: str, printed: str, mine: Any, theirs: Any) -> 
 
 
 def _margin_21() -> float:
-    """Return the marginal of (20) at x = 1 for eps 1 and 2: the atom, and the rest by quadrature."""
+    """Return the marginal density of (20) at x = 1 for eps 1 and 2: its atom plus a numerical integral of the rest."""
     y = np.linspace(-30, 30, 600_001)
     smooth = np.exp(-np.abs(1 - y) - 2 * np.abs(y)) * 3 / 8
     return float(np.sum((smooth[1:] + smooth[:-1]) / 2) * (y[1] - y[0]) + exp(-2) / 4)
 
 
 def _printed_21(x: float, e1: float, e2: float) -> float:
-    """Return the fourth line of (21), with the antiderivatives as printed."""
+    """Return the fourth line of (21) with the antiderivatives as the paper prints them."""
     first = e1 * (e2 - e1) / (4 * e2) * exp(-e1 * x)
     second = e1 * (e1 + e2) / (4 * e2) * exp(-e1 * x) * (1 - exp(-(e2 - e1) * x))
     third = e1 * (e2 - e1) / (4 * e2) * exp(-(e1 + e2) * x)
@@ -297,7 +297,7 @@ def _printed_21(x: float, e1: float, e2: float) -> float:
 
 
 def _slope_39(divisor: str, factor: str) -> float:
-    """Return the first line of (39) over h at y = 2/5, by the identities below, with the given factors of one term."""
+    """Return |h_x + h_y + h_z|/h of (39) at y = 2/5, eps 1, 2, 3, with this factor and divisor in one term."""
     e2, e3, y = 2.0, 3.0, 0.4
 
     def density(rate: float) -> float:
@@ -311,11 +311,11 @@ def _slope_39(divisor: str, factor: str) -> float:
 def _every_order_agrees(noise: tuple[int, ...]) -> bool:
     levels = [HALF, THIRD, QUARTER]
     known = joint_pmf(noise, levels)
-    return all(_asked(order, noise, levels) == known for order in permutations(range(3)))
+    return all(_by_transitions(order, noise, levels) == known for order in permutations(range(3)))
 
 
-def _asked(order: tuple[int, ...], noise: tuple[int, ...], levels: list[Level]) -> Fraction:
-    """Return the probability of the noise if levels are requested in this order, one transition for each request."""
+def _by_transitions(order: tuple[int, ...], noise: tuple[int, ...], levels: list[Level]) -> Fraction:
+    """Return the probability of the noise if the levels are requested in this order, as a product of transitions."""
     mass = F(1)
     answered: list[int] = []
     for at in order:

@@ -1,6 +1,6 @@
-"""Koufogiannis, Han and Pappas (2015), sections 4 and 5: Corollary 13, RAPPOR, social networks and the conjecture.
+"""Check sections 4 and 5 of Koufogiannis et al. (2015): Corollary 13, RAPPOR, social networks and a conjecture.
 
-**Two social networks: Zachary's karate club, and joint appearances in Les Miserables.**
+**Sources of the two social networks**
 
 `karate_club.csv`: the 78 friendships of 34 members, from W. W. Zachary, *An Information Flow Model for Conflict and
 Fission in Small Groups*, Journal of Anthropological Research 33 (1977), 452-473; member 1 is the instructor, 34 the
@@ -34,12 +34,12 @@ Ties = list[tuple[str, str]]
 
 
 def karate_club() -> Ties:
-    """Return the 78 friendships between the members "1" to "34"."""
+    """Return the 78 friendships of Zachary's karate club, as pairs of members named "1" to "34"."""
     return _edges("karate_club.csv")
 
 
 def les_miserables() -> Ties:
-    """Return the 254 pairs of characters."""
+    """Return the 254 pairs of characters of Les Miserables that share a chapter, by name."""
     return _edges("les_miserables.csv")
 
 
@@ -52,7 +52,7 @@ F = Fraction
 
 
 def applications() -> Iterator[Comparison]:
-    """Yield all comparisons of sections 4 and 5 in the order of the paper."""
+    """Yield all comparisons with sections 4 and 5 of the paper, in its order."""
     yield from corollary_13()
     yield from rappor()
     yield from social_networks()
@@ -60,7 +60,7 @@ def applications() -> Iterator[Comparison]:
 
 
 def corollary_13() -> Iterator[Comparison]:
-    """Yield comparisons for Corollary 13: post-processing of the responses costs nothing."""
+    """Check Corollary 13: clamped responses of a gradual release are a gradual release, and lose no more."""
     transition = between_levels(3, level(alpha=F(1, 2)), level(alpha=F(1, 4))).matrix
     factor = " / ".join(" ".join(map(str, row)) for row in transition.tolist())
     known = "7/9 1/9 1/9 / 7/27 13/27 7/27 / 1/9 1/9 7/9"
@@ -76,7 +76,7 @@ def corollary_13() -> Iterator[Comparison]:
 
 
 def rappor() -> Iterator[Comparison]:
-    """Yield comparisons for randomised response written as thresholded Laplace noise."""
+    """Check section 4.1: RAPPOR's responses as thresholded Laplace noise, and their privacy loss when relaxed."""
     f = BitResponse.permanent
     half = f(F(1, 2))
     yield corrected(
@@ -138,7 +138,7 @@ def rappor() -> Iterator[Comparison]:
 
 
 def social_networks() -> Iterator[Comparison]:
-    """Yield comparisons for equation (47) on two networks, for every coalition."""
+    """Check equation (47), the privacy loss against every coalition of members, on two social networks."""
     for name, edges, owner in (
         ("karate club, member 17", karate_club(), "17"),
         ("Les Miserables, Myriel", les_miserables(), "Myriel"),
@@ -171,7 +171,7 @@ def social_networks() -> Iterator[Comparison]:
 
 
 def conjecture() -> Iterator[Comparison]:
-    """Yield comparisons for section 5: gradual release without loss under differential privacy."""
+    """Check the conjecture of section 5, that optimal differentially private noise can be relaxed without loss."""
     tried: list[tuple[int, Number, Number]] = [(3, 1, "3/2"), (4, 1, 2), (5, 1, 2), (8, 2, 3)]
     lossless = [bool(losslessness(DiscreteStaircase(e1, D), DiscreteStaircase(e2, D))) for D, e1, e2 in tried]
     yield corrected(
@@ -207,7 +207,7 @@ def conjecture() -> Iterator[Comparison]:
 
 
 def _clamped_pair(a1: Fraction, a2: Fraction) -> list[list[Fraction]]:
-    """Return the joint distribution of the two responses to each count in 0..2, both clamped to 0..2."""
+    """Return for each count 0, 1, 2 the joint distribution of two responses clamped to 0..2: 3 rows of 9."""
     higher = geometric_channel(3, alpha=a2).matrix
     transition = between_levels(3, level(alpha=a1), level(alpha=a2)).matrix
     return [[higher[u, z] * transition[z, y] for z in range(3) for y in range(3)] for u in range(3)]

@@ -1,4 +1,4 @@
-"""Koufogiannis, Han and Pappas (2015): Propositions 3, 4 and 6, Theorem 1, Figures 2 and 4 to 7, the data market."""
+"""Check Koufogiannis et al. (2015): Propositions 3, 4 and 6, Theorem 1, Figures 2 and 4 to 7, the data market."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ LOWER_TO_HIGHER = tuple(level(alpha=F(1, n)) for n in (2, 3, 4, 7))
 
 
 def rules() -> Iterator[Comparison]:
-    """Yield comparisons for Propositions 3, 4 and 6: post-processing, composition, and the two notions of privacy."""
+    """Check Propositions 3, 4 and 6: post-processing, composition, and privacy for larger changes of the data."""
     channels = [make(4, alpha=a) for make in (geometric_channel, randomized_response) for a in (F(1, 3), F(3, 4))]
     ratios = [_worst(C) for C in channels]
     blends = [Channel(rows) for rows in ([[1, 0], ["1/3", "2/3"], [0, 1], ["1/2", "1/2"]], [["1/4"] * 4] * 4)]
@@ -43,14 +43,14 @@ def rules() -> Iterator[Comparison]:
 
 
 def _worst(C: Channel) -> Fraction:
-    """Return the least ratio of two probabilities of one outcome, for neighbours on the line."""
+    """Return the least ratio of probabilities of one outcome given x and x + 1, over all outcomes and x; 1 is best."""
     rows = C.matrix.tolist()
     pairs = [pair for row, next_row in pairwise(rows) for pair in zip(row, next_row, strict=True) if max(pair) > 0]
     return min(Fraction(min(p, q)) / Fraction(max(p, q)) for p, q in pairs)
 
 
 def figure_2() -> Iterator[Comparison]:
-    """Compare Figure 2: the staircase is optimal for differential privacy, Laplace noise for Lipschitz privacy."""
+    """Check Figure 2: the staircase costs less than Laplace noise, but only Laplace noise is Lipschitz private."""
     ratios = [
         (rounded(Staircase(e, cost=c).expected_cost(c) / Laplace(e, 1).expected_cost(c), 4), e)
         for c in (costs.absolute, costs.squared)
@@ -85,7 +85,7 @@ def figure_2() -> Iterator[Comparison]:
 
 
 def theorem_1() -> Iterator[Comparison]:
-    """Compare the chain of Theorem 1: each part is private at its last level, and each response has optimal noise."""
+    """Check Theorem 1: any responses of a chain lose only their largest level, and each has the least variance."""
     parts = [LOWER_TO_HIGHER[: j + 1] for j in range(len(LOWER_TO_HIGHER))]
     ratios = [largest_ratio(part) for part in parts]
     known = [1 / part[-1].alpha_fraction() for part in parts]
@@ -105,17 +105,17 @@ def theorem_1() -> Iterator[Comparison]:
     ]
     yield counted("Theorem 1A", "each response has the least variance of its level", sum(spreads), len(spreads))
     lower, middle, higher = LOWER_TO_HIGHER[:3]
-    places = list(product((-2, -1, 0, 1, 3), repeat=3))
+    noises = list(product((-2, -1, 0, 1, 3), repeat=3))
     right = sum(
         joint_pmf([x, y, z], [lower, middle, higher]) * Geometric(middle).pmf(y)
         == joint_pmf([x, y], [lower, middle]) * joint_pmf([y, z], [middle, higher])
-        for x, y, z in places
+        for x, y, z in noises
     )
-    yield counted("Figure 4", "the next response needs the last one only", right, len(places))
+    yield counted("Figure 4", "the next response needs the last one only", right, len(noises))
 
 
 def market() -> Iterator[Comparison]:
-    """Compare the data market, which sells accuracy in steps without surcharge, as `utmost.service` does."""
+    """Check that a data market may sell accuracy in steps without surcharge, if its prices do not fall with epsilon."""
     prices = read_prices(dict(zip(LOWER_TO_HIGHER, (3, 10, 10, 42), strict=True)))
     walks = [walk for k in range(1, 5) for walk in permutations(LOWER_TO_HIGHER, k)]
     right = sum(_paid(prices, walk) == prices[max(walk)] for walk in walks)
@@ -129,20 +129,20 @@ def market() -> Iterator[Comparison]:
         f"a level sold at {falling[LOWER_TO_HIGHER[1]]} is had for {cheaper}",
         "buy the higher level and tighten it; where prices do not fall, nobody can: a theorem",
     )
-    places = list(product(range(-3, 4), repeat=2))
+    noises = list(product(range(-3, 4), repeat=2))
     lower, higher = LOWER_TO_HIGHER[0], LOWER_TO_HIGHER[2]
     right = sum(
         joint_pmf([x, y], [lower, higher]) / Geometric(higher).pmf(y) == Tightening(lower, higher).pmf(x - y)
         and Relaxing(lower, higher).pmf(y, x) * Geometric(lower).pmf(x) == joint_pmf([x, y], [lower, higher])
-        for x, y in places
+        for x, y in noises
     )
-    yield counted("Section 1, market", "given y2 the earlier y1 says nothing of the data", right, len(places))
-    alone, together = Laplace(2, 1).moment(2), Laplace(1, 1).moment(2) / 2
+    yield counted("Section 1, market", "given y2 the earlier y1 says nothing of the data", right, len(noises))
+    single, average = Laplace(2, 1).moment(2), Laplace(1, 1).moment(2) / 2
     yield extended(
         "Section 3, scenarios",
         "variance after 1 and then 1 more, independently, against 2 at once",
         "2",
-        rounded(together / alone, 9),
+        rounded(average / single, 9),
         "the friction of composition; a gradual release has none",
     )
 
@@ -156,8 +156,8 @@ def _paid(prices: dict[Level, Fraction], walk: tuple[Level, ...]) -> Fraction:
 
 
 def networks() -> Iterator[Comparison]:
-    """Yield comparisons for Figures 5 to 7: the level of each member, by a separate search over the friendships."""
-    for place, name, edges, owner in (
+    """Check Figures 5 to 7: the level of each member of a network, by an independent search for its distance."""
+    for figure, name, edges, owner in (
         ("Figure 5", "karate club, member 17", karate_club(), "17"),
         ("Figure 6", "Les Miserables, Myriel", les_miserables(), "Myriel"),
     ):
@@ -166,7 +166,7 @@ def networks() -> Iterator[Comparison]:
         epsilons = {who: F(at.epsilon) for who, at in levels.items() if at.epsilon is not None and who != owner}
         counted = Counter(known.values())
         text = ", ".join(f"{counted[e]} at {e}" for e in sorted(counted, reverse=True))
-        yield equal(place, f"levels by distance: {name}", known, epsilons, shown=("eps = 1/d", text))
+        yield equal(figure, f"levels by distance: {name}", known, epsilons, shown=("eps = 1/d", text))
     levels_of_club = sorted(set(levels_by_distance(karate_club(), "17").values()))
     ratio = largest_ratio([level(alpha=F(d, d + 1)) for d in (5, 4, 3, 2, 1)])
     yield equal(
@@ -179,7 +179,7 @@ def networks() -> Iterator[Comparison]:
 
 
 def _steps(edges: Ties, owner: str) -> dict[str, int]:
-    """Return the distances from the owner, by breadth-first search."""
+    """Return the distance of each member from the owner (0 for the owner), by breadth-first search."""
     steps, ring = {owner: 0}, {owner}
     while ring:
         ring = {b for pair in edges for a, b in (pair, pair[::-1]) if a in ring and b not in steps}

@@ -1,4 +1,4 @@
-"""Figures 1, 3, 6 and 7 of Koufogiannis et al. (2015)."""
+"""Draw Figures 1, 3, 5, 6 and 7 of Koufogiannis et al. (2015): noise paths, Algorithm 1, and social networks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from utmost.interfaces.testing.seeded import SeededRandomness, seeded_gradual_re
 from utmost.publish.releases.trust import levels_by_distance
 from utmost_papers.koufogiannis_applications import Ties
 
-# Number of steps of the grid in one unit of the value.
+# Number of grid points per unit of the value, on which geometric noise stands for Laplace noise.
 _FINE = 256
 _LOWER, _HIGHER = "1/20", 20
 _TICKS = (-10, -3, -1, 0, 1, 3, 10)
@@ -27,19 +27,19 @@ _TICKS = (-10, -3, -1, 0, 1, 3, 10)
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """A path between two levels: the noise from each epsilon on."""
+    """The noise as a step function of epsilon: from each epsilon on it has the value at the same index."""
 
     epsilons: list[float]
     noise: list[float]
 
 
 def noise_paths(file: BinaryIO, kind: str) -> None:
-    """Draw paths of Laplace noise (on a grid of 1/256) by level, over bands with 50 % and 95 % of all paths."""
+    """Plot paths of noise (multiples of 1/256) against epsilon, over bands that contain 50 % and 95 % of all paths."""
     # The vertical axis is arctan, as in the paper: at epsilon = 0 every path leaves the picture, at infinity all are 0.
     figure, axes = page(7.6, 4.6)
     epsilons = np.geomspace(float(level(_LOWER).epsilon_float), _HIGHER, 300)
-    for share, shade in ((0.95, 0.10), (0.5, 0.16)):
-        reach = -np.log(1 - share) / epsilons
+    for contained, shade in ((0.95, 0.10), (0.5, 0.16)):
+        reach = -np.log(1 - contained) / epsilons
         axes.fill_between(epsilons, -reach, reach, color=BLUE, alpha=shade, linewidth=0)
     for number, colour in enumerate((RED, INK, GOLD, GREEN)):
         steps = path_steps(f"figure 1, 8, {number}")
@@ -60,7 +60,7 @@ def noise_paths(file: BinaryIO, kind: str) -> None:
 
 
 def path_steps(seed: str) -> Steps:
-    """Return one path on the grid, between the two levels of the picture."""
+    """Return a random path of the noise from epsilon 1/20 to 20, the range of the picture, by its seed."""
     lower, higher = level(_LOWER), level(_HIGHER)
     path = sample_path(lower.scaled(f"1/{_FINE}"), randomness=SeededRandomness(seed))
     jumps = sorted(zip((each * _FINE for each in path.levels), path.jumps, strict=True), key=lambda pair: pair[0])
@@ -77,7 +77,7 @@ _COLOURS = {"across": GOLD, "inward": BLUE, "outward": GREEN, "stay": RED}
 
 
 def relaxing_distribution(file: BinaryIO, kind: str) -> None:
-    """Draw the four pieces of Algorithm 1 for Laplace noise at x, and of its analogue on the integers at z."""
+    """Plot the four pieces of Algorithm 1, given Laplace noise 1 (left) or integer noise 3 (right) at epsilon 1."""
     figure, (left, right) = page(9.2, 3.9, nrows=1, ncols=2)
     _laplace(left, LaplaceRelaxing(level(1), level(2)), 1)
     _geometric(right, Relaxing(level(1), level(2)), 3)
@@ -131,51 +131,54 @@ _ROUNDS = 300
 
 
 def layout(edges: list[tuple[str, str]]) -> dict[str, tuple[float, float]]:
-    """Return a position in the plane for each member, by stress majorisation."""
-    # Stress majorisation minimises the sum over pairs of d^-2 (|p - q| - d)^2, where d is the length of the shortest
-    # path. It starts from a circle of all members in order; no round increases the sum.
+    """Return a position (x, y) in the plane for each member of a network, by stress majorisation."""
+    # Stress majorisation minimises the sum of d^-2 (|p - q| - d)^2 over pairs of positions p and q, where d is the
+    # length of the shortest path between them. The start is a circle; no round increases the sum.
     space = graph(edges)
     d = np.asarray(space.distances, dtype=float)
     n = len(d)
     weights = 1 / np.where(d > 0, d, 1) ** 2 - np.eye(n)
     laplacian = np.diag(weights.sum(axis=1)) - weights
     inverse = np.linalg.inv(laplacian + np.ones((n, n)) / n)
-    turns = 2 * np.pi * np.arange(n) / n
-    places: NDArray[np.float64] = np.stack([np.cos(turns), np.sin(turns) * 0.8 + 0.01 * turns], axis=1) * d.max() / 2
+    angles = 2 * np.pi * np.arange(n) / n
+    circle = np.stack([np.cos(angles), np.sin(angles) * 0.8 + 0.01 * angles], axis=1)
+    positions: NDArray[np.float64] = circle * d.max() / 2
     for _ in range(_ROUNDS):
-        apart = places[:, None] - places[None, :]
-        length = np.sqrt((apart**2).sum(axis=2)) + np.eye(n)
+        differences = positions[:, None] - positions[None, :]
+        length = np.sqrt((differences**2).sum(axis=2)) + np.eye(n)
         pull = weights * d / np.maximum(length, 1e-9)
-        places = inverse @ ((np.diag(pull.sum(axis=1)) - pull) @ places)
-    # Rotate so that the longest axis is horizontal.
-    places = places @ np.linalg.svd(places, full_matrices=False)[2].T
-    return {str(name): (float(x), float(y)) for name, (x, y) in zip(space.labels, places, strict=True)}
+        positions = inverse @ ((np.diag(pull.sum(axis=1)) - pull) @ positions)
+    # Rotate the positions so that their longest axis is horizontal.
+    positions = positions @ np.linalg.svd(positions, full_matrices=False)[2].T
+    return {str(name): (float(x), float(y)) for name, (x, y) in zip(space.labels, positions, strict=True)}
 
 
 def social_graph(file: BinaryIO, kind: str, edges: Ties, owner: str, title: str, named: Sequence[str] = ()) -> None:
-    """Draw the network with members coloured by level; the farthest members together are the coalition."""
-    # In a large network only the members in ``named`` and the coalition are labelled.
+    """Draw a network with members coloured by level, and a ring around each member farthest from the owner."""
+    # In a network of more than 50 members, labels are written only at members in ``named`` and the farthest members.
     levels = {str(member): each for member, each in levels_by_distance(edges, owner).items()}
-    places = layout(edges)
+    positions = layout(edges)
     different = sorted(set(levels.values()), reverse=True)
     far = [member for member, each in levels.items() if each == different[-1]]
-    is_large = len(places) > 50
+    is_large = len(positions) > 50
     size = 80 if is_large else 190
     figure, axes = page(9.0, 6.6)
     for start, friend in edges:
-        (x1, y1), (x2, y2) = places[start], places[friend]
+        (x1, y1), (x2, y2) = positions[start], positions[friend]
         axes.plot([x1, x2], [y1, y2], color=PALE, linewidth=0.7, zorder=1)
     for each, colour in zip(different, BY_TRUST[1:], strict=False):
         members = [member for member, own_level in levels.items() if own_level == each]
-        xs, ys = zip(*(places[member] for member in members), strict=True)
+        xs, ys = zip(*(positions[member] for member in members), strict=True)
         label = f"ε = {each.epsilon}: {len(members)} members"
         axes.scatter(xs, ys, s=size, color=colour, edgecolor="#7d95a6", linewidth=0.7, zorder=2, label=label)
-    xs, ys = zip(*(places[member] for member in far), strict=True)
+    xs, ys = zip(*(positions[member] for member in far), strict=True)
     naive = sum(levels[member].epsilon for member in far)
     note = f"coalition of the {len(far)} farthest: ε = {different[-1].epsilon} together, not {naive}"
     axes.scatter(xs, ys, s=1.8 * size, facecolor="none", edgecolor=RED, linewidth=1.4, zorder=2, label=note)
-    axes.scatter(*places[owner], s=2.2 * size, marker="*", color=BY_TRUST[0], zorder=3, label=f"{owner} shares a value")
-    for member, (x, y) in places.items():
+    axes.scatter(
+        *positions[owner], s=2.2 * size, marker="*", color=BY_TRUST[0], zorder=3, label=f"{owner} shares a value"
+    )
+    for member, (x, y) in positions.items():
         if member != owner and (not is_large or member in named or member in far):
             short = len(member) <= 2
             axes.annotate(
@@ -191,14 +194,14 @@ def social_graph(file: BinaryIO, kind: str, edges: Ties, owner: str, title: str,
 
 
 def _ink(each: object, different: Sequence[object]) -> str:
-    """Return the colour of text: white on dark colours, ink on pale colours."""
+    """Return the text colour for a member at level ``each``: white at the two highest levels, drawn dark, else ink."""
     return "white" if different.index(each) < 2 else INK
 
 
 def trust_views(file: BinaryIO, kind: str, edges: Ties, owner: str) -> None:
-    """Draw the view of each member (left), and the error of the average of a growing coalition (right)."""
-    # Views of one path at one level are the same response, so averaging them gains nothing; independent ones average
-    # out.
+    """Plot the response that each member sees (left), and the error of the average of growing coalitions (right)."""
+    # Members at one level of one path see the same response, so they gain nothing by averaging; the noise of
+    # independent responses averages out.
     levels = levels_by_distance(edges, owner)
     figure, (left, right) = page(9.4, 4.0, nrows=1, ncols=2)
     _views(left, levels, 1984, 5)
@@ -210,16 +213,16 @@ def _views(axes: Any, levels: dict[Any, Level], value: int, seed: int) -> None:
     release = seeded_gradual_release(value, 1, seed=seed)
     different = sorted(set(levels.values()))
     seen = {each: release.at(each) for each in different}
-    rng = np.random.default_rng(seed)  # only for the position of a dot in its column
-    for place, each in enumerate(different):
+    rng = np.random.default_rng(seed)  # moves the dots of a column sideways, so that they do not overlap
+    for column, each in enumerate(different):
         count = sum(own_level == each for own_level in levels.values())
-        fresh = value + sample(Geometric(each), count, randomness=SeededRandomness(f"{seed} {place}"))
-        spread = place + rng.uniform(-0.26, 0.26, count)
+        fresh = value + sample(Geometric(each), count, randomness=SeededRandomness(f"{seed} {column}"))
+        spread = column + rng.uniform(-0.26, 0.26, count)
         axes.plot(
-            spread, fresh, "o", color=GOLD, markersize=3.6, alpha=0.7, label=None if place else "drawn for each member"
+            spread, fresh, "o", color=GOLD, markersize=3.6, alpha=0.7, label=None if column else "drawn for each member"
         )
-        note = None if place else "one path for all"
-        axes.plot([place - 0.34, place + 0.34], [seen[each]] * 2, color=BLUE, linewidth=3, label=note)
+        note = None if column else "one path for all"
+        axes.plot([column - 0.34, column + 0.34], [seen[each]] * 2, color=BLUE, linewidth=3, label=note)
     axes.axhline(value, color=RED, linewidth=1, linestyle="--", label=f"the value, {value}")
     names = [
         f"ε = {each.epsilon}\n{sum(own_level == each for own_level in levels.values())} members" for each in different
@@ -236,10 +239,10 @@ def _averages(axes: Any, lowest: Level) -> None:
     sizes = np.unique(np.geomspace(1, 1000, 60).astype(int))
     noise = sample(Geometric(lowest), (2000, 1000), randomness=SeededRandomness("averages"))
     running = np.abs(np.cumsum(noise, axis=1) / np.arange(1, 1001)).mean(axis=0)
-    alone = float(Geometric(lowest).moment(1))
+    one_error = float(Geometric(lowest).moment(1))
     axes.plot(sizes, running[sizes - 1], color=GOLD, linewidth=2)
-    axes.plot(sizes, np.full(sizes.shape, alone), color=BLUE, linewidth=2)
-    axes.annotate("views of one path", (sizes[-1], alone), xytext=(-4, 6), ha="right", **_NOTE)
+    axes.plot(sizes, np.full(sizes.shape, one_error), color=BLUE, linewidth=2)
+    axes.annotate("views of one path", (sizes[-1], one_error), xytext=(-4, 6), ha="right", **_NOTE)
     axes.annotate("drawn for each member", (sizes[-1], running[-1]), xytext=(-60, -2), ha="right", **_NOTE)
     axes.set(
         xscale="log", yscale="log", ylim=(0.13, 8), xlabel="colluding members", ylabel="mean error of their average"

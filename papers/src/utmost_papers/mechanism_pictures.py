@@ -1,4 +1,4 @@
-"""Figures 1 to 5 of Ghosh et al. (2009), and Figures 4 and 5 of Koufogiannis et al. (2015)."""
+"""Draw Figures 1 to 5 of Ghosh et al. (2009), and Figure 4 of Koufogiannis et al. (2015)."""
 
 from fractions import Fraction
 from typing import Any, BinaryIO
@@ -38,12 +38,12 @@ def derived(file: BinaryIO, kind: str) -> None:
 
 
 def worked_optimum(file: BinaryIO, kind: str) -> None:
-    """Draw Figure 2 of Ghosh et al.: the optimum of the worked example."""
+    """Draw Figure 2 of Ghosh et al.: the optimal mechanism of the consumer of the worked example."""
     mechanism_figure(file, kind, _example().matrix, "The optimal mechanism of the consumer of Example 5.2")
 
 
 def worked_pattern(file: BinaryIO, kind: str) -> None:
-    """Draw Figure 3 of Ghosh et al.: the tight constraints of the optimum."""
+    """Draw Figure 3 of Ghosh et al.: which privacy constraints are tight at the optimal mechanism of Figure 2."""
     pattern = constraint_matrix(_example(), "1/2")
     canvas, axes = page(5.2, 3.6)
     shades = {"down": 0.2, "up": 0.45, "slack": 0.95, "zero": 0.0}
@@ -58,7 +58,7 @@ def worked_pattern(file: BinaryIO, kind: str) -> None:
 
 
 def conflicting(file: BinaryIO, kind: str) -> None:
-    """Draw Figure 4 of Ghosh et al.: the optimum, for each database, of the first of two users in conflict."""
+    """Draw Figure 4 of Ghosh et al.: the mechanism that is optimal for one of two users who cannot share one."""
     query, first_user, _ = conflicting_users(Fraction(1, 100))
     X = optimal_mechanism(PrivacyType(query.space, alpha="1/2"), first_user).channel
     named = ["{" + ", ".join(str(k + 1) for k, v in enumerate(d) if v) + "}" for d in query.databases]
@@ -79,11 +79,12 @@ def conflicting(file: BinaryIO, kind: str) -> None:
 
 
 def impossible_mechanism(file: BinaryIO, kind: str) -> None:
-    """Draw Figure 5 of Ghosh et al.: the mechanism that both users would need, by its free parameter delta."""
+    """Plot Figure 5 of Ghosh et al.: the mechanism that two users would have to share, against its parameter delta."""
     deltas = [Fraction(k, 40) for k in range(41)]
     lines = {d: [_mass(d, delta) for delta in deltas] for d in FIGURE_5}
     canvas, axes = page(6.4, 3.6)
-    styles = zip((BLUE, GOLD, RED, INK), (4.5, 1.4, 4.5, 1.4), strict=True)  # both of two coinciding lines stay visible
+    # a thin line stays visible on a thick one that coincides
+    styles = zip((BLUE, GOLD, RED, INK), (4.5, 1.4, 4.5, 1.4), strict=True)
     for d, (colour, width) in zip(FIGURE_5, styles, strict=True):
         name = "{" + ", ".join(str(k + 1) for k, v in enumerate(d) if v) + "}"
         axes.plot([float(x) for x in deltas], [float(y) for y in lines[d]], color=colour, linewidth=width, label=name)
@@ -101,7 +102,7 @@ def _mass(d: tuple[int, int, int], delta: Fraction) -> Fraction:
 
 
 def chain(file: BinaryIO, kind: str) -> None:
-    """Draw Figure 4 of Koufogiannis et al.: responses from the data and the response before, or without the data."""
+    """Draw Figure 4 of Koufogiannis et al.: relaxing needs the data and the last response, tightening no data."""
     canvas, axes = page(8.4, 2.6)
     _box(axes, 0.5, 0.86, "data u", PALE)
     for k, name in enumerate(("ε₁", "ε₂", "ε₃", "ε₄")):
@@ -118,9 +119,9 @@ def chain(file: BinaryIO, kind: str) -> None:
     write(canvas, file, kind)
 
 
-def _box(axes: Any, x: float, y: float, words: str, colour: str) -> None:
+def _box(axes: Any, x: float, y: float, text: str, colour: str) -> None:
     style = {"boxstyle": "round,pad=0.45", "facecolor": colour, "alpha": 0.28, "edgecolor": colour}
-    axes.text(x, y, words, ha="center", va="center", fontsize=9.5, color=INK, bbox=style)
+    axes.text(x, y, text, ha="center", va="center", fontsize=9.5, color=INK, bbox=style)
 
 
 def _arrow(axes: Any, start: tuple[float, float], end: tuple[float, float], *, faint: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Figures 1 to 5 of Geng and Viswanath (2012), and Figure 2 of Koufogiannis et al. (2015)."""
+"""Draw Figures 1 to 5 of Geng and Viswanath (2012), and Figure 2 of Koufogiannis et al. (2015)."""
 
 from fractions import Fraction
 from typing import Any, BinaryIO
@@ -14,7 +14,7 @@ from utmost.interfaces.figures.canvas import BLUE, GOLD, INK, PALE, bare, curves
 
 
 def both_densities(file: BinaryIO, kind: str) -> None:
-    """Draw Figure 1: the densities of Laplace noise and of the staircase at one level."""
+    """Plot Figure 1 of Geng and Viswanath: the densities of Laplace noise and of the staircase at epsilon = 1."""
     x = np.linspace(-5, 5, 4001)
     canvas, axes = page(7.2, 3.6)
     for distribution, name, colour in ((Laplace(1, 1), "Laplace", GOLD), (Staircase(1), "staircase", BLUE)):
@@ -25,7 +25,7 @@ def both_densities(file: BinaryIO, kind: str) -> None:
 
 
 def gains(file: BinaryIO, kind: str) -> None:
-    """Draw Figure 2: the cost of Laplace noise relative to the optimal noise, by epsilon."""
+    """Plot Figure 2 of Geng and Viswanath: cost of Laplace noise divided by the least cost, against epsilon."""
     epsilons = [Fraction(k, 10) for k in range(101)]
     curves = {"absolute": gain_curve(epsilons, costs.absolute), "squared": gain_curve(epsilons, costs.squared)}
     xs = [float(epsilon) for epsilon in epsilons]
@@ -33,7 +33,7 @@ def gains(file: BinaryIO, kind: str) -> None:
 
 
 def staircase_density(file: BinaryIO, kind: str) -> None:
-    """Draw Figure 3: the steps of the staircase, with their heights and positions."""
+    """Plot Figure 3 of Geng and Viswanath: the density of the staircase, with the heights and ends of its steps."""
     distribution = Staircase(1, gamma="2/5")
     x = np.linspace(-3.2, 3.2, 6401)
     top = float(distribution.pdf(0.0))
@@ -50,7 +50,7 @@ def staircase_density(file: BinaryIO, kind: str) -> None:
 
 
 def gammas(file: BinaryIO, kind: str) -> None:
-    """Draw Figure 4: the optimal gamma by epsilon, for x^2 and for |x|."""
+    """Plot Figure 4 of Geng and Viswanath: the optimal gamma of the staircase against epsilon, for x^2 and |x|."""
     epsilons = [Fraction(k, 8) for k in range(1, 161)]
     canvas, axes = page(7.2, 3.6)
     for cost, name, colour in ((costs.squared, "for x²", BLUE), (costs.absolute, "for |x|", GOLD)):
@@ -63,7 +63,7 @@ def gammas(file: BinaryIO, kind: str) -> None:
 
 
 def staircase_masses(file: BinaryIO, kind: str) -> None:
-    """Draw Figure 5: the probabilities of the discrete staircase."""
+    """Plot Figure 5 of Geng and Viswanath: the probabilities of a discrete staircase."""
     distribution = DiscreteStaircase(Fraction(1, 2), 5, step=2)
     x = np.arange(-17, 18)
     canvas, axes = page(7.6, 3.4)
@@ -76,7 +76,7 @@ def staircase_masses(file: BinaryIO, kind: str) -> None:
 
 
 def two_notions(file: BinaryIO, kind: str) -> None:
-    """Draw Figure 2 of Koufogiannis et al.: the effect of a change of the data by s on the two optimal densities."""
+    """Plot Figure 2 of Koufogiannis et al.: two optimal densities, and the privacy loss of each by size of change."""
     changes = np.linspace(0, 3, 601)
     canvas, (left, right) = page(9.6, 3.6, ncols=2)
     x = np.linspace(-3, 3, 3001)

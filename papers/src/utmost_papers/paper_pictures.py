@@ -1,4 +1,4 @@
-"""The pictures of each paper, by file name."""
+"""List the pictures that are drawn for each paper, by file name."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -39,7 +39,7 @@ _NAMED = [
 
 
 def pictures(paper: str) -> Mapping[str, Picture]:
-    """Return the functions that draw the pictures of a paper, by file name."""
+    """Return for each file name, such as "figure_1", the function that draws this picture of the paper."""
     return {"ghosh": _ghosh, "geng": _geng, "koufogiannis": _koufogiannis, "fernandes": fernandes_pictures.pictures}[
         paper
     ]()

@@ -1,4 +1,4 @@
-"""The report of the papers: one HTML page with every numbered result, its comparisons, and the pictures."""
+"""Build the HTML page that shows every numbered result of the papers, its comparisons, and the pictures."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,15 +16,15 @@ _MEANINGS = {
     DIFFERS: "neither: an error here or there",
 }
 ComparisonsByPaper = Mapping[str, Sequence[Comparison]]
-"""The comparisons of each paper, by its name."""
+"""The comparisons of each paper, by the name of the paper: "ghosh"."""
 Pictures = Mapping[str, Mapping[str, bytes]]
-"""The pictures of each paper as SVG, by the names of their files: "figure_1"."""
+"""For each paper's name, the SVG text of its pictures by file name: "figure_1"."""
 
 
 def papers_page(
     papers: Sequence[Paper], comparisons: ComparisonsByPaper, pictures: Pictures, *, at_length: bool = False
 ) -> str:
-    """Return the whole report as one HTML document, which loads no other file or host."""
+    """Return the report as one HTML document that loads no other file; ``at_length``: it includes long results."""
     style = (files("utmost_papers") / "report_page.css").read_text(encoding="utf-8")
     long = "" if at_length else " <code>--long</code> adds what takes minutes."
     body = [
@@ -83,7 +83,7 @@ def _legend() -> str:
 
 
 def _missing(papers: Iterable[Paper], comparisons: ComparisonsByPaper) -> str:
-    """Return the results without a comparison, which should be none, and those that cannot have one, with reasons."""
+    """Return HTML that lists results without a comparison (an oversight), and untestable results with the reasons."""
     rows = [
         [_named(paper), escape(name), "no row"] for paper in papers for name in paper.missing(comparisons[paper.name])
     ]
@@ -151,19 +151,19 @@ def _comparisons(paper: Paper, rows: Sequence[Comparison], *, placed: bool = Fal
     return f'{table}<p class="command"><code>{command}</code></p>'
 
 
-def _text(words: str) -> str:
-    """Return text as one line, or a matrix as rows."""
-    return f"<pre>{escape(words)}</pre>" if "\n" in words else escape(words)
+def _text(text: str) -> str:
+    """Return text as HTML; text of several lines, such as a matrix, keeps its lines."""
+    return f"<pre>{escape(text)}</pre>" if "\n" in text else escape(text)
 
 
 def _picture(file: str, svg: bytes) -> str:
     source = b64encode(svg).decode("ascii")
-    words = file.replace("_", " ")
-    return f'<figure><img alt="{escape(words)}, drawn anew" src="data:image/svg+xml;base64,{source}"></figure>'
+    name = file.replace("_", " ")
+    return f'<figure><img alt="{escape(name)}, drawn anew" src="data:image/svg+xml;base64,{source}"></figure>'
 
 
 def _figure_of(file: str) -> str:
-    """Return the figure of a file: Figure 6 for "figure_6_les_miserables"."""
+    """Return which figure of the paper a picture file shows: "Figure 6" for "figure_6_les_miserables"."""
     return f"Figure {file.split('_')[1]}"
 
 
@@ -182,5 +182,5 @@ def _table(kind: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str
 
 
 def _cell(head: str, cell: str) -> str:
-    """Return a cell that contains the name of its column, which narrow screens show beside the cell."""
+    """Return a table cell in HTML with the heading of its column, which narrow screens show beside the cell."""
     return f'<td data-head="{head}">{cell}</td>'
