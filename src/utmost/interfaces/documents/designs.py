@@ -99,7 +99,7 @@ DESIGN = Form(KIND, "a design", _facts, _design, frozenset({"expected_loss", "lo
 
 
 def _multipliers(multipliers: Any, space: Space, consumer: Consumer) -> Array | Multipliers | None:
-    """Read multipliers: a table of shape (edges, 2, actions), or a list of its nonzero entries."""
+    """Read the multipliers of a certificate: a table of shape (edges, 2, actions), or its nonzero entries."""
     if multipliers is None:
         return None
     if not isinstance(multipliers, dict):

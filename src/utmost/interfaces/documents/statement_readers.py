@@ -43,7 +43,7 @@ class StatementReader:
 
 
 def _check_answers(statement: Mapping[str, Any], table: Any) -> None:
-    """Check that a table has the columns and the rows of a checked statement of answers, if it has columns."""
+    """Check a table against a checked statement of answers, if the statement names a column of answers."""
     if "column" in statement:
         check_table([statement["column"]], statement, table, {}, statement["public"], digested=False)
 

@@ -140,7 +140,7 @@ def _estimate(estimate: Any) -> tuple[str, list[str]]:
 
 
 def _promised(facts: ReleaseFacts, table: list[str]) -> list[str]:
-    """Return HTML of the promise in a line, of a table, and of the first facts."""
+    """Return HTML parts of a card: the promise in one line, a table, and the first facts."""
     rows = markup.facts_table((fact.label, fact.value) for fact in facts.first)
     return [markup.sentence(facts.line), *table, rows]
 

@@ -49,7 +49,7 @@ def type_figure(ptype: PrivacyType, file: BinaryIO, path: Path, name: str = "") 
 
 
 def type_panel(ptype: PrivacyType, *marked: Channel, names: tuple[str, ...] = ("a kernel",), title: str = "") -> Panel:
-    """Return the triangle to plot for a type on three secrets, with the posteriors of some kernels."""
+    """Return the triangle to plot for a type on three secrets, with the posteriors of the kernels `marked`."""
     corners = to_floats(vertices(ptype).columns)
     points = [PosteriorPoints(corners, "vertices", colour="#333333")]
     for k, (kernel, name) in enumerate(zip(marked, names, strict=True)):

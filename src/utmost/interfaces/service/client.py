@@ -501,7 +501,7 @@ class RemoteLedger:
 
 
 def _sent(request: PublishRequest | AnswerRequest) -> dict[str, Any]:
-    """Return a request as JSON; refuse a publication that has its own name for repetition."""
+    """Return a request as JSON; refuse a publication with `request`, because the call names its repetitions."""
     if isinstance(request, AnswerRequest):
         return request.facts()
     if request.request is not None:

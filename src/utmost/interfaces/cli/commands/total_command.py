@@ -444,7 +444,7 @@ def _answered(answer: Estimate, question: str) -> dict[str, Any]:
 
 
 def _interval(value: float, margin: float) -> list[int | float]:
-    """Return value - margin and value + margin, computed exactly from the decimals that the two print."""
+    """Return value - margin and value + margin, computed exactly from the printed decimals of both."""
     if isinstance(value, int) and isinstance(margin, int):
         return [value - margin, value + margin]
     middle, off = Decimal(repr(value)), Decimal(repr(margin))
@@ -472,7 +472,7 @@ def _numbers(read: NoisySums, name: str, where: Where, points: Any) -> str | Non
 
 
 def _interval_of_values(read: NoisySums, name: str, where: Where, confidence: str) -> list[float] | None:
-    """Return an interval for the mean of the values within bins; None if a selected bin has no end."""
+    """Return an interval for a mean whose values lie anywhere in their bins; None for open bins, or if undetermined."""
     try:
         bar = read.mean(name, where=where, values="ends", confidence=confidence)
     except OutOfRange:

@@ -294,7 +294,7 @@ class CountingOptions(PersonOptions):
 
     @property
     def _left_out(self) -> list[str]:
-        """The words of --leave-out: outside and amounts, or nothing."""
+        """The words that --leave-out has: any of "outside" and "amounts", or only "nothing"."""
         words = split_names(self.leave_out or [])
         for word in words:
             if word not in ("outside", "amounts") and words != ["nothing"]:
@@ -320,7 +320,7 @@ class CountingOptions(PersonOptions):
 
     @contextmanager
     def _in_words_of_options(self) -> Iterator[None]:
-        """Refuse a table of zeros, and name the step of `--mean` in errors about the step of amounts."""
+        """Replace an error of counting by one about the options; turn the warning of a table of zeros into an error."""
         try:
             yield
         except NothingCounted as warning:  # raised by a warning filter, before any draw

@@ -99,7 +99,7 @@ def _with_bars(plan: Plan) -> Iterable[tuple[str, list[str]]]:
 
 
 def requested_tables(plan: Plan) -> dict[str, tuple[Any, ...]]:
-    """Return the requested tables by name, as words that select them; without a workload, the measured tables."""
+    """Return, by name, the words that select each requested table; without a workload, each measured table."""
     if plan.workload is None and plan.rows is not None:
         return {}
     if plan.workload is None:

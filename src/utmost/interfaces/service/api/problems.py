@@ -76,7 +76,7 @@ def problem(status: int, title: str, detail: str, **more: Any) -> dict[str, Any]
 
 
 def problem_of(error: errors.UtmostError) -> dict[str, Any]:
-    """Return the problem details of an error; those of status 500 give no details, which the operator's log has."""
+    """Return the problem details of an error; with status 500, only the operator's log has the cause."""
     status = status_of(error)
     if status == 500:
         return problem(status, "ServiceBroken", BROKEN)

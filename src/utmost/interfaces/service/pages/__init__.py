@@ -1,1 +1,1 @@
-"""The pages of the service."""
+"""HTML pages of the service: sign-in, forms for each action, and releases with charts."""

@@ -48,7 +48,7 @@ _FEW, _SMALL = 5, 6
 def show_kernels(
     spelled: str, ptype: PrivacyType, sizes: dict[int, int], written: Sequence[Path], *, listed: bool
 ) -> None:
-    """Print the number of kernels by number of outcomes; with `listed`, also a few small kernels."""
+    """Print how many kernels have each number of outcomes; with `listed`, also print a few small kernels."""
     total = sum(sizes.values())
     shown = {
         "secrets": f"{ptype.space.size}: {spelled}",
