@@ -54,7 +54,8 @@ def cells_table(
         BadTable: for a missing column, a count that is no integer, a row outside the domain (unless an axis has
             ``other``), two rows for one cell, and nested columns that decrease.
         NotDeclared: for a nested axis that the domain does not have.
-        OutOfRange: for both or none of ``counts`` and ``nested``, and for another number of columns than of values.
+        OutOfRange: for both or none of ``counts`` and ``nested``, and if ``nested`` has more or fewer columns than the
+            axis has values.
 
     >>> domain = Domain(department=["A", "B"], outcome=["admitted", "rejected"])
     >>> table = {"department": ["A", "B"], "applicants": [933, 585], "admitted": [601, 370]}

@@ -72,8 +72,8 @@ def count_contributions(
         only sums of 0, are in no cell.
 
     Raises:
-        OutOfRange: for another bound, limits that do not ascend or are not positive, amounts with "at_most", bounds in
-            the measure, and ``each_row`` unless "per_cell" of an amount is chosen.
+        OutOfRange: for an unknown name of a bound, limits that do not ascend or are not positive, amounts with
+            "at_most", bounds in the measure, and ``each_row`` unless "per_cell" of an amount is chosen.
         NotDeclared, BadTable, Unsupported: as `count_table`.
 
     Warns:

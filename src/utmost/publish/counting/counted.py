@@ -59,7 +59,7 @@ class CountedTable(CountedFacts, Display):
         proved: True if utmost counted the table, and so bounded each individual's contribution by the unit.
 
     Raises:
-        BadTable: for cells of another shape, or that are no integers.
+        BadTable: for cells that do not have the domain's shape, or are not integers.
         OutOfRange: for a ``together`` that is no axis of two to five values.
     """
 
@@ -107,7 +107,7 @@ class CountedTable(CountedFacts, Display):
         """Check that a plan is for this domain, and that its unit allows at least the changes of this table's unit.
 
         Raises:
-            OutOfRange: for another domain, and for a smaller unit.
+            OutOfRange: if the plan is for another domain, or for a smaller unit.
         """
         if not self.domain.same_as(plan.domain if plan.narrowed_from is None else plan.narrowed_from):
             wanted, came = ", ".join(plan.domain.columns), ", ".join(self.domain.columns)
@@ -163,7 +163,7 @@ class CountedTable(CountedFacts, Display):
             cells: Number of cells that are read; None for all.
 
         Raises:
-            OutOfRange: for a unit that allows less.
+            OutOfRange: if ``unit`` allows less.
         """
         proved = self.unit.on_cells(self.domain.size if cells is None else cells)
         kinds = [

@@ -285,7 +285,7 @@ class Accounts:
         The chain of the witness is checked too. A ledger that was rolled back passes: `status` reports a rollback.
 
         Raises:
-            LedgerDamaged: the message names the first difference from what was written.
+            LedgerDamaged: if a check fails; the message names the first difference from what was written.
         """
         return verify_with_witness(self._log)
 

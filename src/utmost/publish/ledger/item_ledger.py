@@ -218,7 +218,7 @@ class ItemLedger:
         """Check that a commitment is to the published values, or to responses that were answered.
 
         Raises:
-            DataChanged: if it is another commitment; `difference` names the first differing item block.
+            DataChanged: if it is a commitment to other values; `difference` names the first differing item block.
             NotPublished: if there is no such release.
             Unsupported: if the noise of the release is not keyed by identifier.
         """

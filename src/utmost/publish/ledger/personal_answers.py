@@ -115,7 +115,7 @@ class ResponseRequest:
     version: int | None  # None for the newest version
     independent: bool  # Whether a dataset without a limit is allowed while a limit is set on an unused dataset
     answering: LocalMechanism
-    rows: Mapping[str, int | None]  # Row of the secret of each person; None for a missing secret
+    rows: Mapping[str, int | None]  # By person: index of the row of the secret; None for a missing secret
     index: AnswerIndex
 
     @classmethod

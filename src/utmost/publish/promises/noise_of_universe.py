@@ -117,7 +117,7 @@ def selected_cell_noise(
 
     Raises:
         OutOfRange, NotANumber: for an invalid argument.
-        Unsupported: for another universe, which has no form in a file.
+        Unsupported: for a universe of any other class, which no file could describe.
 
     >>> from utmost.exact import level
     >>> words = Texts("abcdefghijklmnopqrstuvwxyz", most=20)

@@ -264,7 +264,7 @@ class OneDraw(ColumnNoise):
             for cells and total.
 
     Raises:
-        OutOfRange: for a fractional sensitivity, and numbers outside their ranges.
+        OutOfRange: for a fractional sensitivity, and for an argument outside its range.
         Unsupported: for sums and counts with shared noise, and distinct counts.
 
     Source: proofs/theory/one-draw.md; nothing better is known, optimality is not claimed.
@@ -393,8 +393,8 @@ class OneWayDraw(ColumnNoise):
             one-way tables.
 
     Raises:
-        OutOfRange: for another unit, an axis named "total", a further table that is a one-way table or named twice, or
-            shares that leave nothing to the draw.
+        OutOfRange: for a unit other than one cell by 1, an axis named "total", a further table that is a one-way table
+            or named twice, or shares that leave nothing to the draw.
 
     Source: proofs/theory/one-draw.md; nothing better is known, optimality is not claimed.
 

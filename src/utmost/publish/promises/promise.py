@@ -598,7 +598,7 @@ def read_promise(path: Path | str) -> Promise:
     """Read the promise in a file that ``Promise.save`` or ``utmost promise`` wrote.
 
     Raises:
-        BadTable: for a file that is not a promise, naming a field that is missing, unknown, or does not fit the digest.
+        BadTable: for a file that is not a promise; the message names a missing, unknown or changed field.
         OutOfRange, NotANumber, WrongKind: for incompatible fields.
         Unsupported: for a format of a later version.
 

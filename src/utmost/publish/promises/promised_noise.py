@@ -201,7 +201,7 @@ class Noise(PlannedNoise):
         """Check that a smaller level can be computed from stored responses, without the table.
 
         Raises:
-            NeedsTable: if it needs the table.
+            NeedsTable: if the table is needed.
         """
 
     def by_item(self) -> Lattice:
@@ -250,7 +250,7 @@ class Noise(PlannedNoise):
         """Check that the columns of margins have names that no other column has.
 
         Raises:
-            BadTable, OutOfRange: if a column, or a level of a domain, has such a name.
+            BadTable, OutOfRange: if a column, or a level of a domain, has the name of a column of margins.
         """
         check_margins_free(self.bars(columns), [*columns, *public])
 

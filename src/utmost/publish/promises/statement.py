@@ -182,7 +182,7 @@ class Statement:
             digested: Whether to compare the digest of the cells; pass False if the digest of the file was compared.
 
         Raises:
-            BadTable: if it is another table.
+            BadTable: if the table is another one.
         """
         noise, columns = self.noise, self.promise.columns
         stated = {"rows": self.rows, "table": self.digest}
@@ -206,7 +206,7 @@ class Statement:
         """Read the statement in a document; compute every field again and compare.
 
         Raises:
-            BadTable: naming the first field that does not follow from the others.
+            BadTable: if a field does not follow from the others; the message names the first such field.
             Unsupported: for an unknown format or cost.
             WrongKind: for a document that is not a mapping.
 
@@ -251,7 +251,7 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
         The distribution of the noise. The draw and the privacy unit cannot be checked.
 
     Raises:
-        BadTable: naming the first field that does not follow from the others; or if columns, rows, margins or digest
+        BadTable: if a field does not follow from the others, with its name; or if columns, rows, margins or digest
             are not those of the table.
         Unsupported: for an unknown format or cost.
 

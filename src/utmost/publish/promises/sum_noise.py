@@ -72,7 +72,7 @@ class SumNoise(LatticeNoise):
         largest: Bound on the absolute value of every possible true value, as for `CellNoise`.
 
     Raises:
-        WrongKind: for another object instead of a plan.
+        WrongKind: if ``plan`` is not a plan.
         OutOfRange, NotANumber: for an invalid bound.
 
     Source: proofs/theory/marginals.md.

@@ -96,7 +96,7 @@ class TangentPlane(Display):
             Latitudes and longitudes in degrees, of the same shape. A point beyond the horizon is moved to the horizon.
 
         Raises:
-            BadTable: for points of another shape.
+            BadTable: for points that are not numbers, or whose last axis is not 2.
         """
         try:
             flat = np.asarray(points, np.float64)

@@ -78,7 +78,7 @@ def read_counted(path: Path | str) -> CountedTable:
     """Read a counted table, with true counts, from a file of `CountedTable.save` or `utmost count`.
 
     Raises:
-        BadTable: for another file; the message names the wrong field.
+        BadTable: if the file is not a counted table, or has an invalid field, which the message names.
         Unsupported: for a format of a later version.
 
     >>> from tempfile import mkdtemp

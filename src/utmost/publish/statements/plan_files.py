@@ -62,7 +62,7 @@ def read_plan(path: Path | str) -> Plan:
     """Read a plan from a file of `save_plan` or `utmost plan`.
 
     Raises:
-        BadTable: for another file; the message names the wrong field.
+        BadTable: if the file is not a plan, or has an invalid field, which the message names.
         Unsupported: for a format of a later version.
     """
     return PLAN_FORM.read(Path(path_argument(path, "path")))
@@ -77,7 +77,7 @@ def save_plan(plan: Plan, path: Path | str, *, overwrite: bool = False) -> None:
         overwrite: True to replace an existing file.
 
     Raises:
-        OutOfRange: for another ending, and for a plan without a workload or without a level.
+        OutOfRange: for a path that does not end in .json, and for a plan without a workload or without a level.
         Unsupported: if the file exists, unless ``overwrite``.
 
     >>> from tempfile import mkdtemp
