@@ -20,7 +20,7 @@ from running import COMMANDS, PLAIN, called, changed, every_command, new_ledger,
 from utmost.errors import BadTable, OutOfRange
 
 # Every remedy in the source is put into the words of the command line.
-from utmost.interfaces.cli.main import _CALLS, in_words
+from utmost.interfaces.cli.option_words import _CALLS, in_options
 from utmost.interfaces.cli.options.shared_options import PlanarOptions, typed_again
 
 SOURCES = Path(__file__).parents[2] / "src/utmost"
@@ -161,7 +161,7 @@ def test_every_mend_speaks_of_options(sources):
     remedies = {text_of(each.value, "7") for keywords in calls for each in keywords if each.arg == "remedy"} - {""}
     assert len(remedies) > 60
     for remedy in remedies:
-        said = in_words(OutOfRange("it must", remedy=remedy))
+        said = in_options(OutOfRange("it must", remedy=remedy))
         assert not options & set(re.findall(r"(?<![(\w])(\w+)=", said)), said
         assert "(--" not in said, said
         assert not re.search(r"--\w+ (\[|[\"']\S*[\"'])", said), said
@@ -169,7 +169,7 @@ def test_every_mend_speaks_of_options(sources):
 
 def test_every_text_that_commands_replace_stands_in_the_library(sources):
     """Otherwise a reworded sentence would reach users of commands in the words of Python."""
-    nodes = (node for name, nodes in sources.items() if name != "interfaces/cli/main.py" for node in nodes)
+    nodes = (node for name, nodes in sources.items() if name != "interfaces/cli/option_words.py" for node in nodes)
     texts = "\n".join(text_of(node) for node in nodes if isinstance(node, ast.JoinedStr | ast.Constant))
     assert [call for call in _CALLS if call not in texts] == []
 
@@ -203,7 +203,7 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
             'Call ut.sum("paid", step="0.25"), or pass --step 0.5.',
         ),
     ):
-        assert spoken in in_words(OutOfRange("it must", remedy=text))
+        assert spoken in in_options(OutOfRange("it must", remedy=text))
 
 
 def test_a_refusal_names_the_option_that_was_written(run, file, tmp_path):
@@ -241,10 +241,10 @@ def test_messages_are_in_the_words_of_the_command_line(run, file):
     error = OutOfRange(
         "a distribution must be one", came=(Fraction(5, 2), Fraction(3)), where="id_column", remedy="Pass cells=2."
     )
-    assert in_words(error) == "--id: a distribution must be one; got (5/2, 3). Pass --cells 2."
-    assert in_words(OutOfRange("it must stay within epsilon=1")) == "it must stay within epsilon = 1."
+    assert in_options(error) == "--id: a distribution must be one; got (5/2, 3). Pass --cells 2."
+    assert in_options(OutOfRange("it must stay within epsilon=1")) == "it must stay within epsilon = 1."
     document = BadTable("a statement must follow from itself", came="another", where="rows")
-    assert in_words(document) == "rows: a statement must follow from itself; got another.", "a field, and no option"
+    assert in_options(document) == "rows: a statement must follow from itself; got another.", "a field, and no option"
 
 
 def test_a_number_is_digits_within_its_range(run):

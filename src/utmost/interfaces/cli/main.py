@@ -28,7 +28,6 @@ import click
 
 from utmost.errors import (
     AlreadyPublished,
-    BadTable,
     BudgetExceeded,
     DataChanged,
     NotALevel,
@@ -411,7 +410,9 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
     keys: list[str] = []  # the options of this command that only a recipe can have
 
     def show_warning(message: Warning | str, *category_and_place: Any, **line: Any) -> None:
-        write_note(_with_recipe_keys(_with_options(str(message), keys), keys), "warning")
+        from utmost.interfaces.cli.option_words import text_in_options
+
+        write_note(text_in_options(str(message), keys), "warning")
 
     # SIGTERM, like Ctrl-C, lets a command remove its half-written files.
     ended_in_order = on_signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
@@ -430,7 +431,9 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
                 raise
         except UtmostError as error:
             code = next((code for kinds, code in _CODES if isinstance(error, kinds)), 1)
-            message, remedy = _message_and_remedy(error, keys)
+            from utmost.interfaces.cli.option_words import message_and_remedy
+
+            message, remedy = message_and_remedy(error, keys)
             fail(message, code, type(error), remedy, *_notes(error, keys))
         except BrokenPipeError as error:
             _silence()
@@ -464,240 +467,10 @@ _MENDS = {
 def _notes(error: Exception, keys: Collection[str] = ()) -> list[str]:
     """Return the notes of an error, and the confidential facts that only the holder of the ledger's key gets."""
     known_as = error.known_as if isinstance(error, AlreadyPublished) else None
-    notes = [_for_people(_with_options(note, keys), keys) for note in getattr(error, "__notes__", ())]
+    from utmost.interfaces.cli.option_words import text_in_options
+
+    notes = [text_in_options(note, keys) for note in getattr(error, "__notes__", ())]
     return [*notes, *([] if known_as is None else [f"Confidential: {known_as}."])]
-
-
-_OPTIONS = {
-    **{name: f"--{name}" for name in ("cells", "columns", "confidence", "cost", "dataset", "domain", "drop")},
-    **{name: f"--{name}" for name in ("column", "delta", "gap", "method", "noise", "numbers", "over", "sums", "where")},
-    **{name: f"--{name}" for name in ("epsilon", "grid", "independent", "largest", "loss", "n", "name", "neighbours")},
-    **{name: f"--{name}" for name in ("prior", "public", "margin", "relaxable", "response", "sensitivity", "size")},
-    **{name: f"--{name}" for name in ("by", "nested", "part", "person", "measures", "share", "step", "values", "want")},
-    **{name: f"--{name}" for name in ("below", "complementary", "mark", "rows", "claim", "source")},
-    "at_most": "--at-most",
-    "each": "--each",
-    "individual": "--individual",
-    "what": "--what",
-    "each_row": "--each-row",
-    "decimal": "--decimal",
-    "thousands": "--thousands",
-    "currency": "--currency",
-    "encoding": "--encoding",
-    "separator": "--separator",
-    "missing_marks": "--missing-marks",
-    "most_events": "--most-events",
-    "in_total": "--in-total",
-    "half_step": "--half-step",
-    "id_column": "--id",
-    "per": "--per",
-    "request": "--request",
-    "relative_margin": "--relative-margin",
-    "per_cell": "--per-cell",
-    "once": "--once",
-    "released_cells": "--once",
-    "together": "--together",
-    "until": "--until",
-    "up_to": "--up-to",
-    "version": "--data-version",
-    **{name: f"--{name}" for name in ("exactly", "nonnegative", "persons", "shares", "witness")},
-    "marginal": "--want",
-    "given": "--given",
-    "public_key": "--public-key",
-    "statement": "--statement",
-    "want": "--want",
-    "key": "--key-file",
-}
-"""Options of the command line, by the names of the library's arguments."""
-
-_ASSIGNED = re.compile(rf"(?<![(\w])({'|'.join(_OPTIONS)})=(True\b|\[?(?:\"[^\"]*\"|'[^']*'|[\w/.^()-]*[\w)])?\]?)")
-_PYTHON_CALL = re.compile(r"(ut\.[\w.]+\((?:[^()]|\([^()]*\))*\))")
-_SPELLING = re.compile(r"(?:ut\.)?Spelling\(((?:(?:decimal|thousands|currency|missing_marks)=[^)]*)+)\)")
-_SELECTED = re.compile(r"where=\{'([^']*)': (?:slice\(([^,()]*), ([^,()]*)\)|\[([^\]]*)\])\}")
-_NUMBERED = re.compile(r"values=\{((?:'[^']*': [\w/.-]+(?:, )?)+)\}")
-_QUOTED, _NUMBER = re.compile(r"'([^']*)'"), re.compile(r"'([^']*)': ([\w/.-]+)")
-_PAIR = re.compile(rf"(?<![(\w])({'|'.join(_OPTIONS)})=\((-?[\d.]+), (-?[\d.]+)\)")
-_BEGINS = re.compile(rf"^({'|'.join(_OPTIONS)})(?= must )")
-_A_NUMBER = re.compile(r"(--[a-z-]+) must be a finite number$")
-_OF_PAIRS = {"--at", "--given", "--missing", "--share", "--values", "--weight"}
-"""Options with a value such as NAME=NUMBER, of which the number is only a part."""
-_LEVEL = re.compile(r"\b(epsilon|alpha)=(?=\d)")
-_LEVEL_SHOWN = re.compile(r"\b[Ll]evel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\)")
-_FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")
-_SPECIAL = re.compile(r"[ *?<>#\\]|^[-.:]+$")  # characters that a shell reads
-_NAMED = re.compile(rf"^((?:no )?)({'|'.join(_OPTIONS)})=(\d*)$")
-_CALLS = {
-    "Call relax or view, or publish": "Use utmost relax or utmost view, or publish",
-    'alpha="1/2"': "--epsilon alpha=1/2",
-    "estimate_kernels (--estimate)": "--estimate",
-    "estimate_kernels": "--estimate",
-    "create=True (utmost ledger create)": "utmost ledger create",
-    "call ledger.charge": "write utmost ledger charge",
-    "call budget(dataset, limit=)": "utmost ledger budget --limit",
-    "call resume (utmost ledger resume)": "call utmost ledger resume",
-    "and call resume": "and call utmost ledger resume",
-    "call its difference(where, minus)": "write utmost read RELEASE --where LABELS --minus LABELS",
-    ", or pass part={column: list of labels}": "",
-    "up to epsilon=": "up to epsilon = ",
-    "call relax with": "call utmost relax with",
-    ": with ut.release(table, plan), in a ledger with noise=plan, on the command line with": ", with",
-    "ut.workloads.hierarchy": '"tree"',
-    "ut.workloads.bins": '"bins"',
-    "ut.workloads.edges": '"edges"',
-    "ut.workloads.ages": '"ages"',
-    'ut.Spelling(pattern="%d.%m.%Y")': 'on its axis in the domain file "pattern": "%d.%m.%Y"',
-    'ut.Spelling(pattern="%d%m%Y")': 'on its axis in the domain file "pattern": "%d%m%Y"',
-    "ut.workloads.periods": '"periods"',
-    'periods(..., zone="America/New_York"), in a domain file ': "on its axis in the domain file ",
-    "declare it among missing_marks": "declare it: --missing-marks MARK",
-    "another key=": "another --count-key",
-    'ut.count_table(..., outside="leave out")': "--leave-out outside",
-    'outside="leave out"': "--leave-out outside",
-    'missing="leave out" in ut.mean or ut.sum': "--leave-out amounts",
-    'missing="leave out"': "--leave-out amounts",
-    "person and column must be different columns": "--person and --unknown-keys must name different columns",
-    "Pass the column of the keys as column=": "Write --unknown-keys COLUMN, with the column of the keys",
-    "Make the promise from the counted table (Promise.of_counted, utmost promise), or without individual.": (
-        "Make the promise from this counted table: utmost promise COUNTED.json --out promise.json."
-    ),
-    "Make the promise with part=(partition, part), or without part= for a whole table.": (
-        "Make the promise from this counted table: utmost promise COUNTED.json --out promise.json."
-    ),
-    "Pass columns=, public= and unit=; or noise=plan. Promise.of_counted(table) fills them in.": (
-        "Make the promise from this counted table: utmost promise COUNTED.json --out promise.json."
-    ),
-    "(ut.count_table, utmost count); or make the promise without proved=True": (
-        "with utmost count; or make the promise from --columns, not from a counted table"
-    ),
-    "a promise with proved=True": "a promise that was made from a counted table",
-    "Pass, for example, limits=[1, 2, 5, 10]": "Write --contributions at-most=1,2,5,10, say",
-    "limits must be positive": "the bounds of --contributions must be positive",
-    'if each row is a person, bound must be "per_cell" and measure a sum': (
-        "with --each-row, --contributions must compare per-cell bounds of an amount"
-    ),
-    'Pass bound="per_cell" and measure=ut.sum("income"): the limits then bound one amount': (
-        "Write --contributions per-cell=10,100, and name the column of amounts: --values income"
-    ),
-    "Leave measure= out": "Leave --values out",
-    'bound="at_most" counts': "--contributions at-most counts",
-    "or other= on the axis": 'or "other" on the axis',
-    'Pass on="2025-01-01"': 'Write "on": "2025-01-01"',
-    'the zone in which you count: zone="America/New_York"': (
-        'on its axis in the domain file the zone in which you count: "zone": "America/New_York"'
-    ),
-    "Leave out whole=": 'Leave out "whole"',
-    "Leave out fanout=": 'Leave out "fanout"',
-    "groups= and fanout=": '"groups" and "fanout"',
-    "Pass missing=, a label for missing values": 'Write "missing": "not stated" on the axis in the domain file',
-    "plan the tables that you want by ut.choose_plan, and release the plan": "write utmost release --want",
-    "plan the tables: ut.choose_plan": "plan the tables: utmost plan",
-    "promise the cells with unit=": "promise the cells with --sensitivity and --cells",
-    "Release the columns with unit=": "Release the columns with --sensitivity and --cells",
-    'Pass within("10 %"), say': 'Write --until "10 %", say',
-    "Count with ut.mean (--mean)": "Count with --mean",
-    "without ut.mean": "without --mean",
-    "with clean() or utmost clean": "with utmost clean",
-    "ut.release(contributions, ut.Promise.of_counted(contributions), epsilon=1)": (
-        "utmost release CONTRIBUTIONS --epsilon 1"
-    ),
-    "a table of ut.count_contributions, or of utmost count": "a table of utmost count",
-    "amount must name an amount": "--sum must name an amount",
-    "Leave amount= out": "Leave --sum out",
-    "Pass amount=": "Write --sum ",
-    'Pass an int, a Fraction, a Decimal, a float, or text such as "1/2" or "0.5", in the digits 0 to 9.': (
-        "Write a number such as 1, 0.5 or 1/2, in the digits 0 to 9."
-    ),
-    "add other= to the axis": 'add "other" to the axis in the domain file',
-    'missing="not stated" to the axis': '"missing": "not stated" to its axis in the domain file',
-    "print(counted.report) shows": "The counting report, on a terminal or by utmost count --report, shows",
-    "count_contributions (utmost bounds)": "utmost bounds",
-    "missing={dataset: epsilon}, or missing={}": "--missing DATASET=EPSILON, or --nothing-missing",
-    "unit=ut.Unit(s, k, nonnegative=True)": "--nonnegative",
-    "Unit(s, k, nonnegative=True)": "--nonnegative",
-    "Pass {name: (latitude, longitude)}, or a dict of columns with name=, latitude= and longitude=": (
-        "Name the columns, as in --space places:towns.csv:name,lat,lon"
-    ),
-}
-"""Texts in the library's sentences, and the texts of the command line or a domain file that replace them."""
-
-
-def in_words(error: UtmostError, keys: Collection[str] = ()) -> str:
-    """Return the text of an error in the words of the command line; values are unchanged."""
-    message, remedy = _message_and_remedy(error, keys)
-    return message if remedy is None else f"{message} {remedy}"
-
-
-def _message_and_remedy(error: UtmostError, keys: Collection[str]) -> tuple[str, str | None]:
-    """Return an error's message, and its remedy or None, in the words of the command line."""
-    required = _BEGINS.sub(_option, _with_options(_LEVEL.sub(r"\1 = ", error.required), keys))
-    # In an error about a table, `where` names a column, which may be spelled like an option: it is not replaced.
-    where = error.where if isinstance(error, BadTable) else _OPTIONS.get(error.where or "", error.where)
-    remedy = None if error.remedy is None else _with_options(error.remedy, keys)
-    number = _A_NUMBER.match(required)
-    if number and "with a point" not in (remedy or ""):
-        written = "a number such as" if number[1] in _OF_PAIRS else number[1]
-        remedy = f"Write {written} 1, say; fractions are 0.5 or 1/2."
-    came = error.came
-    if isinstance(came, str):
-        came = _NAMED.sub(lambda match: f"{match[1]}{_OPTIONS[match[2]]} {match[3]}".rstrip(), came)
-    if where is not None and required.startswith(f"{where} "):  # the requirement itself names the option
-        where = None
-    message = _for_people(str(UtmostError(required, came=came, where=where)), keys)
-    return message, None if remedy is None else _for_people(remedy, keys)
-
-
-def _for_people(text: str, keys: Collection[str]) -> str:
-    """Write levels as "epsilon = 1" and fractions as 1/2, and options that only recipes have as their keys."""
-    text = _LEVEL_SHOWN.sub(r"\1 = \2", text)
-    text = _FRACTION.sub(lambda match: match[1] if match[2] == "1" else f"{match[1]}/{match[2]}", text)
-    return _with_recipe_keys(text, keys)
-
-
-def _with_recipe_keys(text: str, keys: Collection[str]) -> str:
-    """Replace options that only a recipe can have by the keys of the recipe."""
-    if not keys:
-        return text
-    text, command, line = text.partition("utmost ledger create ")  # this command takes no recipe
-    return re.sub(rf"--({'|'.join(keys)})\b", r"\1 in the recipe", text) + command + line
-
-
-def _with_options(text: str, keys: Collection[str]) -> str:
-    """Replace arguments in a sentence of the library by options: ``numbers="reals"`` by ``--numbers reals``."""
-
-    def option(match: re.Match[str]) -> str:
-        typed = _option(match)
-        name, _, value = typed.removeprefix("--").replace('"', "").partition(" ")
-        if name not in keys or not (value or match[2] == "True"):
-            return typed
-        return f'{name} = "{value}"{in_recipe}' if value else f"{name} = true{in_recipe}"
-
-    def selected(match: re.Match[str]) -> str:  # a selection of one level: `--where "age=16..85"`
-        name, low, high, labels = match.groups()
-        if labels is not None:
-            return f'--where "{name}={",".join(_QUOTED.findall(labels))}"'
-        low, high = ("" if end == "None" else end for end in (low, high))
-        return f'--where "{name}={low}..{high}"'
-
-    def numbered(match: re.Match[str]) -> str:  # numbers by label: `--values "85+=90"`
-        return f'--values "{",".join(f"{label}={number}" for label, number in _NUMBER.findall(match[1]))}"'
-
-    in_recipe = " in the recipe (--recipe FILE.toml)"
-
-    for call, words in _CALLS.items():
-        text = text.replace(call, words)
-    text = _SPELLING.sub(lambda match: " ".join(match[1].split(", ")), text)
-    text = _NUMBERED.sub(numbered, _SELECTED.sub(selected, text))
-    parts = _PYTHON_CALL.split(text)  # every second part is a call of Python, which stays as it is
-    text = "".join(
-        part if k % 2 else _ASSIGNED.sub(option, _PAIR.sub(r"\1=\2,\3", part)) for k, part in enumerate(parts)
-    )
-    return re.sub(rf"{re.escape(in_recipe)} (?=[a-z-]+ = )", " and ", text)
-
-
-def _option(match: re.Match[str]) -> str:
-    value = match[2].strip("[]\"'") if match.re is _ASSIGNED else ""
-    value = f'"{value}"' if _SPECIAL.search(value) else value
-    return _OPTIONS[match[1]] + (f" {value}" if value not in ("", "True") else "")
 
 
 def _keep_for_answers() -> None:

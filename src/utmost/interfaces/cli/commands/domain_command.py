@@ -186,7 +186,7 @@ class _Unreadable(NamedTuple):
 
 def _unreadable(table: Any, axis: Axis, spelling: table_options.NumberSpelling) -> _Unreadable | None:
     """Return the rows with a cell that an axis cannot read; None if it can read every cell."""
-    from utmost.interfaces.cli.main import in_words
+    from utmost.interfaces.cli.option_words import in_options
 
     reader = reader_of(axis, spelling.cells)
 
@@ -218,7 +218,7 @@ def _unreadable(table: Any, axis: Axis, spelling: table_options.NumberSpelling) 
             rows += [before + position + 1 for position in places]
         before += len(cells)
     found = problem([first]) if rows else None
-    return None if found is None else _Unreadable(rows, in_words(found))
+    return None if found is None else _Unreadable(rows, in_options(found))
 
 
 def _readable(
