@@ -258,9 +258,44 @@ class _Understated(IntegerDistribution):
         return b.power(i) / (1 + b.b)
 
 
-def test_a_level_that_a_distribution_does_not_keep_is_refused():
-    with pytest.raises(PromiseBroken, match="epsilon=1; got epsilon="):
-        cells_with(_Understated(), ut.Unit(1, 1))
+class _Unsearched(_Understated):
+    """It also answers itself where its loss is largest, and how large it is."""
+
+    def worst_place(self, distance):
+        return None
+
+    def worst_level(self, distance):
+        return self.level
+
+
+class _Unanswered(_Understated):
+    def worst_level(self, distance):
+        return None
+
+
+class _Inherited(Geometric):
+    """Closed forms of geometric noise with other probabilities."""
+
+    def mass(self, arithmetic, i):
+        return _Understated().mass(arithmetic, i)
+
+    def tail(self, arithmetic, i):
+        return _Understated().tail(arithmetic, i)
+
+
+@pytest.mark.parametrize("noise", [_Understated(), _Unsearched(), _Unanswered(), _Inherited(1, 1)])
+def test_a_level_that_a_distribution_does_not_keep_is_refused(noise):
+    with pytest.raises(PromiseBroken, match=r"epsilon=1; got (epsilon=|worst_level that is None)"):
+        cells_with(noise, ut.Unit(1, 1))
+
+
+def test_noise_without_a_theorem_claims_nothing():
+    for unit, noise in (
+        (ut.Unit(3, 1), DiscreteStaircase(1, 3, step=1)),
+        (ut.Unit(3, 2), DiscreteStaircase("1/2", 3, step=1)),
+    ):
+        words = cells_with(noise, unit).theorem
+        assert ("not claimed" in words, "This" in words) == (True, False)
 
 
 def test_cells_bounded_in_total_take_geometric_noise_alone():

@@ -16,6 +16,7 @@ from utmost.core.exact.numbers import Number, first_integer
 from utmost.core.noise import polynomials
 from utmost.core.noise.costs import Cost, Moment, absolute, read_cost
 from utmost.core.noise.distribution import (
+    NO_CLAIM,
     RELAXABLE,
     THEOREM_11,
     costs_to_name,
@@ -186,7 +187,7 @@ class DiscreteStaircase(ProfileDistribution):
         relaxable = f"; {RELAXABLE}" if 2 * self.step == self.sensitivity + 1 else ""
         if best:
             return f"{least_cost(best, 'integers')} [geng2012, Theorem 12]{relaxable}"
-        return f"its step was chosen by the caller; it is not claimed to be the least noise{relaxable}"
+        return f"its step was chosen by the caller; {NO_CLAIM}{relaxable}"
 
     @property
     def parameters(self) -> dict[str, int | float | Fraction]:

@@ -13,6 +13,9 @@ from utmost.core.noise.costs import Cost, Moment, absolute, moment, squared
 from utmost.core.noise.shift_curves import ShiftCurve
 from utmost.errors import OutOfRange
 
+NO_CLAIM = "it is not claimed to be the least noise"
+"""The words of noise without a theorem of optimality."""
+
 RELAXABLE = "kept in a ledger, it can be made more accurate later, and the total cost is then the larger epsilon alone"
 """The claim of a distribution that can be relaxed without loss."""
 
@@ -132,7 +135,7 @@ class Distribution(Display, ABC):
     @property
     def theorem(self) -> str:
         """The claim of optimality with its theorem as one line of text, or that no optimality is claimed."""
-        return "it is not claimed to be the least noise"
+        return NO_CLAIM
 
     @abstractmethod
     def curve(self, distance: Fraction) -> ShiftCurve:

@@ -247,6 +247,19 @@ class IntegerDistribution(Distribution):
         if place is None:
             required = "a distribution without a worst place must define worst_level"
             raise Unsupported(required, came=type(self).__name__, remedy="Override worst_level.")
+        return self._level_at(place, shift)
+
+    def searched_level(self, distance: int) -> Level:
+        """The largest privacy loss that `worst_place` of this class finds, whatever a subclass overrides.
+
+        Raises:
+            Unsupported: if the search covers too few integers.
+        """
+        place = IntegerDistribution.worst_place(self, distance)
+        assert place is not None, "only a subclass returns None"
+        return IntegerDistribution._level_at(self, place, distance)
+
+    def _level_at(self, place: int, shift: int) -> Level:
         if shift == self.sensitivity and not self.is_rational:
             low, high = self._ratio_epsilon(place, shift)
             own = self.level.epsilon_interval(low.bits)

@@ -21,6 +21,7 @@ from utmost.core.noise import polynomials
 from utmost.core.noise.costs import Cost, Moment, absolute, read_cost, squared
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.distribution import (
+    NO_CLAIM,
     RELAXABLE,
     costs_to_name,
     distribution_level,
@@ -320,7 +321,7 @@ class Staircase(RealDistribution):
         if best:
             return f"{least_cost(best, 'real numbers')} [geng2012, Theorem 3]"
         relaxable = f"; {RELAXABLE}" if self.gamma == 0.5 else ""
-        return f"its gamma was chosen by the caller; it is not claimed to be the least noise{relaxable}"
+        return f"its gamma was chosen by the caller; {NO_CLAIM}{relaxable}"
 
     def curve(self, distance: Fraction) -> StaircaseCurve:
         """The trade-off curve of the best tests between X and X + distance."""

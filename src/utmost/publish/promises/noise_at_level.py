@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -19,7 +20,7 @@ from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.noise.costs import Cost, Moment, cost_named
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
-from utmost.core.noise.distribution import THEOREM_11, Distribution
+from utmost.core.noise.distribution import NO_CLAIM, THEOREM_11, Distribution
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.core.noise.optimal import relaxable_noise
@@ -28,7 +29,7 @@ from utmost.core.privacy.unit import Unit, read_unit
 from utmost.core.sampling.draw import on_grid
 from utmost.core.sampling.grid import FARTHEST, declared_exponent
 from utmost.core.sampling.random_bits import Randomness
-from utmost.errors import LittleProtection, OutOfRange, PromiseBroken, RowsObserved, warn
+from utmost.errors import LittleProtection, OutOfRange, PromiseBroken, RowsObserved, Unsupported, warn
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.lattice import whole_sensitivity
 from utmost.publish.promises.table_statements import distribution_parameters
@@ -209,6 +210,8 @@ class CellNoiseAtLevel(Display):
         larger epsilon alone; values are rounded to these steps first, by at most 4. This holds for the whole table,
         since one individual changes only one cell'
         """
+        if NO_CLAIM in self._claim:
+            return self._claim
         if self.unit.epsilon_parts == 1:
             return f"{self._claim}. This holds for the whole table, since one individual changes only one cell"
         alone = "This is proved for one cell at its share of epsilon"
@@ -345,11 +348,17 @@ def _check_kept(distribution: Distribution, level: Level, unit: Unit, sensitivit
         required = f"the noise of a cell must be for a sensitivity of at least {least}"
         remedy = "Make the distribution with the sensitivity unit.sensitivity; on a grid, with that many steps of it."
         raise PromiseBroken(required, came=str(distribution.sensitivity), where=where, remedy=remedy)
-    kept = distribution.worst_level(Fraction(distribution.sensitivity))
-    if kept is not None and kept > distribution.level:
-        required = f"the probabilities of the noise must satisfy its level, {distribution.level}"
-        remedy = "Let its level be self.ratio_level(place, self.sensitivity), at the place of the largest ratio."
-        raise PromiseBroken(required, came=str(kept), where=where, remedy=remedy)
+    losses = [distribution.worst_level(Fraction(distribution.sensitivity))]
+    # A class of a user may override `worst_level`, or inherit it with other probabilities: a search checks its answer.
+    if isinstance(distribution, IntegerDistribution) and not type(distribution).__module__.startswith("utmost."):
+        with suppress(Unsupported):  # the search covers too few integers
+            losses.append(distribution.searched_level(int(distribution.sensitivity)))
+    for loss in losses:
+        if loss is None or loss > distribution.level:
+            required = f"the probabilities of the noise must satisfy its level, {distribution.level}"
+            remedy = "Let its level be self.ratio_level(place, self.sensitivity), at the place of the largest ratio."
+            came = "worst_level that is None" if loss is None else str(loss)
+            raise PromiseBroken(required, came=came, where=where, remedy=remedy)
 
 
 _WEAK = 10  # the epsilon above which odds change by a factor of more than 22 000
