@@ -10,12 +10,13 @@ import traceback
 from contextlib import closing
 from hashlib import sha256
 
+import numpy as np
 import pytest
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 import utmost as ut
-from utmost.errors import KeyRefused, LedgerError, NotPublished, Unsupported, WrongKind
+from utmost.errors import DataChanged, KeyRefused, LedgerError, NotPublished, Unsupported, WrongKind
 from utmost.ledger import Ledger, read_sealed
 
 KEY = bytes(range(32))
@@ -177,3 +178,20 @@ def test_a_new_key_is_whole_on_the_disk_before_it_has_its_name(tmp_path, monkeyp
     monkeypatch.setattr(os, "fsync", lambda file: forced.append((os.fstat(file).st_size, path.exists())) or force(file))
     Ledger.open(tmp_path / "new", create=True).close()
     assert forced[0] == (path.stat().st_size, False)
+
+
+def test_events_are_counted_again_by_the_key_of_the_ledger(tmp_path):
+    events = {"person": [n // 8 for n in range(320)], "shop": [n % 8 for n in range(320)]}
+    domain = ut.Domain(shop=list(range(8)))
+
+    def counted(key=None):
+        return ut.count_table(events, domain, ut.Counting("person", at_most=2, key=key))
+
+    with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        first = counted(ledger.counting_key())
+        ledger.publish("visits", first, ut.Promise.of_counted(first), epsilon=1)
+        with pytest.raises(DataChanged):
+            ledger.relax("visits", counted(), epsilon=2)
+        assert ledger.relax("visits", counted(ledger.counting_key()), epsilon=2).epsilon == 2
+    with ut.Ledger.open(tmp_path / "other.db", create=True) as other:
+        assert not np.array_equal(counted(other.counting_key()).cells, first.cells)

@@ -64,6 +64,11 @@ def json_forms(kind: type) -> dict[str, FieldForm]:
     return listed
 
 
+def texts_of(kind: type) -> dict[str, str]:
+    """The titles of the fields that hold a text for people, by their names in JSON."""
+    return {name: found.title for name, found in json_forms(kind).items() if found.hint}
+
+
 def facts_of(record: Any) -> dict[str, Any]:
     """The record as JSON values, without the fields that are None."""
     facts: dict[str, Any] = {}

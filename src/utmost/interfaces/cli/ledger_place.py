@@ -65,13 +65,10 @@ class LedgerPlaceOptions:
                 raise
 
     def counting_key(self) -> bytes:
-        """Return a key, derived from the ledger's key, that decides which cells of a person are counted."""
-        from utmost.publish.ledger.key import found_key, given_key
-        from utmost.tables.files.secret_file import COUNTING
-
-        with self.opened():  # refuses a ledger or key that is not there, before minutes of counting
-            beside = None if self.path is None else self.path.with_name(f"{self.path.name}.key")
-            return found_key(given_key(self.key), beside, fresh=False).derived(COUNTING)
+        """Return the key that decides which cells of a person are counted, derived from the ledger's key."""
+        with self.opened() as ledger:  # refuses a ledger or key that is not there, before minutes of counting
+            key: bytes = ledger.counting_key()
+        return key
 
     @property
     def key(self) -> str | None:

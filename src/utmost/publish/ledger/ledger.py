@@ -50,6 +50,7 @@ from utmost.publish.releases.release import Release
 from utmost.publish.releases.source import Source, new_source
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
+from utmost.tables.files.secret_file import COUNTING
 from utmost.tables.frames.any_table import is_engine_table, published_names
 
 
@@ -639,6 +640,22 @@ class Ledger(Persons, Accounts, Display):
         return self._log.read(
             lambda transaction: key_of_level(transaction, transaction.state.release(name, version), at)
         )
+
+    def counting_key(self) -> bytes:
+        """Return the key for `Counting`, by which every count of the same events keeps the same cells of each person.
+
+        Without a key each count keeps other cells, and a table that was counted again is refused as changed data.
+        The key is derived from the ledger's key. The commands use it, too.
+
+        Returns:
+            32 bytes.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
+        ...     len(ledger.counting_key())
+        32
+        """
+        return self._log.key.derived(COUNTING)
 
     def beside(self, purpose: str) -> tuple[Store, bytes]:
         """Return the ledger's store and a key of 32 bytes for ``purpose``, for a program that adds its own records.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from utmost.core.exact.defaults import CONFIDENCE
-from utmost.core.exact.field_forms import json_forms
+from utmost.core.exact.field_forms import json_forms, texts_of
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.item_words import Tags, item_tags
@@ -26,7 +26,7 @@ from utmost.publish.ledger.item_rows import tag_parts
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Labels, label_parts, label_texts, salted_seal
 from utmost.publish.ledger.means_names import check_published_whole, releases_of_means
-from utmost.publish.ledger.relaxing import Answered, RowPermutation, answer_more, check_values
+from utmost.publish.ledger.relaxing import Answered, RowPermutation, answer_more, check_same_values
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.responses import LedgerResponse, draw_response, stored_response
 from utmost.publish.ledger.state import ItemFacts, Published, ReleaseKey, State, event_facts, release_of_facts
@@ -52,7 +52,7 @@ def publish_together(
         drafts = checked_drafts(transaction, new)
         check_published_whole(transaction.state.releases.values(), [draft.request for draft in drafts])
         for draft in drafts:
-            draft.check_values(transaction)
+            draft.check_datasets(transaction)
         waiting = iter(drafts)
         return [next(waiting).draw(transaction, randomness) if answer is None else answer for answer in found]
 
@@ -75,7 +75,7 @@ def check_new_or_stored(log: EventLog, transaction: Transaction, request: Publis
         return True
     log.check_writable(transaction)
     for draft in checked_drafts(transaction, [(request, source)]):
-        draft.check_values(transaction)
+        draft.check_datasets(transaction)
         if not request.independent:
             warn_of_separate(transaction.state, request.dataset)
     return False
@@ -101,7 +101,7 @@ def stored_publication(transaction: Transaction, request: PublishRequest, source
 
     def check() -> None:
         release.check_kept()
-        check_values(transaction, release, committed, source)
+        check_same_values(transaction, release, committed, source)
 
     same_rows = (source.items is None) == (release.items is None)
     as_read = replace(request, promise=source.promise)
@@ -146,7 +146,7 @@ class Draft:
         assert self.request.version is not None
         return self.request.name, self.request.version
 
-    def check_values(self, transaction: Transaction) -> None:
+    def check_datasets(self, transaction: Transaction) -> None:
         """Check that no other dataset has released the same values."""
         if not self.is_independent:
             check_no_duplicate_data(transaction, self.request, self.digests)
@@ -289,7 +289,7 @@ def check_repeated(
             remedy = f"It stays in its dataset: pass dataset= as before, or leave it out as before. {_SUM_OF_BOTH}"
         required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
         came = f"another value of {others[0]}" if others else None
-        if others and {*others} <= {"individual", "proved"}:
+        if others and {*others} <= {*texts_of(Promise), "proved"}:
             said, own = (
                 ", ".join(f"{name}={getattr(promise, name)!r}" for name in others)
                 for promise in (request.promise, release.promise)

@@ -160,7 +160,7 @@ def stored_relaxation(transaction: Transaction, relaxation: Relaxation) -> Answe
     """Check the values of the table; return the stored answer, or None if the level was not answered."""
     release, level, source = relaxation.current_release(transaction), relaxation.request.level, relaxation.source
     release.check_kept()
-    check_values(transaction, release, relaxation.commitment, source)
+    check_same_values(transaction, release, relaxation.commitment, source)
     if level not in release.responses:
         return None
     order = RowPermutation.of(transaction, release, source, relaxation.commitment)
@@ -246,7 +246,7 @@ def check_answerable(transaction: Transaction, release: Published, level: Level)
         )
 
 
-def check_values(transaction: Transaction, release: Published, now: bytes, source: Source) -> None:
+def check_same_values(transaction: Transaction, release: Published, now: bytes, source: Source) -> None:
     """Check that ``now``, the commitment to the values of ``source``, is the one to the published values."""
     remedy = other_data_remedy(transaction, release)
     where = f"{release.name!r}, version {release.version}"

@@ -15,7 +15,7 @@ from utmost.core.exact.arguments import instance, truth, wrong_kind
 from utmost.core.exact.arguments import path as read_path
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
-from utmost.core.exact.field_forms import arguments_of, facts_of, form, json_forms
+from utmost.core.exact.field_forms import arguments_of, facts_of, form, texts_of
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number
@@ -291,7 +291,7 @@ class Promise(Display):
     @property
     def texts(self) -> dict[str, str]:
         """The fields that hold a text for readers, as {title: text}."""
-        named = {each.title: getattr(self, name) for name, each in json_forms(Promise).items() if each.hint}
+        named = {title: getattr(self, name) for name, title in texts_of(Promise).items()}
         return {title: words for title, words in named.items() if words is not None}
 
     @property

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import few
-from utmost.core.exact.field_forms import json_forms
+from utmost.core.exact.field_forms import json_forms, texts_of
 from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.privacy.unit import Unit
@@ -60,7 +60,7 @@ def promise(
         name: fact for name, fact in stated.facts().items() if name not in ("columns", "noise")
     }
     shown = stated_facts.keys() - json_forms(Unit) - {"kind", "plan", "signed_sums"}
-    texts = {name: form.title for name, form in json_forms(Promise).items() if form.hint}
+    texts = texts_of(Promise)
     rows = {
         "released": f"{', '.join(stated.columns)}: {noise.subject}",
         "protects": f"{noise.whom} ({noise.relation})",

@@ -5,7 +5,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from utmost.core.exact.field_forms import json_forms
+from utmost.core.exact.field_forms import json_forms, texts_of
 from utmost.core.exact.written_levels import level_text
 from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.api.requested_levels import read_level
@@ -23,7 +23,7 @@ from utmost.publish.promises.promise import PROMISE_FORM, Promise
 
 publishing = APIRouter(include_in_schema=False)
 
-PROMISE_TEXTS = tuple(name for name, form in json_forms(Promise).items() if form.hint)
+PROMISE_TEXTS = tuple(texts_of(Promise))
 """Text fields of a promise in a form."""
 
 _CELLS = ("sensitivity", "cells", "neighbours", "numbers", "grid", "largest")

@@ -14,12 +14,14 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from utmost.core.exact.field_forms import texts_of
 from utmost.core.exact.written_levels import level_text, level_words
 from utmost.core.sampling.random_bits import entropy
 from utmost.interfaces.figures.inline_svg import short
 from utmost.interfaces.service.access.bearers import SOON
 from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.pages.page_session import end_session, form_proof, fresh_guest, put_session, session
+from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.release_facts import short_bar
 from utmost.version import __version__
 
@@ -65,6 +67,7 @@ PLACES = (
 """Menu of pages: path, title, and the actions of which a viewer needs one."""
 
 FIELDS = {
+    **{name: f"{title[0].upper()}{title[1:]}" for name, title in texts_of(Promise).items()},
     "name": "Name of the release",
     "dataset": "Spends the budget of",
     "version": "Version of the data",
@@ -74,7 +77,6 @@ FIELDS = {
     "epsilon": "Level ε",
     "sensitivity": "One person changes a cell by at most",
     "cells": "Most cells that one person changes",
-    "individual": "One individual is",
     "neighbours": "What is hidden",
     "rows": "The list of rows",
     "numbers": "The values",
