@@ -82,7 +82,7 @@ def _scaled(rows: Array, scale: list[int]) -> list[list[int]]:
     return [[x.numerator * (s // x.denominator) for x in row] for row, s in zip(rows, scale, strict=True)]
 
 
-# Entries of a block of rows: few enough to stay in the cache, and in one thread.
+# Number of entries in a block of rows: few enough for the cache, and for BLAS to use only one thread.
 _BLOCK = 1 << 15
 
 
@@ -132,7 +132,7 @@ def independent(matrix: Array) -> tuple[list[int], list[int]]:
 
 
 def _pivots(matrix: nmod_mat) -> list[int]:
-    """The first independent columns: each row of the reduced echelon form begins in one."""
+    """Return the first independent columns: those in which the rows of the reduced echelon form begin."""
     reduced, rank = matrix.rref()
     columns, j = [], 0
     for i in range(rank):

@@ -61,7 +61,7 @@ class CellsDraw(DrawDistribution):
         NotALevel: unless exactly one of epsilon and alpha is passed.
         OutOfRange: for a number outside its range.
 
-    Promise: epsilon-DP for n integers with these bounds on one individual; attained. It cannot be relaxed.
+    Promise: epsilon-DP for n integers with these bounds on one individual; attained. The noise cannot be relaxed.
     Cost:    closed forms of n^2 terms if one individual may change all cells (seconds for 100), else of n^3 or n^4
         (0.1 s for 10 cells, seconds for 50, minutes beyond 100).
     Source:  the K-norm mechanism [hardt2010], [awan2021]; on the integers, with steps: proofs/theory/one-draw.md. No

@@ -165,7 +165,7 @@ class DiscreteStaircase(ProfileDistribution):
     def half_step(
         cls, epsilon: Number | Level | None = None, sensitivity: Number = 1, *, alpha: Number | None = None
     ) -> "DiscreteStaircase":
-        """The staircase of step (D + 1)/2 for odd D: uniform noise plus D times geometric noise. It can be relaxed."""
+        """The staircase of step (D + 1)/2 for odd D: uniform noise plus D times geometric noise; can be relaxed."""
         D = positive_integer(sensitivity, "sensitivity", "DiscreteStaircase.half_step")
         if D % 2 == 0:
             raise OutOfRange(

@@ -41,7 +41,8 @@ class JointCells(BallMixture):
         NotALevel: unless exactly one of epsilon and alpha is passed.
         OutOfRange: for a sensitivity or number of cells below 1.
 
-    Promise: epsilon-DP for k integers, each changed by at most the sensitivity, attained. It cannot be relaxed.
+    Promise: epsilon-DP for k integers, each changed by at most the sensitivity, attained. The noise cannot be
+    relaxed.
     Source:  proofs/theory/cells-together.md.
 
     >>> distribution = JointCells(alpha="1/2", cells=2)
@@ -99,7 +100,7 @@ class RotatedPair:
         epsilon, alpha: Level of both cells together; give one of the two (alpha = exp(-epsilon)).
         sensitivity: Largest change of either cell by one individual, an integer >= 1.
 
-    Promise: epsilon-DP for two integers, each changed by at most the sensitivity, attained. It can be relaxed.
+    Promise: epsilon-DP for two integers, each changed by at most the sensitivity, attained. The noise can be relaxed.
     Source:  proofs/theory/cells-together.md.
 
     >>> distribution = RotatedPair(1)

@@ -1,8 +1,9 @@
 """Sums over integers and integrals over reals of a user's functions, to many digits in bounded time.
 
-Each block has a value and an estimated error. The block of the largest error is halved until all errors together are
-negligible. Long sums use Romberg's extrapolation to step 1, which is the sum, instead of step 0, which is the integral:
-by Euler and Maclaurin the trapezoid sum of step h is a polynomial in h^2 up to a rapidly vanishing error.
+The range is cut into blocks, each with a value and an estimated error. The block of the largest error is halved until
+all errors together are negligible. Long sums use Romberg's extrapolation to step 1, which is the sum, instead of step
+0, which is the integral: by Euler and Maclaurin the trapezoid sum of step h is a polynomial in h^2 up to a rapidly
+vanishing error.
 
 Two values of a block that agree prove nothing: at a kink of the function they may agree by chance. So the error of an
 integral is estimated by the absolute values of the last coefficients of the function's Chebyshev series, in which

@@ -54,7 +54,7 @@ class SignedCells(Display):
             the level on some change, and shares whose common denominator is above 2^64.
 
     Promise: epsilon-DP for k integers, each of which one individual changes by 0 to the sensitivity; attained if
-        ``charge`` is 1. It can be relaxed.
+        ``charge`` is 1. The noise can be relaxed.
     Source:  proofs/theory/cells-together.md.
 
     >>> distribution = SignedCells(1, [[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["267/500", "233/500", "233/500"])

@@ -152,7 +152,7 @@ def whole_cells(cuts: Cuts, word_bits: int) -> list[int]:
 
 
 def rest(cuts: Cuts, cells: list[int], word_bits: int) -> Cuts:
-    """The distribution r on the other cells, with thresholds (2^b T_j - n_0 - ... - n_(j-1)) / (2^b - n_0 - ...)."""
+    """The distribution r on the cells left over: thresholds (2^b T_j - n_0 - ... - n_(j-1)) / (2^b - n_0 - ...)."""
     used = list(accumulate(cells))
     left = (1 << word_bits) - used[-1]
 

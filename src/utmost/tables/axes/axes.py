@@ -234,7 +234,7 @@ class Axis(Display):
         return exact(value, "edge") if self.clock is None else Fraction(read_time(value, "edge"))
 
     def edge_shown(self, edge: Edge) -> Edge | datetime:
-        """An edge for people: on an axis of periods the time of the wall clock."""
+        """An edge as people read it: a number, or on an axis of periods a time of the wall clock."""
         return edge if self.clock is None or not isinstance(edge, Fraction) else time_at(int(edge))
 
     def bin_of(self, low: Number, high: Number) -> int | None:

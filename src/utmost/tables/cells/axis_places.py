@@ -1,4 +1,4 @@
-"""Which value of an axis (label, bin or period) has each cell of a column? Readers that return its position."""
+"""Which value of an axis (label, bin or period) does each cell of a column have? Readers that return its position."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Columns of events as codes: persons by their text, values of an axis by their place.
+"""Columns of events as codes: persons by their text, values of an axis by their position.
 
 Integers and text agree, in every library and file: 7 and "7" are the same person. Floats, truth values, dates and times
 have no such text and are refused, so that a table of events is never counted in two ways. Bins take numbers of any

@@ -1,4 +1,4 @@
-"""Which period of an axis has each date or time of a column? Readers that return its position.
+"""In which period of an axis does each date or time of a column lie? Readers that return its position.
 
 Typed columns of NumPy and Arrow are read as arrays: instants are converted to the clock of the axis by a table of its
 changes. Lists and text are read cell by cell, with the same results.

@@ -46,7 +46,7 @@ class LazyPolars(LocalFrame):
         check_no_pattern(names)
         polars = extra("polars", "tables")
         kinds = self.native.collect_schema()
-        coded = (polars.Categorical, polars.Enum)  # their order is that of their codes
+        coded = (polars.Categorical, polars.Enum)  # they sort by code, and not by text
         wanted = (polars.col(name).cast(polars.String) if kinds[name] in coded else name for name in names)
         return LazyPolars(self.native.select(*wanted))
 

@@ -1,4 +1,4 @@
-"""Read public codebooks and data dictionaries, which propose the values of columns. Data never propose values.
+"""Read public codebooks and data dictionaries, which propose the values of columns. Values never come from the data.
 
 Formats: DDI codebooks (.xml); Table Schemas and data packages (.json); tables with a row for each code, or with a row
 for each variable and its codes in one cell, "1, men | 2, women".

@@ -233,7 +233,7 @@ def check_fits(table: Any, path: Path) -> None:
 
 
 class _Nothing(RawIOBase):
-    """A file that forgets what is written."""
+    """A file object that discards what is written, and counts the bytes."""
 
     def __init__(self) -> None:
         self._size = 0

@@ -67,7 +67,7 @@ def publish(
 def table_writers(
     table: Any, report: StatementOf, out: Path, signer: Signer | None = None
 ) -> tuple[dict[Path, Writer], dict[str, Any]]:
-    """Return the writers of a table, its statement and its signature; and the statement, which is filled by writing."""
+    """Return the writers of a table, its statement and its signature; and the statement, which writing fills."""
     statement: dict[str, Any] = {}
     text = bytearray()
 

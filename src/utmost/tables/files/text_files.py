@@ -167,7 +167,7 @@ class MemoryFile(type(Path())):  # type: ignore[misc]  # as above
         return content if "b" in mode else io.TextIOWrapper(content, encoding, errors, newline)
 
     def with_name(self, name: str) -> Path:
-        """A path of another name, on the disk."""
+        """The path on the disk with another name."""
         return Path(name)
 
     @property

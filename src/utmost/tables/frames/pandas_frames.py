@@ -40,7 +40,7 @@ class PandasShape:
         if index.nlevels > 1:
             levels = tuple(f"level_{at}" if name is None else named(name) for at, name in enumerate(index.names))
         elif index.dtype.kind in "iu" and (index == np.arange(len(index))).all():
-            levels = ()  # it numbers the rows
+            levels = ()  # the index numbers the rows
         else:
             levels = ("index" if index.name is None else named(index.name),)
         adapters.distinct_names((*levels, *columns))
