@@ -243,7 +243,7 @@ class Answer(Display, Generic[TableT_co]):
         rows = len(adapter.column(table, self.columns[0]))
         margins = {name: bar_column(bars[name], rows) for name in adapter.names(table) if name in bars}
         table = adapter.with_columns(table, margins, {})
-        return replace(self, noise=noise, table=table, _digest=None)  # the digest of the file covers its margins
+        return replace(self, noise=noise, table=table, _digest=None)  # a new digest: it covers the margins, too
 
     @property
     def statement(self) -> dict[str, Any]:

@@ -244,7 +244,7 @@ def _rebuilt(domain: Domain, cells: NDArray[Any], *rest: Any) -> CleanTable:
 class CleanedRelease:
     amount: Amount | None
     digest: str  # SHA-256 of its noisy sums
-    # Computes the guarantee in a clean table's statement from its public facts; None stands for the release's own
+    # Computes the guarantee in a clean table's statement from its public facts; for None, the release's guarantee
     guarantee: Callable[[PublicFacts | None], str | None]
 
 

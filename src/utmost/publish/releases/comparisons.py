@@ -164,7 +164,7 @@ def _may_share_noise(one: Answer[Any], other: Answer[Any]) -> bool:
         memories = one.memory_identity, other.memory_identity
         if None not in memories:
             return memories[0] == memories[1]
-        if known.name != PROCESS_NAME:  # a file does not say which ledger made it
+        if known.name != PROCESS_NAME:  # a file does not name its ledger, so the noise may be shared
             return True
         # Releases of all processes have the same name; of two answers of one release, the later one lists the earlier
         # level.

@@ -174,7 +174,7 @@ def _shown_evidence(
     for line in reduced:
         filled = [index for index in range(len(column)) if int(line[index])]
         if len(filled) == 1 and secret[component[filled[0]]]:
-            # Return the shown cells that occur in this combination of relations.
+            # This combination of relations determines a secret cell; return its shown cells.
             weights: dict[int, int] = {}
             for number, factor in zip(rows, map(int, line[len(column) :]), strict=True):
                 for cell in members[number].tolist() if factor else ():

@@ -131,10 +131,10 @@ class ItemResponder:
     def without_noise(
         self, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level
     ) -> dict[str, Integers]:
-        """Return the true values, in steps, of rows with these responses, to compare with the commitment.
+        """Subtract the noise at the level ``at`` from responses; return the true values in steps.
 
         Args:
-            identifiers, responses, at: Arguments of `moved`.
+            identifiers, responses, at: As for `moved`: the rows, their responses, and the level of the responses.
 
         Raises:
             BadTable, NotANumber, OutOfRange: as for `responses`.

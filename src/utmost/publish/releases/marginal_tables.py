@@ -30,7 +30,7 @@ def wanted_marginals(plan: Plan) -> list[Marginal]:
         try:
             marginal = narrowed(plan.domain, part.name)[0]
             marginals.append(marginal if amounts is None else amounts.both(marginal))
-        except UtmostError:  # a part of ranges or prefixes is no table; `total` gives its margins
+        except UtmostError:  # ranges and prefixes are no tables; `total` gives their margins
             continue
     if not marginals and plan.rows is not None:
         return [plan.rows.base]

@@ -21,7 +21,7 @@ from utmost.tables.cells.columns import RowName, check_distinct, is_plainly_ther
 from utmost.tables.frames.adapters import Column, TableAdapter
 from utmost.tables.frames.any_table import adapter_of
 
-if TYPE_CHECKING:  # few releases are keyed by identifier
+if TYPE_CHECKING:  # imported only where needed: few releases are keyed by identifier
     from utmost.core.sampling.item_words import Identifiers, Tags
 
 ReadColumn = Callable[[Any, str, RowName], NDArray[Any]]
@@ -34,7 +34,7 @@ class Source:
 
     table: Any  # Table of the caller, read through ``adapter``
     adapter: TableAdapter
-    promise: Promise  # Promise, which lists released and public columns as in the table
+    promise: Promise  # Promise; it lists the columns in the order of the table
     kind: str  # Kind of the table, and of the tables of its answers
     # True values in steps of the lattice, by column, shape (rows,); for points coordinates, see `exact_column`
     columns: Mapping[str, Integers]

@@ -51,7 +51,7 @@ def variance_bar(points: Sequence[Fraction], confidence: Fraction, mean_of: Mean
     grid = list[tuple[FiellerSet, Fraction, Fraction, Fraction]]()
     for about in near:
         squares = mean_of([(point - about) ** 2 for point in points], each)
-        # The least and the largest distance of this grid point from those means to which it is nearest
+        # The least and the largest distance of this grid point from the means that have no nearer grid point
         begin, end = max(least, about - step / 2), min(most, about + step / 2)
         close, far = max(begin - about, about - end, Fraction(0)), max(about - begin, end - about)
         assert squares.estimate is not None, "a mean that is determined has a count"

@@ -34,7 +34,7 @@ def table_before_draw(table: Any, promise: Promise) -> Any:
     adapter = adapter_of(measured)
     names = adapter.names(measured)
     released = [name for name in names if name in promise.columns]
-    if not released:  # the release refuses it
+    if not released:  # the release will refuse this table
         return None
     margins = {f"{name}_margin": name for name in released}
     left_out = [name for name in names if name not in (*released, *promise.public)]

@@ -272,7 +272,7 @@ class MarginalCells:
         distribution = self.widest
         if distribution.counts == (1,) and distribution.coefficients == (
             Fraction(1),
-        ):  # one geometric noise: in closed form
+        ):  # the noise is one geometric variable: closed form
             return shown_bias(rule, NoiseTails(Geometric(distribution.levels[0]), self.step), self.margins.max())
         return shown_bias(rule, NoiseTails(scaled(distribution, self.step)), self.margins.max())
 

@@ -466,7 +466,7 @@ def _weight(weight: Number, name: str) -> Fraction:
     return number
 
 
-_LARGEST_WEIGHT = Fraction(10**100)  # squares and sums of weights up to this are finite floats
+_LARGEST_WEIGHT = Fraction(10**100)  # larger weights might overflow: floats must hold sums of squared weights
 
 
 def _where_name(where: Where) -> str:

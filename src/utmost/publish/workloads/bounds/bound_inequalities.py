@@ -189,7 +189,7 @@ def chord_below(
     # Let lambda = L z for the shares z of the certificate, and lambda' = L z' for any other shares z'. By Cauchy's
     # inequality sum m/lambda' >= (sum m/lambda)^2 / (sum m lambda'/lambda^2), and the last sum is g.z' <= max g. If
     # `total` is the index of a marginal with an additional free share, the last sum is at most g_total + max g;
-    # `weight` multiplies the number of groups of this marginal.
+    # `weight` multiplies the number of groups of the marginal `total`.
     z = certificate.shares  # below, quotients are rounded down in F and up in g
     if len(z) != len(blocks.marginals) or any(share < 0 for share in z) or sum(z) > 1:
         raise PromiseBroken(

@@ -143,7 +143,7 @@ def bounds_of(
         return WorkloadBounds(workload, unit, at, chosen, first, None, None, None, None, missing, means, together)
     try:
         directions = _matrix_roots(matrix_parts(workload)) if not is_alike(workload) else None
-        # If cells are not alike, the certificate is a matrix; if they are, symmetry leaves two numbers to choose.
+        # If cells are not alike, the certificate is a matrix for each part; else it is `Directions`, with two numbers.
         best = directions or _directions(workload, unit, along)
         jointly = bound("any mechanism", _TOGETHER, _together_words(unit, best, together), best)
         unbiased = bound("any unbiased", "any mechanism with unbiased answers", _unbiased_words(best, together), best)
@@ -366,7 +366,7 @@ def _matrix_roots(parts: Sequence[MatrixPart]) -> MatrixRoots:
         # Any weights prove a bound: if the loop ends early, the bound is smaller, but holds.
         if value <= best * (1 + 1e-5):
             break
-        # A weight of 0 would stay 0.
+        # Keep weights above 0: the iteration multiplies them, so a weight of 0 would stay 0.
         best, y = value, np.maximum(diagonal, 1e-12 * value) / np.maximum(diagonal, 1e-12 * value).sum()
     q = np.maximum(1, np.rint(np.sqrt(best_weights / best_weights.max()) * (1 << 20)))
     integers, bits = list[Array](), list[int]()

@@ -191,7 +191,7 @@ class Weighed:
         where = repr(axis.levels[0])
         try:
             rows = np.array(matrix)
-        except ValueError:  # rows of several lengths
+        except ValueError:  # the rows differ in length
             rows = np.zeros(0)
         if rows.ndim != 2 or not len(rows) or rows.shape[1] != axis.size:
             raise OutOfRange(f"the rows must have {axis.size} entries each", came=rows.shape, where=where)

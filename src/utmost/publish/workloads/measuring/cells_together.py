@@ -169,7 +169,7 @@ def presence(level: Level, unit: Unit) -> Level:
 
 
 def two_sided(level: Level, unit: Unit, step: int = 1) -> CellsDraw:
-    """Return the noise of one draw for all cells, if no record lowers a cell; replacing one may do both."""
+    """Return one noise for all cells, if presence lowers no cell; replacement may raise some and lower others."""
     return CellsDraw(level, unit.cells, unit.cells, unit.sensitivity, neighbours=unit.neighbours, step=step)
 
 

@@ -81,7 +81,7 @@ def values_of(forms: Sequence[ProductForm], groups: NDArray[Any], marginal: Marg
     values = []
     for which, form in enumerate(forms):
         value = rest
-        for columns in places:  # the last axis first
+        for columns in places:  # contracts the last axis first
             value = np.tensordot(value, columns[which], axes=([-1], [0]))
         values.append(Fraction(int(value), form.denominator))
     return values
@@ -165,7 +165,7 @@ def _midpoints(axis: Axis, level: int) -> list[Fraction | None]:
 
 
 def _edges(axis: Axis, level: int) -> list[tuple[Fraction, Fraction] | None]:
-    """Return both edges of each group of a level of bins; None as in `_midpoints`."""
+    """Return both edges of each group of a level of bins; None for open bins, missing cells, and other axes."""
     groups, edges = axis.groups(level), axis.edges
     if edges is None or axis.clock is not None:
         return [None] * groups
@@ -178,7 +178,7 @@ def _edges(axis: Axis, level: int) -> list[tuple[Fraction, Fraction] | None]:
 
 
 def ends_of_bins(axis: Axis, level: int) -> list[tuple[Fraction, Fraction] | None]:
-    """Return the least value of each group of a level of bins, and a bound on its largest; None as in `_midpoints`."""
+    """Return each bin's least value and a bound on its largest; None for open bins, missing cells, and other axes."""
     # A bin of integers such as "25 to 44" may hold 44.7, unless it counts completed years, or has the width 1.
     return [
         None if pair is None else (pair[0], pair[1] - (bool(axis.whole) and (axis.on is not None or _is_one(pair))))

@@ -87,7 +87,7 @@ class _ErrorSpace:
     parts: tuple[tuple[AxisSums, float], ...]  # wanted sums along the axis, and the weight of their variances
 
     def problem(self, measured: NDArray[np.bool_]) -> "_HatProblem | None":
-        """Return the equations if these marginals are measured; None if they do not determine the answers."""
+        """Return the least-squares equations of these marginals; None if they do not determine the answers."""
         chosen = [rows for rows, on in zip(self.rows, measured, strict=True) if on and rows]
         if any(rows < 0 for rows in chosen) and 1 not in chosen:
             return None  # hat functions without groups determine no answer

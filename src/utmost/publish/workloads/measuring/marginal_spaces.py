@@ -135,7 +135,7 @@ class MarginalErrors:
     parts: tuple[tuple[NDArray[np.intp], Floats], ...] = field(repr=False)
     # for each pair of a space and a marginal that contains it, the index of the space; (pairs,)
     rows: NDArray[np.intp] = field(repr=False)
-    columns: NDArray[np.intp] = field(repr=False)  # the same pairs, the index of the marginal; (pairs,)
+    columns: NDArray[np.intp] = field(repr=False)  # for each of these pairs, the index of the marginal; (pairs,)
     sizes: Floats  # number of sums of each marginal; (marginals,)
 
     @classmethod

@@ -100,7 +100,7 @@ def _words(domain: Domain, name: Any) -> list[Any]:
 
 
 def names_hats(domain: Domain, word: Any) -> bool:
-    """Whether a word consists of an axis, the mark of hat functions and a number, and is not the name of a level."""
+    """Whether a word is an axis, then "~" and a number, and is not the name of a level."""
     return _marked(domain, word, MARK)
 
 

@@ -4,9 +4,9 @@ Let one individual change both cells of a row, each by at most s, in at most a f
 values, let x_+ be the sums and x_- the differences of the two cells of each row. A plan on x_+ and a plan on x_-
 together cost no more than the more expensive of the two:
 
-    sum over the rows of |d_+| + |d_-|  =  2 sum over the rows of max(|d_1|, |d_2|)  <=  2s rows,
+    sum over the rows of |d_+| + |d_-|  =  2 sum over the rows of max(|d_1|, |d_2|)  <= 2s rows.
 
-which is the cost of independent noise on the cells. A cell is (x_+ +- x_-)/2, with half the variance. The error of
+Independent noise on the cells costs the same. A cell is (x_+ +- x_-)/2, with half the variance. The error of
 every answer is the sum of two errors in closed form: one of sums, and one of differences.
 
 In the budget shares of a plan, a marginal without this axis measures sums, and a marginal with this axis measures

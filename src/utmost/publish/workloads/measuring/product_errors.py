@@ -20,7 +20,7 @@ from utmost.tables.axes.domain import Marginal
 
 MOST_VALUES = 1100  # the largest number of values of an axis along which rows are searched
 
-_SILENT = 100.0  # levels above it have the weight of this level, see `precision_weights`
+_SILENT = 100.0  # higher levels get the weight of this level, see `precision_weights`
 
 
 def product_variances(

@@ -100,7 +100,7 @@ class SignedAxis:
         """For each change of a row by one individual, return its charge as a fraction of the level of the row's cells.
 
         Args:
-            spent: Share of each class, along the first axis of the array.
+            spent: Array of shares; the first axis has one entry for each class.
         """
         corners = np.array([change for change in product((0, 1), repeat=self.values) if any(change)])
         moved = np.abs(corners @ self.matrix.T)

@@ -153,7 +153,7 @@ def is_exact(domain: Domain, unit: Unit, marginals: Iterable[Marginal]) -> bool:
     if left < present != int(present):
         return False  # a cell changes by a fraction of the sensitivity: the closed form may exceed the loss
     measured = [marginal for marginal in marginals if not is_total(domain, marginal)]
-    if any(min(marginal, default=0) < 0 for marginal in measured):  # hat functions and differences
+    if any(min(marginal, default=0) < 0 for marginal in measured):  # hat functions or differences are measured
         return False
     one_side, other_side = 1, 1
     for place, axis in enumerate(domain.axes):

@@ -157,8 +157,8 @@ def certified_shares(
         workload: Wanted sums, and the weight of the error of each.
         unit: Unit of privacy.
         epsilon: Privacy level of the whole release.
-        marginals: Marginals that may be measured; None for all that can be of use. Four marginals take seconds; the
-            time grows exponentially with their number.
+        marginals: Marginals that may be measured; None for all that may reduce the error. Four marginals take seconds;
+            the time grows exponentially with their number.
         tolerance: Largest allowed (error / bound) - 1, > 0.
         start: Shares to begin with; None to search for them.
         most_boxes: Number of boxes after which the search stops; `CertifiedShares.is_certified` is then False.

@@ -56,7 +56,7 @@ def named_candidates(workload: Workload, candidates: Iterable[str | Sequence[str
 
 
 def plain_shares(workload: Workload, marginals: Sequence[Marginal]) -> list[Floats]:
-    """Return simple shares: 1 for the finest common marginal; equal shares of the wanted ones; equal shares of all."""
+    """Return up to three choices of shares: 1 for the finest common marginal; equal for the wanted; equal for all."""
     wanted = [marginal in workload.marginals for marginal in marginals]
     finest = [marginal == finest_common(workload.marginals) for marginal in marginals]
     return [_equal(chosen) for chosen in (finest, wanted, [True] * len(marginals)) if any(chosen)]
@@ -65,9 +65,9 @@ def plain_shares(workload: Workload, marginals: Sequence[Marginal]) -> list[Floa
 def search_starts(workload: Workload, marginals: dict[Marginal, int], error: WeighedError) -> list[Floats]:
     """Return the shares with which the search starts.
 
-    They are simple shares, `chord_shares`, shares proportional to the number of marginals that each represents, and the
-    share 1 for each single marginal. For more than `FEW` marginals, equal shares of the finest wanted marginals replace
-    the last ones.
+    The list has the shares of `plain_shares` and `chord_shares`, shares proportional to the number of marginals that
+    each represents, and the share 1 for each single marginal. For more than `FEW` marginals, equal shares of the finest
+    wanted marginals replace the shares of single marginals.
     """
     names = list(marginals)
     starts = [*plain_shares(workload, names), chord_shares(error)]

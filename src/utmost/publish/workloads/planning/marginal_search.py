@@ -136,12 +136,12 @@ def _searched(
     best = best if error(best) < error(plain) * (1 - _EQUAL) else plain
     best = np.where(best > _NOTHING, best, 0)
     best = best / best.sum()
-    used = (best > 0) | (free > 0)  # a total that is free needs no part
+    used = (best > 0) | (free > 0)  # a total with a free share needs no other share
     return error(best), tuple(marginal for marginal, some in zip(listed, used, strict=True) if some), best[used]
 
 
 def _cube_roots(errors: MarginalErrors) -> Floats:
-    """Return shares proportional to (mu n)^(1/3) of each marginal's own space; small shares if that is not wanted."""
+    """Return shares proportional to (mu n)^(1/3), mu of the space with a marginal's levels; small shares if mu = 0."""
     spaces = errors.spaces
     places = {space: at for at, space in enumerate(errors.names)}
     tops = np.zeros(len(spaces.marginals))

@@ -112,7 +112,7 @@ def _search_results(request: PlanRequest, method: PlanMethod, *, refuses: bool =
             try:
                 yield _SearchResult(search.name, search.search(request), request)
                 found = True
-            except Unsupported as error:  # an obstacle that only the search itself finds
+            except Unsupported as error:  # `obstacle` did not find this obstacle
                 refused = error
     if refused is not None and refuses and not found:
         raise refused

@@ -152,7 +152,7 @@ def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[
 
     none, whole = Fraction(0), drawn(Fraction(0), Fraction(0))
     share = least_share(lambda share: whole / float(1 - share) ** 2 + beside(shares_of(share))) if others else none
-    if others and not share:  # a weight is so small that its share rounds to 0
+    if others and not share:  # a share with a small weight was rounded to 0
         return
     shares = shares_of(share) if others else {}
     spent, apart = sum(shares.values(), none), beside(shares)

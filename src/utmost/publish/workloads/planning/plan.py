@@ -44,7 +44,7 @@ _MOST_OPEN = 1 << 16  # with more cells, a clean table needs the cells measured
 _SMALL = Fraction(1, 10**6)  # at this epsilon, errors equal their limit for epsilon -> 0 to 12 digits
 _LESS = 1.02  # a gain below this factor is not printed
 _MANY_PARTS = 8  # with more parts, `alternatives` has no plan that prefers a single part
-_MOST_BITS = 13_288  # about 4 000 digits, the longest number of a level
+_MOST_BITS = 13_288  # about 4 000 digits: a level allows no longer numbers
 
 
 class Help(NamedTuple):

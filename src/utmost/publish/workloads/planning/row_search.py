@@ -73,7 +73,7 @@ def refitted(gram: Floats, rows: Floats, left: Floats, level: float, *, exact: b
     spent = level - left
 
     def slope(free: Floats) -> tuple[float, Floats]:
-        u = (free * free).reshape(count, values) + 1e-300  # no division by 0
+        u = (free * free).reshape(count, values) + 1e-300  # avoids a division by 0
         # After this scaling, the squares spend exactly `spent`.
         scale = spent / u.sum(axis=0)
         error, _, on_rows = _slopes(gram, left, u * scale, exact)
@@ -165,7 +165,7 @@ def _slopes(gram: Floats, left: Floats, rows: Floats, exact: bool) -> tuple[floa
     across = rows / own
     try:
         root = np.linalg.cholesky(2 * np.eye(len(rows)) + across @ rows.T)
-    except np.linalg.LinAlgError:  # the level of a value is nearly 0
+    except np.linalg.LinAlgError:  # some value's level is so near 0 that the matrix is singular in floats
         return np.inf, left, rows
     K = np.linalg.solve(root, across).T
     seen = gram @ K

@@ -24,7 +24,7 @@ from utmost.errors import OutOfRange
 
 MOST_CELLS = 5  # rows for more cells are searched in groups of cells
 
-LARGEST_GROUP = 7  # one cell and three pairs of cells: `paired_rows` needs no search
+LARGEST_GROUP = 7  # `paired_rows` takes one cell and three pairs of cells, without a search
 
 
 Gram = tuple[tuple[float, ...], ...]
@@ -218,7 +218,7 @@ def _descended(rows: NDArray[np.int64], loads: Floats, epsilon: float, gram: Flo
         tried = share * np.exp(np.concatenate([steps, np.diag(np.full(len(rows), width))]))
         errors = _errors(rows, loads, tried, epsilon, gram)
         nearest = int(errors.argmin())
-        if errors[nearest] < value * (1 - 1e-9):  # without a gain the steps shrink
+        if errors[nearest] < value * (1 - 1e-9):  # else try smaller steps
             share, value = tried[nearest], errors[nearest]
         else:
             width /= 2
@@ -239,7 +239,9 @@ def _errors(rows: NDArray[np.int64], loads: Floats, shares: Floats, epsilon: flo
 
 
 def _error_of(rows: SignedRows, shares: Sequence[Fraction], epsilon: float, gram: Floats | None = None) -> float:
-    """Return the weighted variance at shares that spend the level; ``gram`` is by default the mean over the cells."""
+    """Return the weighted variance at shares that spend the level; ``gram`` has the weights, by default of the cells'
+    mean variance.
+    """
     A = np.array(rows)
     weights = np.eye(A.shape[1]) / A.shape[1] if gram is None else gram
     return float(_errors(A, _loads(A), np.array([[float(share) for share in shares]]), epsilon, weights)[0])

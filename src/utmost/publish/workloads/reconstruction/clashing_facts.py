@@ -21,7 +21,7 @@ def check_feasible(facts: PublicFacts) -> None:
         return
     known = [(marginal, place) for marginal in facts.bounds for place in facts.places(marginal)]
     row_of = {fact: row for row, fact in enumerate(known)}
-    column_of = np.zeros(facts.domain.shape, dtype=np.int64)  # equal for cells that are in the same known sums
+    column_of = np.zeros(facts.domain.shape, dtype=np.int64)  # equal numbers for cells that are in the same known sums
     rows = []
     for marginal in facts.bounds:
         numbers = np.full(int(np.prod(facts.domain.group_shape(marginal))), -1)

@@ -309,7 +309,8 @@ class _AxisSplit:
 
     def classes(self, forms: Sequence[ProductForm], axis: int, level: int) -> list[tuple[Any, int]]:
         """Return classes of groups with equal coefficients, for a level of one of the other axes, with their sizes."""
-        # For each form and eigenspace, the key of a class has the group's sum of the form's part, times the axis' size.
+        # A class has a key: for each form and eigenspace, the sum of the form's part over a group, times the axis'
+        # size.
         rows = [
             self._part(self.factors(form)[axis], axis, coarse, level).tolist()
             for form in forms

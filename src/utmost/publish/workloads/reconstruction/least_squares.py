@@ -138,7 +138,7 @@ class Reconstruction:
     def curvatures(self) -> tuple[int, int]:
         """The least and the largest lambda_T, which are the curvatures of the sum of squares."""
         coarsest = tuple(chain[-1] for chain in self._chains)
-        return self.total(self.domain.finest), self.total(coarsest)  # more marginals measure a coarser space
+        return self.total(self.domain.finest), self.total(coarsest)  # a coarser space has a larger lambda
 
     def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
         """Return a number for each group; it is equal for groups with the same size on every axis."""
@@ -212,7 +212,7 @@ class Reconstruction:
         return dict(zip(self._chains[axis], differences, strict=True))
 
     def check_marginal_determined(self, marginal: Marginal) -> None:
-        if not self.total(self.base_of(marginal)):  # what measures this space measures all coarser ones
+        if not self.total(self.base_of(marginal)):  # if this space is measured, so are all coarser ones
             raise not_determined(self.domain, marginal, self.weights)
 
     def check_determined(self, form: ProductForm) -> None:
@@ -235,7 +235,7 @@ class Reconstruction:
         # axes.
         base = self._common_base(forms)
         divisor, kernel = self._kernel(base)
-        divisor *= self.cells_in(base)  # the kernel applies to groups, forms apply to cells
+        divisor *= self.cells_in(base)  # a group's coefficient is the mean over its cells
         used = [sum(level >= least for level in chain) for chain, least in zip(self._chains, base, strict=True)]
         shares = np.array(list(kernel.values()), dtype=object).reshape([count for count in used if count > 1])
         coefficients = {}

@@ -371,7 +371,7 @@ class _Squares:
             x = np.where(side < 0, self.lower, np.where(side > 0, self.upper, x))
             free, broken = side == 0, self._violated(x)
             guess = b"".join(signs.tobytes() for signs in (side, *broken))
-            # An earlier guess would come back for ever.
+            # Stop at a guess that was tried before: it would repeat for ever.
             if guess in known:
                 break
             known.add(guess)

@@ -78,7 +78,7 @@ class RotatedReconstruction:
                 side.check_determined(half)
 
     def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
-        """Return a number for each group, equal for equal error distributions, and so for the two cells of a row."""
+        """Return a number for each group; groups with the same number have errors with the same distribution."""
         rows = next(side for side in self._sides if side is not None).kinds(self.pair.of_rows(marginal))
         shaped = rows.reshape(self.pair.rows.group_shape(self.pair.of_rows(marginal)))
         return np.repeat(shaped, self._needed(marginal), axis=self.pair.place).ravel()

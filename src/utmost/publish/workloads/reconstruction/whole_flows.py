@@ -26,9 +26,9 @@ _FEW = 2000  # for fewer fractional arcs, the walk is fast enough
 
 def whole_flow(cells: Floats, costs: Floats, chains: Sequence[Sequence[NDArray[np.int64]]]) -> Floats:
     """Round the cells' flows to integers next to them, so that all sums of groups are, too, at no higher cost."""
-    # `cells` are flows in [0, 1], (n,); `costs` are those of one unit more in a cell, (n,). Each of the two `chains`
-    # has the group of every cell, (n,), for each marginal from fine to coarse. This takes a few sorts of the cells, and
-    # a cycle for each cell that is then still fractional.
+    # `cells` are flows in [0, 1], (n,); `costs` are the costs per unit of flow in each cell, (n,). Each of the two
+    # `chains` has the group of every cell, (n,), for each marginal from fine to coarse. This takes a few sorts of the
+    # cells, and a cycle for each cell that is then still fractional.
     tails, heads, flows = _arcs(cells, chains)
     parts = flows - np.floor(flows + _WHOLE)
     parts[: cells.size] = _in_fours(tails[: cells.size], heads[: cells.size], parts[: cells.size], costs)
@@ -65,7 +65,7 @@ def _in_fours(tails: NDArray[np.int64], heads: NDArray[np.int64], parts: Floats,
         end = (tails[opened] // together) * (int(heads.max()) + 1) + heads[opened]
         order = np.lexsort((tails[opened], end))
         opened, end = opened[order], end[order]
-        first = np.flatnonzero(np.diff(end, prepend=end[0] - 1))  # where the arcs of the next end begin
+        first = np.flatnonzero(np.diff(end, prepend=end[0] - 1))  # indices where a new value of `end` begins
         nth = np.arange(end.size) - np.repeat(first, np.diff(first, append=end.size))
         pairs = np.flatnonzero((nth[:-1] % 2 == 0) & (end[:-1] == end[1:]))
         if pairs.size == 0 or not _exchange(opened[pairs], opened[pairs + 1], tails, parts, costs):
@@ -79,9 +79,9 @@ def _exchange(
     one_arc: NDArray[np.int64], other_arc: NDArray[np.int64], tails: NDArray[np.int64], parts: Floats, costs: Floats
 ) -> bool:
     """Exchange flow within pairs of arcs, keeping the sum at each tail; return whether another round is worthwhile."""
-    # Fill all pairs with the same two tails in order of cost, so that only one pair of each kind stays fractional.
+    # A kind is all pairs with the same two tails. Fill its pairs in order of cost: at most one stays fractional.
     kind = tails[one_arc] * (int(tails.max()) + 1) + tails[other_arc]
-    # Within one kind, make the cheapest exchange first, as far as it can go.
+    # Within one kind, exchange as much as possible in the cheapest pair first.
     order = np.lexsort((costs[one_arc] - costs[other_arc], kind))
     one_arc, other_arc, kind = one_arc[order], other_arc[order], kind[order]
     total = parts[one_arc] + parts[other_arc]

@@ -60,7 +60,7 @@ class ListedRows:
         return self.rows.charge(shares) * min(Fraction(1), self.domain.size * unit.sensitivity / unit.reach)
 
     def adds_to_one(self, shares: Shares) -> bool:
-        return True  # the shares of the sums that contain a cell always do
+        return True  # for each cell, share times entry always adds up to 1
 
     def shape(self, marginal: Marginal) -> tuple[int, ...]:
         return self.rows.shape(marginal)

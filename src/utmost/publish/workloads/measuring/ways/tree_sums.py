@@ -34,7 +34,7 @@ class TreeSums(GroupSums):
                 raise undetermined(name)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """Compute variances by two passes over the tree; of ranges, prefixes and windows along the axis."""
+        """Compute variances of ranges, prefixes and windows by equations along the axis; others by two tree passes."""
         level, shares = of_largest_share(unit, shares, level)
         if axes_in_order(workload):
             return variances_along(workload, 0, unit, shares, level)
