@@ -51,6 +51,7 @@ class ColumnNoise(PlannedNoise):
         return self.at(level, confidence).margin
 
     def column_bars(self, level: Level, columns: Sequence[str], confidence: Number) -> Mapping[str, tuple[str, Margin]]:
+        """Return {name of a column of margins: (released column that it belongs to, margin)}."""
         return self.at(level, confidence).bars(columns)
 
     def check_unit(self, counted: Any) -> None:

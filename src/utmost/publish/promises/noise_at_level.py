@@ -170,12 +170,15 @@ class CellNoiseAtLevel(Display):
         return replace(self, confidence=confidence)
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
+        """Return {name of a column of margins: (released column that it belongs to, margin)}."""
         return {f"{name}_margin": (name, self.margin) for name in columns}
 
     def weakness(self) -> str:
+        """Return the reason why the level protects practically nobody, see `weakness_of`; empty if it protects."""
         return weakness_of(self.level, self.distribution)
 
     def facts(self) -> dict[str, Any]:
+        """Return the noise as JSON values, for a statement."""
         distribution = self.distribution
         return {
             "drawn": repr(self.drawn),

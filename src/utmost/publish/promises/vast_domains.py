@@ -74,6 +74,7 @@ class Texts:
 
     @property
     def size(self) -> int:
+        """Number of texts."""
         return sum(len(self.alphabet) ** length for length in range(self.least, self.most + 1))
 
     def key(self, place: int) -> str:
@@ -93,6 +94,7 @@ class Texts:
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Texts":
+        """Read the texts that `facts` describe."""
         _check_facts(facts, "alphabet", "most", "least")
         return cls(facts["alphabet"], facts["most"], facts["least"])
 
@@ -170,6 +172,7 @@ class Tuples:
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Tuples":
+        """Read the lists that `facts` describe."""
         _check_facts(facts, "lists")
         try:
             lists = [range(*one["range"]) if isinstance(one, Mapping) else one for one in facts["lists"]]

@@ -284,6 +284,7 @@ class DetailedSums(Display):
         return self.clean_problem(given, hold).solved()
 
     def clean_problem(self, given: GivenFacts | None = None, hold: MarginalNames | None = None) -> CleanProblem:
+        """Return the least-squares problem whose solution is the clean table, see `clean`."""
         if given is not None or hold is not None:
             came = "public facts" if hold is None else "a table that is held"
             remedy = "Leave it out: the margins of both stages together are not stated."

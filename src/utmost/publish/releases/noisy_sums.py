@@ -168,6 +168,7 @@ class NoisySums(Display):
 
     @property
     def domain(self) -> Domain:
+        """The domain of the table whose sums were measured."""
         return self.plan.domain
 
     @property
@@ -177,6 +178,7 @@ class NoisySums(Display):
 
     @property
     def spent(self) -> Level:
+        """The level that the sums cost."""
         return self.level
 
     @cached_property
@@ -967,6 +969,7 @@ class NoisySums(Display):
         return whole
 
     def clean_problem(self, given: GivenFacts | None = None, hold: MarginalNames | None = None) -> CleanProblem:
+        """Return the least-squares problem whose solution is the clean table, see `clean`."""
         self.plan.check_clean(self.reconstruction)
         try:
             distributions = [*self.distributions(self.domain.finest).values()]

@@ -359,6 +359,7 @@ class NoisyTable(SavedTable):
     def clean_problem(
         self, given: "GivenFacts | None" = None, hold: "MarginalNames | None" = None, column: str | None = None
     ) -> CleanProblem:
+        """Return the least-squares problem whose solution is the clean table, see `clean`."""
         cells = self.cells
         name = cells.column(column)
         noise = self.declaration.noise[name]

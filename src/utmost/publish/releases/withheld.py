@@ -89,6 +89,7 @@ class WithheldTable(SavedTable, Generic[TableT]):
         return table_statement(WITHHELD_KIND, self.facts(), digest)
 
     def facts(self) -> dict[str, Any]:
+        """Return the statement of the table as JSON values."""
         of_plan = {} if self.marginal is None else {"marginal": self.marginal, "marginals": list(self.marginals)}
         return {
             "guarantee": self.release["guarantee"],
