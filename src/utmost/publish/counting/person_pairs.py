@@ -211,7 +211,7 @@ class _SpilledEvents:
         """Append events to their buckets."""
         arrow, ipc = extra("pyarrow", "tables"), extra("pyarrow.ipc", "tables")
         columns = {name: _wide(table[name]).combine_chunks() for name in table.column_names}
-        # Similar identifiers are in one bucket, where `similar_identifiers` finds them.
+        # Similar identifiers go into one bucket, so that `similar_identifiers` sees them together.
         persons = plain_identifiers(columns[_PERSON]) if is_text(columns[_PERSON].type) else columns[_PERSON]
         tags = item_tags(self._secret, [arrow_identifiers(persons, _PERSON)])
         buckets = (tags[:, 0] % BUCKETS).astype(np.uint8)

@@ -112,8 +112,8 @@ def release(
         epsilon: Privacy level that the whole table may spend. With a stopping rule (`within`) in the promise it is the
             largest level: the release stops at the first level that is accurate enough.
         once: Whether to add the least noise for this one level. Then nothing is remembered, and ``answer.release`` is
-            refused. For a workload, the cells, or all one-way tables with the other wanted tables, are released as one
-            table if that has a smaller error than a plan (`Plan.once_errors`).
+            refused. A workload is then released by a plan; or, if this has a smaller error (`Plan.once_errors`), as one
+            table, of the cells or of all one-way tables and the other wanted tables.
         confidence: Confidence of the margins.
         randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
 
