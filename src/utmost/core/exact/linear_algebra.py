@@ -132,7 +132,7 @@ def independent(matrix: Array) -> tuple[list[int], list[int]]:
 
 
 def _pivots(matrix: nmod_mat) -> list[int]:
-    """Return the first independent columns: those in which the rows of the reduced echelon form begin."""
+    """Return the indices of the first independent columns, in which the rows of the reduced echelon form begin."""
     reduced, rank = matrix.rref()
     columns, j = [], 0
     for i in range(rank):
@@ -231,7 +231,7 @@ class _Shortest:
         heapify(self.heap)
 
     def pop(self) -> int:
-        """Remove and return the next pivot row."""
+        """Remove the next pivot row from the queue, and return its index."""
         size, i = heappop(self.heap)
         # An entry of the heap is outdated if the row has another length by now.
         while self.lengths[i] != size:

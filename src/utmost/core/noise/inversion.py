@@ -275,7 +275,7 @@ class Smoothed:
         return cls(weights, np.expm1(np.minimum(moved, 50)) + _ULPS * _UNIT, period, tau, chernoff.smoothed(tau))
 
     def exceeded(self, margin: float, miss: float | None = None) -> float:
-        """An upper bound of P(|S| > margin), at least 1e-13; tightest for bounds near ``miss``, if passed."""
+        """An upper bound of P(|S| > margin), at least 1e-13. If ``miss`` is passed, bounds near it are the tightest."""
         slacks = _SLACKS if miss is None else (slack_for(miss),)
         return min(self._exceeded(margin - slack * self.tau, slack) for slack in slacks)
 

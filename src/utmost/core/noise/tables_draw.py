@@ -111,7 +111,7 @@ class TablesDraw(DrawDistribution):
 
     @property
     def ratio(self) -> Level:
-        """The level whose alpha is q: `level`."""
+        """The level whose alpha is the q of P(X = x): `level`."""
         return self.level
 
     @property

@@ -102,12 +102,12 @@ class BasicSolution:
         return {AT_LOWER: reduced < 0, AT_UPPER: reduced > 0, FREE: reduced != 0}[self.statuses[j]]
 
     def primal_fault(self) -> int | None:
-        """The first basic variable outside its bounds."""
+        """The index of the first basic variable outside its bounds; None if there is none."""
         lower, upper = self.form.lower, self.form.upper
         return next((j for j in self.basic if not lower[j] <= self.values[j] <= upper[j]), None)
 
     def dual_fault(self) -> int | None:
-        """The first nonbasic variable whose reduced cost has the wrong sign."""
+        """The index of the first nonbasic variable whose reduced cost has the wrong sign; None if there is none."""
         return next((j for j, d in enumerate(self.reduced) if self.is_wrong(j, d)), None)
 
     def primal_error(self) -> Fraction:

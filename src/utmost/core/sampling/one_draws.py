@@ -335,7 +335,7 @@ def _sampled(distribution: DrawDistribution | DrawWithTotal, samples: int) -> In
 
 
 def _kind(distribution: DrawDistribution, place: int) -> int:
-    """The first cell with the same distribution as the cell ``place``."""
+    """The position of the first cell with the same distribution as the cell at position ``place``."""
     if not isinstance(distribution, TablesDraw):
         return 0
     ends = list(accumulate(distribution.sizes))

@@ -177,7 +177,7 @@ class Axis(Display):
         return tuple("..".join(str(text_of(self.labels[0][end])) for end in ends) for ends in under)
 
     def group_starts(self, level: int) -> NDArray[np.intp]:
-        """The first value of each group of a level; [0] for "all"."""
+        """The index of the first value of each group of a level; [0] for "all"."""
         return self.starts[level] if level < len(self.levels) else np.zeros(1, dtype=np.intp)
 
     def group_sizes(self, level: int) -> NDArray[np.intp]:
@@ -185,7 +185,7 @@ class Axis(Display):
         return np.diff(self.group_starts(level), append=self.size)
 
     def group_of(self, level: int) -> NDArray[np.intp]:
-        """The group of each value at a level."""
+        """For each value of the axis, the index of its group at a level."""
         return np.searchsorted(self.group_starts(level), np.arange(self.size), side="right") - 1
 
     @property
@@ -238,7 +238,7 @@ class Axis(Display):
         return edge if self.clock is None or not isinstance(edge, Fraction) else time_at(int(edge))
 
     def bin_of(self, low: Number, high: Number) -> int | None:
-        """The bin that contains two numbers; None if they are outside, or in two bins."""
+        """The index of the bin that contains two numbers; None if they are outside, or in two bins."""
         assert self.edges is not None, "only bins have edges"
         first, last = bisect_right(self.edges, low) - 1, bisect_right(self.edges, high) - 1
         return first if first == last and 0 <= first < len(self.edges) - 1 else None

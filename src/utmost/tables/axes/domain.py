@@ -161,7 +161,7 @@ class Domain(Display):
         return tuple(name for axis, level in self._kept(marginal) for name in axis.label_columns(level))
 
     def level_named(self, name: str) -> tuple[int, int]:
-        """The axis and the level of this name.
+        """The index of the axis, and the index of the axis' level, with this name.
 
         Raises:
             OutOfRange: for an unknown name.

@@ -489,7 +489,7 @@ class CsvPieces:
         dropped: Sequence[str],
         kinds: Mapping[str, str],
     ) -> Iterator[tuple[int, bytes]]:
-        """Yield the written pieces; the caller writes their bytes to the file."""
+        """Yield the number of rows and the bytes of each piece; the caller writes the bytes to the file."""
         return without_formulas(self._written(released, after, dropped))
 
     def _written(

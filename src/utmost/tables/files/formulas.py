@@ -39,7 +39,7 @@ def is_computed(text: bytes) -> bool:
 
 
 def without_formulas(pieces: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    """Yield the pieces of a text file unchanged; a formula raises `BadTable`."""
+    """Yield the pieces (rows, bytes) of a text file unchanged; a formula raises `BadTable`."""
     for rows, text in pieces:
         if is_computed(text):
             raise BadTable(
