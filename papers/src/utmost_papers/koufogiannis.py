@@ -1,4 +1,4 @@
-"""Compare Koufogiannis, Han and Pappas (2015) with computed values: Theorems 9 to 12, (12) to (39), Algorithm 1."""
+"""Compare Koufogiannis, Han and Pappas (2015) with computed values: Theorems 9 to 12, equations (12) to (39)."""
 
 from collections.abc import Iterator
 from fractions import Fraction

@@ -60,7 +60,7 @@ def noise_paths(file: BinaryIO, kind: str) -> None:
 
 
 def path_steps(seed: str) -> Steps:
-    """Return a random path of the noise from epsilon 1/20 to 20, the range of the picture, by its seed."""
+    """Return the random path with this seed: the noise at epsilon 1/20 to 20, the range of the picture."""
     lower, higher = level(_LOWER), level(_HIGHER)
     path = sample_path(lower.scaled(f"1/{_FINE}"), randomness=SeededRandomness(seed))
     jumps = sorted(zip((each * _FINE for each in path.levels), path.jumps, strict=True), key=lambda pair: pair[0])

@@ -65,7 +65,7 @@ class VertexCertificate(Display):
     def upper(self) -> Fraction | float:
         """The upper bound of the additive leakage of any mechanism of the type."""
         after = self.dual.sum() / len(self.dual) + self.slack
-        # ``after`` has the sign of a vulnerability.
+        # ``after`` bounds a vulnerability, or minus an uncertainty.
         before = self.measure.prior(self.prior)
         gained = after - (before if self.measure.rises else -before)
         return gained if isinstance(gained, Fraction) else float(gained)

@@ -149,8 +149,8 @@ def by_orbits(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | N
     exactly = similarity.is_rational and len(triples.counts) <= _MOST_EXACT_ROWS
     try:
         solution = (solve_exactly if exactly else solve)(_program(kind, similarity, pairs, triples, exactly))
-        # Divide the duals among the secrets and the triples that were merged. The rows of sums are in the order of the
-        # classes of pairs (x, x), which is the order of np.unique.
+        # Divide each dual among the secrets or triples that share a row of the program. The rows that fix sums are in
+        # the order of the classes of pairs (x, x), which is the order of np.unique.
         p, numbers = len(triples.counts), as_rationals(solution.duals)
         _, row, sizes = np.unique(np.diagonal(pairs.labels), return_inverse=True, return_counts=True)
         sign = -1 if kind == "multiplicative" else 1

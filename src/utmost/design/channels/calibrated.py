@@ -66,7 +66,7 @@ class WeightedOutcomes:
 
 
 def with_tails(costs: Array, weights: Array, tails: Tails, unit: Fraction, *, integer_steps: bool) -> WeightedOutcomes:
-    """Return the columns of the costs, with the columns of one period of each tail before and after them."""
+    """Return the outcomes of the costs, and before and after them the outcomes of one period of the two tails."""
     # ``costs`` are in units of the sensitivity, ``tails`` in the units of the user. With integer steps, a tail that
     # rises by p/q of a unit with each outcome repeats after q outcomes, p steps lower; otherwise after one outcome.
     rises = []

@@ -32,7 +32,7 @@ SecretNames = Sequence[Hashable] | None
 _LARGEST_WORD = (1 << 64) - 1
 # The constant-time method is the default for at most this many comparisons, which take about 0.1 seconds.
 _CONSTANT_UP_TO = 50_000_000
-# Number of comparisons of one array operation, which fit into the second-level cache.
+# One array operation makes this many comparisons, whose operands fit into the second-level cache.
 _AT_ONCE = 1 << 17
 # Rows are compared in blocks so small that one array operation compares at least this many draws.
 _DRAWS_SIDE_BY_SIDE = 256
@@ -68,7 +68,7 @@ class ChannelRows(Hashable, Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NamedMechanism:
-    """A mechanism to draw from, with names of its secrets and outcomes."""
+    """Draw outcomes of a mechanism whose secrets and outcomes may have names."""
 
     mechanism: OutcomeSampler
     # names of the secrets; if some names are numbers, a number is read as a name, otherwise as an index

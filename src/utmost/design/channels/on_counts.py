@@ -149,7 +149,7 @@ class GeometricMatrix(Display):
         return determinant
 
     def _scale(self, floats: bool) -> tuple[Fraction | float, Fraction | float]:
-        """Return the factor c at the ends and inside; for n = 0, c is 1."""
+        """Return the factor c of the two outermost counts, and that of all other counts; 1 for a single count."""
         if floats or not self.level.is_rational:
             e = self.level.epsilon_float
             ends, inside = float(1 / (1 + np.exp(-e))), float(np.tanh(e / 2))
@@ -324,7 +324,8 @@ def laplace_channel(
     # A power is irrational: use floats.
     rate, ends = at.epsilon_float, np.array([-np.inf, *map(float, cuts), np.inf]) - np.arange(rows)[:, None]
     low, high = ends[:, :-1], ends[:, 1:]
-    # Compute P(low < X < high) without cancellation: for an interval on one side of 0 as tail (1 - exp(-rate width)).
+    # Compute P(low < X < high) without cancellation: if 0 is outside, as P(X beyond the near end) (1 - e^(-rate
+    # width)).
     one_side: Any = np.exp(-rate * np.minimum(abs(low), abs(high))) / 2 * -np.expm1(-rate * (high - low))
     across = 1 - (np.exp(rate * np.minimum(low, 0)) + np.exp(-rate * np.maximum(high, 0))) / 2
     return stochastic(np.asarray(np.where((low < 0) & (high > 0), across, one_side)))

@@ -244,7 +244,7 @@ class Conflict:
 
     # Let mu be weights of the priors, u_v(pi) = min_w sum_x pi_x v(x) l(x, w), and z a vector with z . v <= sum_k mu_k
     # u_v(priors[k]) for all vertices v of the type. Then the weighted mean loss of every mechanism over the priors is
-    # at least sum(z). The weighted mean of the losses of mechanisms[k] at priors[k] is smaller by ``regret``.
+    # at least sum(z). The weighted mean of the losses of mechanisms[k] at priors[k] is sum(z) - ``regret``.
     ptype: PrivacyType
     loss: Array
     priors: tuple[Array, ...]

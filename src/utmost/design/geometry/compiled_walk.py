@@ -51,8 +51,8 @@ class Walk(NamedTuple):
     """The whole state of a walk, so that the walk can stop and continue anywhere; at depth k, k columns are chosen."""
 
     tableau: NDArray[np.float64]  # (n-1, n, m+1) by depth, row, column; the last column is the target
-    error: NDArray[np.float64]  # (n-1, m+1) bounds on the errors of the entries of a column
-    size: NDArray[np.float64]  # (n-1, m+1) bounds on the magnitudes of the entries of a column
+    error: NDArray[np.float64]  # (n-1, m+1) for each depth and column, a bound on the error of any entry
+    size: NDArray[np.float64]  # (n-1, m+1) for each depth and column, a bound on the absolute value of any entry
     residues: NDArray[np.uint64]  # (n-1, F, n, m+1) the tableau modulo F primes; each row is known up to a factor
     primes: NDArray[np.uint64]  # (F,) primes p below 2^31
     inverses: NDArray[np.uint64]  # (F,) -1/p modulo 2^32

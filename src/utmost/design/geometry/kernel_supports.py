@@ -106,7 +106,7 @@ def is_kernel_support(vertices: Vertices, support: Iterable[int]) -> bool:
 
 def is_kernel_set(columns: list[list[KernelNumber]], unit: KernelNumber) -> bool:
     """Return whether columns are independent, and some combination with positive coefficients has equal entries."""
-    # Division-free Gauss-Jordan elimination of the columns, extended by the vector of ones.
+    # Apply Gauss-Jordan elimination without divisions to the columns, extended by the vector of ones.
     n, k = len(columns[0]), len(columns)
     if k > n:
         return False

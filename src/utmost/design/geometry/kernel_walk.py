@@ -142,8 +142,8 @@ _PAIRS_BEFORE_A_PAUSE = 1 << 28
 def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: WalkPosition | None = None) -> Iterator[KernelBlock]:
     """Yield all kernels of a type with n >= 3 secrets, in blocks of about ``rows`` kernels, not counting images."""
     # A kernel belongs to the first orbit of vertices (under the automorphisms of the space) that contains one of its
-    # vertices. For each orbit, the walk searches only sets that contain the first vertex of the orbit, its
-    # representative, and otherwise vertices of this and later orbits. For each vertex of the orbit, one automorphism
+    # vertices. For each orbit, the walk searches only sets that contain the representative (the first vertex of the
+    # orbit) and no vertex of an earlier orbit. For each vertex of the orbit, one automorphism
     # maps the representative to it; the images of the sets found under these automorphisms are all kernels of the
     # orbit. A kernel with several vertices of the orbit arises once for each of them; `images` retains the copy in
     # which the image of the representative is the lowest of these vertices. Memory: O((rows + N^2) n), because N^2 / 2

@@ -26,7 +26,7 @@ _SURELY_DIFFERENT, _SAME = 1e-9, 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MergedPair:
-    """Matrices B and A with proportional columns merged and zero columns removed; A refines B as before."""
+    """B and A with proportional columns merged and zero columns removed; a remap B P = A exists if one did before."""
 
     coarse: Array  # (n, m'), B with merged columns
     fine: Array  # (n, k'), A with merged columns
@@ -202,7 +202,7 @@ def _affine(B: Floats, A: Floats, back: Floats, at: Floats) -> Floats:
 
 
 def _projected(B: Floats, A: Floats, back: Floats, at: Floats) -> Iterator[RemapCandidate]:
-    """Yield candidates: by alternating projections, a remap in the interior of {B P = A, P >= 0}, or losses."""
+    """Yield losses that may refute B P = A, and last a remap P > 0 with B P = A if alternating projections find one."""
     k = A.shape[1]
     for deep in _DEEP:
         for turn in range(_ROUNDS):

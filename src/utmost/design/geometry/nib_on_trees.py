@@ -244,8 +244,8 @@ class NibVerdict(Display):
         return self.mechanism is not None
 
     def verify(self) -> bool:
-        """Check the conflict; or check in O(n^2) that the mechanism keeps the level and is optimal at every prior."""
-        # If its outcomes on each side of an edge are merged, it must equal the mechanism of two outcomes in
+        """Check the conflict if there is no mechanism; else check in O(n^2) that it is private and always optimal."""
+        # An optimal mechanism whose outcomes on each side of an edge are merged equals the mechanism of two outcomes in
         # `least_nib_loss`.
         if self.mechanism is None:
             return self.conflict is not None and self.conflict.verify()

@@ -100,7 +100,7 @@ class LeastLoss:
         return least_losses(self.columns, self.loss, prior)
 
     def scaled_prices(self, prior: PriorVector) -> Array:
-        """Return `prices` times the scales of the vertices: the costs of the program with integer columns."""
+        """Return `prices`, each times the factor that makes its vertex integer: costs of the integer program, (N,)."""
         return np.asarray(self.prices(exact_prior(prior)) * np.array(self.scales, dtype=object))
 
     def at(self, priors: tuple[PriorVector, ...]) -> Iterator[tuple[PriorVector, Solution]]:

@@ -102,11 +102,11 @@ class TightGraph:
 
 def vertices_by_reverse_search(distances: Array) -> Iterator[Array]:
     """Yield all vertices h of {h: h(x) - h(y) <= d(x, y), h(0) = 0}, each once, for an (n, n) integer metric."""
-    # Avis and Fukuda's reverse search. From any vertex except the top, d(., 0), a fixed rule chooses one upward edge,
-    # which leads to the parent of the vertex; so the vertices form a tree with the top as root. The walk stores only
-    # the path to the root, O(n^2) memory for each vertex on it. An edge of the polytope lifts a set of secrets that is
-    # closed along tight pairs, connected, and has a connected complement. Cost: O(n^2) for each vertex and each of its
-    # downward edges.
+    # This is Avis and Fukuda's reverse search. From any vertex except the top, d(., 0), a fixed rule chooses an upward
+    # edge, which leads to the parent of the vertex; so the vertices form a tree with the top as root. The walk stores
+    # only the path to the root, O(n^2) memory for each vertex on it. An edge of the polytope lifts a set of secrets
+    # that is closed along tight pairs, connected, and has a connected complement. Cost: O(n^2) for each vertex and each
+    # of its downward edges.
     top = distances[0].copy()
     yield top
     path = [_children(top, distances)]

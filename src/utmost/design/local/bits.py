@@ -43,8 +43,7 @@ def draw_bits(states: NDArray[np.uint8], chances: Sequence[Fraction | Real], ran
     reals = [partial(Interval.of, chance) if isinstance(chance, Fraction) else chance for chance in chances]
     order = sorted(range(len(reals)), key=lambda k: reals[k](_SORTING_BITS).middle)
     passed = Categorical(lambda bits: [reals[k](bits) for k in order], word_bits=_WORD_BITS, lookup=True)
-    # is_one[k, j] says whether U is below the chance of state k, if U is at or above j of the chances, in ascending
-    # order.
+    # If U is at or above exactly j of the chances, is_one[k, j] says whether U is below the chance of state k.
     is_one = np.array([[j <= order.index(k) for j in range(len(order) + 1)] for k in range(len(order))]).reshape(-1)
     drawn = np.empty(states.shape, np.bool_)
     flat, row = drawn.reshape(-1), states.reshape(-1)
@@ -198,7 +197,8 @@ class Coupling:
     .. math:: k_0 = \frac{g_1 b_2 - b_1 g_2}{b_2 - g_2} \text{ for } z_2 = 0, \qquad
         k_1 = \frac{b_1 (1 - g_2) - g_1 (1 - b_2)}{b_2 - g_2} \text{ for } z_2 = 1.
 
-    For the map f with a1 > a2, z1 equals z2 with probability (1 - a1)/(1 - a2), and is a fair coin otherwise.
+    For two permanent responses (`BitResponse.permanent`) with a1 > a2, z1 equals z2 with probability (1 - a1)/(1 - a2),
+    and is a fair coin otherwise.
 
     Args:
         lower: Distribution of z1.

@@ -220,7 +220,7 @@ def _balanced_family(k: int, d: int) -> BlockFamily:
 
 def _groups_to_try(k: int) -> list[tuple[Group, Group]]:
     """Return pairs of groups of units to try, (multipliers, stabiliser); those with small programs come first."""
-    # Try the groups with one generator, and the groups of all powers with one exponent.
+    # Try the group that each unit generates, and for each exponent e the group {u^e} of powers of all units u.
     units = [u for u in range(1, k) if gcd(u, k) == 1]
     found = {frozenset({1}), frozenset(units)}
     for unit in units[:64]:
@@ -321,7 +321,7 @@ class _OrbitUnions:
     """A sampler of random unions of orbits of residues with d members in total."""
 
     orbits: dict[int, list[list[int]]]  # the orbits of each length
-    reachable: list[set[int]]  # for each length, the numbers of members that this and later lengths can make up
+    reachable: list[set[int]]  # for each length, the total sizes of sets of orbits of this and later lengths
     size: int  # d
     share: float  # d / k
 

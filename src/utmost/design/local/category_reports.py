@@ -83,8 +83,8 @@ def relax_categories(
 ) -> Reports:
     """Draw reports at a higher epsilon, given reports at a lower one; both together satisfy the higher epsilon.
 
-    After several relaxations, all reports of a client together satisfy the level of the last one. Choose levels from
-    public information, never from the categories.
+    After several relaxations, all reports of a client together satisfy the level of the last relaxation. Choose levels
+    from public information, never from the categories.
 
     Args:
         values: Category of each client, (clients,).
@@ -178,7 +178,7 @@ class CategoryCoupling:
         return (self.lower.inside_of(a1) - share) / (_most_inside(self.lower, self.higher, a2) - share)
 
     def _chance_of_near(self, a1: Alpha, a2: Alpha, has: bool) -> Alpha:
-        """Return P(S_2 is near | S_1), where ``has`` says whether S_1 contains the client's category."""
+        """Return P(S_2 is a superset or subset of S_1 | S_1); ``has``: whether S_1 contains the client's category."""
         k, d1, d2 = self.lower.categories, self.lower.size, self.higher.size
         norm = d2 + a2 * (k - d2)
         if d2 <= d1:
@@ -189,7 +189,7 @@ class CategoryCoupling:
         return c * weight / (c * weight + (1 - c))
 
     def _chance_of_keeping(self, a1: Alpha, a2: Alpha, has: bool) -> Alpha:
-        """Return P(S_2 contains the client's category | S_2 is near), or 0 if S_1 excludes or implies it."""
+        """Return P(S_2 contains the client's category | S_2 near S_1), for a superset or subset; 0 if it is certain."""
         k, d1, d2 = self.lower.categories, self.lower.size, self.higher.size
         if d2 <= d1:
             return d2 / (d2 + a2 * (d1 - d2)) if has else a2 * 0

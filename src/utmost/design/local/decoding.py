@@ -114,7 +114,7 @@ class FoundWord(Display):
     p_value: float
 
     def interval(self, confidence: Number = DEFAULT_CONFIDENCE) -> tuple[float, float]:
-        """Return the normal confidence interval of the count, without its negative part.
+        """Return the normal confidence interval of the count, with negative ends replaced by 0.
 
         >>> [round(end) for end in FoundWord("mary", 1000.0, 50.0, 0.0).interval()]
         [902, 1098]

@@ -106,8 +106,8 @@ class _Evidence:
     """The likelihood of shares, given answers: the factors g of the update, and standard errors of the estimate."""
 
     size: int  # number of secrets
-    update_factors: Callable[[Floats], Floats]  # returns g for shares
-    errors: Callable[[Floats], Floats]  # returns the standard errors at shares
+    update_factors: Callable[[Floats], Floats]  # returns g for the given shares
+    errors: Callable[[Floats], Floats]  # returns the standard errors of an estimate with these shares
     rounding: float  # bound on the relative rounding error of g
     is_determined: bool
 

@@ -28,7 +28,7 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import EuclideanGridMetric, LineMetric, ManhattanGridMetric
 from utmost.errors import OutOfRange, Unsupported
 
-# With at most this many products, exact numbers take some tenths of a second.
+# An attack is computed exactly up to this many products, which take some tenths of a second.
 _MOST_EXACT = 250_000
 # For more secrets, computing the exponential mechanism takes seconds.
 _MOST_COSTS = 100
@@ -51,7 +51,7 @@ class Odds(Display):
 class Attack(Display):
     """How well an attacker with a prior guesses the secret, without and with one outcome of a mechanism."""
 
-    # Fractions if prior, loss and mechanism are exact and small; else floats that err on the safe side: probabilities
+    # Numbers are Fractions if prior, loss and mechanism are exact and small; else safely rounded floats: probabilities
     # of a correct guess and losses of the reader are rounded up, errors of the attacker down.
     mechanism: str
     prior_vulnerability: Fraction | float  # probability of a correct guess without the outcome
@@ -106,7 +106,7 @@ def attack(
         channel, consumer, belief = channel.to_floats(), consumer.to_floats(), as_array(to_floats(belief))
     by = l_uncertainty(consumer if loss is None else loss)
     matrix, weights = same_numbers(channel.matrix, belief)
-    slack = (n + m + _ERRORS_OF_POWERS) * 2.0**-52  # one unit for each term of a sum, and the error of powers
+    slack = (n + m + _ERRORS_OF_POWERS) * 2.0**-52  # 2^-52 for each term of a sum, plus the error of powers
     loses = l_uncertainty(consumer).posterior(channel, consumer)
     is_free = loses == 0 and np.count_nonzero(consumer.prior) == 1  # the loss 0 is then exact: no product underflowed
     return Attack(

@@ -66,7 +66,7 @@ def extended(rows: Floats, places: NDArray[np.intp], factors: Floats) -> tuple[F
 
 
 def extended_with_loss(rows: Floats, places: NDArray[np.intp], factors: Floats) -> Floats:
-    """Return a channel (n, k) that extends the rows, mixed with a constant channel as much as needed."""
+    """Extend ``rows`` to a private channel (n, k), if necessary after mixing them with a constant channel."""
     # A search that ended before it knew which places matter needs the constant channel, of the most frequent answer.
     constant = np.zeros(rows.shape[1])
     constant[rows.sum(axis=0).argmax()] = 1.0

@@ -96,7 +96,7 @@ def laplace_loss(ptype: PrivacyType, consumer: Consumer) -> LaplaceLoss:
 
 
 def _between(below: Array, above: Array, end: Fraction) -> Fraction:
-    """Return the integral from 1 to ``end`` of min_w (below_w / z^2 + above_w) dz, made larger by rounding corners."""
+    """Return a close upper bound of the integral from 1 to ``end`` of min_w (below_w / z^2 + above_w) dz."""
     start, total = Fraction(1), Fraction(0)
     action = min(range(len(below)), key=lambda w: (below[w] + above[w], above[w]))
     while start < end:

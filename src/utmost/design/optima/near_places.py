@@ -12,7 +12,7 @@ import numpy as np
 from utmost.core.exact.arrays import Floats, Indices
 
 _RADII = (1.0, 0.5, 0.25, 0.1)  # radii of circles, as epsilon times distance
-_FEWER = 0.9  # circles of one radius are left out if a larger fraction of the places with mass are centres
+_FEWER = 0.9  # a radius is not used if it makes more than this fraction of the places with mass centres
 _WORTH_IT = 0.75  # nothing is merged if this fraction is larger on average for the two middle radii
 
 

@@ -108,7 +108,7 @@ def private_matrix(ptype: PrivacyType, near: Array) -> Array:
 
 
 def roomy_matrix(ptype: PrivacyType, near: Array) -> Array:
-    """Return an exactly private channel close to a nearly private float matrix, with slack that floats can check."""
+    """Return a private channel close to a nearly private float matrix, with slack enough that floats prove privacy."""
     # Add 2^-46 / (1 - alpha) to every used column, where alpha is the largest factor of an edge, and scale rows to sum
     # 1. Then ratios of small entries are so far from their bounds that floats decide privacy, without exact numbers. If
     # alpha is so near 1 that this would change rows by more than 1e-10, nothing is added. Entries are multiples of
@@ -161,6 +161,6 @@ def _units(near: Array, total: int) -> Array:
     """Return each row as integers that sum to ``total``; the largest entry absorbs the rounding remainder."""
     rows = [[int(u) for u in row] for row in np.rint(np.maximum(near, 0.0) * total).tolist()]
     for row, largest in zip(rows, near.argmax(axis=1).tolist(), strict=True):
-        # The remainder is relatively smallest for the largest entry.
+        # The largest entry changes by the smallest ratio.
         row[largest] += total - sum(row)
     return objects((u for row in rows for u in row), near.shape)

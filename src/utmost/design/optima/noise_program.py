@@ -38,7 +38,7 @@ ProgramRow = tuple[dict[int, Any], Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class NoiseProgram:
-    """The program with tails, or the open program."""
+    """The program with tails (an upper bound of the least cost of noise), or the open program (a lower bound)."""
 
     # The variables are the T (2w+1) numbers p_t(x) / alpha^(|x| // D), row by row, which are of similar size; the T
     # masses outside the window, which are 0 in the program with tails; and c.

@@ -48,7 +48,7 @@ _MOST_EXACT_AT_ANY_LEVEL = 144
 _FEW_PIVOTS = 2  # number of exact pivots, each of which takes up to a second
 # With more rows than this, the simplex method takes minutes, and column generation seconds.
 _MOST_SIMPLEX_ROWS = 50_000
-# epsilon d for alpha^d = 2^-60: with smaller powers, the last basis of HiGHS may be far from optimal
+# The value of epsilon d at which alpha^d = 2^-60; for smaller powers, the last basis of HiGHS may be far from optimal.
 _LARGEST_SCALE = 42.0
 _NEGLIGIBLE = 1e-250
 _MOST_ROUNDED = 1 << 22
@@ -418,7 +418,7 @@ def generates_columns(ptype: PrivacyType, consumer: Consumer) -> bool:
 
 
 def is_reached_exactly(ptype: PrivacyType, consumer: Consumer) -> bool:
-    """Return whether the space is one of counts (closed form), or an exact vertex takes seconds."""
+    """Return whether an exact optimum takes seconds: in closed form on counts, or as a vertex of a small program."""
     if isinstance(ptype.space.metric, LineMetric):
         return True
     return _is_small(ptype, consumer) and consumer.is_exact and _has_rational_factors(ptype)

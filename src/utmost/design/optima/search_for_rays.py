@@ -39,7 +39,8 @@ _LATE = 1e-2  # relative gap below which trees stop sooner, and rays are also ge
 _FEW_ACTIONS = 0.05  # rays are generated at mixtures of prices for at most this fraction of the actions
 # weights of the best prices in the mixtures of best and latest prices
 _BETWEEN = tuple(share / 10 for share in range(9, -1, -1))
-# fractions of the actions at which a wave ends; a later wave starts from the trees of earlier ones
+# Actions are priced in waves; these fractions of the actions end a wave. A later wave starts from trees of earlier
+# ones.
 _WAVES = (0.04, 0.15, 0.4)
 _RAYS_PER_PLACE = 8  # number of stored rays for each place
 _RAYS_FOR_NEXT_SEARCH = 2  # number of rays for each place that the next search receives
@@ -90,7 +91,7 @@ class SearchResults:
 
     epsilon: float
     scale: float  # unit of prices
-    places: Indices  # (t,) the places of the search: all places with mass, and some others
+    places: Indices  # (t,) the secrets in the search: all with positive prior, and some others
     rays: Floats  # (t, N) the most active rays
     trees: Forest
     prices: Floats  # (t,) the prices of the best bound
@@ -98,7 +99,7 @@ class SearchResults:
 
 @dataclass(slots=True, eq=False)
 class RaySearch:
-    """The state of a column generation over some places."""
+    """Search for the extreme rays of an optimal mechanism by column generation, on a part of the secrets (places)."""
 
     program: RayProgram
     places: Indices  # (n,) indices of these places in the program, ascending

@@ -212,7 +212,7 @@ def check_promise(
 
 
 def _check_limit(distribution: IntegerDistribution, distance: int, smallest: Level) -> None:
-    """Check that P(X = y) / P(X = y + distance) stays below 1/alpha of a level for all y, and converges to it."""
+    """Check that P(X = y) / P(X = y + distance) < 1/alpha of ``smallest`` for all y, and converges to 1/alpha."""
     values = [0, *(1 << power for power in range((distribution.window().size - distance).bit_length()))]
     alpha = smallest.alpha_interval(_FAR_BITS)
     for y in values:

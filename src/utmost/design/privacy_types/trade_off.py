@@ -75,7 +75,7 @@ def frontier(false_alarm: object, epsilon: Number | Level | None = None, *, alph
 
 
 def on_curve(curve: Curve, false_alarm: object) -> Any:
-    """Return the missed-detection probability of a curve at each false-alarm probability, exact if all is rational."""
+    """Return the missed-detection probability of a curve at each false-alarm probability, exact if rational."""
     p = as_array(false_alarm, "false_alarm")
     outside = (p < 0) | (p > 1)
     if np.any(outside):

@@ -316,7 +316,7 @@ class NamedLoss:
     """A loss that has a name, with the texts that menus, error messages, help texts and pages show."""
 
     make: Loss | Callable[..., Loss]  # the loss, or a function that makes the loss from the numbers after the colon
-    form: str  # the name, with placeholders for the numbers
+    form: str  # the name as a user writes it, with placeholders for numbers
     example: str
     meaning: str  # the cost of an answer, in a few words
     for_readers: bool  # False for nib, which rewards mistakes

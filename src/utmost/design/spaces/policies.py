@@ -141,7 +141,7 @@ class Policy(Display, PickledByFields):
 
     @classmethod
     def _of_shortest_paths(cls, table: Array) -> "Policy":
-        """Return the policy of a table of lengths of shortest paths, without checks."""
+        """Return the policy with this table, which must hold the lengths of shortest paths; nothing is checked."""
         policy = object.__new__(cls)
         object.__setattr__(policy, "distances", frozen(table))
         object.__setattr__(policy, "labels", tuple(range(len(table))))

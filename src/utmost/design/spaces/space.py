@@ -143,7 +143,7 @@ def _shortest_sums(values: Array, pairs: NDArray[np.intp]) -> Array:
 def _one_intermediate(values: Array, floats: Array, x: int, y: int, strictly: bool) -> bool:
     sums = floats[x] + floats[y]
     sums[[x, y]] = np.inf
-    # Add exactly only the sums whose floats are close to d(x, y).
+    # Compute a sum exactly only if its float is close to d(x, y).
     slack = _FLOATS_DECIDE * floats[x, y]
     if (sums < floats[x, y] - slack).any():
         return True
