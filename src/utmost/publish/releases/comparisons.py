@@ -90,7 +90,7 @@ def trend(
     column: str | None = None,
     confidence: Number | None = None,
 ) -> Trend:
-    """Return one sum in several releases and its changes from each to the next; all margins hold together.
+    """Return one sum in several releases, and its change from each release to the next; all margins hold together.
 
     Args:
         answers: At least two answers with independent noise.

@@ -145,7 +145,8 @@ class Plan(Display):
             required = "sensitivity must be an integer for a plan"
             raise OutOfRange(required, came=str(unit.sensitivity), remedy=remedy)
         named = ((measured_marginal(domain, marginal), exact(share, "share")) for marginal, share in shares.items())
-        # Every marginal measures all parts of an amount: neither one part nor the sum of all parts is a sum of amounts.
+        # Every marginal measures all parts of an amount: a sum of amounts needs the parts separately, each with its
+        # weight.
         read = sorted((marginal if amounts is None else amounts.both(marginal), share) for marginal, share in named)
         # Long fractions would take minutes to add.
         common = 1

@@ -36,7 +36,7 @@ from utmost.tables.axes.domain import Domain, Marginal, is_finer
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HatReconstruction:
-    """`Reconstruction` if some marginals measure hat functions along one axis [woodbury1950]."""
+    """Least squares as `Reconstruction`, if some marginals measure hat functions along one axis [woodbury1950]."""
 
     # Time of an estimate: the number of cells, plus the square of the number of hat functions (at most 2000); for the
     # first estimate also its cube.

@@ -225,7 +225,8 @@ class _SumConstraints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Squares:
-    """f over lower <= x <= upper, divided by the largest curvature; ``least`` is the least curvature after that."""
+    """f over lower <= x <= upper, scaled to the largest curvature 1; ``least`` is the least curvature of the scaled f.
+    """
 
     # `objective` is f; `merit` and `gradient` include the penalties of sums with bounds.
     domain: Domain
