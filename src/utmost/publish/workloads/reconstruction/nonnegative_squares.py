@@ -225,8 +225,7 @@ class _SumConstraints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Squares:
-    """f over lower <= x <= upper, scaled to the largest curvature 1; ``least`` is the least curvature of the scaled f.
-    """
+    """f over lower <= x <= upper, scaled to the largest curvature 1; ``least`` is the least curvature after scaling."""
 
     # `objective` is f; `merit` and `gradient` include the penalties of sums with bounds.
     domain: Domain
