@@ -1,6 +1,7 @@
 """What the top level offers: complete, sorted, typed, and quick to import."""
 
 import inspect
+import re
 import typing
 from importlib import import_module
 from pathlib import Path
@@ -55,6 +56,22 @@ def public_names():
 
 def test_every_public_name_says_what_it_is():
     assert [name for name, value in public_names() if not inspect.getdoc(value)] == []
+
+
+def test_a_list_of_arguments_is_complete():
+    """Where a docstring lists arguments, it lists all of them."""
+    missing = []
+    for name, value in public_names():
+        found = re.search(r"\nArgs:\n(.*?)(\n\n|$)", inspect.getdoc(value) or "", re.DOTALL)
+        if found is None or isinstance(value, property):
+            continue
+        listed = {
+            one.strip(" *")
+            for line in re.findall(r"^    (\w[\w, *]*):", found[1], re.MULTILINE)
+            for one in line.split(",")
+        }
+        missing += [f"{name}({one})" for one in inspect.signature(value).parameters if one not in {*listed, "self"}]
+    assert missing == []
 
 
 def test_every_module_shows_its_own_names_and_nothing_that_it_imports():

@@ -146,7 +146,8 @@ def solve_lifted(matrix: Array, right: Array) -> Array:
     """The matrix X of Fractions with matrix @ X = right, for a square nonsingular matrix.
 
     Args:
-        matrix: (n, n) Fractions. right: (n, k) Fractions.
+        matrix: (n, n) Fractions.
+        right: (n, k) Fractions.
 
     Raises:
         SolverFailed: if the matrix is singular.

@@ -180,9 +180,9 @@ class PrivacyType(Display, PickledByFields):
 
     Args:
         space: Secrets and their metric.
-        epsilon, alpha: Level of one unit of distance, or of the distance ``per``; give one of the two. Distances are
-            plain numbers, or text with the unit of the space: ``epsilon=1, per="200 m"``,
-            ``epsilon="ln 2 per 50 km"``.
+        epsilon, alpha: Level of one unit of distance, or of the distance ``per``; give one of the two. Text may name
+            the distance: ``epsilon="ln 2 per 50 km"``.
+        per: Distance of the level, as a plain number, or as text with the unit of the space: "200 m".
 
     Source: [fernandes2022], section III; for counts, [ghosh2009], section 2.1.
 

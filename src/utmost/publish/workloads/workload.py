@@ -166,7 +166,11 @@ class Workload(Display):
         """Want all sums of a fixed number of neighbouring values; with several axes, over all boxes of one size.
 
         Args:
+            domain: Domain of the table.
             lengths: Number of values along each axis, from 1 to its size.
+            weight: Weight of the mean variance of these sums; with ``per_answer``, of the variance of each.
+            by: Marginal of other axes; the sums are wanted in each of its groups.
+            per_answer: Whether ``weight`` multiplies each variance in place of their mean.
 
         >>> from utmost.workloads import bins
         >>> Workload.windows(Domain(day=bins(28)), {"day": 7})
@@ -195,8 +199,12 @@ class Workload(Display):
         """Want weighted sums along axes: each row of a matrix has the weights of the cells of its axis in one sum.
 
         Args:
+            domain: Domain of the table.
             rows: For each axis by name, a matrix (rows, values) of integers below 2^31 in absolute value, without a row
                 of zeros. With several axes, an answer takes one row of each matrix, and multiplies their weights.
+            weight: Weight of the mean variance of these sums; with ``per_answer``, of the variance of each.
+            by: Marginal of other axes; the sums are wanted in each of its groups.
+            per_answer: Whether ``weight`` multiplies each variance in place of their mean.
             name: Name for the rows, used in the name of the part.
 
         >>> Workload.weighed(Domain(grade=range(3)), {"grade": [[-1, 0, 1], [0, 1, 2]]})
@@ -231,6 +239,7 @@ class Workload(Display):
         """Want single sums, one for each selection in ``wheres``: the sum of the selected cells.
 
         Args:
+            domain: Domain of the table.
             wheres: Selections, each as `Domain.selection` takes it.
             weights: Weight of each sum; None means 1 each.
 

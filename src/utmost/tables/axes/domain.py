@@ -42,8 +42,8 @@ class Domain(Display):
     """A product of declared axes.
 
     Args:
-        axes: Axes by name, as a mapping or as keywords. An axis is a list of values, a type that lists them (pandas'
-            CategoricalDtype, Polars' Enum), or the result of `plain`, `hierarchy`, `bins`, `edges`, `ages` or
+        axes, named: Axes by name, as a mapping or as keywords. An axis is a list of values, a type that lists them
+            (pandas' CategoricalDtype, Polars' Enum), or the result of `plain`, `hierarchy`, `bins`, `edges`, `ages` or
             `periods`. A domain without axes has one cell, the total.
 
     Raises:

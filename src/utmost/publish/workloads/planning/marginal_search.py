@@ -43,6 +43,7 @@ def marginals(domain: Domain, *columns: int, weight: Number = 1) -> dict[Margina
     """Return all marginals of a given number of axes, at their finest level, as an argument of `Workload`.
 
     Args:
+        domain: Domain of the tables.
         columns: Numbers of axes that a table may have.
         weight: Weight of each table.
 
