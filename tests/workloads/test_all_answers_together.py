@@ -127,8 +127,8 @@ def test_no_plan_is_below_it():
     domains = [TABLE, Domain(place=place), Domain(place=place, sex=["m", "w"]), Domain(only=["one"])]
     units = [ONE, Unit(1, 3), Unit(3, 1), Unit(1, 1, "change-one"), Unit(2, 2, "change-one")]
     units += [Unit(1, 2, "change-one", nonnegative=True), Unit(2, 3, in_total=3)]
-    for unit in units:
-        for domain in domains:
+    for place, unit in enumerate(units):
+        for domain in domains[place % 2 :: 2]:
             marginals = list(domain.marginals())
             picked = random.choice(len(marginals), size=random.integers(1, len(marginals) + 1), replace=False)
             wanted = Workload(domain, {marginals[i]: int(random.integers(1, 50)) for i in picked})
@@ -185,12 +185,10 @@ def test_nobody_adds_to_a_cell_where_totals_are_public():
 @pytest.mark.parametrize(
     ("unit", "epsilon"),
     [
-        (Unit(1, 2), "1/10"),
         (Unit(1, 2), 3),
         (Unit(1, 3, nonnegative=True), "1/10"),
         (Unit(1, 2, "change-one"), 3),
         (Unit(1, 4), "1/10"),
-        (Unit(2, 2), 3),
     ],
     ids=repr,
 )

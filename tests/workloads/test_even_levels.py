@@ -89,7 +89,7 @@ def test_uneven_levels_are_measured_nowhere_beside_other_axes():
         Plan(domain, Unit(1, 1), {"hour": 1}, wanted)
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(SIZES, st.integers(2, 3), st.integers(0, 2**32))
 def test_crossed_trees_are_bounded_over_the_marginals_that_may_be_measured(sizes, others, seed):
     """The chord bound over even marginals is proved again from its certificate, and below 12 random plans."""

@@ -201,7 +201,7 @@ def check_estimates(plan, seed, most=None):
 
 @pytest.mark.parametrize("name", PLANS)
 def test_answers_are_unbiased_exactly_and_those_of_least_squares(name):
-    check_estimates(PLANS[name], 1)
+    check_estimates(PLANS[name], 1, most=10)
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -246,7 +246,7 @@ def test_no_change_of_the_unit_tells_more_than_the_level_and_one_tells_all_of_it
 @pytest.mark.parametrize("name", ["marginals of a tree", "differences", "hat functions", "hat functions, two cells"])
 def test_the_noise_drawn_has_the_levels_that_are_stated(name):
     """Of many releases of nothing each marginal's sums have the variance of its level, within five standard errors."""
-    plan, runs = PLANS[name], 200
+    plan, runs = PLANS[name], 100
     releases = [ut.release(np.zeros(plan.domain.shape, int), plan, epsilon=2, once=True).table for _ in range(runs)]
     for marginal, own in stated_levels(releases[0]).items():
         squares = np.array([release.measured[marginal].ravel() for release in releases]).astype(float) ** 2

@@ -66,8 +66,7 @@ def test_it_is_the_ball_of_a_volume_that_lattice_points_have(sizes, unit):
     ("tables", "size", "with_total"),
     [
         *((tables, size, with_total) for tables, size in [(2, 2), (5, 3), (20, 2)] for with_total in (False, True)),
-        (10, 5, False),
-        pytest.param(10, 5, True, marks=pytest.mark.slow),
+        *(pytest.param(10, 5, with_total, marks=pytest.mark.slow) for with_total in (False, True)),
     ],
 )
 def test_no_distribution_that_is_known_is_below_the_bound(tables, size, with_total):

@@ -98,9 +98,9 @@ def test_instants_are_what_the_clock_of_the_zone_shows(zone):
     axis = periods("2013-01-01", "2014-01-01", every="hour", zone=zone, above="later")
     draw = random.Random(7)
     first = dt.datetime(2012, 12, 30, tzinfo=dt.UTC)
-    instants = [first + dt.timedelta(minutes=draw.randrange(370 * 1440)) for _ in range(200)]
+    instants = [first + dt.timedelta(minutes=draw.randrange(370 * 1440)) for _ in range(60)]
     for change in (dt.datetime(2013, 3, 31, tzinfo=dt.UTC), dt.datetime(2013, 11, 3, tzinfo=dt.UTC)):
-        instants += [change + dt.timedelta(minutes=30 * step) for step in range(-60, 60)]
+        instants += [change + dt.timedelta(minutes=30 * step) for step in range(-50, 50, 2)]
     clock = [time.astimezone(ZoneInfo(zone)).replace(tzinfo=None) for time in instants]
     hours = [(time - dt.datetime(2013, 1, 1)) // dt.timedelta(hours=1) for time in clock]
     expected = [-1 if hour < 0 else min(hour, 365 * 24) for hour in hours]

@@ -54,7 +54,7 @@ def check_never_worse(wanted, epsilon, parts):
         assert found.value <= error(wanted, shares, epsilon) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("epsilon", ["0.1", 1, 3])
+@pytest.mark.parametrize("epsilon", ["0.1", 3])
 @pytest.mark.parametrize("wanted", [geography(), geography(10, 1, 1), geography("0.2", 1, 3), two_way("a", "b", "")])
 def test_no_point_of_a_grid_and_no_exchange_of_a_step_is_better(wanted, epsilon):
     """All shares of three marginals in steps of 1/10; and from the shares that are found, all that differ by a step."""

@@ -40,7 +40,7 @@ WAYS = ["marginals", "independent", "hat functions", "rows", "rotated", "signed"
 
 
 @given(workloads(), st.sampled_from(UNITS), st.sampled_from(["1/10", 1, 4]), st.booleans())
-@settings(max_examples=6)
+@settings(max_examples=4)
 def test_the_plan_is_the_least_of_all_searches_that_apply(wanted, unit, epsilon, is_together):
     """Also never worse than noise on the cells alone, and the least of those that it says it tried."""
     together = "b" if is_together and unit.cells % len(wanted.domain.axes[1].labels[0]) == 0 else None
@@ -62,7 +62,7 @@ def test_the_plan_is_the_least_of_all_searches_that_apply(wanted, unit, epsilon,
 
 
 @given(workloads(), st.sampled_from(UNITS), st.sampled_from(["1/1000000", "1/10", 1, 4, 50]))
-@settings(max_examples=8)
+@settings(max_examples=5)
 def test_no_table_is_worse_than_noise_of_its_own_at_its_budget_share(wanted, unit, epsilon):
     """By default; the share of a table is proportional to the third root of its weight."""
     chosen = choose_plan(wanted, unit, epsilon=epsilon)

@@ -62,9 +62,8 @@ def test_three_cells_in_closed_form():
 
 def test_more_than_five_cells_are_taken_in_groups_whose_shares_add_up():
     """Seven are one cell and three pairs, at 33.58 where a group of two and one of five have 35.75; four are one."""
-    for cells in (8, 12):
-        way = signed(cells, 1)
-        assert (sum(way.groups), sum(way.shares), way.cells) == (cells, 1, cells)
+    eight = signed(8, 1)
+    assert (sum(eight.groups), sum(eight.shares), eight.cells) == (8, 1, 8)
     seven = signed(7, 1)
     assert (seven.groups, seven.shares) == ((7,), (1,))
     assert float(seven.distributions[0].variance) == pytest.approx(33.584, rel=1e-4)
@@ -120,7 +119,7 @@ def test_wide_cells_have_a_staircase_with_its_step():
     assert "range" not in {way.kind for way in ways_together(level(3), Unit(20, 2))}
 
 
-@pytest.mark.parametrize(("epsilon", "s"), [("1e-45", 10**100), ("1e-40", 10**9), ("1e-6", 1), (50, 1), (700, 1)])
+@pytest.mark.parametrize(("epsilon", "s"), [("1e-45", 10**100), ("1e-6", 1), (700, 1)])
 def test_levels_at_both_ends_have_a_least_noise(epsilon, s):
     """Down to where sums have no error bars, and up to where precisions leave the floats."""
     ways = ways_together(level(epsilon), Unit(s, 3, nonnegative=True))

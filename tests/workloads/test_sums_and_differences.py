@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -139,6 +138,9 @@ def test_no_plan_for_whole_rows_is_below_its_bound(epsilon):
         assert made.value >= bound
         alone = {name: share for name, share in {"row column": one, "row": 1 - one}.items() if share}
         assert Plan(PLACES, Unit(1, 2), alone, WANTED, level(epsilon)).value >= bound
+
+
+def test_the_bound_for_whole_rows_is_near_for_cells_at_a_small_level():
     cells = choose_plan(Workload(PLACES, {"row column": 1}), Unit(1, 2), epsilon="1/100", together="column")
     assert cells.value == pytest.approx(cells.rows_bound, rel=1e-4)
     one_column = Workload(PLACES, {"row column=nights": 1})
@@ -210,11 +212,3 @@ def test_what_is_refused():
         choose_plan(WANTED, Unit(1, 2), epsilon=1, method="rotated")
     with pytest.raises(Unsupported, match="searched only without"):
         choose_plan(WANTED, Unit(1, 2), epsilon=1, together="column", aim="largest")
-
-
-def test_a_plan_of_pairs_is_a_value():
-    """Pickled, and as JSON values."""
-    again = pickle.loads(pickle.dumps(ROTATED))
-    assert (again.shares, again.together, again.variances) == (ROTATED.shares, "column", ROTATED.variances)
-    assert Plan.of_facts(ROTATED.facts(), Unit(1, 2)).pair.name == "column"
-    assert "row, differences of column" in str(ROTATED)

@@ -146,7 +146,7 @@ def random_workload(random):
 def test_no_plan_of_a_thousand_is_below_its_bounds():
     """F >= v(E) max(K, Gamma), and above the bounds of all mechanisms, at levels from 1/1000 to 20."""
     random = np.random.default_rng(3)
-    for _ in range(20):
+    for _ in range(12):
         wanted, marginals = random_workload(random)
         whole = float(random.choice([0.001, 0.1, 1, 3, 20]))
         least = max(bound.value for bound in bounds_of(wanted, ONE, whole).by_class().values())
@@ -442,19 +442,19 @@ UNITS = [
 def test_no_plan_that_keeps_the_level_is_below_a_bound_for_plans(unit):
     """Random levels of all marginals, as large as their charge allows."""
     random, wanted = np.random.default_rng(5), Workload(TABLE, {"a b": 1, "a": 2, "": 1})
-    for epsilon in (Fraction(1, 4), 3):
-        bounds = bounds_of(wanted, unit, epsilon)
-        check_lower_bounds(bounds)
-        least = max(bound.value for bound in bounds.by_class().values())
-        for _ in range(10):
-            levels = [Fraction(int(one), 100) for one in random.integers(1, 60, 4)]
-            parts = dict(zip(TABLE.marginals(), levels, strict=True))
-            charge = charge_of(TABLE, unit, parts)
-            shares = {marginal: part / charge for marginal, part in parts.items()}
-            tried = Plan(TABLE, unit, shares, wanted, level(epsilon))
-            assert tried.charge == 1
-            assert tried.value >= least
-        assert choose_plan(wanted, unit, epsilon=epsilon).value >= least
+    epsilon = Fraction(1, 4) if UNITS.index(unit) % 2 else 3
+    bounds = bounds_of(wanted, unit, epsilon)
+    check_lower_bounds(bounds)
+    least = max(bound.value for bound in bounds.by_class().values())
+    for _ in range(10):
+        levels = [Fraction(int(one), 100) for one in random.integers(1, 60, 4)]
+        parts = dict(zip(TABLE.marginals(), levels, strict=True))
+        charge = charge_of(TABLE, unit, parts)
+        shares = {marginal: part / charge for marginal, part in parts.items()}
+        tried = Plan(TABLE, unit, shares, wanted, level(epsilon))
+        assert tried.charge == 1
+        assert tried.value >= least
+    assert choose_plan(wanted, unit, epsilon=epsilon).value >= least
 
 
 @given(st.sampled_from(UNITS), st.integers(2, 9))

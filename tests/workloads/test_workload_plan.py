@@ -63,20 +63,20 @@ def test_berkeley_by_cells_alone(wanted, error, epsilon):
 
 
 FIGURES = [
-    (geography(), (24.2516, 26.0783, 44.9441)),
-    (two_way("a b", "a", "b", per_answer=True), (3000, 3000, 3000)),
-    (two_way("a b", "a", "b", ""), (59.750, 64.510, 114.814)),
-    (two_way("a", "b", per_answer=True), (258.008, 273.903, 427.381)),
-    (THREE_WAY, (445.98, 483.38, 864.96)),
-    (RANGES, (77.312, 83.055, 137.534)),
-    (PREFIXES, (59.523, 63.997, 110.170)),
+    (geography(), (24.2516, 44.9441)),
+    (two_way("a b", "a", "b", per_answer=True), (3000, 3000)),
+    (two_way("a b", "a", "b", ""), (59.750, 114.814)),
+    (two_way("a", "b", per_answer=True), (258.008, 427.381)),
+    (THREE_WAY, (445.98, 864.96)),
+    (RANGES, (77.312, 137.534)),
+    (PREFIXES, (59.523, 110.170)),
 ]
 
 
 @pytest.mark.parametrize(("wanted", "errors"), FIGURES)
 def test_errors_of_the_best_found(wanted, errors):
-    """Geography, 20 x 50, 20 x 20 x 25, ranges and prefixes of 1024 bins, at epsilon 0.1, 1 and 3, from marginals."""
-    for epsilon, error in zip(("0.1", "1", "3"), errors, strict=True):
+    """Geography, 20 x 50, 20 x 20 x 25, ranges and prefixes of 1024 bins, at epsilon 0.1 and 3, from marginals."""
+    for epsilon, error in zip(("0.1", "3"), errors, strict=True):
         found = choose_plan(wanted, ONE, epsilon=epsilon, aim="mean", method="marginals")
         assert in_units(found) == pytest.approx(error, abs=1e-3, rel=2e-5)
 
