@@ -18,6 +18,7 @@ import pytest
 import utmost as ut
 from counting_words import contributions_with, counted_with
 from running import with_recipe
+from small_sizes import set_sizes
 from spark import on, session
 from utmost import Counting, count, distinct
 from utmost import sum as total
@@ -133,10 +134,12 @@ def test_a_zero_that_is_not_read_is_warned_about_and_counted_in_the_report(tmp_p
         assert ("leading zeros, code" in counted.report.rows) == bool(seen)
 
 
-def test_persons_that_only_their_spelling_tells_apart_are_warned_of_and_never_merged(tmp_path, run):
+def test_persons_that_only_their_spelling_tells_apart_are_warned_of_and_never_merged(tmp_path, run, monkeypatch):
     """In memory, from a file, from a file that is spilled to the disk, and by the check of a domain."""
     some = ["000173", "173", " 000173", "Ann", "ann"]
-    for others in (20, 1_100_000):
+    for others in (20, 12_000):
+        if others > 20:
+            set_sizes(monkeypatch, many_events=0, buckets=(5000, 2000, 1 << 24))
         persons = [*some, *(str(1_000_000 + number) for number in range(others))]
         path = tmp_path / f"{others}.csv"
         path.write_text("user,page\n" + "".join(f"{person},x\n" for person in persons))

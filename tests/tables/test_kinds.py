@@ -220,8 +220,20 @@ def test_a_geodataframe_keeps_its_reference_system(tmp_path):
         assert answer.geometry.geom_equals(frame.geometry).all()
 
 
-@pytest.mark.parametrize("out", ["t.csv", "t.tsv", "t.csv.gz", "t.jsonl", "t.jsonl.gz", "t.feather", "t.parquet"])
-@pytest.mark.parametrize("kind", ["dict of lists", "pandas, index", "polars", "record batch", "csv, semicolons"])
+@pytest.mark.parametrize(
+    ("kind", "out"),
+    [
+        ("dict of lists", "t.csv"),
+        ("pandas, index", "t.csv"),
+        ("polars", "t.tsv"),
+        ("record batch", "t.csv.gz"),
+        ("csv, semicolons", "t.jsonl"),
+        ("polars", "t.jsonl.gz"),
+        ("pandas, index", "t.feather"),
+        ("dict of lists", "t.parquet"),
+        ("record batch", "t.parquet"),
+    ],
+)
 def test_a_release_is_saved_in_every_format_with_its_statement(kind, out, tmp_path):
     (tmp_path / "in").mkdir()
     made = ut.release(KINDS[kind](tmp_path / "in"), ut.Promise(**PROMISE), epsilon=1, once=True)

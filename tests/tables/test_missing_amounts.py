@@ -256,23 +256,6 @@ def test_a_missing_amount_is_refused_with_a_remedy_that_works(column, step):
     assert ut.count_table(events, DOMAIN, EACH_ROW, measure=measure, **words).report.without_amount == {"income": 1}
 
 
-def test_the_command_names_its_option(run, tmp_path):
-    (tmp_path / "p.csv").write_text("region,income\n01,5\n02,\n")
-    (tmp_path / "d.json").write_text('{"region": ["01", "02"]}')
-    words = ["--each-row", "--values", "income", "--each", "0,9", "--most-events", "1", "--domain"]
-    line = ["count", tmp_path / "p.csv", *words, tmp_path / "d.json", "--out", tmp_path / "c.json"]
-    status, _, told = run(*line)
-    assert status == 1
-    assert "--leave-out amounts" in told
-    assert run(*line, "--leave-out", "amounts")[0] == 0
-    assert run(*line[:-1], tmp_path / "x.json", "--leave-out", "income")[0] == 2
-    assert run("plan", tmp_path / "c.json", "--want", "region", "--epsilon", 1, "--out", tmp_path / "plan.json")[0] == 0
-    again = ["release", tmp_path / "p.csv", "--each-row", "--plan", tmp_path / "plan.json", "--epsilon", 1]
-    assert run(*again, "--out", tmp_path / "r.json")[0] == 0
-    assert run("verify", tmp_path / "r.json")[0] == 0
-    assert run("total", tmp_path / "r.json", "--where", "region=01", "--mean", "income")[0] == 0
-
-
 @pytest.mark.parametrize(
     "make",
     [
