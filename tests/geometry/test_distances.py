@@ -33,7 +33,8 @@ def test_the_terms_give_back_every_distance(space):
 def test_the_integer_metric_has_the_signs_of_the_exact_one(size):
     """sign(phi(a) - phi(b)) = sign(a - b) for sums a, b of distances, and phi(a) = phi(b) only for a = b."""
     space = grid(size, size)
-    table, coefficients = distances_of(space).integers(), distances_of(space).coefficients
+    found = distances_of(space)
+    table, coefficients = found.integers(), found.coefficients
     rng = np.random.default_rng(3)
     for _ in range(30):
         pairs, signs = rng.integers(0, space.size, (size * size, 2)), rng.choice([-1, 1], size * size)

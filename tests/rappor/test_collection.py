@@ -154,10 +154,10 @@ def names(count):
 
 
 def test_a_real_list_of_names_is_decoded_and_relaxing_finds_more():
-    """100 000 clients, 100 names: no false name, errors of the right size, and more names at every higher level."""
+    """50 000 clients, 100 names: no false name, errors of the right size, and more names at every higher level."""
     listed, weights = names(100)
     rng = np.random.default_rng(11)
-    who = rng.choice(len(listed), 100_000, p=weights)
+    who = rng.choice(len(listed), 50_000, p=weights)
     truth = np.bincount(who, minlength=len(listed))
     candidates = [*listed, *(f"nobody {k}" for k in range(200))]
     bloom = Bloom(bits=128, hashes=2, cohorts=16, key=b"collector")
@@ -172,7 +172,7 @@ def test_a_real_list_of_names_is_decoded_and_relaxing_finds_more():
         scores += [(each.count - truth[listed.index(each.word)]) / each.error for each in result.found]
         assert all(each.p_value <= 0.05 / 300 for each in result.found)
     assert sizes[0] < sizes[1] < sizes[2]
-    assert sizes[2] >= 30
+    assert sizes[2] >= 20
     assert abs(np.mean(scores)) < 1
     assert 0.6 < np.std(scores) < 1.4
     mary = result.found[0]

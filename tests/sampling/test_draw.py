@@ -226,25 +226,20 @@ def test_equal_seeds_give_equal_draws_and_the_system_does_not():
     assert (sample(distribution, 50) != sample(distribution, 50)).any()
 
 
-def test_single_draws_are_kept_by_distribution_and_never_mixed_up():
-    """Many short-lived distributions, so that identities are given out again: each draw is of its own distribution."""
+def test_draws_are_kept_by_distribution_and_never_mixed_up():
+    """Many short-lived distributions, so that identities are given out again: each draw is of its own distribution.
+
+    Single draws and arrays alike; so many distributions are kept at most, equal ones once.
+    """
     bits = SeededRandomness(4)
     for round_ in range(100):
         wide, narrow = Geometric(epsilon=Fraction(1, 10**9 + round_ // 30)), Geometric(epsilon=60 + round_ // 30)
         assert abs(sample(narrow, randomness=bits)) < 5
         assert abs(sample(wide, randomness=bits)) > 1000
-        del wide, narrow
-    assert len(bits.ahead) <= draw._KEPT + 2
-
-
-def test_arrays_are_of_their_own_distribution_though_identities_return():
-    """As for single draws; so many distributions are kept at most, equal ones once."""
-    bits = SeededRandomness(4)
-    for round_ in range(100):
-        wide, narrow = Geometric(epsilon=Fraction(1, 10**9 + round_ // 30)), Geometric(epsilon=60 + round_ // 30)
         assert np.abs(sample(narrow, 3, randomness=bits)).max() < 5
         assert np.abs(sample(wide, 3, randomness=bits)).max() > 1000
         del wide, narrow
+    assert len(bits.ahead) <= draw._KEPT + 2
     assert len(draw._samplers) <= draw._KEPT
 
 
