@@ -123,7 +123,7 @@ def figure_8() -> Iterator[Comparison]:
 
 
 def kernel_along(ptype: PrivacyType, path: tuple[int, ...]) -> Channel:
-    """Return the kernel that is the geometric mechanism along a path, and equal for strings with equally many ones."""
+    """Return the kernel that is the geometric mechanism on a path, and the same for strings with equally many ones."""
     listed = vertices(ptype)
     on_path = {tuple(c / c.sum()) for c in geometric_channel(len(path), ptype.level).matrix.T}
     ones = np.array([x.bit_count() for x in range(ptype.space.size)])

@@ -184,7 +184,7 @@ def _may_be_sorted(densities: list[Fraction], D: int) -> bool:
 
 
 def decay_and_steps() -> Iterator[Comparison]:
-    """Check Lemmas 22 to 27 and Theorem 3: it suffices to step down once in each period, by the factor alpha in all."""
+    """Check Lemmas 22 to 27 and Theorem 3: densities that fall by alpha each period, with one step in each, suffice."""
     settings = list(product((2, 3, 4, 6), KINDS))
     steps: tuple[tuple[str, str, tuple[DistributionClass, DistributionClass | Literal["stepped"]]], ...] = (
         ("Lemma 22", "least cost of falling densities, and of all even ones", ("even", "falling")),

@@ -71,8 +71,8 @@ _NEGLIGIBLE_EXPONENT = 75.0
 class Packing:
     """The solution of the packing program (multiplicative capacity) or the covering program (additive capacity)."""
 
-    weights: Array  # (n,) w, Fractions
-    dual: Array  # (n,) z >= 0, Fractions, certainly feasible
+    weights: Array  # (n,) the primal solution w, in Fractions
+    dual: Array  # (n,) the dual z >= 0, in Fractions, certainly feasible
     is_exact: bool  # whether w and z are exactly optimal
 
 
@@ -204,7 +204,7 @@ _BROKEN = 1e-13
 def by_envelope(
     ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, packed: Packing
 ) -> CapacityCertificate | None:
-    """Return the certificate for a large type from changed columns; None if they are too many or floats fail."""
+    """Return the certificate from changed columns of a packing, for a large type; None if too many or floats fail."""
     try:
         heights = _MovedEntries.of(ptype, kind, similarity, packed).heights()
         return CapacityCertificate(ptype, kind, scaled_envelope(ptype, heights), packed.dual)

@@ -57,8 +57,9 @@ class Classes:
         # Hash as many rows together as need about 16 MB.
         step = max(1, (1 << 21) // similarity.size)
         while True:
-            # Hash what a secret sees, the distances and classes of all y, to 64 bits: the sum over y of a 64-bit number
-            # for the pair (distance, class). A collision could make a program fail, but cannot make a proof wrong.
+            # Hash the distances from a secret to all y, and the classes of all y, to 64 bits: the sum over y of a
+            # 64-bit number for the pair (distance, class). A collision could make a program fail, but cannot make a
+            # proof wrong.
             classes = mixed_words(labels.astype(np.uint64) + np.uint64(1 << 32))
             views = np.empty(similarity.size, dtype=np.uint64)
             for start in range(0, similarity.size, step):

@@ -50,7 +50,7 @@ class GeometricMatrix(Display):
     r"""The matrix G of `geometric_channel`, not stored: products with G and with its inverse take O(n m).
 
     G = E diag(c) with E[i, j] = alpha^|i-j|, and E^{-1} = T / (1 - alpha^2) is tridiagonal: T has -alpha beside the
-    diagonal, and on it 1 at both ends and 1 + alpha^2 inside. So G^{-1} = diag(1/c) T / (1 - alpha^2).
+    diagonal; on the diagonal it has 1 at both ends and 1 + alpha^2 elsewhere. So G^{-1} = diag(1/c) T / (1 - alpha^2).
 
     Products are exact if alpha is rational and the other factor is exact, else float64.
 

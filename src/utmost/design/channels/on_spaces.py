@@ -245,7 +245,7 @@ _ONE, _BEYOND, _ALL = range(3)
 
 
 def _offsets(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return, for secret and outcome on an axis, the kind of offsets between them (one, beyond, all) and the least."""
+    """Return (secret, outcome) tables for one axis: the kind of offsets clamped to the outcome, and the least one."""
     x, y = np.arange(size)[:, None], np.arange(size)[None, :]
     kind = np.where((y == 0) | (y == size - 1), _BEYOND if size > 1 else _ALL, _ONE)
     return np.broadcast_to(kind, (size, size)), abs(x - y)

@@ -277,7 +277,7 @@ class Conflict:
 
 
 def _fit_type(ptype: PrivacyType, loss: Array, *channels: AnyChannel) -> bool:
-    """Return whether a loss has one row for each secret of a type, and exact channels are of the type."""
+    """Return whether a loss has one row for each secret of a type, and all ``channels`` are exact and of the type."""
     n = ptype.space.size
     return (
         loss.ndim == 2

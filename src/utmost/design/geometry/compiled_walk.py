@@ -119,7 +119,7 @@ def _pivot_floats(
         off = np.inf if certain <= 0 else (error[k, i] + abs(f) * head_error) / certain + ROUNDING * abs(f)
         grown = size[k, i] + head_size * abs(f)
         size[k + 1, i] = abs(f)
-        # The error of `value` below: the errors of old, factor and f, and at most four roundings of their bounds.
+        # Bound the error of `value` below by the errors of old, factor and f, and four roundings of their bounds.
         bound = error[k, i] + head_size * off + head_error * (abs(f) + off) + 4 * ROUNDING * grown
         error[k + 1, i] = max(bound, off)
         new[row, i] = f
@@ -266,7 +266,8 @@ def _cast_rays(walk: Walk, k: int, start: int) -> bool:
         relative = s_off * inverse + off / abs(u) + 4 * ROUNDING
         scaled = t * inverse / u
         scaled_off = 2 * (error[j] * inverse / abs(u) + abs(scaled) * relative)
-        # Entries of the chosen columns: the errors of target and column, each times the magnitude of the other factor.
+        # Bound the error of other entries: the errors of target and column, each times the magnitude of the other
+        # factor.
         others = size[m] * scaled_off + off * abs(scaled) + 2 * inverse * (error[j] + size[j] * relative)
         rays[j, 0] = scaled
         ray_error[j, 0] = max(scaled_off, others + 4 * ROUNDING * (size[m] * abs(scaled) + inverse * size[j]))

@@ -172,8 +172,8 @@ class RationalCone:
         while any(column):
             vertex = self.vertex_at(column)
             values = self.column(vertex)
-            # Subtract the largest amount of the vertex that leaves the rest in the cone. If no pair bounds the amount,
-            # the column is a multiple of the vertex, and nothing is left.
+            # Subtract the largest multiple of the vertex for which the rest stays in the cone. If no pair bounds the
+            # amount, the column is a multiple of the vertex, and nothing is left.
             c, v = np.array(column, dtype=object), np.array(values, dtype=object)
             room, use = c[None, :] - self.factors * c[:, None], v[None, :] - self.factors * v[:, None]
             bounds = [r / u for r, u in zip(room.ravel(), use.ravel(), strict=True) if u > 0]

@@ -89,7 +89,7 @@ class BipartiteGraph:
         side = hops[0] % 2
         if any(side[x] == side[y] for x, y in edges):
             return None
-        # Breadth-first order.
+        # List the nodes in breadth-first order.
         neighbours, order = neighbour_lists(len(distances), edges), [0]
         for x in order:
             order.extend(y for y in neighbours[x] if y not in order)

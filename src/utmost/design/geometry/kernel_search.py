@@ -47,8 +47,8 @@ _SMALLEST_WEIGHT = 2.0**-24
 # `_TINY_SEARCH` sets it is always tried first.
 _SMALL_EXACT, _SMALL_SEARCH, _TINY_SEARCH = 3_000_000, 50_000, 10_000
 # Work of the double description method, in units of about 20 us. A process that has done `_SOME_WORK` uses the compiled
-# walk if it is already compiled; after `_MUCH_WORK` it compiles. One search that reaches `_MOST_WORK` is left to the
-# walk.
+# walk if it is already compiled; after `_MUCH_WORK` it compiles. A single search that has done `_MOST_WORK` changes to
+# the walk.
 _SOME_WORK, _MUCH_WORK, _MOST_WORK = 25_000, 400_000, 150_000
 # Comparisons of supports per unit of work, and the factor by which irrational numbers are slower.
 _COMPARISONS, _SLOWER = 1 << 12, 5

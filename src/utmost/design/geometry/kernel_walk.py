@@ -140,7 +140,7 @@ _PAIRS_BEFORE_A_PAUSE = 1 << 28
 
 
 def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: WalkPosition | None = None) -> Iterator[KernelBlock]:
-    """Yield all kernels of a type with n >= 3 secrets, in blocks of about ``rows`` kernels, not counting images."""
+    """Yield all kernels of a type with n >= 3 secrets, in blocks of about ``rows`` kernels up to automorphisms."""
     # A kernel belongs to the first orbit of vertices (under the automorphisms of the space) that contains one of its
     # vertices. For each orbit, the walk searches only sets that contain the representative (the first vertex of the
     # orbit) and no vertex of an earlier orbit. For each vertex of the orbit, one automorphism

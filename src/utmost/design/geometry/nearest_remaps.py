@@ -32,7 +32,8 @@ class MergedPair:
     fine: Array  # (n, k'), A with merged columns
     near: tuple[Floats, Floats]  # `coarse` and `fine` as floats
     rows: Array  # (m,) for each column of B, the index of the merged column that contains it; 0 for a zero column
-    shares: Array | None  # (k', k) the fraction of each merged column of A in each column of A; None if none was merged
+    # (k', k) entry [i, j]: the fraction of merged column i that column j of A was; None if none was merged
+    shares: Array | None
 
     @classmethod
     def of(cls, B: Array, A: Array) -> "MergedPair":

@@ -66,7 +66,7 @@ def read_mechanism(mechanism: Optimum | Channel, space: Space | None = None) -> 
         OutOfRange: for a channel without a space of its size, a design with a space, and a channel with equal rows.
         Unsupported: for a channel of floats, which satisfies no level exactly.
 
-    Cost: each object is checked once.
+    Cost: an object is checked only when it is first read.
 
     >>> from utmost.spaces import discrete
     >>> coin = Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["yes", "no"])

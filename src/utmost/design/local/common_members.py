@@ -1,4 +1,4 @@
-r"""Relax or tighten reports between two families of blocks, by probabilities of their number of common categories.
+r"""Relax or tighten reports between two families of blocks: blocks with more common categories are more probable.
 
 .. math:: P(S_1 \mid S_2) = w(S_1)\,\bigl(1 + \gamma\,(|S_1 \cap S_2| - d_1 d_2/k)\bigr), \qquad
     \gamma = \frac{k(k-1)(k p_1 - d_1)}{d_1 (k - d_1)(k p_2 - d_2)},

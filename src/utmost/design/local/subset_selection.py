@@ -89,7 +89,7 @@ class SubsetSelection(CategoryReport):
         return sets
 
     def weights(self, reports: Sets) -> tuple[NDArray[np.int64], list[Fraction]]:
-        """Return, for each report, the index 0 of its weight; and the list with the only weight."""
+        """Return index 0 for each report, and a list of one weight, which all reports have."""
         return np.zeros(len(reports), np.int64), [Fraction(1, comb(self.categories, self.size))]
 
     def members(self, reports: Sets) -> Sets:
@@ -199,7 +199,7 @@ def _others(sets: Sets, categories: int) -> Sets:
 
 
 def _without_members(sets: Sets, values: NDArray[np.int64]) -> Sets:
-    """Return each set without its member in ``values``."""
+    """Return sets[i] without its member values[i], for each i."""
     return np.asarray(sets[sets != values[:, None]]).reshape(len(sets), max(sets.shape[1] - 1, 0))
 
 

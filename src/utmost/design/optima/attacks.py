@@ -1,4 +1,4 @@
-"""Compute how well an attacker guesses a secret without and with an outcome of a mechanism, and of usual mechanisms.
+"""Compute how well an attacker guesses a secret without and with an outcome, for a mechanism and for usual ones.
 
 Epsilon bounds how much any outcome can change any belief; it does not say how well someone who knows the prior guesses
 a secret. The numbers here say this for one prior and the best strategy of the attacker (`utmost.leakage`). Other priors

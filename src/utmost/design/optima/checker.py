@@ -149,7 +149,7 @@ def _enclosed_one(level: Level, length: Length | float) -> _PowerBounds:
 
 # A float product of nearest floats differs from the exact product by at most three roundings of 2^-53.
 _SURELY = 1 + 2.0**-50
-# Products of floats that are at least this large lose no digits to underflow.
+# A product of floats loses no digits to underflow if it is at least this large.
 _LEAST = 1e-280
 # Largest number of entries (edges times outcomes) that are computed together, which bounds the memory.
 _BLOCK = 1 << 20

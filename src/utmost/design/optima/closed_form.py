@@ -121,7 +121,7 @@ _TIE = 2.0**-44
 class GeometricDesign:
     """A remap of the geometric mechanism on {0, ..., n}, and the only dual that may prove it optimal."""
 
-    actions: Array  # (n+1,) the best action for each response, the smallest of several
+    actions: Array  # (n+1,) the best action for each response; the smallest one if several are best
     ties: tuple[int, ...]  # responses with other equally good actions
     dual: Array  # (n+1,) mu, whose sum is the loss
     error: Array  # (n+1,) the scale of the rounding errors of `dual`: best scores; 0 if exact

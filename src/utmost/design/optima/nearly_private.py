@@ -135,7 +135,7 @@ def feasible_dual(
         slack = edge_slacks(ptype, consumer, mu, listed, in_rationals=False).min(axis=1)
         if (slack >= 0).all():
             break
-        # Lower by twice the violation, because each change rounds the compared sum once more.
+        # Lower mu by twice the violation, because the change itself adds a rounding error to the slack.
         mu = np.where(slack >= 0, mu, mu + 2 * slack - 2.0**-52 * abs(mu))
     return mu, nonnegative
 

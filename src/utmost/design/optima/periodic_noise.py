@@ -2,8 +2,8 @@
 
 The theorems assume that the noise distributions repeat after T outputs of the query (and, on the reals, are constant on
 the cells of a grid). Then the family of distributions has T translates, and their average does not depend on the
-output. T is arbitrary; on the integers, proofs/theory/independent-noise.md removes the assumption by a limit. Source:
-[geng2012], Lemmas 14 and 15, Theorems 2 and 10.
+output. T may be any number; on the integers, proofs/theory/independent-noise.md proves the theorems without a period.
+Source: [geng2012], Lemmas 14 and 15, Theorems 2 and 10.
 """
 
 import math
@@ -244,7 +244,7 @@ def _rebuilt(pmf: Array, start: int, period: int, ratio: Any, numbers: Literal["
 
 
 def translated(noise: PeriodicNoise, by: int) -> PeriodicNoise:
-    """Return the noise that has at output (or cell) t the distribution of ``noise`` at output t + by."""
+    """Return the noise that has, for query output t, the distribution that ``noise`` has for output t + by."""
     # Lemma 14: the translate satisfies every level that ``noise`` satisfies, and has the same worst-case cost.
     return _with_pmf(noise, np.roll(noise.pmf, -by, axis=0))
 

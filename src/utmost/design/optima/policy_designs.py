@@ -121,8 +121,8 @@ def policy_mechanism(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
 def _bounds_from_parts(ptype: PolicyType, consumer: Consumer, parts: tuple[Optimum, ...]) -> tuple[Any, Any]:
     """Return bounds for the whole policy from the optima of the parts; floats are rounded outward."""
     # In floats, the prior and loss of a part are rounded, so they differ slightly from those of the whole consumer.
-    # Rows of a channel sum to 1, so the losses of both differ by at most the sum of the largest differences in each
-    # row.
+    # Rows of a channel sum to 1, so the rounded loss differs from the loss by at most the sum over rows of the largest
+    # difference in a row.
     low, high = Fraction(0), Fraction(0)
     for part, best in zip(ptype.policy.parts, parts, strict=True):
         mass, own = _consumer_of_part(part, consumer)

@@ -35,7 +35,7 @@ COMPILED = find_spec("numba") is not None
 # compiling pays.
 _LARGE, _FEW, _MANY = 53**3, 60_000, 600_000
 
-_SHORT = 0.1  # largest shortfall of a place, as a fraction of the slack times its q v
+_SHORT = 0.1  # largest shortfall of a place, as a fraction of slack q v with its weight q and ray entry v
 _ROUNDING = 1e-14  # relative rounding error of sums
 _LIGHT = 1e-2  # least mass of a root, as a fraction of the mass of the heaviest place
 _VISIBLE = 1e-17  # a smaller flow, a sum of numbers near 1, may have its sign from rounding
@@ -278,7 +278,7 @@ def first_tight(
     a: Floats, v: Floats, up: bool, inside: NDArray[np.bool_], source: NDArray[np.bool_], products: Floats
 ) -> tuple[int, int]:
     """Return the row (sink, source) that is tight first if places with inside == up are scaled up; (-1, -1) if none."""
-    # By the triangle inequality only sources on the scaled side matter: its sinks give smaller products.
+    # By the triangle inequality only the sources on the scaled side matter: sinks on this side give smaller products.
     n = len(v)
     for l in range(n):
         products[l] = 0.0

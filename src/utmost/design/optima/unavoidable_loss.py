@@ -123,7 +123,7 @@ class PairForms:
 
 
 _SLACK = 1e-9
-_MOST_ROWS = 4_000_000  # this takes minutes and gigabytes
+_MOST_ROWS = 4_000_000  # a program with so many rows takes minutes and gigabytes
 _MOST_EPSILON = 700  # for a larger epsilon, alpha underflows
 
 
