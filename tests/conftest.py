@@ -31,41 +31,21 @@ ORDER = 2009
 PAGE = "tests/docs/test_pages.py::test_the_code_of_a_page_does_what_the_page_shows"
 TUTORIALS = sorted(page.name for page in (ROOT / "docs/tutorial").glob("*.md"))
 QUICK = [
-    f"{PAGE}[README.md]",
-    *(f"{PAGE}[docs/tutorial/{name}]" for name in TUTORIALS),
-    "src/utmost",
-    "tests/docs/test_readme.py",
-    "tests/release/test_table.py",
-    "tests/sampling",
-    "tests/test_import.py",
-]
+    f"{PAGE}[README.md]", *(f"{PAGE}[docs/tutorial/{name}]" for name in TUTORIALS), "src/utmost",
+    "tests/docs/test_readme.py", "tests/release/test_table.py", "tests/sampling", "tests/test_import.py",
+]  # fmt: skip
 """What `pytest --quick` runs: every public function once, by its own example; the draws; and the README as written."""
 
 DEPENDENCIES = [
-    f"{PAGE}[README.md]",
-    "tests/test_import.py",
-    "tests/programs",
-    "tests/geometry/test_kernels.py",
-    "tests/figures/test_plots.py",
-    "tests/ledger/test_key.py",
-    "tests/ledger/test_many_writers.py",
-    "tests/ledger/test_opening.py",
-    "tests/ledger/test_postgres_store.py",
-    "tests/tables/test_dataframes.py",
-    "tests/tables/test_engine_ledger.py",
-    "tests/tables/test_engines.py",
-    "tests/tables/test_kinds.py",
-    "tests/tables/test_one_table_by_every_door.py",
-    "tests/tables/test_parquet.py",
-    "tests/tables/test_spreadsheets.py",
-    "tests/service/test_http.py",
-    "tests/service/test_pages.py",
-    "tests/service/test_work_is_bounded.py",
-    "tests/service/test_workers_channel.py",
-    "tests/cli/test_cli.py",
-    "tests/cli/test_doctor_command.py",
+    f"{PAGE}[README.md]", "tests/test_import.py", "tests/programs", "tests/geometry/test_kernels.py",
+    "tests/figures/test_plots.py", "tests/ledger/test_key.py", "tests/ledger/test_many_writers.py",
+    "tests/ledger/test_opening.py", "tests/ledger/test_postgres_store.py", "tests/tables/test_dataframes.py",
+    "tests/tables/test_engine_ledger.py", "tests/tables/test_engines.py", "tests/tables/test_kinds.py",
+    "tests/tables/test_one_table_by_every_door.py", "tests/tables/test_parquet.py", "tests/tables/test_spreadsheets.py",
+    "tests/service/test_http.py", "tests/service/test_pages.py", "tests/service/test_work_is_bounded.py",
+    "tests/service/test_workers_channel.py", "tests/cli/test_cli.py", "tests/cli/test_doctor_command.py",
     "tests/cli/test_noisy_libraries.py",
-]
+]  # fmt: skip
 """What `pytest --dependencies` runs, since versions of libraries break it: solver, numba, pictures, stores,
 tables and engines, the service and its workers, and every command once."""
 

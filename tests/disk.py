@@ -45,30 +45,17 @@ _SLEEP = CFUNCTYPE(c_int, c_void_p, c_int)
 
 class _Vfs(Structure):
     _fields_ = (
-        ("version", c_int),
-        ("file_size", c_int),
-        ("longest_path", c_int),
-        ("next", c_void_p),
-        ("name", c_char_p),
-        ("data", c_void_p),
-        ("open", c_void_p),
-        ("delete", c_void_p),
-        ("between", c_void_p * 7),
-        ("sleep", c_void_p),
+        ("version", c_int), ("file_size", c_int), ("longest_path", c_int), ("next", c_void_p), ("name", c_char_p),
+        ("data", c_void_p), ("open", c_void_p), ("delete", c_void_p), ("between", c_void_p * 7), ("sleep", c_void_p),
         ("others", c_void_p * 6),
-    )
+    )  # fmt: skip
 
 
 class _Methods(Structure):
     _fields_ = (
-        ("version", c_int),
-        ("close", c_void_p),
-        ("read", c_void_p),
-        ("write", c_void_p),
-        ("truncate", c_void_p),
-        ("sync", c_void_p),
-        ("others", c_void_p * 13),
-    )
+        ("version", c_int), ("close", c_void_p), ("read", c_void_p), ("write", c_void_p), ("truncate", c_void_p),
+        ("sync", c_void_p), ("others", c_void_p * 13),
+    )  # fmt: skip
 
 
 @cache

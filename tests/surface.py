@@ -73,39 +73,16 @@ def hostile() -> list[Any]:
     small = [0, 1, -1, 2, 3, 5, -7, 10, 100, 1000, 0.5, -0.5, 1e-300, 5e-324, 1e308, 1e400, 1e-6, 1e5, Fraction(1, 3)]
     odd = [None, True, False, math.nan, math.inf, -math.inf, 1j, b"", b"1", b"\xff" * 40, "", " ", "x", "nan", "1e5"]
     odd += [
-        "1/0",
-        "1/2",
-        "1e9999",
-        "9" * 5000,
-        "\x00",
-        "\ud800",
-        "é",
-        "a" * 100_000,
-        "../..",
-        "/",
-        "postgresql://",
-        "-",
-    ]
+        "1/0", "1/2", "1e9999", "9" * 5000, "\x00", "\ud800", "é", "a" * 100_000, "../..", "/", "postgresql://", "-",
+    ]  # fmt: skip
     odd += [decimal.Decimal("NaN"), decimal.Decimal("1e-999999"), decimal.Decimal("1e30"), datetime.date(2026, 1, 1)]
     odd += [
-        np.float64("nan"),
-        np.int8(-5),
-        np.bool_(True),
-        np.float16(0.5),
-        np.datetime64("NaT", "s"),
-        np.uint64(2**63),
-    ]
+        np.float64("nan"), np.int8(-5), np.bool_(True), np.float16(0.5), np.datetime64("NaT", "s"), np.uint64(2**63),
+    ]  # fmt: skip
     flat = [[], (), {}, set(), {1}, {"a": 1}, {1: [1]}, [None], [math.nan], ["a"], [1, 2, 3], [1, "a"], [[]], [[], [1]]]
     flat += [
-        [[1]],
-        [[1, 2], [3]],
-        [[0.5, 0.5], [1, 0]],
-        [["1/2", "1/2"]],
-        {None: None},
-        range(3),
-        range(10**12),
-        iter([1]),
-    ]
+        [[1]], [[1, 2], [3]], [[0.5, 0.5], [1, 0]], [["1/2", "1/2"]], {None: None}, range(3), range(10**12), iter([1]),
+    ]  # fmt: skip
     arrays = [np.array([]), np.array(1), np.zeros((2, 2)), np.zeros((0, 3)), np.ones((2, 3, 4)), np.array([1, 2, 3])]
     arrays += [np.array(["a"]), np.array([None]), np.array([1 + 1j]), np.array([True, False]), np.array([b"a"])]
     arrays += [np.array([np.nan, 1.0]), np.array([np.inf]), np.array([2**63], dtype=np.uint64), np.zeros(3, "M8[s]")]
@@ -328,50 +305,25 @@ PLAUSIBLE: dict[str, list[Any]] = {
 
 # Classes that only the library makes, from parts it has checked: their makers are tried, and their methods.
 MADE = {
-    "Capacity",
-    "Certificate",
-    "ConstrainedCertificate",
-    "EarthMove",
-    "Optimum",
-    "CellNoiseAtLevel",
-    "Position",
-    "Reading",
-    "Repair",
-}
+    "Capacity", "Certificate", "ConstrainedCertificate", "EarthMove", "Optimum", "CellNoiseAtLevel", "Position",
+    "Reading", "Repair",
+}  # fmt: skip
 MADE |= {
-    "SmallestEpsilon",
-    "Answer",
-    "Ledger",
-    "Distribution",
-    "Hyper",
-    "Level",
-    "Surd",
-    "Coalitions",
-    "NoisePath",
+    "SmallestEpsilon", "Answer", "Ledger", "Distribution", "Hyper", "Level", "Surd", "Coalitions", "NoisePath",
     "Decoding",
-}
+}  # fmt: skip
 MADE |= {"CapacityCertificate", "VertexCertificate", "ImplicitMechanism", "SimilarityMechanism", "LatticeMechanism"}
 MADE |= {"EnvelopeMechanism", "ProductMechanism", "UniformMechanism", "ProductDual", "PairMultipliers", "TypeCapacity"}
 MADE |= {"Multipliers", "Status", "Spending", "Event", "Published", "Budget", "Verification", "Categorical"}
 MADE |= {"SelectedKeys", "SelectionDistribution", "RatioBar"}
 MADE |= {"Estimate", "CleanTable", "NoisySums"}
 MADE |= {
-    "AttributeReports",
-    "Automorphisms",
-    "BoundCosts",
-    "BoundedSupport",
-    "DiscontinuousDensity",
-    "IrrationalSteps",
+    "AttributeReports", "Automorphisms", "BoundCosts", "BoundedSupport", "DiscontinuousDensity", "IrrationalSteps",
     "Jump",
-}
+}  # fmt: skip
 MADE |= {
-    "LargerCharacteristic",
-    "LossCurve",
-    "PowerChannel",
-    "PublishedTable",
-    "SmallerVariance",
-    "Trend",
-}
+    "LargerCharacteristic", "LossCurve", "PowerChannel", "PublishedTable", "SmallerVariance", "Trend",
+}  # fmt: skip
 MADE |= {"UnmatchedZero", "Bounds", "UniformDual", "DetailedSums", "WithheldTable", "CellBars"}
 MADE |= {"FoundWord", "BloomCounts", "Bridge", "Relaxing", "Tightening", "Constraint", "UtilitySet"}
 
@@ -433,17 +385,10 @@ def _class_methods(kind: type) -> list[str]:
 _OF_A_DISTRIBUTION = {
     *("mass", "tail", "tail_interval", "tail_intervals", "first_at_most", "last_at_least", "interval_between"),
     *(
-        "ratio_level",
-        "window",
-        "mean_beyond",
-        "log_mean_exponential",
-        "kept",
-        "curve",
-        "worst_place",
-        "worst_level",
+        "ratio_level", "window", "mean_beyond", "log_mean_exponential", "kept", "curve", "worst_place", "worst_level",
         "on_steps",
     ),
-}
+}  # fmt: skip
 
 
 def _is_method(value: Any, name: str) -> bool:

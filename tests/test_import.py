@@ -3,17 +3,8 @@
 from running import python
 
 HEAVY = [
-    "scipy",
-    "pandas",
-    "polars",
-    "pyarrow",
-    "narwhals",
-    "matplotlib",
-    "xlsxwriter",
-    "openpyxl",
-    "numba",
-    "click",
-]
+    "scipy", "pandas", "polars", "pyarrow", "narwhals", "matplotlib", "xlsxwriter", "openpyxl", "numba", "click",
+]  # fmt: skip
 EXTRA = ["duckdb", "pyspark", "psycopg", "fastapi", "uvicorn", "starlette", "jinja2", "prometheus_client", "jwt"]
 EXTRA += ["multipart", "python_multipart", "httpx", "networkx", "hypothesis", "pydantic", "anyio", "xlsxwriter"]
 CORE = f"""if True:

@@ -353,16 +353,11 @@ def test_every_command_and_option_is_documented(run):
 
 
 SECRETS = {
-    "a fraction": "id,n\n1,1\n2,9876543.5\n",
-    "text": "id,n\n1,1\n2,9876543x\n",
-    "an identifier twice": "id,n\n9876543,1\n9876543,2\n",
-    "no header": "9876543,98765432\n1,2\n",
-    "no header, and a name twice": "9876543,9876543\n1,2\n",
-    "no text": b"id,n\n1,1\n2,9876543\xff\n",
-    "one cell": "9876543\n",
-    "negative": "1,2\n-9876543,3\n",
-    "an open quote": 'id,n\n1,"9876543\n',
-}
+    "a fraction": "id,n\n1,1\n2,9876543.5\n", "text": "id,n\n1,1\n2,9876543x\n",
+    "an identifier twice": "id,n\n9876543,1\n9876543,2\n", "no header": "9876543,98765432\n1,2\n",
+    "no header, and a name twice": "9876543,9876543\n1,2\n", "no text": b"id,n\n1,1\n2,9876543\xff\n",
+    "one cell": "9876543\n", "negative": "1,2\n-9876543,3\n", "an open quote": 'id,n\n1,"9876543\n',
+}  # fmt: skip
 COMMANDS_WITH_FILES = {
     "release": lambda path: ["release", path, "--columns", "n", "--public", "id", *PROMISE[2:], "--dry-run"],
     "a prior": lambda path: ["read", "--response", 1, "--epsilon", 1, "--n", 1, "--prior", path],

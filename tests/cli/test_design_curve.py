@@ -43,16 +43,11 @@ def test_a_curve_for_a_distance(run, file):
 @pytest.mark.parametrize(
     "wrong",
     [
-        ["--curve", "1:2"],
-        ["--curve", "2:1:3"],
-        ["--curve", "1:2:1"],
-        ["--curve", "a:b:c"],
-        ["--curve", "1:2:3", "--epsilon", 1],
-        ["--curve", "1:2:3", "--epsilon", "1 per 1km"],
-        ["--curve", "1:2:3", "--program"],
-        ["--curve", "1:2:3", "--plot", "x.txt"],
+        ["--curve", "1:2"], ["--curve", "2:1:3"], ["--curve", "1:2:1"], ["--curve", "a:b:c"],
+        ["--curve", "1:2:3", "--epsilon", 1], ["--curve", "1:2:3", "--epsilon", "1 per 1km"],
+        ["--curve", "1:2:3", "--program"], ["--curve", "1:2:3", "--plot", "x.txt"],
     ],
-)
+)  # fmt: skip
 def test_what_does_not_go_with_a_curve_is_refused(run, wrong):
     code, shown, err = run(*ASKED, *wrong)
     assert (code, shown) == (2, "")

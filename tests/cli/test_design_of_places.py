@@ -68,16 +68,9 @@ def test_the_map_has_the_labels(run, file, tmp_path):
 
 def test_paris_is_read_with_the_usual_columns(run):
     asked = [
-        "design",
-        "--space",
-        f"places:{PARIS}",
-        "--prior",
-        "column:population",
-        "--loss",
-        "distance",
-        "--epsilon",
+        "design", "--space", f"places:{PARIS}", "--prior", "column:population", "--loss", "distance", "--epsilon",
         "ln2 per 2km",
-    ]
+    ]  # fmt: skip
     code, out, err = run(*asked)
     assert (code, err) == (0, "")
     assert "likeliest answers for Vaugirard" in out

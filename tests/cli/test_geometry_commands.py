@@ -125,18 +125,8 @@ def test_kernels_are_streamed(run, tmp_path):
 
 def test_an_estimate_is_repeatable_and_holds_the_truth(run):
     asked = [
-        "research",
-        "kernels",
-        "--space",
-        "grid:2x2",
-        *HALF,
-        "--estimate",
-        100,
-        "--seed",
-        4,
-        "--confidence",
-        "0.999",
-    ]
+        "research", "kernels", "--space", "grid:2x2", *HALF, "--estimate", 100, "--seed", 4, "--confidence", "0.999",
+    ]  # fmt: skip
     found = json.loads(run(*asked, "--json")[1])
     assert found == json.loads(run(*asked, "--json")[1])
     by_size = kernel_sizes(ut.PrivacyType(grid(2, 2), alpha="1/2"))

@@ -20,16 +20,8 @@ ROOT = Path(__file__).parents[2]
 BERKELEY = str(ROOT / "examples/berkeley_admissions.csv")
 UNIT = ["--sensitivity", "1", "--cells", "1"]
 ADMITTED = [
-    "--columns",
-    "admitted",
-    "--public",
-    "department,sex",
-    "--drop",
-    "applicants",
-    *UNIT,
-    "--name",
-    "admissions",
-]
+    "--columns", "admitted", "--public", "department,sex", "--drop", "applicants", *UNIT, "--name", "admissions",
+]  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

@@ -21,17 +21,9 @@ from noisy import NOISE, noisy_libraries
 from running import every_command
 
 TABLES = {
-    "count",
-    "release",
-    "clean",
-    "withhold",
-    "relax",
-    "view",
-    "respond",
-    "research vertices",
-    "research kernels",
+    "count", "release", "clean", "withhold", "relax", "view", "respond", "research vertices", "research kernels",
     "categories",
-}
+}  # fmt: skip
 
 DRIVER = """
 import json, os, sys

@@ -221,19 +221,8 @@ def test_json_says_whether_an_answer_was_repeated(run, job):
     new_ledger("l.db")
     for name, more in forms.items():
         asked = [
-            "release",
-            "e.csv",
-            *COUNT,
-            "--ledger",
-            "l.db",
-            "--name",
-            name,
-            "--dataset",
-            "d",
-            "--epsilon",
-            1,
-            *more,
-        ]
+            "release", "e.csv", *COUNT, "--ledger", "l.db", "--name", name, "--dataset", "d", "--epsilon", 1, *more,
+        ]  # fmt: skip
         found = [json.loads(ran(run, *asked, "--json"))["repeated"] for _ in range(2)]
         assert found == [False, True], name
     relax = ["relax", "e.csv", *COUNT, "--ledger", "l.db", "--name", "cells", "--epsilon", 2, "--json"]

@@ -99,13 +99,8 @@ def aircraft():
 def test_plans_and_clean_tables(tmp_path):
     counted, plan, choices = aircraft()
     shown = (
-        "cells first",
-        "every part alike",
-        "every answer alike",
-        "least largest error",
-        "cells alone",
-        "equal shares",
-    )
+        "cells first", "every part alike", "every answer alike", "least largest error", "cells alone", "equal shares",
+    )  # fmt: skip
     drawn = tmp_path / "plans.svg"
     with drawn.open("wb") as file:
         write(ut.plot(Alternatives({name: choices[name] for name in shown})), file, "svg")

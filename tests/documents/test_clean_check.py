@@ -280,22 +280,14 @@ def test_what_is_no_certificate_is_refused_by_type():
         *(
             honest | {"cells": cells}
             for cells in (
-                "",
-                "1",
-                "-1 1 1 1",
-                "1 2 3 x",
-                f"{1 << 341} 2 3 4",
-                "9" * 5000,
-                " 1 2 3 4",
-                [1, 2, 3, 4],
-                None,
+                "", "1", "-1 1 1 1", "1 2 3 x", f"{1 << 341} 2 3 4", "9" * 5000, " 1 2 3 4", [1, 2, 3, 4], None,
             )
         ),
         *(honest | {"rest": rest} for rest in ("0 0 0", "1e3 0 0 0", f"{1 << 70} 0 0 0", 7)),
         *(honest | {"multipliers": rows} for rows in ([{}], [1], None, honest["multipliers"] * 2)),
         *(honest | {"multipliers": [{"marginal": [of], "values": "1 1"}]} for of in ("sex", "nothing", 7)),
         honest | {"note": "by the way"},
-    ]
+    ]  # fmt: skip
     for certificate in forged:
         with pytest.raises(BadTable):
             check_clean(said | {"certificate": certificate}, table, document)

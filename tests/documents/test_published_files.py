@@ -48,15 +48,9 @@ def _plan(cells=(90, 10, 20, 30)):
 
 
 KINDS = {
-    "n.csv": Answer,
-    "points.csv": Answer,
-    "both.csv": Answer,
-    "keys.csv": Answer,
-    "plan.json": Answer,
-    "age.parquet": Answer,
-    "clean.csv": PublishedTable,
-    "shown.csv": ut.publish.releases.withheld.WithheldTable,
-}
+    "n.csv": Answer, "points.csv": Answer, "both.csv": Answer, "keys.csv": Answer, "plan.json": Answer,
+    "age.parquet": Answer, "clean.csv": PublishedTable, "shown.csv": ut.publish.releases.withheld.WithheldTable,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -328,18 +328,10 @@ def test_a_real_reader_of_yaml_reads_back_what_was_written(value):
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"a": None},
-        {"a": float("inf")},
-        {"A b": 1},
-        {"a": True},
-        {"yes": 1},
-        {"true": 1},
-        {"false": "x"},
-        {"a": {"null": "x"}},
-        {1: 1},
-        [],
+        {"a": None}, {"a": float("inf")}, {"A b": 1}, {"a": True}, {"yes": 1}, {"true": 1}, {"false": "x"},
+        {"a": {"null": "x"}}, {1: 1}, [],
     ],
-)
+)  # fmt: skip
 def test_what_the_small_part_of_yaml_has_not_is_refused(wrong):
     with pytest.raises(WrongKind):
         yaml_text(wrong)

@@ -13,15 +13,9 @@ from utmost.interfaces.documents.space_names import graph_file, space_facts, spa
 from utmost.spaces import Space, counts, discrete, graph, grid, hamming
 
 NAMED = {
-    "line:6": counts(5),
-    "line:1": counts(0),
-    "counts:5": counts(5),
-    "Discrete:3": discrete(3),
-    " hamming:4 ": hamming(4),
-    "grid:4x3": grid(4, 3),
-    "grid:2X2": grid(2, 2),
-    "manhattan:2x5": grid(2, 5, "manhattan"),
-}
+    "line:6": counts(5), "line:1": counts(0), "counts:5": counts(5), "Discrete:3": discrete(3),
+    " hamming:4 ": hamming(4), "grid:4x3": grid(4, 3), "grid:2X2": grid(2, 2), "manhattan:2x5": grid(2, 5, "manhattan"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", NAMED)
@@ -87,17 +81,10 @@ def test_the_name_of_a_file_is_a_graph(file):
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("", BadTable),
-        ("from,to\n", BadTable),
-        ("a\n", BadTable),
-        ("a,b,1,2\n", BadTable),
-        ("a,\n", BadTable),
-        ("a,a\n", NotAMetric),
-        ("a,b,0\n", NotAMetric),
-        ("a,b\nc,d\n", NotAMetric),
-        ("a,b,1\nb,c,long\n", NotAMetric),
+        ("", BadTable), ("from,to\n", BadTable), ("a\n", BadTable), ("a,b,1,2\n", BadTable), ("a,\n", BadTable),
+        ("a,a\n", NotAMetric), ("a,b,0\n", NotAMetric), ("a,b\nc,d\n", NotAMetric), ("a,b,1\nb,c,long\n", NotAMetric),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_graph_is_refused_and_the_file_is_named(file, text, error):
     with pytest.raises(error, match=r"table\.csv"):
         graph_file(file(text))

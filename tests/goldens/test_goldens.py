@@ -11,14 +11,9 @@ FROZEN = json.loads(KEPT.read_text(encoding="utf-8"))
 
 
 OF_KIND = {
-    "cells": "a ledger",
-    "cells at one level": "a table",
-    "sums": "a plan",
-    "together": "a process of columns together",
-    "together at one level": "columns together",
-    "selected cells": "named cells",
-    "keys": "named keys",
-}
+    "cells": "a ledger", "cells at one level": "a table", "sums": "a plan", "together": "a process of columns together",
+    "together at one level": "columns together", "selected cells": "named cells", "keys": "named keys",
+}  # fmt: skip
 """The world of a kind of noise; that of any other kind has its name."""
 
 

@@ -69,20 +69,8 @@ def others(value):
     """Values that may replace a leaf."""
     if isinstance(value, str):
         known = [
-            "r",
-            "s",
-            "d",
-            "income",
-            "rent",
-            "1/2",
-            "3",
-            "1",
-            "1/1048576",
-            "columns:aa",
-            "fresh",
-            "relax",
-            "9" * 30,
-        ]
+            "r", "s", "d", "income", "rent", "1/2", "3", "1", "1/1048576", "columns:aa", "fresh", "relax", "9" * 30,
+        ]  # fmt: skip
         return [*known, value + "x", "", value[::-1], None, 7]
     if isinstance(value, bool):
         return [not value, None]

@@ -15,17 +15,8 @@ from utmost.errors import BadTable, WrongKind
 from utmost.ledger import Ledger
 
 TEXTS = [
-    "",
-    "a",
-    "Zoë",
-    "person 0000000001",
-    " x ",
-    "\u3042\u3044",
-    "\U0001f600" * 9,
-    "\u00a0y",
-    "\u2003z",
-    "\u3000\u3042",
-]
+    "", "a", "Zoë", "person 0000000001", " x ", "\u3042\u3044", "\U0001f600" * 9, "\u00a0y", "\u2003z", "\u3000\u3042",
+]  # fmt: skip
 IDS = [*TEXTS[1:], *(f"person {at:012}" for at in range(300))]
 SAY = {"columns": "n", "unit": Unit(1, 1), "keyed_by_id": True, "id_column": "id", "drop": "id", "epsilon": 1}
 COUNTS = np.arange(len(IDS)) * 7 % 40

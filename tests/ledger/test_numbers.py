@@ -57,18 +57,8 @@ def test_the_ends_of_a_width_fit_and_what_lies_beyond_does_not(width):
 
 def test_widths_are_one_two_four_or_whole_words():
     assert [width_of(bits) for bits in (1, 8, 9, 16, 17, 32, 33, 64, 65, 128, 129)] == [
-        1,
-        1,
-        2,
-        2,
-        4,
-        4,
-        8,
-        8,
-        16,
-        16,
-        24,
-    ]
+        1, 1, 2, 2, 4, 4, 8, 8, 16, 16, 24,
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -30,16 +30,10 @@ REQUEST = PublishRequest(
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"name": ""},
-        {"name": 7},
-        {"dataset": " d"},
-        {"request": "two\nlines"},
-        {"independent": 1},
-        {"version": "first"},
-        {"promise": "n"},
-        {"level": 1},
+        {"name": ""}, {"name": 7}, {"dataset": " d"}, {"request": "two\nlines"}, {"independent": 1},
+        {"version": "first"}, {"promise": "n"}, {"level": 1},
     ],
-)
+)  # fmt: skip
 def test_what_is_no_request_is_refused_at_the_door(wrong):
     with pytest.raises((OutOfRange, NotANumber, WrongKind)):
         replace(REQUEST, **wrong)

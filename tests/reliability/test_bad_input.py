@@ -24,56 +24,16 @@ GOOD = {"row": ["a", "b", "c"], "n": [5, 6, 7], "x": [0.5, 1.5, 2.5]}
 CALL = {"table": GOOD, "columns": ["n"], "public": ["row"], "drop": ["x"], "unit": ut.Unit(1, 1), "epsilon": 1}
 
 NO_NUMBERS = [
-    None,
-    True,
-    False,
-    "",
-    "one",
-    "1/0",
-    "nan",
-    "inf",
-    math.nan,
-    math.inf,
-    -math.inf,
-    1j,
-    [],
-    {},
-    object(),
-    b"1",
-]
+    None, True, False, "", "one", "1/0", "nan", "inf", math.nan, math.inf, -math.inf, 1j, [], {}, object(), b"1",
+]  # fmt: skip
 NO_NUMBERS += [decimal.Decimal("NaN"), decimal.Decimal("Infinity"), np.nan, np.datetime64("2026-01-01"), pd.NA, pd.NaT]
 NO_LEVELS = [0, -1, "-1/2", Fraction(0), -0.0, *NO_NUMBERS[1:]]
 NO_CELLS = [
-    None,
-    math.nan,
-    math.inf,
-    -math.inf,
-    True,
-    "five",
-    "",
-    1.5,
-    1j,
-    [1],
-    {},
-    pd.NA,
-    Fraction(1, 2),
-    object(),
-    b"5",
-]
+    None, math.nan, math.inf, -math.inf, True, "five", "", 1.5, 1j, [1], {}, pd.NA, Fraction(1, 2), object(), b"5",
+]  # fmt: skip
 NO_TABLES = [
-    None,
-    5,
-    "table",
-    [],
-    {},
-    [[1, 2]],
-    {"n": 5},
-    {"n": "567"},
-    {"n": {1, 2}},
-    {"n": iter([1])},
-    {1: [1]},
-    {"m": [1]},
-]
+    None, 5, "table", [], {}, [[1, 2]], {"n": 5}, {"n": "567"}, {"n": {1, 2}}, {"n": iter([1])}, {1: [1]}, {"m": [1]},
+]  # fmt: skip
 NO_TABLES += [
     {"n": [1, 2], "row": ["a"]},
     np.arange(3),
@@ -276,19 +236,9 @@ def test_a_million_fuzzed_calls(tmp_path):
 
 
 LINES = [
-    "",
-    "n",
-    "n\n",
-    "n\n1\n2",
-    "n,n\n1,2",
-    "a,b\n1",
-    "n\n1\n\x00",
-    '"n\n1',
-    "n\r\n1\r\n2\r\n",
-    "n\nNaN",
-    "n\n1e400",
+    "", "n", "n\n", "n\n1\n2", "n,n\n1,2", "a,b\n1", "n\n1\n\x00", '"n\n1', "n\r\n1\r\n2\r\n", "n\nNaN", "n\n1e400",
     "é\n1",
-]
+]  # fmt: skip
 WORDS = ["", "0", "-1", "1/0", "nan", "1e999", "one", "½", "--", "-", "\x00", "9" * 5000, "1/3", "log(1/2)", "a b", "é"]
 
 

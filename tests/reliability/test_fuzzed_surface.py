@@ -81,37 +81,15 @@ COMMANDS = [
     ["ledger", "budget", "--ledger", "l.db", "--dataset", "d", "--limit", "5"],
 ]
 WORDS = [
-    "",
-    "0",
-    "-1",
-    "1/0",
-    "nan",
-    "inf",
-    "1e5",
-    "1e999",
-    "1e99999",
-    "one",
-    "½",
-    "--",
-    "-",
-    "9" * 5000,
-    "1" + "0" * 40,
-]
+    "", "0", "-1", "1/0", "nan", "inf", "1e5", "1e999", "1e99999", "one", "½", "--", "-", "9" * 5000, "1" + "0" * 40,
+]  # fmt: skip
 WORDS += ["1/3", "a b", "\ud800", "\x00", "..", ".", "/", "/dev/null", "a" * 5000, "x/y/z.csv", "good.csv", "empty.csv"]
 WORDS += ["deep.json", "numbers.json", "binary.csv", "binary.json", "cut.parquet", "channel.csv", "l.db", "state.json"]
 WORDS += ["postgresql://nobody@127.0.0.1:1/none", "--json", "--epsilon", "--help", "grid:99999x99999", "hamming:64"]
 WORDS += ["line:1e9", "graph:deep.json", "distances:good.csv", "power:1e9", "moment:1e9", "binomial:2", "poisson:1e99"]
 WORDS += [
-    "capped:-1",
-    "asymmetric:1",
-    "uniform",
-    "--numbers",
-    "reals",
-    "kind.json",
-    "fields.json",
-    "folder",
-    "sealed.csv",
-]
+    "capped:-1", "asymmetric:1", "uniform", "--numbers", "reals", "kind.json", "fields.json", "folder", "sealed.csv",
+]  # fmt: skip
 
 
 @pytest.fixture

@@ -20,16 +20,8 @@ from utmost.publish.ledger import opening, sqlite_store
 from utmost.publish.ledger.store import Rows
 
 TRICKS = (
-    "old state",
-    "drop at commit",
-    "commit and fail",
-    "fail",
-    "twice",
-    "swallow",
-    "swallow all",
-    "old rows",
-    "delay",
-)
+    "old state", "drop at commit", "commit and fail", "fail", "twice", "swallow", "swallow all", "old rows", "delay",
+)  # fmt: skip
 
 
 class HostileStore:

@@ -158,20 +158,8 @@ def test_files_of_a_ledger(ledger, tmp_path):
 
 COMMANDS = [
     [
-        "release",
-        BERKELEY,
-        "--columns",
-        "admitted",
-        "--drop",
-        "department,sex,applicants",
-        "--sensitivity",
-        "1",
-        "--cells",
-        "1",
-        "--epsilon",
-        "1",
-        "--name",
-        "a",
+        "release", BERKELEY, "--columns", "admitted", "--drop", "department,sex,applicants", "--sensitivity", "1",
+        "--cells", "1", "--epsilon", "1", "--name", "a",
     ],
     ["relax", BERKELEY, "--name", "a", "--epsilon", "2", "--json"],
     ["view", "--name", "a", "--epsilon", "1/2"],
@@ -185,7 +173,7 @@ COMMANDS = [
     ["ledger", "backup", "--out", "copy.db"],
     ["ledger", "receipt"],
     ["ledger", "resume", "--reason", "none"],
-]
+]  # fmt: skip
 
 
 def test_commands(tmp_path, monkeypatch):

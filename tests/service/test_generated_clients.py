@@ -120,14 +120,7 @@ walk();
 """
     (tmp_path / "use.ts").write_text(script, encoding="utf-8")
     options = (
-        "--target",
-        "es2022",
-        "--module",
-        "commonjs",
-        "--strict",
-        "--skipLibCheck",
-        "--lib",
-        "es2022,dom,dom.iterable",
-    )
+        "--target", "es2022", "--module", "commonjs", "--strict", "--skipLibCheck", "--lib", "es2022,dom,dom.iterable",
+    )  # fmt: skip
     run("npx", "tsc", *options, "--outDir", "made", "use.ts", cwd=tmp_path)
     assert run("node", "made/use.js", cwd=tmp_path).strip() == "1"

@@ -31,19 +31,9 @@ SECRET = 8_888_888_888_888
 """A cell, so long that it stands in no random text of a page by chance."""
 PLAIN = {"columns": ["n"], "public": ["p"], "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
 NAMES = [
-    "",
-    " ",
-    "\x00",
-    "\n",
-    "a\x00b",
-    "\ud800",
-    "x" * 201,
-    "x" * 100_000,
-    "..",
-    "a/b",
-    "%2F",
+    "", " ", "\x00", "\n", "a\x00b", "\ud800", "x" * 201, "x" * 100_000, "..", "a/b", "%2F",
     "'; DROP TABLE utmost_events; --",
-]
+]  # fmt: skip
 NUMBERS = [
     "1e-4000", "1e4000", "1e-99999999", "1e99999999", "9" * 5000, "1/" + "9" * 3999, "1/0", "0", "-1", "nan", "inf",
     "", "\x00", "١", "1_0", "0x1", "1e5000", True, False, None, [], {}, 0, -1, 1e308, 5e-324, 10**4000, -0.0,
@@ -56,17 +46,8 @@ TEXTS = [
     '{"epsilon":"\\ud800"}', json.dumps({str(n): n for n in range(5000)}), "\ufeff{}",
 ]  # fmt: skip
 PLANS = [
-    "",
-    "x",
-    "[]",
-    "{}",
-    "7",
-    "NaN",
-    '{"unit":1}',
-    '{"unit":{}}',
-    "[" * 50_000,
-    '{"unit":{"sensitivity":1,"cells":1}}',
-]
+    "", "x", "[]", "{}", "7", "NaN", '{"unit":1}', '{"unit":{}}', "[" * 50_000, '{"unit":{"sensitivity":1,"cells":1}}',
+]  # fmt: skip
 
 
 @pytest.fixture

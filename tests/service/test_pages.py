@@ -140,24 +140,13 @@ def test_a_token_that_is_revoked_shows_nothing_more(visitor, service, who, publi
 
 FORMS = {
     *(
-        "/login",
-        "/logout",
-        "/proposals",
-        "/proposals/decision",
-        "/proposals/table",
-        "/proposals/tables",
-        "/proposals/withdrawal",
-        "/publish",
-        "/publish/means",
-        "/publish/measures",
-        "/relax/measures",
-        "/publish/preview",
-        "/relax",
-        "/view",
+        "/login", "/logout", "/proposals", "/proposals/decision", "/proposals/table", "/proposals/tables",
+        "/proposals/withdrawal", "/publish", "/publish/means", "/publish/measures", "/relax/measures",
+        "/publish/preview", "/relax", "/view",
     ),
     *("/tokens", "/tokens/revocation", "/budgets"),
     *("/verify/ledger", "/verify/receipt", "/verify/table"),
-}
+}  # fmt: skip
 
 
 def test_a_form_of_another_site_is_refused(visitor):

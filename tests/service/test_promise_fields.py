@@ -56,18 +56,10 @@ def counted():
 
 PART = counted()
 OF_CELLS = {
-    "columns": "n",
-    "public": "town",
-    "drop": ("id", "note"),
-    "rows": "observed",
-    "id_column": "id",
-    "keyed_by_id": True,
-    "part": None,
-    "individual": "one household",
-    "proved": False,
-    "noise": CellNoise(ut.Unit(3, 2), largest=1000),
-    "until": None,
-}
+    "columns": "n", "public": "town", "drop": ("id", "note"), "rows": "observed", "id_column": "id",
+    "keyed_by_id": True, "part": None, "individual": "one household", "proved": False,
+    "noise": CellNoise(ut.Unit(3, 2), largest=1000), "until": None,
+}  # fmt: skip
 OF_SUMS = {
     **dict.fromkeys(("public", "drop", "id_column"), ()),
     "columns": "measured",
@@ -544,26 +536,12 @@ def by_ledger_commands(world):
 
 
 DOORS = {
-    "ut.release": by_process,
-    "once": by_once,
-    "plan": by_plan,
-    "counted": by_counted,
-    "several amounts": by_several_amounts,
-    "two stages": by_stages,
-    "ledger": by_ledger,
-    "items": by_items,
-    "stopping": by_stopping,
-    "engines": by_engine,
-    "ledger commands": by_ledger_commands,
-    "files": by_file,
-    "clean and withheld": by_derived,
-    "client": by_client,
-    "proposal": by_proposal,
-    "form": by_form,
-    "utmost promise": by_promise_command,
-    "utmost release": by_release_command,
-    "events": by_events,
-}
+    "ut.release": by_process, "once": by_once, "plan": by_plan, "counted": by_counted,
+    "several amounts": by_several_amounts, "two stages": by_stages, "ledger": by_ledger, "items": by_items,
+    "stopping": by_stopping, "engines": by_engine, "ledger commands": by_ledger_commands, "files": by_file,
+    "clean and withheld": by_derived, "client": by_client, "proposal": by_proposal, "form": by_form,
+    "utmost promise": by_promise_command, "utmost release": by_release_command, "events": by_events,
+}  # fmt: skip
 
 
 def value(promise, name):

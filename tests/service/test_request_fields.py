@@ -28,14 +28,9 @@ PROMISE = ut.Promise("n", id_column="id", drop="id", unit=ut.Unit(1, 1))
 DOMAIN = ut.Domain(sex=["men", "women"])
 WORDS = Texts("ab", most=3)
 KNOWN = {
-    "name": "r",
-    "promise": PROMISE,
-    "level": level("1/3"),
-    "dataset": "people",
-    "version": 2,
-    "request": "nightly",
+    "name": "r", "promise": PROMISE, "level": level("1/3"), "dataset": "people", "version": 2, "request": "nightly",
     "independent": True,
-}
+}  # fmt: skip
 VALUES = {each.name: KNOWN.get(each.name, f"a {each.name}") for each in fields(PublishRequest)}
 """A value for each field, none of them its default."""
 
@@ -247,18 +242,11 @@ def by_share_command(world):
 
 
 ENTRANCES = {
-    "Ledger.publish": by_ledger,
-    "Ledger.publish_means": by_means,
-    "items.publish": by_items,
-    "cells_on_demand.publish": by_cells_on_demand,
-    "shared_requests": by_shared_level,
-    "client.publish": by_client,
-    "client.propose": by_proposal,
-    "form": by_form,
-    "form of measures": by_form_of_measures,
-    "command": by_command,
+    "Ledger.publish": by_ledger, "Ledger.publish_means": by_means, "items.publish": by_items,
+    "cells_on_demand.publish": by_cells_on_demand, "shared_requests": by_shared_level, "client.publish": by_client,
+    "client.propose": by_proposal, "form": by_form, "form of measures": by_form_of_measures, "command": by_command,
     "share command": by_share_command,
-}
+}  # fmt: skip
 
 
 def check_arrives(entrance, path, run):

@@ -75,20 +75,10 @@ def lying(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "said",
     [
-        "[0, FACTS]",
-        "[1, FACTS]",
-        '["NUMBER", FACTS]',
-        "[NUMBER.0, FACTS]",
-        "[NUMBER, FACTS, 1]",
-        '[NUMBER, {"found": {}}]',
-        "[NUMBER, []]",
-        "FACTS",
-        "NUMBER",
-        "",
-        NOISE.decode(),
-        "[" * 100_000,
+        "[0, FACTS]", "[1, FACTS]", '["NUMBER", FACTS]', "[NUMBER.0, FACTS]", "[NUMBER, FACTS, 1]",
+        '[NUMBER, {"found": {}}]', "[NUMBER, []]", "FACTS", "NUMBER", "", NOISE.decode(), "[" * 100_000,
     ],
-)
+)  # fmt: skip
 def test_a_worker_that_answers_something_else_is_ended_and_not_believed(lying, said, caplog):
     with lying([said]) as workers:
         for _ in range(2):  # nothing was kept: the next one is asked anew, of a new process

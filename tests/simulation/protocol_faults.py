@@ -245,28 +245,11 @@ def fresh_noise_on_relax(plant):
 
 
 FAULTS = {
-    answered_before_the_commit: 0,
-    the_tail_not_read_again: 3,
-    the_witness_not_asked: 0,
-    a_person_drawn_twice: 3,
-    a_level_drawn_twice: 38,
-    nothing_forced_to_the_disk: 11,
-    the_folder_not_forced_to_the_disk: 11,
-    spent_by_the_last_request: 5,
-    labels_swapped: 3,
-    the_lock_let_go: 0,
-    requests_not_known_again: 7,
-    a_torn_end_accepted: 37,
-    an_old_store_accepted: 37,
-    forks_share_bits: 35,
-    nonces_by_count: 0,
-    what_was_drawn_dropped: 37,
-    settled_too_early: 28,
-    budgets_not_counted: 3,
-    stored_answers_mixed_up: 23,
-    a_rollback_costs_nothing: 22,
-    published_without_approval: 14,
-    approved_by_its_proposer: 41,
-    fresh_noise_on_relax: 0,
-}
+    answered_before_the_commit: 0, the_tail_not_read_again: 3, the_witness_not_asked: 0, a_person_drawn_twice: 3,
+    a_level_drawn_twice: 38, nothing_forced_to_the_disk: 11, the_folder_not_forced_to_the_disk: 11,
+    spent_by_the_last_request: 5, labels_swapped: 3, the_lock_let_go: 0, requests_not_known_again: 7,
+    a_torn_end_accepted: 37, an_old_store_accepted: 37, forks_share_bits: 35, nonces_by_count: 0,
+    what_was_drawn_dropped: 37, settled_too_early: 28, budgets_not_counted: 3, stored_answers_mixed_up: 23,
+    a_rollback_costs_nothing: 22, published_without_approval: 14, approved_by_its_proposer: 41, fresh_noise_on_relax: 0,
+}  # fmt: skip
 """Fault to the number of the first history that is tried: those before would find it, if at all, no sooner."""

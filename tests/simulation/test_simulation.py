@@ -62,17 +62,9 @@ def test_histories_keep_every_promise(tmp_path, monkeypatch, where, seeds):
     happened = lived(tmp_path, seeds, distribution, where)
     assert distribution.p_value() > LEVEL
     kinds = (
-        "kill",
-        "power cut",
-        "failing disk",
-        "broken disk",
-        "sync that was none",
-        "store put back",
-        "resumed",
-        "end cut off",
-        "fork",
-        "clock jump",
-    )
+        "kill", "power cut", "failing disk", "broken disk", "sync that was none", "store put back", "resumed",
+        "end cut off", "fork", "clock jump",
+    )  # fmt: skip
     assert [kind for kind in kinds if not happened[kind]] == []
     assert where is InMemory or happened["damaged by a disk that lied"]
 
