@@ -186,6 +186,7 @@ def values():
     best = ut.optimal_mechanism(ptype, consumer)
     policy = Policy.of_edges([("a", "b")], ["a", "b"])
     yield from (AGES, AGES.axes[0], table, ut.Workload(AGES, {"age": 1}), plan, release, release.reconstruction)
+    yield release.clean()
     yield from (ptype, ptype.space, consumer, best, best.certificate, best.channel, ut.capacity(ptype))
     yield from (policy, PolicyType(policy, alpha="1/2"), ut.Unit(1, 2), share_level({"a": plan}, epsilon=1))
     yield from (ut.optimal_noise(1, sensitivity=3), BadTable("it must be so", came=1))

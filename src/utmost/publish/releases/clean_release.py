@@ -230,12 +230,12 @@ class CleanTable(Display):
         }
 
 
-@unpickler
 def _above(figure: float) -> str:
     """Write a number with three digits, rounded up."""
     return f"{float(rounded_up(Fraction(figure))):.3g}"
 
 
+@unpickler
 def _rebuilt(domain: Domain, cells: NDArray[Any], *rest: Any) -> CleanTable:
     return CleanTable(domain, frozen(cells.copy()), *rest)
 
