@@ -205,7 +205,7 @@ class Bridge:
         density = kind.powers(self.fall, inward) * kind.powers(self.rise, np.abs(ahead - inward))
         density = kind.number(smooth) * density + kind.where(ahead == 0, kind.number(self.home))
         density = density + kind.where(ahead == size, kind.number(self.stay)) * kind.powers(self.fall, size)
-        # Only at w = 0 is there a probability of K = 0 before the mixture.
+        # At w = 0, K is 0 with probability `idle`, and else has the distribution of the mixture.
         idle = kind.where(size == 0, kind.number(self.idle))
         return plain((1 - idle) * density + idle * (ahead == 0))
 

@@ -1,8 +1,8 @@
 """Sums over integers and integrals over reals of a user's functions, to many digits in bounded time.
 
 The range is cut into blocks, each with a value and an estimated error. The block of the largest error is halved until
-all errors together are negligible. Long sums use Romberg's extrapolation to step 1, which is the sum, instead of step
-0, which is the integral: by Euler and Maclaurin the trapezoid sum of step h is a polynomial in h^2 up to a rapidly
+all errors together are negligible. Long sums use Romberg's extrapolation, but to step 1 (the sum) instead of
+step 0 (the integral): by Euler and Maclaurin the trapezoid sum of step h is a polynomial in h^2 up to a rapidly
 vanishing error.
 
 Two values of a block that agree prove nothing: at a kink of the function they may agree by chance. So the error of an

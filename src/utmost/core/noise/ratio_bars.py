@@ -208,7 +208,7 @@ class FiellerSet:
             # An estimate that underflows counts as the least float.
             return math.sqrt(-math.log(chance)) - math.sqrt(-math.log(min(1.0, max(guess, 5e-324))))
 
-        single = len(self.noises.u) == 1  # its exact distribution takes no longer than an estimate
+        single = len(self.noises.u) == 1  # one term: its exact tail takes no longer than an estimate
         before, guessed = (self.estimate, None) if single else _nearest(depth, self.estimate, width)
         if guessed is not None:
             step = guessed - before

@@ -86,7 +86,7 @@ class Axis(Display):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of events with the values: one, or for listed keys one for each level."""
+        """The names of the event columns that hold the axis' values: one, or for listed keys one for each level."""
         if self.rows is not None:
             return self.levels[::-1]
         return self.levels[:1] if self.column is None else (self.column,)

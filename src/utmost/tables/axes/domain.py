@@ -1,7 +1,8 @@
 """The domain of a table: a product of axes, and its cells.
 
 A **marginal** has one level of each axis. The groups of a marginal partition the cells, and the sums over these
-groups are one table: counts by department, by department and sex, in total. Every sum of a table is a sum of cells.
+groups are one table, such as counts by department and sex, counts by department, or the total count. Every sum of a
+table is a sum of cells.
 """
 
 import json

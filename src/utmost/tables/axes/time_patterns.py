@@ -106,7 +106,7 @@ _KIND = {"short_year": "year", "short_month": "month", "long_month": "month", "h
 
 def _span(parts: dict[str, str]) -> tuple[int, int]:
     number: Callable[[str], int] = lambda name: int(parts[name])  # noqa: E731
-    # Two digits mean 1969 to 2068, as in POSIX and Python.
+    # A year of two digits is one of 1969 to 2068, as in POSIX and Python.
     year = number("year") if "year" in parts else (number("short_year") - 69) % 100 + 1969
     if "quarter" in parts:
         return _months(year, 3 * number("quarter") - 2, 3)
