@@ -97,8 +97,8 @@ class LaterPeriods:
 
     def after(self, k: int, base: float) -> float:
         """The log of an upper bound of the sum over j > k of b^(j-k-1) (1 + b) (L((j + 1) D) - base)."""
-        # The bound covers a cost with one more jump far out. Where the cost exceeds the floats, the terms are assumed to
-        # keep falling.
+        # The bound covers a cost with one more jump far out. Where the cost exceeds the floats, the terms are assumed
+        # to keep falling.
         if (k, base) not in self.known:
             n = np.arange(math.ceil(_WIDEST / self.epsilon) + 2, dtype=np.float64)
             sizes = (k + 2 + n) * self.period
