@@ -1,5 +1,10 @@
-"""The kinds of noise and of statements that there are, by the public schemas of their documents."""
+"""The kinds of noise and of statements that there are, by public schemas; the classes of a package."""
 
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from importlib import import_module
+from types import ModuleType
 from typing import get_args
 
 from utmost.statements import DocumentKind, schema
@@ -16,6 +21,15 @@ def noise_kinds() -> set[str]:
     """Every kind of noise that a promise or a statement may name."""
     parts = schema("promise")["$defs"].items()
     return {part["properties"]["kind"]["const"] for name, part in parts if name.startswith("noise_")} - _ADDED
+
+
+def concrete_classes(package: ModuleType, base: type) -> Iterator[type]:
+    """The classes without abstract methods that the files of a package derive from a base class."""
+    for file in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        for name, value in vars(import_module(file.name)).items():
+            is_own = inspect.isclass(value) and value.__module__ == file.name and not name.startswith("_")
+            if is_own and issubclass(value, base) and not inspect.isabstract(value):
+                yield value
 
 
 def statement_kinds() -> set[str]:

@@ -1,9 +1,7 @@
 """Each distribution of the library is public, and made again from its repr and from its parameters."""
 
 import inspect
-import pkgutil
 from dataclasses import fields
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -11,6 +9,7 @@ import pytest
 import utmost as ut
 from every_noise import DISTRIBUTIONS, EXAMPLES
 from goodness import LEVEL, chi_square
+from kinds import concrete_classes
 from utmost.core import noise as package
 from utmost.noise import Distribution
 from utmost.privacy_types import check_promise
@@ -20,17 +19,8 @@ NAMES = {"level": ut.level} | {name: getattr(ut.noise, name) for name in ut.nois
 POINTS = np.arange(-40, 41) / 4
 
 
-def defined():
-    """The classes of distributions of one number that the package's files define."""
-    for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        for name, value in vars(import_module(found.name)).items():
-            is_own = inspect.isclass(value) and value.__module__ == found.name and not name.startswith("_")
-            if is_own and issubclass(value, Distribution) and not inspect.isabstract(value):
-                yield value
-
-
 def test_every_distribution_is_public_and_in_the_table_of_tests():
-    assert {*defined()} == {*DISTRIBUTIONS}
+    assert {*concrete_classes(package, Distribution)} == {*DISTRIBUTIONS}
     assert {*DISTRIBUTIONS} <= {*NAMES.values()}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from kinds import noise_kinds
+from kinds import concrete_classes, noise_kinds
 
 # The table of kinds, so that none is forgotten, and what the enumeration needs to know of them.
 from utmost.core.noise.one_draw import DrawDistribution
@@ -29,6 +29,7 @@ from utmost.promises import (
     selected_cell_noise,
     together_noise,
 )
+from utmost.publish import promises
 from utmost.publish.promises.noise_kinds import kind_named
 from utmost.publish.promises.noise_of_universe import SelectedCellNoise
 from utmost.publish.promises.promised_noise import PlannedNoise
@@ -100,7 +101,8 @@ MADE_BY = {
 BOX = range(-3, 4)
 
 
-def test_every_kind_is_public():
+def test_every_kind_has_a_name_in_json_and_is_public():
+    assert {*concrete_classes(promises, PlannedNoise)} == {*map(kind_named, noise_kinds())}
     for kind in noise_kinds() - MADE_BY.keys():
         assert kind_named(kind).__name__ in ut.promises.__all__
 

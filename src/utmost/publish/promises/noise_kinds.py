@@ -1,6 +1,7 @@
 """List the kinds of noise that a promise may have, and read a noise from JSON.
 
-To add a kind, write its class in a file and a line in `KINDS`. The file is imported when the kind is first used.
+To add a kind, write its class in a file, a function that imports it, and a row in `KINDS`: the file is then imported
+when the kind is first used. docs/howto/add-a-noise.md lists the other places.
 """
 
 from collections.abc import Callable
