@@ -309,7 +309,7 @@ class LatticeMechanism(ImplicitMechanism):
         return frozen(np.kron(*sides))
 
     def least(self) -> tuple[Fraction, Fraction]:
-        """Return bounds of the sum of the least entries of the columns."""
+        """Return a lower and an upper bound of the sum over columns of their least entries."""
         # The sum is a product of a factor for each side: t^m for 2m + 1 points and 2 t^(m+1) / (1 + t) for 2m + 2
         # points, with t = alpha^p or alpha^q. If both sides are odd, it is alpha^D for the half diagonal D.
         metric, level, bits = self._metric, self.ptype.level, 384

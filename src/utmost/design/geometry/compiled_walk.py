@@ -315,7 +315,7 @@ def _entry_is_zero(walk: Walk, k: int, entry: int, i: int, j: int) -> bool:
 
 @compiled_inside
 def _close_verdict(walk: Walk, k: int, i: int, j: int, bound: float) -> int:
-    """Return 0 (no kernel) if the rays of columns i and j have a sum with an entry that is zero, else 2 (open)."""
+    """Return 0 (no kernel) if some entry of rays[i] + rays[j] is zero, else 2 (open)."""
     # An entry is a coefficient up to a factor, and no coefficient of a kernel is 0.
     for c in range(k + 1):
         if abs(walk.rays[i, c] + walk.rays[j, c]) <= bound and _entry_is_zero(walk, k, c, i, j):

@@ -217,8 +217,8 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
                 raise PromiseBroken("the program must hold at all its priors", came=worst)
             replace_by_quotients(worst)
             known |= {prior: solution.value for prior, solution in least.at((worst,))}
-            # This regret is a lower bound, from some priors only. The cells of its mechanism show whether another prior
-            # is worse.
+            # This regret is a lower bound, because the program contains only some priors. The cells of its mechanism
+            # show whether another prior is worse.
             regret, amounts, weights, multipliers = _least_regret_program(least, known)
             proof, worst = _dominance(least, least.channel(amounts), regret)
         # If the regret is positive, the priors with positive weights prove that no mechanism has a smaller regret.

@@ -113,7 +113,7 @@ class BitResponse:
 
     @classmethod
     def permanent(cls, a: Number) -> "BitResponse":
-        """Return the map f: the response is a fair coin with probability ``a``, and the bit otherwise.
+        """Return RAPPOR's permanent response f: a fair coin with probability ``a``, and the bit otherwise.
 
         Raises:
             OutOfRange: unless 0 < a < 1.

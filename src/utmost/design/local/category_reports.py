@@ -202,9 +202,9 @@ class CategoryCoupling:
 def is_lossless(lower: CategoryReport, higher: CategoryReport) -> bool:
     """Return whether reports of kind ``lower`` can be relaxed to ``higher`` at no more than the level of ``higher``.
 
-    The result is exact, over all joint distributions of the two reports. Reports with the same sets or blocks can
-    always be relaxed. For all sets of two sizes, p_1 <= p_max decides, where p_1 is the probability that a report of
-    kind ``lower`` contains the client's category, and p_max the largest one after post-processing of ``higher``. For
+    The result is exact: no joint distribution of the two reports is overlooked. Reports with the same sets or blocks
+    can always be relaxed. For all sets of two sizes, p_1 <= p_max decides, where p_1 is the probability that a report
+    of kind ``lower`` contains the client's category, and p_max the largest one after post-processing of ``higher``. For
     blocks of two families, p_1 <= p_max is necessary, and a coupling by common categories is sufficient; if neither
     decides, a linear program in rationals does.
 

@@ -190,7 +190,7 @@ def remap_loss(level: Level, consumer: Consumer, actions: Array, exactly: bool) 
         powers[k] = math.nextafter(powers[k - 1] * top, math.inf)
     mirrored = np.concatenate([powers[:0:-1], powers])
     ends, inside = (1 / (1 + below), (1 - below) / (1 + below)) if n else (Fraction(1), Fraction(0))
-    # Upper bounds of sums of products of three nonnegative floats, as two nested sums, each of ``size`` terms.
+    # Compute upper bounds of sums of products of three nonnegative floats as two nested sums, each of ``size`` terms.
     size, scores = math.isqrt(n + 1) + 1, list[float]()
     starts = np.arange(0, n + 1, size)
     for y, action in enumerate(actions.tolist()):

@@ -67,7 +67,8 @@ def extended(rows: Floats, places: NDArray[np.intp], factors: Floats) -> tuple[F
 
 def extended_with_loss(rows: Floats, places: NDArray[np.intp], factors: Floats) -> Floats:
     """Extend ``rows`` to a private channel (n, k), if necessary after mixing them with a constant channel."""
-    # A search that ended before it knew which places matter needs the constant channel, of the most frequent answer.
+    # If a search ended before it knew which places matter, mix with the channel that always gives the most frequent
+    # answer.
     constant = np.zeros(rows.shape[1])
     constant[rows.sum(axis=0).argmax()] = 1.0
     for share in (0.0, *_SHARES):

@@ -44,7 +44,7 @@ _BETWEEN = tuple(share / 10 for share in range(9, -1, -1))
 _WAVES = (0.04, 0.15, 0.4)
 _RAYS_PER_PLACE = 8  # number of stored rays for each place
 _RAYS_FOR_NEXT_SEARCH = 2  # number of rays for each place that the next search receives
-# quantiles of the actions' ratios that are tried as the level of the bound
+# a round tries bounds at levels that are these quantiles of the ratios of all actions
 _LEVEL_SHARES = (0.0, 0.002, 0.02, 0.1, 0.5)
 _STALLED = 150  # after this many rounds without a better bound the search ends
 _LEAST_SLACK = 1e-11
