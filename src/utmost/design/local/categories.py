@@ -132,7 +132,7 @@ class CategoryReport(ABC, Display):
     def tightened(
         self, reports: NDArray[np.int64], higher: "CategoryReport", stays: NDArray[np.bool_], randomness: Randomness
     ) -> NDArray[np.int64]:
-        """Draw a report from each one at a higher epsilon: a superset or subset if ``stays``, else a random set."""
+        """Draw a report from each report at a higher epsilon: a superset or subset if ``stays``, else a random set."""
 
     @abstractmethod
     def relaxed(

@@ -175,7 +175,7 @@ class PeriodicNoise:
         worst = Fraction(1)
         for gap in range(-D, D + 1):
             theirs = probabilities[(np.arange(len(self.pmf)) - gap) % len(self.pmf)]
-            # The possible differences of two noise values that give the same released value.
+            # List the possible differences of two noise values that give the same released value.
             cells = [move for move in (gap - 1, gap, gap + 1) if abs(move) <= D]
             for move in cells if self.numbers == "reals" else [gap]:
                 mine = probabilities[:, max(0, -move) : probabilities.shape[1] - max(0, move)]

@@ -17,7 +17,7 @@ For sensitivity D and levels eps_1 < eps_2, over joint distributions m_w(v) = P(
 
 .. math:: E\,c(V_i) \le (1 + t)\, c_i, \quad c_i \text{ the least cost of any noise at } \epsilon_i.
 
-The program is solved for joint distributions with geometric tails beyond a reach. Each of these is a private pair, so
+The program is solved for joint distributions with geometric tails beyond ``reach``. Each of these is a private pair, so
 the value is an upper bound of the unavoidable loss, and a loss that can be attained; it decreases with the reach, and
 converges quickly.
 """
