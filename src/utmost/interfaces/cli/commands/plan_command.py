@@ -87,7 +87,7 @@ def plan(
     ] = None,
     weightings: Annotated[bool, flag("Also plan for other weights of the same tables.")] = False,
     choose: Annotated[str | None, option("NAME", "Plan to take from --weightings, by its name.")] = None,
-    at_most: Annotated[int | None, option("K", "Number of cells that one person may change.")] = None,
+    at_most: Annotated[int | None, option("K", "Cells that one person may change.")] = None,
     per_cell: Annotated[str | None, option("S", "Most by which a person changes a cell; default 1.")] = None,
     in_total: Annotated[str | None, option("S", "Most by which one person changes all cells together.")] = None,
     values: Annotated[str | None, option("COLUMN", "Column of the amounts to sum.")] = None,
