@@ -58,9 +58,9 @@ _UNIT = 1 << (BITS + 32)
 
 def mechanism_and_dual(ptype: PrivacyType, weights: Array) -> tuple[SimilarityMechanism, Array]:
     """Return a mechanism and a dual that bound the multiplicative capacity, from weights w >= 0 with E w near 1."""
-    # Let L <= E w <= H. The dual is w / L. The mechanism is [E diag(theta w), r] with the rest r = 1 - theta E w,
-    # which lies between 1 - theta H and 1 - theta L. The rest is private if 1 - theta H >= A (1 - theta L), with
-    # A = alpha^d for the shortest d, so theta = (1 - A) / (H - A L). Both bounds are the capacity if E w = 1.
+    # Let L <= E w <= H. The dual is w / L. The mechanism is [E diag(theta w), r] with the rest r = 1 - theta E w, which
+    # lies between 1 - theta H and 1 - theta L. The rest is private if 1 - theta H >= A (1 - theta L), with A = alpha^d
+    # for the shortest d, so theta = (1 - A) / (H - A L). If E w = 1, mechanism and dual both give the capacity.
     low, high = row_sums(ptype, weights, 1)
     least, most = min(low), max(high)
     if least == most == 1:

@@ -214,7 +214,7 @@ def by_envelope(
 
 def scaled_envelope(ptype: PrivacyType, heights: Floats) -> EnvelopeMechanism:
     """Return the envelopes of columns that nearly sum to 1, scaled so that the rest column is private."""
-    # The scale is the theta of `mechanism_and_dual`.
+    # Scale the columns by theta, which is computed as in `mechanism_and_dual`.
     facts = EnvelopeMechanism(ptype, heights).facts()
     least, most = facts.least, facts.most
     near = largest_power(ptype)

@@ -194,7 +194,7 @@ class Triples:
 
     @classmethod
     def of(cls, ptype: PrivacyType, similarity: Similarity, pairs: PairClasses) -> "Triples":
-        """Return all triples of a type. Cost: O(n) for each essential edge."""
+        """Return the inequalities of a type for all essential edges and all j. Cost: O(n) for each edge."""
         n = ptype.space.size
         edges = ptype.space.edges
         both = np.concatenate([edges, edges[:, ::-1]])
@@ -233,7 +233,7 @@ def _program(
 _MOST_VARIABLES = 2_100
 _MOST_EXACT_VARIABLES = 900
 _ROUNDS = 60
-# Float solutions violate rows by about this much. No rows are added for such violations, which would not end; the
+# Float solutions violate rows by about this much. Smaller violations add no rows, because the search would not end; the
 # repair corrects them.
 _BROKEN = 1e-11
 

@@ -66,7 +66,7 @@ class Walk(NamedTuple):
     ray_error: NDArray[np.float64]  # (m, 2) the error bounds that `_cast_rays` computes
     sizes: NDArray[np.int64]  # (n+1, n+1) kernels by size and by the number of their columns among the first `lead`
     certain: NDArray[np.int16]  # (., n) the column numbers of each kernel, filled up with -1
-    doubt: NDArray[np.int16]  # (., n) the same for each open set
+    doubt: NDArray[np.int16]  # (., n) the column numbers of each open set, filled up with -1
     filled: NDArray[np.int64]  # (2,) the numbers of rows in use in `certain` and `doubt`
     lead: int  # the number of columns in the orbit that is searched; they come first
     keep: bool  # whether kernels are stored, not only counted

@@ -143,12 +143,11 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: WalkPosition | 
     """Yield all kernels of a type with n >= 3 secrets, in blocks of about ``rows`` kernels up to automorphisms."""
     # A kernel belongs to the first orbit of vertices (under the automorphisms of the space) that contains one of its
     # vertices. For each orbit, the walk searches only sets that contain the representative (the first vertex of the
-    # orbit) and no vertex of an earlier orbit. For each vertex of the orbit, one automorphism
-    # maps the representative to it; the images of the sets found under these automorphisms are all kernels of the
-    # orbit. A kernel with several vertices of the orbit arises once for each of them; `images` retains the copy in
-    # which the image of the representative is the lowest of these vertices. Memory: O((rows + N^2) n), because N^2 / 2
-    # pairs may complete one set of n - 2 vertices. Cost: at most C(N, n-2) tableau steps. A block also ends after about
-    # a second.
+    # orbit) and no vertex of an earlier orbit. For each vertex of the orbit, one automorphism maps the representative
+    # to it. If these automorphisms are applied to the sets that the walk finds, all kernels of the orbit arise. A
+    # kernel with several vertices of the orbit arises once for each of them; `images` retains the copy in which the
+    # image of the representative is the lowest of these vertices. Memory: O((rows + N^2) n), because N^2 / 2 pairs may
+    # complete one set of n - 2 vertices. Cost: at most C(N, n-2) tableau steps. A block also ends after about a second.
     check_searchable(len(vertices))
     tables, tasks = WalkTables.of(vertices), _orbit_tasks(vertices)
     start = start or WalkPosition()

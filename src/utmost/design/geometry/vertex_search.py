@@ -145,7 +145,7 @@ def _sinking_sets(graph: TightGraph) -> Iterator[int]:
     """Yield every connected set without secret 0 that is closed against the arcs and has a connected complement."""
     # A branch fixes a set that stays (connected, closed along arcs, with secret 0) and a set that sinks. If the sinking
     # set lies within one component of all secrets that do not stay, this component is one of the sets to yield. So at
-    # most every other branch yields nothing.
+    # most half of the branches yield nothing.
     everything = (1 << len(graph.below)) - 1
     todo = [(graph.closure(1, down=True), 0)]
     while todo:

@@ -244,7 +244,7 @@ def _bound(alpha: Alpha, k: int, size: int) -> Alpha:
 
 
 def best_size(categories: int, at: Level) -> int:
-    """Return the size d of reports with the least variance, the smaller of two; it is next to k alpha/(1 + alpha)."""
+    """Return the report size d with the least variance, an integer next to k alpha/(1 + alpha); the smaller of ties."""
     k, bits = categories, _BITS + 2 * categories.bit_length()
     middle = at.alpha_interval(bits) * k / (at.alpha_interval(bits) + 1)
     first, last = int(middle.lower), int(middle.upper) + 1
