@@ -28,7 +28,7 @@ def preferring_consumer(
 
     ``near`` holds float matrices of B and A. ``slack`` is the tolerance of `prefers` for float64 channels.
     """
-    # The entries of the loss are rounded to as few bits as suffice; finally an exact loss is used unrounded.
+    # Round the entries of the loss to as few bits as suffice. If no rounded loss suffices, try an exact loss unrounded.
     rough = to_floats(loss) if is_exact(loss) else loss
     size = float(abs(rough).max())
     if not np.isfinite(size) or size == 0:
