@@ -151,7 +151,7 @@ def _clenshaw_curtis(f: Function, block: tuple[float, float]) -> tuple[NDArray[n
 
 @lru_cache(maxsize=1)
 def _cosine_rule(n: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Nodes cos(pi i/n) ascending, their weights on [-1, 1], and the matrix of the last Chebyshev coefficients."""
+    """Ascending nodes cos(pi i/n), their weights, and the matrix that gives the last Chebyshev coefficients."""
     angles, even = np.pi * np.arange(n + 1) / n, np.arange(2, n + 1, 2)
     factors = np.where(even == n, 1.0, 2.0) / (even**2 - 1.0)
     weights = (2.0 / n) * (1.0 - np.cos(np.outer(angles, even)) @ factors)

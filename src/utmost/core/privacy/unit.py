@@ -208,7 +208,7 @@ class Unit(PickledByFields):
     def on_cells(self, count: int) -> "Unit":
         """The unit of a table of ``count`` cells, since no individual changes more cells than the table has.
 
-        A unit with ``exactly``, or with an amount that has two ends, stays unchanged.
+        A unit with ``exactly``, or whose amount has a lower and an upper end, stays unchanged.
 
         >>> Unit(1, 30).on_cells(6), Unit(1, 6).on_cells(30)
         (Unit(1, cells=6), Unit(1, cells=6))

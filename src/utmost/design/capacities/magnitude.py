@@ -5,7 +5,7 @@
 Then M = E diag(w) is a channel of the type and leaks sum_y w_y, and the dual z = w proves that no channel leaks more.
 The sum of the weighting is called the magnitude of the metric space.
 
-**Counts, and spaces in which every secret has the same distances to the others, have closed forms.**
+**Closed forms exist for counts, and for spaces in which every secret has the same distances to the others.**
 
 Write a = alpha and q = 1/a. For N counts the clamped geometric mechanism attains both capacities,
 

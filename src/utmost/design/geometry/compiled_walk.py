@@ -3,8 +3,8 @@
 **The tableau, in floating point and in prime fields.**
 
 The simplex tableau of the walk is stored twice: in floating point with a running error bound, and modulo several
-primes. An entry that is nonzero in one prime field is nonzero. An entry that is zero in all fields is zero, and is set
-to zero in floating point too. The sign of any other entry is known if the absolute value of its float exceeds the
+primes. A rational entry that is nonzero modulo one prime is nonzero. An entry that is zero modulo all primes is taken
+as zero, and set to zero in floating point too. The sign of any other entry is known if the absolute value of its float exceeds the
 error bound.
 
 **The walk.**

@@ -175,7 +175,7 @@ class BloomCounts(Display):
         ones, clients = int64_array(self.ones, "ones", (-1, -1)), int64_array(self.clients, "clients", (-1,))
         if clients.shape != ones.shape[:1]:
             raise OutOfRange(
-                "counts need ones of shape (cohorts, bits) and clients of shape (cohorts,)",
+                "counts need an array ones of shape (cohorts, bits) and an array clients of shape (cohorts,)",
                 came=f"shapes {ones.shape} and {clients.shape}",
             )
         if (ones < 0).any() or (ones > clients[:, None]).any():

@@ -207,7 +207,7 @@ class RaySearch:
         return own
 
     def _extended(self, rays: Floats, at: Indices) -> Floats:
-        """Return rays (t, N) on the places ``at``, extended to all n by the largest and by the smallest entries."""
+        """Extend rays (t, N) on the places ``at`` to all n places, by the largest and by the smallest entries."""
         new = np.setdiff1d(self.places, at)
         if not len(new):
             return rays

@@ -50,8 +50,8 @@ class CellSelection:
         list[str] | None,
         option("COLUMN=LABELS", "Cells to sum: department=A,B or sex=men,quarter=2013Q2,age=20..40 (without 40)."),
     ] = None
-    minus: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to subtract, written as --where.")] = None
-    over: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to divide by, written as --where; or all.")] = None
+    minus: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to subtract, as for --where.")] = None
+    over: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to divide by, as for --where; or all.")] = None
     over_column: Annotated[str | None, option("NAME", "Released column to divide by, in the same cells.")] = None
     total: Annotated[bool, flag("Sum of all cells.")] = False
     mean: Annotated[bool, flag("Mean of the cells of --where, or of all.")] = False

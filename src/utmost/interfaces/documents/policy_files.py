@@ -54,7 +54,7 @@ def policy_file(path: Path, *, directed: bool = False) -> Policy:
             "Write two secrets in a row to hide them from each other. If a row is read as one cell, add --separator."
         )
         came = f"{policy.size} secrets and no pair"
-        raise BadTable("a policy must hide a secret from another", came=came, where=str(path), remedy=remedy)
+        raise BadTable("a policy must hide a pair of secrets", came=came, where=str(path), remedy=remedy)
     return policy
 
 

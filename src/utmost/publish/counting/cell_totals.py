@@ -1,4 +1,4 @@
-"""Sums of cells in Arrow batches, in which engines add them up; a cell occurs at most once in a batch."""
+"""Sums of cells as Arrow batches, which an engine adds up; a cell occurs at most once in a batch."""
 
 from collections.abc import Iterable, Iterator
 from decimal import Decimal

@@ -238,7 +238,7 @@ class ReportTally:
         self._numbers[_SIMILAR] += similar_identifiers(texts)
 
     def add_numbers_to(self, totals: Any) -> Any:
-        """Add the report's numbers to Arrow totals, in cells with negative numbers, and start from 0."""
+        """Return Arrow totals with the numbers of this report in cells -1, -2, ..., and set these numbers to 0."""
         arrow = extra("pyarrow", "tables")
         cells = arrow.array(-1 - np.arange(len(self._numbers), dtype=np.int64))
         mine = arrow.record_batch({CELL: cells, TOTAL: wide_integers(np.array(self._numbers, dtype=object))})
@@ -246,7 +246,7 @@ class ReportTally:
         return arrow.Table.from_batches([mine, totals]).combine_chunks().to_batches()[0]
 
     def without_stored(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Add the cells with negative numbers to the report's numbers; yield the totals without these cells."""
+        """Add the cells -1, -2, ... to the numbers of this report; yield the totals without these cells."""
         for batch in batches:
             cells = np.asarray(batch.column(CELL).to_numpy())
             mine = np.flatnonzero(cells < 0)

@@ -391,7 +391,7 @@ def _publish(
 def _check_no_stored_responses(release: Published) -> None:
     if release.items is not None and release.items.is_stored:
         raise Unsupported(
-            "a release whose responses the ledger keeps is published and relaxed by the ledger itself",
+            "this release must be answered by the ledger itself, which keeps its responses",
             where=repr(release.name),
             remedy="Call publish, relax and view of the ledger; levels that are stored can be viewed here.",
         )

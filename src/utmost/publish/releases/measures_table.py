@@ -50,7 +50,7 @@ class MeasuresTable:
         releases: Release of the sums and counts of each amount, by the amount's name.
 
     Raises:
-        OutOfRange: for releases other than of sums and counts over the same axes, at equal levels.
+        OutOfRange: unless all releases are of sums and counts over the same axes, at equal levels.
     """
 
     releases: Mapping[str, NoisySums]

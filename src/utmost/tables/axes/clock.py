@@ -129,7 +129,7 @@ class Clock:
     def __post_init__(self) -> None:
         if self.pattern is not None and self.zone is None and time_pattern(self.pattern).has_zone:
             remedy = 'Declare the zone in which you count: zone="America/New_York", or "UTC".'
-            raise OutOfRange("a pattern with %z needs a zone", came="none", where="zone", remedy=remedy)
+            raise OutOfRange("a pattern with %z needs a time zone", came="none", where="zone", remedy=remedy)
 
     def span(self, cell: Any) -> Span | None:
         """The span of a date, time, text or integer on this clock; None if it is no time, or has an unusable zone."""

@@ -60,9 +60,7 @@ def total(
     ] = None,
     *,
     ratio: Annotated[bool, flag("Ratio to the cells of --over, or to all cells.")] = False,
-    over: Annotated[
-        list[str] | None, option("COLUMN=LABELS", "Cells to divide by, written as --where; or all.")
-    ] = None,
+    over: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to divide by, as for --where; or all.")] = None,
     amount: Annotated[
         str | None, option("COLUMN", "Amount to sum, also for --ratio; else people are counted.", "--sum")
     ] = None,

@@ -97,7 +97,7 @@ def kernels(
     by_size: Annotated[bool, flag("Number of kernels by number of outcomes.")] = False,
     orbits: research_options.ByOrbit = False,
     estimate: Annotated[str | None, option("SAMPLES", "Random sets from which to estimate their number.")] = None,
-    size: Annotated[str | None, option("N", "Outcomes of the kernels to estimate; by default the most.")] = None,
+    size: Annotated[str | None, option("N", "Outcomes of the estimated kernels; default the maximum.")] = None,
     seed: Annotated[int | None, option("N", "Seed of a repeatable estimate.")] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     out: Annotated[Path | None, option("FILE", "File for all kernels, as sets of vertices (.csv or .json).")] = None,

@@ -73,7 +73,7 @@ def show_orbits(spelled: str, count: int, rows: Sequence[dict[str, Any]]) -> Non
 
 
 def heights_text(heights: Sequence[str]) -> str:
-    """Return the heights of one vertex in a line.
+    """Return the heights of one vertex as one line of text.
 
     >>> heights_text(["0", "1"]), heights_text(["0", "1 + sqrt(2)"])
     ('0 1', '0, 1 + sqrt(2)')
