@@ -4,8 +4,8 @@
 
 The simplex tableau of the walk is stored twice: in floating point with a running error bound, and modulo several
 primes. A rational entry that is nonzero modulo one prime is nonzero. An entry that is zero modulo all primes is taken
-as zero, and set to zero in floating point too. The sign of any other entry is known if the absolute value of its float exceeds the
-error bound.
+as zero, and set to zero in floating point too. The sign of any other entry is known if the absolute value of its float
+exceeds the error bound.
 
 **The walk.**
 
