@@ -194,7 +194,7 @@ def test_the_check_tells_a_list_and_a_truth_value_from_numbers(run, tmp_path):
 
 def test_a_check_of_a_column_of_another_kind_keeps_no_error_for_each_cell(run, tmp_path):
     """A column of 300 000 names took 2.9 GB and minutes."""
-    (tmp_path / "p.csv").write_text("age\n" + "".join(f"person {i}x\n" for i in range(4000)))
+    (tmp_path / "p.csv").write_text("age\n" + "".join(f"person {i}x\n" for i in range(1500)))
     (tmp_path / "d.json").write_text(json.dumps({"age": {"bins": [0, 99], "width": 9}}))
     asked = ["domain", "check", tmp_path / "p.csv", "--domain", tmp_path / "d.json", "--json"]
     run(*asked)  # imports
@@ -205,7 +205,7 @@ def test_a_check_of_a_column_of_another_kind_keeps_no_error_for_each_cell(run, t
     finally:
         tracemalloc.stop()
     assert code == 0, err
-    assert json.loads(out)["unreadable"]["age"]["cells"] == 4000
+    assert json.loads(out)["unreadable"]["age"]["cells"] == 1500
     assert most < 10 << 20
 
 
