@@ -217,7 +217,7 @@ Obstacle = (
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Difference(Display):
-    """The distribution of W on the points (k stride + offset) unit, with P listed for |k| <= reach."""
+    """The distribution of W on the points (k * stride + offset) * unit, with P listed for |k| <= reach."""
 
     # Beyond the listed masses, P falls by the factor b with each period.
     listed: tuple[Any, ...]

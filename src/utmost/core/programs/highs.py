@@ -243,7 +243,9 @@ def solve_whole(program: LinearProgram) -> Vector:
         raise _infeasible(highs, program)
     primal = np.rint(np.array(highs.getSolution().col_value, dtype=np.float64))
     if primal.size != variables.size or not np.isfinite(highs.getInfo().objective_function_value):
-        raise SolverFailed("whole numbers must be found", came=highs.modelStatusToString(status), where="HiGHS")
+        raise SolverFailed(
+            "the solver must find an integer solution", came=highs.modelStatusToString(status), where="HiGHS"
+        )
     return primal
 
 

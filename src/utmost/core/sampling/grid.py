@@ -3,8 +3,8 @@
 A real x becomes the nearest integer n = floor(x / g + 1/2), g = 2^-k, ties upwards, and an integer n becomes the float
 n g. Reals at most Delta apart have integers at most D = ceil(Delta / g) apart: let x <= x' <= x + Delta. Then
 x'/g + 1/2 <= x/g + 1/2 + D, and floor is monotone and commutes with adding the integer D, so n' <= n + D. No smaller D
-suffices. (Rounding ties to even would break this bound: 1/2 and 3/2 are 1 apart and go to 0 and 2.) Integer noise for
-sensitivity D therefore has exactly the privacy of the reals, and floats occur only before the snapping and after the
+suffices. (Rounding ties to even would break this bound: 1/2 and 3/2 are 1 apart and go to 0 and 2.) So integer noise
+for sensitivity D protects the reals at exactly its level, and floats occur only before the snapping and after the
 noise. Snapping adds an error of at most g/2 to each value, which no average over releases of the same value removes.
 Over values that are spread over many steps, the error averages out.
 

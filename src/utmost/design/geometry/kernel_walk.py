@@ -270,7 +270,7 @@ def _walk_of_orbit(tables: WalkTables, task: _OrbitTask, coming: tuple[int, ...]
 
 
 def _kernels_among_open(vertices: Vertices, task: _OrbitTask, walk: Walk) -> NDArray[np.int16]:
-    """Return those open sets of a walk that are kernels, as exact numbers decide."""
+    """Return those undecided sets of a walk that are kernels by exact arithmetic."""
     open_sets = walk.doubt[: walk.filled[1]]
     settled = [is_kernel_support(vertices, task.columns[support[support >= 0]]) for support in open_sets]
     return open_sets[settled] if settled else open_sets

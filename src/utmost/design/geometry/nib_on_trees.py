@@ -244,7 +244,7 @@ class NibVerdict(Display):
         return self.mechanism is not None
 
     def verify(self) -> bool:
-        """Check the conflict if there is no mechanism; else check in O(n^2) that it is private and always optimal."""
+        """Check in O(n^2) that the mechanism is private and always optimal; if there is none, check the conflict."""
         # An optimal mechanism whose outcomes on each side of an edge are merged equals the mechanism of two outcomes in
         # `least_nib_loss`.
         if self.mechanism is None:

@@ -111,7 +111,7 @@ def _square(d: Any) -> Fraction:
         return Fraction(d) ** 2
     if len(d.terms) != 1:
         raise NotAMetric(
-            "a Euclidean product needs distances whose squares are rational",
+            "a Euclidean product needs factors whose squared distances are rational",
             came=repr(d),
             remedy="Give the distances of that factor as floats.",
         )

@@ -296,7 +296,9 @@ class _Sums:
         if cells.mean or cells.over_column is not None:
             remedy = "Write utmost total FILE --mean COLUMN."
             raise OutOfRange(
-                "utmost read gives no means of a release by a plan", came="--mean or --over-column", remedy=remedy
+                "utmost read computes no averages from a release by a plan",
+                came="--mean or --over-column",
+                remedy=remedy,
             )
         sums, sure = self.people or self.release, self.sure
         where = counted_selection(self.release, cells.where)

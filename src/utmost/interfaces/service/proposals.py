@@ -262,7 +262,7 @@ class Proposals:
             proposal = self._found(store, token, name, "propose")
             if not proposal.is_of(self._context.person(store, token)):
                 raise NotAllowed(
-                    "a proposal must be withdrawn by its proposer",
+                    "only its proposer can withdraw a proposal",
                     came="another person",
                     where=name,
                     remedy="Refuse it, with a reason.",

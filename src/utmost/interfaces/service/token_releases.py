@@ -141,7 +141,7 @@ class Releases:
         return view_of(release, answer)
 
     def note_view(self, token: Token, release: Published) -> None:
-        """Record in the trail that a token read a release, once a day."""
+        """Record in the trail, at most once a day, that a token read a release."""
         self._context.trail_once_a_day(token, "view", release=release.name, version=release.version)
 
     def margin(

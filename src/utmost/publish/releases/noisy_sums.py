@@ -828,7 +828,7 @@ class NoisySums(Display):
         return tuple((column.name, column.margin) for column in self._amounts.columns)
 
     def table_name(self, marginal: Marginal) -> str:
-        """Return the name of a marginal's table: its levels, without the axis for sums and counts of an amount."""
+        """Return the name of a marginal's table: its levels, but for the axis of an amount's sums and counts."""
         chosen = self.domain.marginal(marginal)
         return self.domain.marginal_name(chosen) if self._amounts is None else self._amounts.name(chosen)
 

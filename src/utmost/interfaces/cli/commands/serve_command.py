@@ -88,7 +88,7 @@ def serve(
         str | None, option("NAME", "Name of this service in the provider's tokens.", "--oidc-audience")
     ] = None,
     oidc_client: Annotated[
-        str | None, option("NAME", "Name of the pages at the provider, for sign-in.", "--oidc-client")
+        str | None, option("NAME", "Client ID of the pages at the sign-in provider.", "--oidc-client")
     ] = None,
     address: Annotated[str | None, option("URL", "Address of this service in browsers, for sign-in.")] = None,
 ) -> None:

@@ -98,7 +98,7 @@ def total(
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     answer: options.Output,
 ) -> None:
-    """Compute any number of people, ratio, sum, mean or quantile from a release, with its margin of error.
+    """Compute any count, ratio, sum, mean or quantile from a release, with its margin of error.
 
     utmost total release.json --where sex=women --over all
 

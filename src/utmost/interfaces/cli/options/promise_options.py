@@ -23,7 +23,7 @@ Changes = Literal["any", "counts"]
 NoiseBy = Literal["rows", "items"]
 EXAMPLES = {"--columns": "--columns NAMES", "--sensitivity": "--sensitivity 1", "--cells": "--cells 1"}
 """Spelling of the options that columns need."""
-TOGETHER_HELP = "One person changes one row only: any (up or down) or counts (same way)."
+TOGETHER_HELP = "One person changes one row only: any (up or down) or counts (one direction)."
 
 
 PromiseFile = Annotated[
@@ -133,7 +133,7 @@ class LedgerNoiseOptions:
 
     title: ClassVar[str] = "Noise in a ledger"
 
-    largest: Annotated[str | None, option("NUMBER", "Public bound on any true value, for smaller files.")] = None
+    largest: Annotated[str | None, option("NUMBER", "Public bound on true values: files get smaller.")] = None
     half_step: Annotated[bool, flag("Half-step staircase noise, for odd sensitivities above 1.")] = False
     noise: Annotated[
         str | None,
@@ -280,7 +280,7 @@ class PromiseOptions:
         return PLAN_FORM.read(self.noise.plan)
 
     def of(self, counted: "CountedTable | None" = None, noise: "PlannedNoise | Plan | None" = None) -> "Promise":
-        """Return the promise; a counted table adds its unit to options, and who was counted to a promise file."""
+        """Return the promise. A counted table gives options their unit, and says for a promise file who was counted."""
         # Every promise of a command is made here. `noise` replaces the noise of the options.
         from utmost.publish.promises.declared_columns import rows_origin
         from utmost.publish.promises.promise import Promise, promise_for

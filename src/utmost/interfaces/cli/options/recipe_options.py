@@ -59,7 +59,7 @@ def take_recipe(context: click.Context, path: Path) -> None:
 
 
 def _options_of(command: click.Command) -> dict[str, click.Option]:
-    """Return the options of a command that a recipe may have, and those that only a recipe has, by name."""
+    """Return, by name, the options of a command that a recipe may have, and those that only a recipe has."""
     words = [*command.params, *getattr(command, "recipe_keys", ())]
     options = {key_of(word): word for word in words if isinstance(word, click.Option)}
     return {name: word for name, word in options.items() if name not in OF_A_RUN}

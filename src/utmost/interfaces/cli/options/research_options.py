@@ -45,7 +45,7 @@ class MeasureOptions:
 
     measure: Annotated[
         str | None,
-        option("NAME", "Measure: bayes, bayes-risk, shannon, guessing; property:A,B,A, one group per secret."),
+        option("NAME", "Measure: bayes, bayes-risk, shannon, guessing, or property:A,B,A (a group per secret)."),
     ] = None
     gain: Annotated[
         str | None,

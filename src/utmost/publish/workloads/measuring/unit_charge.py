@@ -97,7 +97,7 @@ def spent_by(domain: Domain, unit: Unit, marginals: Iterable[Marginal]) -> list[
 
 
 def share_conditions(unit: Unit, cells: int, level: float = 1.0) -> tuple[ShareCondition, ...]:
-    """Return the conditions under which shares keep the level exactly: one, or two to be compared."""
+    """Return the one condition, or the two to compare, under which budget shares keep the level exactly."""
     present, left = _cells_entered_and_left(unit, cells)
     if not unit.leaves_totals:
         return (ShareCondition(unit.reach / unit.sensitivity / present),)

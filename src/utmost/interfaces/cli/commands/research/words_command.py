@@ -33,7 +33,7 @@ def show_words(report: dict[str, Any]) -> None:
 def words(
     *,
     level: options.LevelOptions,
-    hashes: Annotated[int, option("H", "Bits of its filter that a word sets.")] = 2,
+    hashes: Annotated[int, option("H", "Bits that a word sets in its filter.")] = 2,
     candidates: Annotated[int | None, option("K", "Number of words in a fixed list of candidates.")] = None,
     answer: options.Output,
 ) -> None:
