@@ -21,10 +21,10 @@ Source: [gupte2010], Theorem 2; the vertices of footnote 4 of [ghosh2009] are no
 
 If the remapped geometric mechanism on counts is optimal, its dual mu is unique, and a private column v can be column r
 of an optimal channel if and only if sum_x (p_x l(x, r) - mu_x) v_x = 0. With the flows f of `exact_flows`, such a v
-must fall by a factor alpha across an edge with f > 0, must rise by 1/alpha if f < 0, and is free if f = 0; and v = 0 unless f_0 =
-0. So these columns span a space of dimension 1 + (number of zero flows). The optimal channels form a polytope whose
-dimension is the sum of these dimensions over all actions, minus the n + 1 row sums. The optimum is unique if and only
-if this is 0.
+must fall by a factor alpha across an edge with f > 0, must rise by 1/alpha if f < 0, and is free if f = 0; and v = 0
+unless f_0 = 0. So these columns span a space of dimension 1 + (number of zero flows). The optimal channels form a
+polytope whose dimension is the sum of these dimensions over all actions, minus the n + 1 row sums. The optimum is
+unique if and only if this is 0.
 """
 
 import math
