@@ -62,9 +62,11 @@ def by_hand(words):
         else:
             above = [sum(min(4, max(-2, x)) + 2 for x in of) for of in steps.values()]
             counts = [min(4, len(of)) for of in steps.values()]
-            above = [a * n // max(1, len(of)) for a, n, of in zip(above, counts, steps.values(), strict=True)]
+            above = [
+                round(Fraction(a * n, max(1, len(of)))) for a, n, of in zip(above, counts, steps.values(), strict=True)
+            ]
             for shop, a, n, left in zip(steps, above, counts, comb(user, counts, 6), strict=True):
-                kept = a * left // max(1, n)
+                kept = round(Fraction(a * left, max(1, n)))
                 table[shop][0] += kept
                 table[shop][1] += 6 * left - kept
     return list(table.values()) if "most_events" in words else [value for value, _ in table.values()]

@@ -166,7 +166,10 @@ def test_a_person_changes_the_three_parts_by_no_more_than_is_proved(most, in_tot
                 own = [income for of, income in zip(events["region"], events["income"], strict=True) if of == region]
                 stated = [min(max(income, -3), 5) + 3 for income in own if income is not None]
                 kept = min(len(stated), most)  # events with an amount count first
-                above, third = sum(stated) * kept // max(len(stated), 1), 8 * (min(len(own), most) - kept)
+                above, third = (
+                    round(Fraction(sum(stated) * kept, max(len(stated), 1))),
+                    8 * (min(len(own), most) - kept),
+                )
                 assert cells[place].tolist() == [above, 8 * kept - above, third]
 
 

@@ -318,8 +318,8 @@ class CountedMeasure:
         """Compute the parts of `AmountPair` for each (person, cell) pair, of at most ``most_events`` events."""
         # For each (person, cell) pair: `counts` has the number of events, `sums` their amounts above the low end,
         # `missing` the number of events without an amount. If there are more than `most_events` events, those with an
-        # amount count first, and their amounts are reduced in proportion and rounded down, which keeps the mean. The
-        # results are >= 0, and together at most `bound`.
+        # amount count first, and their amounts are reduced in proportion and rounded to the nearest step: rounded down,
+        # the means of persons with several events would be too low. The results are >= 0, and together at most `bound`.
         assert self.most_events is not None, "only a measure with most_events has parts"
         assert self.each is not None, "most_events needs each="
         wide, most = self.each[1] - self.each[0], int(counts.max(initial=0))
@@ -327,7 +327,7 @@ class CountedMeasure:
         events = np.minimum(counts, self.most_events).astype(object if largest >= 1 << 62 else np.int64)
         stated = (counts if missing is None else counts - missing).astype(events.dtype)
         kept = np.minimum(stated, events)
-        above = sums.astype(events.dtype) * kept // np.maximum(stated, 1)
+        above = _nearest_quotient(sums.astype(events.dtype) * kept, np.maximum(stated, 1))
         parts = [above, wide * kept - above]
         return parts if missing is None else [*parts, wide * (events - kept)]
 
@@ -343,7 +343,10 @@ class CountedMeasure:
             return [np.where(parts[0] < 0, -left, left)]
         largest = max(int(part.max(initial=0)) for part in parts) * int(left.max(initial=0))
         # Multiply before the division; products may exceed int64.
-        cut = np.array(parts, dtype=object if largest >= 1 << 62 else parts[0].dtype) * left // np.maximum(sizes, 1)
+        products = np.array(parts, dtype=object if largest >= 1 << 62 else parts[0].dtype) * left
+        cut = products // np.maximum(sizes, 1)
+        # Only the amounts are rounded to the nearest step: then the sum is at most `steps_of_event * left`.
+        cut[0] = _nearest_quotient(products[0], np.maximum(sizes, 1))
         cut[1] = 0
         cut[1] = self.steps_of_event * left - cut.sum(axis=0)
         return list(cut.astype(np.int64 if self.bound < 1 << 62 else object))
@@ -395,6 +398,14 @@ class CountedMeasure:
             amounts = amounts.astype(object)
         clipped: NDArray[Any] = np.clip(amounts, low, high)
         return clipped
+
+
+def _nearest_quotient(numbers: NDArray[Any], divisors: NDArray[Any]) -> NDArray[Any]:
+    """Divide integers >= 0 by positive ones; round to the nearest integer, half to even."""
+    quotients = numbers // divisors
+    twice = 2 * (numbers - quotients * divisors)
+    is_above = (twice > divisors) | ((twice == divisors) & (quotients % 2 == 1))
+    return np.asarray(quotients + is_above.astype(quotients.dtype))
 
 
 def _ends(bounds: Any, where: str, amount: Amount | None) -> AmountEnds:
