@@ -206,6 +206,33 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
         assert spoken in in_options(OutOfRange("it must", remedy=text))
 
 
+@pytest.mark.parametrize(
+    ("words", "refusal"),
+    [
+        (["release", "E", "--want", "sex", "--sensitivity", 5], "Leave out --sensitivity."),
+        (["total", "R", "--tables", "T", "--where", "sex=m"], "Leave out --where, or ask without --tables."),
+        (["total", "R", "--tables", "T", "--ratio"], "Leave out --ratio, or ask without --tables."),
+        (["read", "R", "--column", "sex"], "Leave out --column; for sums and means write utmost total"),
+        (["read", "C", "--column", "count", "--n", 9, "--epsilon", 2], "Leave out --epsilon."),
+        (["epsilon-for", "--margin", 3, "--sensitivity", 1, "--dimensions", 7], "leave out --dimensions."),
+        (["epsilon-for", "--margin", 9, "--in-total", 5, "--dimensions", 7], "leave out --dimensions."),
+    ],
+)
+def test_no_option_is_ignored(run, tmp_path, monkeypatch, words, refusal):
+    """Each of these options was accepted, and changed nothing or the wrong thing."""
+    monkeypatch.chdir(tmp_path)
+    Path("e.csv").write_text("sex\nm\nw\nw\n", encoding="utf-8")
+    Path("d.json").write_text('{"sex": ["m", "w"]}', encoding="utf-8")
+    events = ["e.csv", "--each-row", "--domain", "d.json", "--epsilon", 1]
+    assert run("release", *events, "--want", "sex", "--out", "r.json")[0] == 0
+    assert run("release", *events, "--out", "c.csv")[0] == 0
+    named = {"E": events, "R": ["r.json"], "C": ["c.csv"], "T": ["tables"]}
+    asked = [each for word in words for each in named.get(word, [word])]
+    code, _, error = run(*asked)
+    assert (code, refusal in " ".join(error.split())) == (2, True), error
+    assert not Path("tables").exists()
+
+
 def test_a_refusal_names_the_option_that_was_written(run, file, tmp_path):
     events, domain = file("u,t,n\n1,a,2\n"), tmp_path / "domain.json"
     domain.write_text('{"t": ["a", "b"]}')

@@ -149,7 +149,7 @@ def test_one_command_releases_them(run, tmp_path):
         assert (code, shown) == (2, ""), more
         assert not (tmp_path / "x.csv").exists()
     code, shown, _ = run(*with_recipe(*asked, *means, "--dry-run", "--out", tmp_path / "x.csv"))
-    assert (code, "rent_mean ± about" in " ".join(shown.split())) == (0, True)
+    assert (code, "rent_mean ± at most about" in " ".join(shown.split())) == (0, True)
     counted = ["count", *asked[1:5], *asked[8:], *means, "--out", tmp_path / "c.json"]
     assert run(*counted)[0] == 0
     assert {path.name for path in tmp_path.glob("c*.json")} == {"c-income.json", "c-rent.json"}

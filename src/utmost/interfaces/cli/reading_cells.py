@@ -146,6 +146,9 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellQuestion, *, t
     question = question.with_single_conditions(release)
     reader: _Table | _Sums
     if isinstance(release, Answer) and release.is_by_plan:
+        if column is not None:
+            remedy = "Leave out --column; for sums and means write utmost total --sum or --mean."
+            raise OutOfRange("utmost read gives the counts of a release by a plan", came="--column", remedy=remedy)
         reader = _Sums(release.table, sure, None)
     else:
         cells = release.cells

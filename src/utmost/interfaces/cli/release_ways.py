@@ -192,12 +192,11 @@ def publish_requested_sums(table: Path, request: ReleaseOptions, sums: list[str]
     if is_once:
         refuse("needs noise for every level: it does not go with --once tables", promised.stopping)
     refuse("does not go with --want", TableAnswer(form=answer.form), promised.columns, promised.noise)
-    if promised.stated is not None or promised.protected.cells is not None:
-        came = "--cells" if promised.stated is None else "--promise"
-        remedy = f"Leave out {came}."
-        raise OutOfRange(
-            "--want needs no promise: what one person changes is proved by counting", came=came, remedy=remedy
-        )
+    named = {"--promise": promised.stated, "--sensitivity": promised.protected.sensitivity}
+    for came, value in (named | {"--cells": promised.protected.cells}).items():
+        if value is not None:
+            required = "--want needs no promise: what one person changes is proved by counting"
+            raise OutOfRange(required, came=came, remedy=f"Leave out {came}.")
     if request.memory.ledger is None:
         check_needs_no_ledger(request)
         if not is_once:

@@ -83,7 +83,9 @@ class CountedTable(CountedFacts, Display):
             cells = np.asarray(self.cells)
             if cells.shape != self.domain.shape or cells.dtype.kind not in "iuO":
                 came = f"{cells.dtype} of shape {cells.shape}"
-                raise BadTable(f"there must be an integer for each cell, of shape {self.domain.shape}", came=came)
+                remedy = "Count events first: ut.count_table(events, domain, ut.Counting(...))."
+                required = f"there must be an integer for each cell, of shape {self.domain.shape}"
+                raise BadTable(required, came=came, remedy=remedy)
             object.__setattr__(self, "cells", frozen(cells.copy()))
         if self.together is not None:
             WholeRows.of(self.domain, self.together)  # refuses another axis

@@ -28,6 +28,9 @@ def percent_lost(count: int, events: int) -> str:
     return f"{tenths / 10:g} %" if tenths < 100 else f"{-(-100 * count // events)} %"
 
 
+_SUM_BOUNDS = "per_cell, most_events or in_total"
+
+
 @dataclass(frozen=True, slots=True)
 class CountingReport:
     """True numbers of events that were counted, clipped, removed and left out. No published file contains them."""
@@ -126,7 +129,11 @@ class CountingReport:
             "persons": f"{self.persons} with events inside the domain",
             **({"similar persons": f"{self.similar_persons}, {SIMILAR}"} if self.similar_persons else {}),
             **{f"clipped, {name}": f"{count} amounts of events" for name, count in self.clipped_amounts.items()},
-            "clipped sums": f"{self.clipped_sums} sums of a person in a cell, by per_cell, most_events or in_total",
+            **(
+                {"several events in a cell": f"{self.clipped_sums} times; there a person counts once"}
+                if self.counts_once
+                else {"clipped sums": f"{self.clipped_sums} sums of a person in a cell, by {_SUM_BOUNDS}"}
+            ),
             "removed by at_most": f"{self.removed} of {self.pairs} (person, cell) pairs"
             + (f" ({percent_lost(self.removed, self.pairs)})" if self.removed else ""),
         }

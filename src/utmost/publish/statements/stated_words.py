@@ -358,7 +358,7 @@ def _column_of(table: str, column: str) -> str:
 def _within(column: str) -> str:
     """Return the text of a column's margin; the margin of a mean is divided by the number of events in its group."""
     _, _, number = column.rpartition(" times ")
-    return f"± about {{}} / {number}" if " times " in column else "± {}"
+    return f"± at most about {{}} / {number}" if " times " in column else "± {}"
 
 
 def _computed(release: "NoisySums", marginal: Any, labels: Mapping[int, Any]) -> tuple[StatedNoise, ...]:

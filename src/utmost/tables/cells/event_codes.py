@@ -142,7 +142,7 @@ class Persons:
                 "every event must name its person",
                 came="an event without a person",
                 where=f"column {self.name!r}",
-                remedy="Leave out such events, or give each its own person. Together they would count as one person.",
+                remedy="Delete these rows first, or give each its own person: together they would count as one person.",
             )
         return numbers
 

@@ -45,7 +45,7 @@ def epsilon_for(
     *,
     plane: options.PlanarOptions,
     in_total: Annotated[str | None, option("S", "Most events of one person, over all cells.")] = None,
-    dimensions: Annotated[int, option("N", "Coordinates of a point, with --planar.")] = 2,
+    dimensions: Annotated[int | None, option("N", "Coordinates of a point, with --planar: 2.")] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     cells: options.CellsChanged = 1,
     cost: options.CostName = "absolute",
@@ -60,6 +60,9 @@ def epsilon_for(
 
     More: docs/howto/choose-a-level.md
     """
+    if dimensions is not None and not plane.planar:
+        remedy = "Write --planar --per 1 --margin 2, say; or leave out --dimensions."
+        raise OutOfRange("--dimensions needs --planar", came="none", remedy=remedy)
     has_cell_options = (sensitivity, cells, cost, numbers, relaxable) != (None, 1, "absolute", "integers", False)
     if in_total is not None:
         if has_cell_options or plane != options.PlanarOptions():
@@ -91,14 +94,15 @@ def epsilon_for(
         if has_cell_options or not plane.planar or neighbours != "add-remove":
             required = "--per and --dimensions need --planar, and go only with --margin and --confidence"
             raise OutOfRange(required, came="another combination", remedy="Write --planar --per 1 --margin 2, say.")
+        coordinates = 2 if dimensions is None else dimensions
         with progress_bar("Searching"):
-            least = planar_epsilon_for(margin, confidence, per=plane.per or "1", dimensions=dimensions)
-        distribution = PlanarDistribution(level(least), dimensions, exact(plane.per or "1", "per"))
+            least = planar_epsilon_for(margin, confidence, per=plane.per or "1", dimensions=coordinates)
+        distribution = PlanarDistribution(level(least), coordinates, exact(plane.per or "1", "per"))
         bar = distribution.margin(confidence)
         report = {
             **level_facts(distribution.level),
             "per": str(distribution.per),
-            "dimensions": dimensions,
+            "dimensions": coordinates,
             "grid": str(distribution.grid),
             "confidence": float(exact(confidence)),
             "margin": bar,

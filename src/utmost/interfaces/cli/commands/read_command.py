@@ -142,7 +142,10 @@ def read(
             remedy = "Leave out --epsilon."
             raise OutOfRange("only one of --epsilon and --statement may be given", came="both", remedy=remedy)
         noise = reading_noise(read_statement(statement), column)
-    elif not level.is_given and table is not None and beside is not None and beside.exists():
+    elif table is not None and beside is not None and beside.exists():
+        if level.is_given:
+            required = f"the statement beside the table, {beside.name}, has the level of its noise"
+            raise OutOfRange(required, came="--epsilon, too", remedy="Leave out --epsilon.")
         stated = read_statement(beside)  # a part of the table, or a copy in another format, needs --statement
         noise = reading_noise(stated, column)
         sidecars.check_unchanged(table, stated)

@@ -109,12 +109,6 @@ def total(
     published = read_release(release)
     where = None if where is None else conditions(published, where)
     over = None if over is None else conditions(published, over)
-    if tables is not None:
-        return _write_tables(published, tables, plan, sign, confidence, answer)
-
-    for name, given in (("--sign", sign), ("--plan", plan)):
-        if given is not None:
-            raise OutOfRange(f"{name} needs --tables", came="none", remedy="Add --tables tables, say, a new folder.")
     along = {"--spread": spread, "--variance": variance, "--cumulative": cumulative}
     other = {
         "--sum": amount,
@@ -125,6 +119,23 @@ def total(
         "--quantile": quantile,
         **along,
     }
+    if tables is not None:
+        questions: dict[str, Any] = {
+            "--where": where,
+            "--over": over,
+            "--ratio": ratio or None,
+            "--since": since,
+            **other,
+        }
+        for name, given in questions.items():
+            if given is not None:
+                required = "--tables writes all tables, and answers no question"
+                raise OutOfRange(required, came=name, remedy=f"Leave out {name}, or ask without --tables.")
+        return _write_tables(published, tables, plan, sign, confidence, answer)
+
+    for name, given in (("--sign", sign), ("--plan", plan)):
+        if given is not None:
+            raise OutOfRange(f"{name} needs --tables", came="none", remedy="Add --tables tables, say, a new folder.")
 
     if isinstance(published, NoisyTable) and since is not None:
         remedy = (

@@ -503,7 +503,11 @@ def _margins(release: NoisySums) -> str:
 def column_margin(column: str, bar: int | float) -> tuple[str, str]:
     """Return a column and its margin in words; a mean's margin depends on the number of events of its group."""
     mean, _, times = column.rpartition(" times ")
-    return (mean, f"± about {short_bar(bar)} / {times}") if mean.endswith("_mean") else (column, f"± {short_bar(bar)}")
+    return (
+        (mean, f"± at most about {short_bar(bar)} / {times}")
+        if mean.endswith("_mean")
+        else (column, f"± {short_bar(bar)}")
+    )
 
 
 def planned_margins(plan: Plan, at: Level, confidence: Fraction) -> str:
