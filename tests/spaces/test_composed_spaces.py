@@ -83,7 +83,7 @@ def test_products_of_irrational_and_float_distances():
         assert product(grid(2, 2), floats, metric=metric).length(0, 7) == pytest.approx(d)
     fractions = Space([[0, "1/2"], ["1/2", 0]])
     assert product(floats, fractions).distances.dtype == np.float64
-    with pytest.raises(NotAMetric, match="squares are rational"):
+    with pytest.raises(NotAMetric, match="squared distances are rational"):
         product(both, counts(1), metric="euclidean")
 
 

@@ -14,7 +14,7 @@ from utmost.core.exact.arrays import Floats, frozen
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.intervals import Interval, log_interval, round_up
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import Number, exact_integer, precision, read_confidence
+from utmost.core.exact.numbers import Number, exact_integer, natural, precision, read_confidence
 from utmost.core.noise.costs import Cost, read_cost
 from utmost.core.noise.distribution import Distribution
 from utmost.core.noise.evaluation import Points, TailSearch, integer_quantiles
@@ -253,11 +253,13 @@ class IntegerDistribution(Distribution):
         """The largest privacy loss that `worst_place` of this class finds, whatever a subclass overrides.
 
         Raises:
+            OutOfRange, WrongKind: for a distance that is no integer of at least 1.
             Unsupported: if the search covers too few integers.
         """
-        place = IntegerDistribution.worst_place(self, distance)
+        shift = natural(distance, "distance", least=1)
+        place = IntegerDistribution.worst_place(self, shift)
         assert place is not None, "only a subclass returns None"
-        return IntegerDistribution._level_at(self, place, distance)
+        return IntegerDistribution._level_at(self, place, shift)
 
     def _level_at(self, place: int, shift: int) -> Level:
         if shift == self.sensitivity and not self.is_rational:
