@@ -253,7 +253,7 @@ class IntegerDistribution(Distribution):
         """The largest privacy loss that `worst_place` of this class finds, whatever a subclass overrides.
 
         Raises:
-            OutOfRange, WrongKind: for a distance that is no integer of at least 1.
+            OutOfRange, NotANumber: for a distance that is no integer of at least 1.
             Unsupported: if the search covers too few integers.
         """
         shift = natural(distance, "distance", least=1)
