@@ -95,7 +95,11 @@ def test_the_level_comes_from_the_statement_beside_a_release(run, file, tmp_path
     assert run("release", source, *promise, "--out", out)[0] == 0
     asked = ["--column", "admitted", "--n", 9, "--prior", "uniform"]
     by_statement = run("read", out, *asked)
-    assert by_statement == run("read", out, *asked, "--epsilon", 1)
+    code, _, err = run("read", out, *asked, "--epsilon", 2)
+    assert (code, "Leave out --epsilon." in err) == (2, True)
+    alone = tmp_path / "alone.csv"
+    alone.write_bytes(out.read_bytes())
+    assert by_statement == run("read", alone, *asked, "--epsilon", 1)
     one = ["read", "--response", 4, "--n", 9, "--prior", "uniform", "--json"]
     assert run(*one, "--statement", f"{out}.json") == run(*one, "--epsilon", 1)
     code, _, err = run(*one, "--statement", f"{out}.json", *HALF)
