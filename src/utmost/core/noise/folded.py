@@ -1,4 +1,4 @@
-"""Where should a staircase's first step end? Any cost L, folded into one period D: M(y) = E L(G D + y).
+"""The best end of a staircase's first step, for any cost L folded into one period D: M(y) = E L(G D + y).
 
 G is geometric, P(G = k) = (1 - b) b^k. Every staircase is a mixture over y in [0, D) of the points y + G D, so that its
 expected cost is a mean of M. A longer first step lowers the cost exactly while M at its edge is below that mean, and M

@@ -17,7 +17,7 @@ from utmost.core.noise.powers import FloatPowers
 from utmost.errors import Unsupported
 
 FEW_FROM = 10.0
-"""From this epsilon on, sums over few periods suffice. Below it `folded.py` sums all periods."""
+"""The epsilon from which sums over few periods suffice. Below it `folded.py` sums all periods."""
 LEAST_EPSILON = 0.1
 """The least epsilon for which a cost that underflows is summed period by period; below, too many periods matter."""
 NEGLIGIBLE = -40.0

@@ -52,7 +52,7 @@ class Measure(Display, ABC):
     @property
     @abstractmethod
     def meaning(self) -> str:
-        """What the measure means, in a few words; empty if the name suffices."""
+        """The meaning of the measure in a few words; empty if the name suffices."""
 
     @property
     @abstractmethod

@@ -161,7 +161,7 @@ class CountingRule:
 
     @property
     def kept_of(self) -> str | None:
-        """What `CountingReport.kept` counts: "events", or for example "amount of paid"."""
+        """The unit of `CountingReport.kept`: "events", or for example "amount of paid"."""
         measure = self.measures[self.reported]
         if measure.counts_events or measure.amount is None:
             return "events"

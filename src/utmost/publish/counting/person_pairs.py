@@ -35,7 +35,7 @@ _IN_MEMORY = 1 << 20
 _LARGEST = 1 << 24
 _SHORT = 1 << 31
 CompletePersons = Iterator[tuple[Sequence[PairSums], Sequence[str]]]
-"""For some persons at a time: all pairs of these persons, for each `EventCells`; and the persons' texts, by code."""
+"""All pairs of some persons at a time, for each `EventCells`; and the persons' texts, by code."""
 
 
 class EventReader(Protocol):

@@ -75,7 +75,7 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class StoredResponse:
-    """Where the response at one level is stored: ``parts`` consecutive parts of an event, from part ``first`` on."""
+    """The storage of the response at one level: ``parts`` consecutive parts of an event, from part ``first`` on."""
 
     event: int
     first: int  # Number of the first part of the response; commitment, tags and labels come before it

@@ -129,7 +129,7 @@ def digest_of(statement: Mapping[str, Any]) -> Digest | None:
 
 
 DIGESTED = ("file", "cells", "sums")
-"""What a digest is computed from: the bytes of a file, the cells of a table, or the sums of a plan."""
+"""The input of a digest: the bytes of a file, the cells of a table, or the sums of a plan."""
 
 _MOST_ROWS = 1 << 63
 

@@ -23,7 +23,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.workloads.measuring.cells_together import CellsDistribution
 
 Halves = Literal["toss", "keep"]
-"""What happens to fractions: "toss" rounds them up or down at random, "keep" leaves them as they are."""
+"""The treatment of fractions: "toss" rounds them up or down at random, "keep" leaves them as they are."""
 
 _LARGEST = 1 << 52  # below it, floats hold every multiple of 1/2
 

@@ -58,7 +58,7 @@ _KINDS = get_args(NoiseKind)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NoiseDeclaration(Display):
-    """What the publisher declared about a table with the noise of another tool; its statement is made from it."""
+    """The publisher's declaration about a table with the noise of another tool, from which its statement is made."""
 
     noise: Mapping[str, DeclaredNoise]  # Noise of each noisy column
     public: tuple[str, ...]  # All other columns
@@ -81,7 +81,7 @@ class NoiseDeclaration(Display):
 
     @property
     def on_trust(self) -> tuple[str, ...]:
-        """What a reader cannot check, although the margins assume it."""
+        """The assumptions of the margins that a reader cannot check."""
         return (
             f"the noise is as {self.source} declared it, and that of each cell is independent of all others",
             "no value was rounded, cut off or changed in another way after the noise was added",

@@ -187,7 +187,7 @@ class ReleasedCells(ABC):
 
     @property
     def counted(self) -> str:
-        """What a column "count" counts, people or events; empty for the noise of another tool."""
+        """The things that a column "count" counts, people or events; empty for the noise of another tool."""
         return "" if self.unit is None else self.unit.counted_noun
 
     @property

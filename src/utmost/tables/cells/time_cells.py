@@ -1,4 +1,4 @@
-"""In which period of an axis does each date or time of a column lie? Readers that return its position.
+"""Readers that return the position of the period in which each date or time of a column lies.
 
 Typed columns of NumPy and Arrow are read as arrays: instants are converted to the clock of the axis by a table of its
 changes. Lists and text are read cell by cell, with the same results.

@@ -1,4 +1,4 @@
-"""At the first start of a service: publish a demo release in a new ledger, and make the first tokens, shown once."""
+"""The first start of a service: publish a demo release in a new ledger, and make the first tokens, shown once."""
 
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.random_bits import entropy

@@ -1,4 +1,4 @@
-"""What kind of sums a workload wants, and whether measured marginals determine them."""
+"""Which sums a workload wants, and whether measured marginals determine them."""
 
 from collections.abc import Iterable
 

@@ -14,7 +14,7 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Marginal
 
 AIMS = ("each", "mean", "largest")
-"""What a search minimizes: the weighted sum of mean variances, with a limit for each table ("each") or without limits
+"""The aims of a search: the weighted sum of mean variances, with a limit for each table ("each") or without limits
 ("mean"); or the largest weighted mean variance ("largest").
 """
 

@@ -40,7 +40,7 @@ _FOUND = {
     4: ((0, 1, -1, 0), (1, 0, 0, -1), (1, -1, -1, 1), (1, 1, 1, 1)),
     5: ((0, 0, 0, 1, 0), (0, 0, 1, -1, 1), (0, 0, 1, 0, -1), (1, -1, 0, 0, 0), (1, 1, 0, -1, 0)),
 }
-"""By number of cells, the best set of rows with entries up to 1 that a branch and bound found; the search misses it."""
+"""The best row sets with entries up to 1, by number of cells, from a branch and bound; the search misses them."""
 
 
 @lru_cache(maxsize=256)
