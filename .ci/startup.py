@@ -3,7 +3,8 @@
 `import utmost` alone loads no room, not even numpy; so what is measured is the import with the first name that most
 people ask for, `release`, which loads the rooms from `exact` to `release`.
 
-The goals are 0.3 s and 0.4 s of processor; a slow or shared machine may take twice as long before this fails.
+The goals are 0.3 s and 0.4 s of processor. Seconds differ by machine and by what else runs on it, so this fails by the
+ratio to `import numpy`, measured in the same run, and by what is imported.
 """
 
 import os
@@ -12,7 +13,7 @@ import sys
 
 FIRST_NAME = "import utmost; utmost.release"
 GOALS = {f"{FIRST_NAME}, beyond numpy": 0.3, "utmost --help": 0.4}
-PATIENCE = 2
+MOST_TIMES_NUMPY = 8
 HEAVY = ("scipy", "pandas", "polars", "pyarrow", "narwhals", "matplotlib", "numba", "threadpoolctl", "click")
 
 
@@ -35,19 +36,14 @@ def heavy_modules() -> list[str]:
 
 def main() -> int:
     """Report; 1 where something is heavy or far too slow."""
-    measured = dict(
-        zip(
-            GOALS,
-            (seconds("-c", FIRST_NAME) - seconds("-c", "import numpy"), seconds("-m", "utmost", "--help")),
-            strict=True,
-        )
-    )
+    numpy = seconds("-c", "import numpy")
+    measured = dict(zip(GOALS, (seconds("-c", FIRST_NAME) - numpy, seconds("-m", "utmost", "--help")), strict=True))
     sys.stdout.write(f"import utmost, which loads no room: {seconds('-c', 'import utmost'):.2f} s\n")
     for name, goal in GOALS.items():
-        sys.stdout.write(f"{name}: {measured[name]:.2f} s (goal {goal} s)\n")
+        sys.stdout.write(f"{name}: {measured[name]:.2f} s (goal {goal} s), {measured[name] / numpy:.1f} times numpy\n")
     heavy = heavy_modules()
     sys.stdout.write(f"heavy modules imported: {', '.join(heavy) or 'none'}\n")
-    return int(bool(heavy) or any(measured[name] > PATIENCE * goal for name, goal in GOALS.items()))
+    return int(bool(heavy) or any(time > MOST_TIMES_NUMPY * numpy for time in measured.values()))
 
 
 if __name__ == "__main__":
