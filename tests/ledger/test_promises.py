@@ -1,6 +1,8 @@
 """The guarantees of a ledger: one answer to each request, nothing spent by a failed call, nothing revealed about
 changed data."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -264,3 +266,27 @@ def test_nothing_is_drawn_at_a_level_that_has_no_error_bar(ledger):
     assert ledger.levels("admissions") == (level("1/2"),)
     assert [one.name for one in ledger.releases] == ["admissions"]
     assert ledger.view("admissions", epsilon="1e-49").table.keys() == {"department", "admitted", "admitted_margin"}
+
+
+def test_the_remedy_of_a_recount_names_the_counting_key(ledger):
+    """The key in the message, used in both counts, keeps the same cells, and the second call spends nothing."""
+    events = {"who": [i for i in range(60) for _ in "ABC"], "page": ["A", "B", "C"] * 60}
+
+    def counted(key=None):
+        return ut.count_table(events, {"page": ["A", "B", "C"]}, ut.Counting("who", at_most=1, key=key))
+
+    first = counted()
+    ledger.publish("pages", first, ut.Promise.of_counted(first), epsilon=1)
+    second = next(table for table in iter(counted, None) if list(table.cells) != list(first.cells))
+    with pytest.raises(DataChanged) as caught:
+        ledger.publish("pages", second, ut.Promise.of_counted(second), epsilon=1)
+    key = eval(re.search(r"ut\.Counting\(\.\.\., key=(.*?)\)\. ", str(caught.value))[1], {"ledger": ledger})
+    for _ in range(2):
+        again = counted(key)
+        answer = ledger.publish("keyed", again, ut.Promise.of_counted(again), epsilon=1, independent=True)
+    assert answer.level == level(1)
+    assert len(ledger.levels("keyed")) == 1
+    ledger.publish("rows", TABLE, ut.Promise(**PROMISE), epsilon=1, independent=True)
+    with pytest.raises(DataChanged) as caught:
+        ledger.publish("rows", {**TABLE, "admitted": [0, 0, 0]}, ut.Promise(**PROMISE), epsilon=1, independent=True)
+    assert "counting_key" not in str(caught.value)

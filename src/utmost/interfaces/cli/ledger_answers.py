@@ -38,6 +38,7 @@ from utmost.publish.ledger.event_log import refused_in_quarantine
 from utmost.publish.ledger.events import Event
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.means_names import releases_of_means
+from utmost.publish.ledger.relaxing import COUNT_ALIKE
 from utmost.publish.ledger.releasing import check_release
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
@@ -394,15 +395,9 @@ def named_command(
     try:
         yield
     except DataChanged as error:
-        if table.suffix.lower() == ".json" and error.remedy is not None:  # a counted table
-            advice = (
-                "If the same events were counted again: release the file of the first count, or count again with its"
-            )
-            error.remedy = f"{advice} --count-key. {error.remedy}"
-        elif counting[0].are_events and error.remedy is not None:
-            error.remedy = (
-                f"If the first release was of a file of `utmost count`, release that file again. {error.remedy}"
-            )
+        if counting[0].are_events and error.remedy is not None:  # the ledger's own key decided which cells are kept
+            advice = "If the first release was of a file of `utmost count`, release that file again."
+            error.remedy = f"{advice} {error.remedy.removeprefix(COUNT_ALIKE)}"
         raise
     except AlreadyPublished as error:
         if not error.at_other_level:

@@ -73,6 +73,9 @@ _CALLS = {
     'periods(..., zone="America/New_York"), in a domain file ': "on its axis in the domain file ",
     "declare it among missing_marks": "declare it: --missing-marks MARK",
     "another key=": "another --count-key",
+    "use the counting key of the first count, for example ut.Counting(..., key=ledger.counting_key())": (
+        "give the file of the first count, or count again with its --count-key"
+    ),
     'ut.count_table(..., outside="leave out")': "--leave-out outside",
     'outside="leave out"': "--leave-out outside",
     'missing="leave out" in ut.mean or ut.sum': "--leave-out amounts",

@@ -13,6 +13,7 @@ from utmost.core.sampling.integers import Integers
 from utmost.core.sampling.item_words import Tags, item_tags
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Quarantined, RowsRenamed, warn
+from utmost.publish.counting.counted_facts import EACH_ROW
 from utmost.publish.ledger.budgets import check_budget, check_budgets, spending_after
 from utmost.publish.ledger.commitment import check_unchanged, commitment, difference, noise_secret
 from utmost.publish.ledger.duplicate_data import TableDigests, text_digests, value_digests
@@ -33,6 +34,12 @@ from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.source import Source, read_source
+
+COUNT_ALIKE = (
+    "If the same events were counted again, use the counting key of the first count, for example "
+    "ut.Counting(..., key=ledger.counting_key()). "
+)
+"""The remedy for a table of persons that was counted twice without a key."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,7 +264,9 @@ def other_data_remedy(transaction: Transaction, release: Published) -> str:
     """Return a remedy for changed data that does not reveal whether the data are those of an earlier version."""
     earlier = "If the data are of an earlier version, pass it: version=1. " if release.version > 1 else ""
     new = len(transaction.state.versions(release.name)) + 1
-    return f"{earlier}Publish changed data as a new version: version={new}."
+    promise = release.promise
+    is_by_hash = promise.proved and promise.individual != EACH_ROW  # the counting key decides which cells are kept
+    return f"{COUNT_ALIKE if is_by_hash else ''}{earlier}Publish changed data as a new version: version={new}."
 
 
 def where_changed(transaction: Transaction, release: Published, source: Source) -> str | None:
