@@ -1,4 +1,4 @@
-"""Bound the change by one person: keep at most a fixed number of each person's cells, those with the least hash.
+"""Bound the change of a table by one person: keep a fixed number of each person's cells, those with the least hash.
 
 The kept cells of a person depend on the key and on the person's own rows only: see proofs/theory/counting.md.
 """
@@ -25,7 +25,7 @@ _DENSE = 4  # with at most this many cells for each pair, an array of all cells 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """For each person and each cell with events of this person, the sum of the events; sorted by person, then cell."""
+    """The sum of the events of each person in each cell where the person has events; sorted by person, then by cell."""
 
     persons: NDArray[np.int64]  # code of the person, ascending
     cells: NDArray[np.int64]  # number of the cell, ascending within a person
@@ -39,7 +39,7 @@ EventCells = tuple[NDArray[np.int64], Sequence[NDArray[Any]]]
 """The cell of each event (-1: outside the domain), and the amounts of the events, one array for each sum."""
 
 PairSums = Sequence[Pairs]
-"""The number of events of each pair, and the sum of each amount: all with the same persons and cells."""
+"""One `Pairs` for the number of events and one for the sum of each amount; all have the same persons and cells."""
 
 
 @dataclass(slots=True, eq=False)
@@ -74,7 +74,7 @@ class EventSums:
 
 
 def _summed(persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: Sequence[NDArray[Any]]) -> list[Pairs]:
-    """Add up rows by (person, cell): return the number of rows, and the exact sum of each amount, of each pair."""
+    """Add up rows by (person, cell): return for each pair the number of rows, and the exact sum of each amount."""
     if len(cells) == 0:
         return [Pairs(persons, cells, of) for of in (np.zeros(0, dtype=np.int64), *amounts)]
     bits = int(cells.max()).bit_length()  # keys are split by a shift, which is faster than a division

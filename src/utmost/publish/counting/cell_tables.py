@@ -1,4 +1,6 @@
-"""Read tables that were counted elsewhere: one row for each cell, or nested columns such as applicants and admitted."""
+"""Read tables that were counted elsewhere: one row for each cell, or cumulative columns such as admitted and
+applicants.
+"""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -39,10 +41,10 @@ def cells_table(
         table: A dict of columns, a dataframe, or a table read from a file, with a column for each axis and a column of
             counts.
         domain: Declared domain, or a mapping that `Domain.of_facts` reads.
-        unit: Unit of privacy, over all cells.
+        unit: Unit of privacy: the largest change of the whole table by one individual.
         counts: Name of the column of counts. Pass ``counts`` or ``nested``.
-        nested: An axis of the domain, and the columns that count its values cumulatively: the first column counts the
-            first value, each later column its value and all values before it. ``{"outcome": ["admitted",
+        nested: Mapping from one axis of the domain to the columns that count its values cumulatively: the first column
+            counts the first value, each later column its value and all values before it. ``{"outcome": ["admitted",
             "applicants"]}`` with ``outcome=["admitted", "rejected"]`` reads applicants >= admitted.
         spelling: Spelling of numbers and missing cells, see `count_table`.
         individual: Who one individual is, such as "one household".
@@ -54,8 +56,8 @@ def cells_table(
         BadTable: for a missing column, a count that is no integer, a row outside the domain (unless an axis has
             ``other``), two rows for one cell, and nested columns that decrease.
         NotDeclared: for a nested axis that the domain does not have.
-        OutOfRange: for both or none of ``counts`` and ``nested``, and if ``nested`` has more or fewer columns than the
-            axis has values.
+        OutOfRange: if both or neither of ``counts`` and ``nested`` are given, and if ``nested`` has more or fewer
+            columns than the axis has values.
 
     >>> domain = Domain(department=["A", "B"], outcome=["admitted", "rejected"])
     >>> table = {"department": ["A", "B"], "applicants": [933, 585], "admitted": [601, 370]}
@@ -101,7 +103,7 @@ def cells_table(
                     remedy="Correct the row: each nested column counts the events of the column before it, and more.",
                 )
     values = np.stack(numbers, axis=-1)
-    # The nested axis is the last axis of `values`; below it is moved to its position in the domain.
+    # The nested axis is the last axis of `values`; the next line moves it to its position in the domain.
     place = len(declared.axes) if axis is None else axis
     outer = [size for at, size in enumerate(declared.shape) if at != place]
     sums = np.full((int(np.prod(outer, dtype=object)) if outer else 1, values.shape[-1]), 0, dtype=object)

@@ -16,11 +16,11 @@ CELL, TOTAL = "cell", "total"
 _FITS = 1 << 62
 
 CellTotals = tuple[NDArray[np.int64], NDArray[Any]]
-"""Distinct cells, and the sum of each over some persons."""
+"""Distinct cell numbers, and the sum of each of these cells over some persons."""
 
 
 def cell_totals(pairs: Pairs) -> Any:
-    """Add up pairs over all persons, to an Arrow batch of cells and totals."""
+    """Add up pairs over all persons; return an Arrow batch of cells and totals."""
     arrow = extra("pyarrow", "tables")
     cells, totals = added_by_cell(pairs)
     return arrow.record_batch({CELL: arrow.array(cells, arrow.int64()), TOTAL: wide_integers(totals)})
@@ -40,7 +40,7 @@ def wide_integers(numbers: NDArray[Any]) -> Any:
 
 
 def totals_schema(keys: str, text: bool = False) -> Any:
-    """Return the Arrow schema of totals by cells, or with ``text`` by texts."""
+    """Return the Arrow schema of totals: by cell number, or with ``text`` by text."""
     arrow = extra("pyarrow", "tables")
     return arrow.schema([(keys, arrow.string() if text else arrow.int64()), (TOTAL, arrow.decimal128(38, 0))])
 

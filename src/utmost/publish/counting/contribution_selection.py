@@ -1,4 +1,4 @@
-"""Choose which (person, cell) pairs count: those in one part, in few rows of cells, and within a bound on their sum."""
+"""Choose the (person, cell) pairs that count: pairs in one part, in few rows of cells, and with a bounded sum."""
 
 from collections.abc import Sequence
 from math import prod
@@ -13,7 +13,7 @@ from utmost.publish.workloads.row_unit import WholeRows
 
 
 def by_cell(pairs: Pairs, size: int) -> tuple[Pairs, NDArray[np.int64]]:
-    """Return the distinct (person, cell) pairs of several tables, and the index of each given pair in these."""
+    """Return the distinct (person, cell) pairs of several tables, and for each given pair its index among them."""
     # Cell number m * size + a is cell a of table m. `sums` of the result holds the indices of the distinct pairs.
     cells = pairs.cells % size
     fits = int(pairs.persons.max(initial=0)) < (1 << 62) // size
@@ -32,10 +32,10 @@ def joined_pairs(parts: Sequence[Pairs]) -> Pairs:
 
 def least_in_total(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes) -> NDArray[Any]:
     """Return the reduced size of each pair, such that each person's sizes add up to at most ``most``."""
-    # A person's sizes v_1, v_2, ... lie in a row in order of the cells: C_i is the sum up to the i-th, T the sum of
-    # all. For T > most, a comb of `most` teeth at equal distances keeps the units that it hits; it begins at u/most,
-    # where 0 <= u < T is a hash of key and person: v'_i = floor((most C_i + u)/T) - floor((most C_(i-1) + u)/T).
-    # Exactly `most` units are kept, and over all u the mean of v'_i is v_i most/T.
+    # Systematic sampling: v_1, v_2, ... are a person's sizes in the order of the cells, C_i is the sum of the first
+    # i, T the sum of all. For T > most, `most` points at equal distances T/most select the units in which they lie; the
+    # start depends on u, a hash of key and person with 0 <= u < T: v'_i = floor((most C_i + u)/T) - floor((most C_(i-1)
+    # + u)/T). Exactly `most` units are kept, and over all u the mean of v'_i is v_i most/T.
     left = pairs.sums
     starts = np.flatnonzero(begins(pairs.persons))
     kind = np.dtype(np.int64) if most < 1 << 62 else left.dtype
@@ -71,13 +71,13 @@ def in_one_part(pairs: Pairs, cells: int, persons: Sequence[str], key: bytes) ->
 
 
 def in_rows(pairs: Pairs, whole: WholeRows, rows: int, persons: Sequence[str], key: bytes) -> NDArray[np.bool_]:
-    """Whether each pair is in one of its person's ``rows`` rows with the least hash."""
+    """Return for each pair whether its row of cells is among the ``rows`` rows of its person with the least hash."""
     after = prod(whole.domain.shape[whole.place + 1 :])
     row = pairs.cells // (whole.values * after) * after + pairs.cells % after
     order = np.lexsort((row, pairs.persons))
     who, which = pairs.persons[order], row[order]
     first = np.flatnonzero(begins(who, which))
-    # A row has one hash, for any number of its cells with events of the person.
+    # A row has one hash, no matter how many of its cells have events of the person.
     taken = least_hashed(
         Pairs(who[first], which[first], pairs.sums[order][first]), rows, persons, key=key, purpose=b"row"
     )

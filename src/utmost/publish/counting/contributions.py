@@ -74,12 +74,12 @@ def count_contributions(
     Raises:
         OutOfRange: for an unknown name of a bound, limits that do not ascend or are not positive, amounts with
             "at_most", bounds in the measure, and ``each_row`` unless "per_cell" of an amount is chosen.
-        NotDeclared, BadTable, Unsupported: as `count_table`.
+        NotDeclared, BadTable, Unsupported: for the reasons given at `count_table`.
 
     Warns:
-        NothingCounted, RowsLeftOut: as `count_table`.
+        NothingCounted, RowsLeftOut: for the reasons given at `count_table`.
 
-    Cost: as `count_table`, without the hashes.
+    Cost: that of `count_table`, without the time for hashes.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["A", "B", "A", "A"]}
     >>> pages = Domain(page=["A", "B", "C"])

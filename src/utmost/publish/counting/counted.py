@@ -41,17 +41,17 @@ _PLAIN = None, None, False  # (between, distinct, missing) of a plain amount, an
 class CountedTable(CountedFacts, Display):
     """The true counts, or sums, of every cell of a declared domain; `count_table` makes one.
 
-    The values are confidential: release the table, and never publish it.
+    The values are confidential: never publish the table itself, only a release of it, which has noise.
 
     Args:
         domain: Declared domain.
-        cells: Array of integers with the domain's shape; amounts are in steps. For a domain of more than 2^28 cells,
-            the nonzero cells.
+        cells: Array of integers with the domain's shape; amounts are in steps. For a domain of more than 2^28 cells, a
+            `FewCells` with the nonzero cells.
         unit: Unit of privacy: the largest change of the table by one individual.
         kind: Kind of dataframe for tables made from the counts, as an adapter names it.
         report: Counting report: how many events were counted, clipped, removed and left out. It is confidential: no
             file, pickle or copy of the table has it.
-        part: Name of a partition of the individuals into disjoint parts, and name of this table's part.
+        part: Pair of the name of a partition of the individuals into disjoint parts, and the name of this table's part.
         together: Axis of k = 2 to 5 values. Cells that differ only in this axis form a row; one individual changes the
             cells of at most ``unit.cells / k`` rows.
         measure: Name of the measure, where several measures were counted in one pass.
@@ -266,8 +266,9 @@ class CountedTable(CountedFacts, Display):
         """Write the true counts to a file that only its owner can read. Never publish this file.
 
         Args:
-            path: Path of the file. If it ends in .json: a document with the unit, for `utmost release`. Otherwise: a
-                table; its unit is written to a second file, whose path is ``path`` plus ".json".
+            path: Path of the file. If it ends in .json, the file is a document with the unit, for `utmost release`.
+                Otherwise the file is a table; its unit is written to a second file, whose path is ``path`` plus
+                ".json".
             marginal: Levels of the marginal; None for the cells.
             format, overwrite: Arguments of `saved`.
 
@@ -287,7 +288,7 @@ class CountedTable(CountedFacts, Display):
         return saved(publication, path, format=format, overwrite=overwrite)
 
     def facts(self) -> dict[str, Any]:
-        """Return unit, domain and cells as JSON values; in a vast domain indices and values of nonzero cells."""
+        """Return unit, domain and cells as JSON values; for a vast domain, indices and values of the nonzero cells."""
         about = self._metadata()
         if isinstance(self.cells, FewCells):
             return about | {"places": self.cells.places.tolist(), "numbers": self.cells.numbers.tolist()}

@@ -145,9 +145,9 @@ def count_table(
         NothingCounted: if there are no events, or all lie outside the domain.
         LeadingZerosRead: if values begin with a zero, as codes do, and are read as integers.
         SimilarPersons: if identifiers of persons differ only by blanks, leading zeros, capitals or Unicode form.
-        FewEventsKept: if the bounds keep less than half of the events in the domain. For amounts: less than half of the
-            total of the absolute values of persons' sums. Where a person counts once in a cell: less than half of the
-            (person, cell) pairs.
+        FewEventsKept: if the bounds keep less than half of the events in the domain. For amounts: if less than half of
+            the total of the absolute values of persons' sums is kept. Where a person counts once in a cell: if less
+            than half of the (person, cell) pairs are kept.
 
     Cost: below 1 s for a million events, 4 to 7 s for ten million in a file. Memory grows with the distinct (person,
     cell) pairs. For files and engines it grows with the domain and with the pairs of one 256th of the persons; more
@@ -219,7 +219,7 @@ def count_measures(
         dict}. If tables of several measures are released, their privacy levels add up.
 
     Raises:
-        As `count_table`.
+        The errors of `count_table`.
 
     >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "B"], "paid": [3, 5, 2]}
     >>> from utmost import sum
@@ -269,8 +269,8 @@ def _counted(
         if isinstance(sums, SparseTotals):
             cells = sums.by_part(rule.shape, rule.parts, measure.tables, rule.numbered)
         else:
-            # `cells` has one array for each part of the persons; with most_events its last axis is the parts of an
-            # amount.
+            # `cells` has one array for each part of the persons; with most_events, the last axis of the array has the
+            # parts of an amount.
             shaped = (sums if name is not None else narrowed(sums)).reshape(-1, rule.parts, *rule.shape)
             cells = list(shaped[0] if measure.most_events is None else np.moveaxis(shaped, 0, -1))
         must_not_lower = rows is not None and rows.values > 2
@@ -324,7 +324,7 @@ def counted_cells(events: Any, rule: CountingRule, outside: str | None) -> tuple
         flat = SparseTotals.of(totals) if rule.size > MOST_LAID else gathered_totals(totals, rule.size)
     except BadTable as error:
         if not is_engine_frame(events):
-            from utmost.publish.counting.column_problems import add_other_problems  # loaded only for a refusal
+            from utmost.publish.counting.column_problems import add_other_problems  # only if a table is refused
 
             add_other_problems(error, events, rule)
         raise

@@ -17,7 +17,7 @@ BY_COUNTING = "by counting"
 
 
 def read_proved(fact: object, name: str) -> bool:
-    """Read from JSON that a unit is proved."""
+    """Read from JSON that a unit is proved: only one value is allowed."""
     if fact != BY_COUNTING:
         raise OutOfRange(f'{name} must be "{BY_COUNTING}", or left out', came=repr(fact), remedy=f"Leave {name} out.")
     return True
@@ -51,7 +51,7 @@ def read_part(part: object) -> Part | None:
 
 
 EACH_ROW = "one row: for a person with k rows epsilon is k times as large"
-"""Who one individual is where each row counts as another person, which counting cannot check."""
+"""The description of one individual where each row counts as another person; counting cannot check this."""
 
 _PROVED: dict[str | bool, str] = {
     BY_COUNTING: "proved: utmost counts the table, and keeps of each individual no more than this",
@@ -63,7 +63,7 @@ INDIVIDUAL_FORM = form(
     "one individual is", hint="For example one household. Leave it out: the counted table states it."
 )
 PROVED_FORM = form("what one individual changes is", words=_PROVED, write=written_proved, read=read_proved)
-"""Forms of fields that a promise has, too."""
+"""JSON forms of those fields that a promise has, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -36,7 +36,9 @@ _KINDS = "a mapping from names to ut.count(), ut.sum(...) and ut.distinct(...)"
 
 @dataclass(frozen=True, slots=True)
 class MeasureSpec:
-    """The measure of each cell: events, the sum of amounts, or distinct values; `count`, `sum`, `distinct` make one.
+    """The quantity that is computed for each cell: events, a sum of amounts, or a number of distinct values.
+
+    Make one with `count`, `sum` or `distinct`.
 
     Attributes:
         values, step, each, per_cell, most_events, in_total, missing: Arguments of `sum`; of `count` if ``values`` is
@@ -338,7 +340,9 @@ class CountedMeasure:
     def reduced_to(
         self, parts: Sequence[NDArray[Any]], sizes: NDArray[Any], left: NDArray[Any]
     ) -> Sequence[NDArray[Any]]:
-        """Reduce each pair to its size in ``left``: parts of an amount in proportion, the rest to the second part."""
+        """Reduce each pair to its size in ``left``: the parts of an amount in proportion, but the second part gets the
+        rest.
+        """
         if self.most_events is None:
             return [np.where(parts[0] < 0, -left, left)]
         largest = max(int(part.max(initial=0)) for part in parts) * int(left.max(initial=0))

@@ -92,7 +92,9 @@ class CountingReport:
 
     @property
     def keeps_half(self) -> bool:
-        """Whether the bounds keep half of what is counted; if a person counts once in a cell, half of these pairs."""
+        """Whether the bounds keep at least half of the counted total; if a person counts once in a cell, half of the
+        pairs.
+        """
         if self.counts_once:
             return 2 * self.removed <= self.pairs
         return 2 * self.kept >= self.counted

@@ -1,4 +1,4 @@
-"""The rule by which events are counted: which columns are read, which cell an event has, what of a person counts."""
+"""The rule for counting events: the columns to read, the cell of each event, the events of a person that count."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +30,9 @@ CountedCells = NDArray[Any] | SparseTotals
 
 @dataclass(slots=True, eq=False, repr=False)
 class CountingRule:
-    """How events are read, and what of a person is kept; this depends only on the key and the person's own events."""
+    """How events are read, and which of a person's contributions are kept: this depends only on the key and the
+    person's own events.
+    """
 
     person: str | None  # column of persons; None where each row is a person
     measures: tuple[CountedMeasure, ...]
@@ -219,7 +221,9 @@ class CountingRule:
         return [above] if missing is None else [np.where(missing, 0, above), missing.astype(np.int64)]
 
     def chosen(self, of_persons: Sequence[PairSums], texts: Sequence[str]) -> Pairs:
-        """Return what is kept of some persons, by table and cell; ``of_persons`` must hold all pairs of each person."""
+        """Return the kept contributions of some persons, by table and cell; ``of_persons`` must have all pairs of each
+        person.
+        """
         # First each sum is clipped to per_cell, then at_most cells are kept, then their sums are reduced to in_total.
         sums, values = (of_persons[0], of_persons[1:]) if self.columns_of_tables else ((), of_persons)
         count_clipped, tables, few = 0, list[NDArray[Any]](), list[Pairs]()  # the sums of each table; distinct values
@@ -262,7 +266,7 @@ class CountingRule:
         return chosen
 
     def _keep_cells(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
-        """Keep the pairs of each person in one part, and of these at most ``at_most``."""
+        """Keep the pairs of each person that are in one part, and at most ``at_most`` of them."""
         if self.part is not None:
             pairs = in_one_part(pairs, self.numbers, texts, self.key)
         # The hash is of the cell's index within the part. A hash of the part would let the choice reveal the part.
@@ -310,7 +314,9 @@ class CountingRule:
         self.tally.bound(pairs, clipped, removed, cells=len(pairs.cells), counted=counted, kept=kept)
 
     def summed(self, of_persons: Sequence[PairSums], texts: Sequence[str]) -> Any:
-        """Add up what is kept of some persons, as Arrow totals by cell; further cells hold the numbers of the tally."""
+        """Add up the kept contributions of some persons, as Arrow totals by cell; further cells have the numbers of the
+        tally.
+        """
         return self.tally.add_numbers_to(cell_totals(self.chosen(of_persons, texts)))
 
     def cells_of(self, measure: CountedMeasure, first: int, sums: CountedCells) -> CountedCells:

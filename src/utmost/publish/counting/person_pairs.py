@@ -35,7 +35,7 @@ _IN_MEMORY = 1 << 20
 _LARGEST = 1 << 24
 _SHORT = 1 << 31
 CompletePersons = Iterator[tuple[Sequence[PairSums], Sequence[str]]]
-"""All pairs of some persons at a time, for each `EventCells`; and the persons' texts, by code."""
+"""Groups of persons: all pairs of these persons, for each `EventCells`; and the persons' texts, by code."""
 
 
 class EventReader(Protocol):
@@ -253,7 +253,9 @@ class _SpilledEvents:
 
 
 def _gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:
-    """Join tables of one schema to tables of ``rows`` rows or more; amounts beyond 64 bits are text, another schema."""
+    """Join tables of one schema to tables of at least ``rows`` rows; where amounts exceed 64 bits they are text, so
+    that the schema differs.
+    """
     arrow = extra("pyarrow", "tables")
     waiting: list[Any] = []
     for table in tables:

@@ -66,7 +66,7 @@ class Accounts:
         """Return the budget as it would be after a call of `publish` or `relax`; draw, write and spend nothing.
 
         Args:
-            name, version: Release, which need not exist yet; the newest version if left out.
+            name, version: Name and version of the release, which need not exist yet; the newest version if left out.
             epsilon: Level of the call.
             dataset, independent, part: Arguments of `publish`, for a release that does not exist yet.
             table, promise: Table and promise to check as `publish` checks them; a table without a promise is checked as
@@ -191,7 +191,7 @@ class Accounts:
     def remove_limit(self, dataset: str) -> None:
         """Remove the limit of a dataset that has spent nothing, such as one with a misspelt name.
 
-        The events stay in the history.
+        The events about the limit stay in the history.
 
         Raises:
             NotPublished: if the ledger has no dataset of this name.
@@ -245,7 +245,7 @@ class Accounts:
         version: int | None = None,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> int | float:
-        """Return the margin of error at a level: with this confidence the error of a noisy value is at most this.
+        """Return the margin of error at a level: with this confidence the error of a noisy value is at most the margin.
 
         Raises:
             NotPublished: if the ledger has no such release.
@@ -290,14 +290,16 @@ class Accounts:
         return verify_with_witness(self._log)
 
     def receipt(self) -> str:
-        """Return a line of text that identifies the ledger's present state, to store elsewhere; it holds no secret."""
+        """Return a line of text that identifies the ledger's present state, to store elsewhere; it contains no
+        secret.
+        """
         return self._log.read(lambda transaction: receipt(transaction.key, transaction.state))
 
     def check(self, receipt: str) -> None:
-        """Check that the ledger still holds everything that it held when the receipt was made.
+        """Check that the ledger still contains everything that it contained when the receipt was made.
 
         Raises:
-            Quarantined: if the ledger holds less; the ledger is in quarantine from then on.
+            Quarantined: if something is missing; the ledger is in quarantine from then on.
             KeyRefused: if the receipt is of another ledger, or is not a receipt.
         """
         check_receipt(self._log, receipt)

@@ -113,7 +113,7 @@ def parts_digest(parts: Iterable[bytes]) -> str:
 
 
 class SealedRelease(Protocol):
-    """The release that a response belongs to, as far as its encryption needs it."""
+    """The facts about a release that the encryption of its responses needs."""
 
     @property
     def name(self) -> str: ...
@@ -179,7 +179,9 @@ def recipient_seal(secret: bytes, identity: str, release: SealedRelease, level: 
 
 
 def checked_parts(rows: PartReader, event: int, count: int, root: str) -> Iterator[bytes]:
-    """Yield the parts of an event in order; raise LedgerDamaged if a part is missing or, at the end, was changed."""
+    """Yield the parts of an event in order; raise LedgerDamaged if one is missing, or after the last if one was
+    changed.
+    """
     taken = sha256()
     for part in range(count):
         content = rows.part(event, part)

@@ -109,7 +109,7 @@ def separate_from(known: Iterable[str], dataset: str) -> str | None:
 
 
 def warn_of_separate(state: State, dataset: str) -> None:
-    """Warn (SeparateDatasets) of a new dataset in a ledger that holds other datasets."""
+    """Warn (SeparateDatasets) of a new dataset in a ledger that has other datasets."""
     if dataset in state.accounts:
         return
     known = sorted(state.accounts)

@@ -1,6 +1,6 @@
 """Answer cells of a declared universe of any size, such as all texts of 20 letters, on demand.
 
-Every cell has separate noise, also a cell with count 0. The noise is a function of the ledger's key and the cell, and
+Every cell has separate noise, even a cell with count 0. The noise is a function of the ledger's key and the cell, and
 is computed when the cell is requested. So an answer is the same for every caller, at any time and in any order; a
 release can be relaxed like any release with keyed noise; and the stored data do not grow with the universe. The ledger
 stores the size and digest of the universe, and a commitment to a table that is padded to a declared number of cells, so
@@ -33,9 +33,9 @@ _AT_ONCE = 1 << 20
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AnsweredCells:
-    """A table of counts over a universe at a level; cells are answered on demand.
+    """Noisy counts over a universe at one level; the count of a cell is computed when it is requested.
 
-    The object holds the true counts: it belongs to the curator, and its answers may be published.
+    The object contains the true counts, so that only the curator may have it; its answers may be published.
 
     Attributes:
         universe: All cells that exist.
@@ -180,18 +180,18 @@ class CellLedger:
         epsilon: Number | Level,
         version: int | None = None,
     ) -> AnsweredCells:
-        """Answer the same table at a larger epsilon; the total cost is the larger one: see `ItemLedger.relax`.
+        """Answer the same table at a larger epsilon, which is then the cost of all answers: see `ItemLedger.relax`.
 
         Args:
-            name, version: Release; the newest version if left out.
-            counts, universe: Counts and universe that were published; the ledger holds only a commitment to them.
+            name, version: Name and version of the release; the newest version if left out.
+            counts, universe: Counts and universe that were published; the ledger stores only a commitment to them.
             epsilon: Level of all answers together.
 
         Raises:
             DataChanged: if the counts or the universe are not those published.
             BudgetExceeded, Quarantined, NotPublished: as for `Ledger.relax`.
 
-        Cost: as for `publish`.
+        Cost: that of `publish`.
 
         Source: proofs/theory/unknown-keys.md.
         """
@@ -217,7 +217,7 @@ class CellLedger:
             DataChanged: if the counts or the universe are not those published.
             NeedsTable: if the level is above the largest one answered: call `relax`.
 
-        Cost: as for `publish`.
+        Cost: that of `publish`.
         """
         places, commitment = self._committed(name, counts, universe, version)
         self._items.check_committed(name, commitment, version=version)
@@ -251,7 +251,7 @@ def _places(counts: Any, universe: Universe) -> dict[int, int]:
 
 
 def _padded(key: CommitmentKey, places: Mapping[int, int], room: int) -> ItemCommitment:
-    """Commit to the counted cells, and to padding cells outside every universe, so that there are ``room`` in all."""
+    """Commit to the counted cells, and to padding cells outside every universe, to ``room`` cells in all."""
     if len(places) > room:
         remedy = "Publish a new version with a larger most=. Choose it from what is possible, not from the data."
         raise OutOfRange("most must be at least the number of counted cells", came="a smaller one", remedy=remedy)

@@ -79,7 +79,7 @@ def frame_difference(items: ItemLedger, name: str, table: Any, version: int | No
 def view_frame(
     items: ItemLedger, name: str, table: Any, table_at: Level, at: Level, version: int | None
 ) -> tuple[int, LabelledTable]:
-    """Compute responses at ``at`` from a frame of those at ``table_at``; return the version and a lazy frame."""
+    """Compute responses at the level ``at`` from responses at ``table_at``; return the version and a lazy frame."""
     known = known_by_item(items, name, version)
     frame = checked_responses(items, known, table, table_at)
     frame.check_room(known.noise.by_item(), at)

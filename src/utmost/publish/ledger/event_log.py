@@ -73,7 +73,9 @@ class EventLog:
         self._seen, self._digests = State(0, START), KnownDigests()
 
     def read(self, work: Callable[[Transaction], T], *, settle: bool = False) -> T:
-        """Read in one transaction; with ``settle``, the witness settles all stored events before the result returns."""
+        """Read in one transaction; with ``settle``, the witness marks all stored events as settled before this
+        returns.
+        """
 
         def reading(rows: Rows) -> tuple[Transaction, list[StoredRow], T]:
             transaction = self.transaction(rows)

@@ -86,7 +86,9 @@ class ItemLedger:
         return self._key(name, version, lambda: (_chosen(stated), stated.lasting_noise.by_item()))
 
     def key_of_request(self, request: PublishRequest) -> CommitmentKey:
-        """Return `commitment_key` for a request with the table's columns in order; a repeated request gets the same."""
+        """Return the `commitment_key` for a request with the table's columns in order; a repeated request gets the same
+        key.
+        """
         known = None if request.request is None else self.release(request.name, request.version, request.request)
         version = request.version if known is None else known.version
         return self._key(
@@ -142,7 +144,9 @@ class ItemLedger:
         return self._log.answer(answer, look=may_be_stored(self._log.seen, request))
 
     def release(self, name: str, version: int | None = None, request: str | None = None) -> Published | None:
-        """Find a release: ``version``, else the version that ``request`` published, else the newest; None if none."""
+        """Find a release: ``version``, else the version that ``request`` published, else the newest; None if there is
+        none.
+        """
         wanted = None if version is None else exact_integer(version, "version")
 
         def look(transaction: Transaction) -> Published | None:
@@ -164,13 +168,14 @@ class ItemLedger:
         """Answer the release at another level, with a commitment to its table.
 
         Args:
-            name, version: Release; the newest version if left out.
+            name, version: Name and version of the release; the newest version if left out.
             commitment: Commitment to the values of the table; or to its responses at a level, made by
                 `CommitmentKey.committed_responses`.
             epsilon: Level of the answer.
 
         Raises:
-            DataChanged: if the table is not the published one; `difference` names the first differing item block.
+            DataChanged: if the table is not the published one; `difference` names the first block of items that
+                differs.
             BudgetExceeded, Quarantined, NotPublished: as for `Ledger.relax`.
         """
         at = level(epsilon)
@@ -218,7 +223,8 @@ class ItemLedger:
         """Check that a commitment is to the published values, or to responses that were answered.
 
         Raises:
-            DataChanged: if it is a commitment to other values; `difference` names the first differing item block.
+            DataChanged: if it is a commitment to other values; `difference` names the first block of items that
+                differs.
             NotPublished: if there is no such release.
             Unsupported: if the noise of the release is not keyed by identifier.
         """

@@ -62,9 +62,9 @@ class Ledger(Persons, Accounts, Display):
     answers to a release have one joint distribution, whatever the order of the calls, and together cost the largest of
     their levels. A ledger can also answer single persons, once each: `respond`.
 
-    Each call is one transaction: checked, drawn, written to the witness, committed, then returned. The same request
-    gets the same answer, from any thread or process. A call that raises has spent nothing; if it was interrupted after
-    its noise was drawn, the message says so, and the same call returns the drawn answer.
+    Each call is one transaction: the ledger checks the request, draws noise, writes to the witness, commits, and
+    returns. The same request gets the same answer, from any thread or process. A call that raises has spent nothing; if
+    it was interrupted after its noise was drawn, the message says so, and the same call returns the drawn answer.
 
     Guarantee: the releases of a dataset together satisfy the level `spent`, the sum of their largest levels. Choose
     each level from answers, budgets and costs. The guarantee does not cover a level that was chosen by looking at true
@@ -167,13 +167,14 @@ class Ledger(Persons, Accounts, Display):
             table: Table, as for `release`. For an engine's frame the ledger stores no answers; the engine computes the
                 same answers whenever it evaluates the frame.
             promise: Promise about the table (`Promise.of_counted` makes one for a counted table), or the plan of the
-                sums to measure. If the promise does not say who was counted, a counted table says it. The ledger
-                commits to the values in the order of the rows, and to the identifiers if there is an ``id_column``.
+                sums to measure. If the promise does not state who was counted, the statement of a counted table is
+                used. The ledger commits to the values in the order of the rows, and to the identifiers if there is an
+                ``id_column``.
             epsilon: Level that the whole release may spend. With ``until`` in the promise the budget must allow this
                 level, but only the level that was reached is spent.
             dataset: Dataset whose budget is spent; the name of the release if left out. Levels of its releases add up.
-            independent: Whether nobody in these data is in another dataset. It must be True if another dataset has the
-                same values, or if a limit was set on a dataset that no release names. It is not stored.
+            independent: True confirms that nobody in these data is in another dataset. It must be True if another
+                dataset has the same values, or if a limit was set on a dataset that no release names. It is not stored.
             version: Version of the data. Publish a release whose data have changed as the next version, which adds to
                 the spent level; the version is never chosen automatically.
             request: Name of this request: a repeated call with this name and the same arguments returns the same
@@ -182,7 +183,7 @@ class Ledger(Persons, Accounts, Display):
 
         Returns:
             The answer, which never changes. Its ``table`` has the type of the argument, with only the released and the
-            public columns. Its ``release`` is the history of the release, and holds the table of the argument.
+            public columns. Its ``release`` is the history of the release, and contains the table of the argument.
 
         Raises:
             NotDeclared: for a column that is neither released, nor public, nor dropped.
@@ -221,7 +222,7 @@ class Ledger(Persons, Accounts, Display):
                 declared public at publication are left out.
             epsilon: Level of the answer.
             version: Version of the data; the newest if left out.
-            table_at: Level of the answers in an engine's frame that holds answers instead of values.
+            table_at: Level of the answers in ``table``, if ``table`` is an engine's frame of answers instead of values.
             progress: Function that is called with the number of finished cells and of all cells.
 
         Raises:
@@ -264,7 +265,7 @@ class Ledger(Persons, Accounts, Display):
         `DataChanged` says only that the table is another one, and the service never calls this method.
 
         Args:
-            name, version: Release; the newest version if left out.
+            name, version: Name and version of the release; the newest version if left out.
             table: Table, as for `relax`.
 
         Raises:
@@ -290,11 +291,11 @@ class Ledger(Persons, Accounts, Display):
         """List the names of all releases that have a column equal to a released column of this release, sorted.
 
         Only for the curator, like `difference`. The levels of such releases add up, although the values are the same:
-        one file may have been published by mistake as the data of two nights. The name of this release is among them if
-        another version of it has the values. Columns whose cells are all equal are not compared.
+        one file may have been published twice by mistake, as the data of two days. The name of this release is among
+        them if another version of it has the values. Columns whose cells are all equal are not compared.
 
         Args:
-            name, version: Release; the newest version if left out.
+            name, version: Name and version of the release; the newest version if left out.
             table, promise: Table and promise of a release that is not published yet, as for `publish`.
 
         Raises:
@@ -433,7 +434,7 @@ class Ledger(Persons, Accounts, Display):
 
         Args:
             name: Name of the table; the release of an amount is named "NAME: AMOUNT".
-            tables: {amount: table}, where `count_measures` returned the table for a measure of `mean`.
+            tables: {amount: table}, with tables that `count_measures` returned for measures of `mean`.
             epsilon: Level that all amounts together may spend.
             dataset, version, request, independent: Arguments of `publish`.
 
@@ -470,7 +471,7 @@ class Ledger(Persons, Accounts, Display):
     def relax_means(
         self, name: str, tables: Mapping[str, CountedTable], *, epsilon: Number | Level, version: int | None = None
     ) -> MeasuresTable:
-        """Answer a table of several amounts at a larger level, from the same tables; see `publish_means`.
+        """Answer a table of several amounts at a larger epsilon, from the same tables; see `publish_means`.
 
         Raises:
             NotPublished: if there is no such table.

@@ -266,7 +266,7 @@ def check_person(person: object, where: str) -> str:
 
 
 def person_tags(key: Key, mechanism: StoredMechanism, persons: Mapping[str, Any]) -> dict[str, bytes]:
-    """Return a keyed digest of each name, by which the ledger finds a person again, and nobody can without the key."""
+    """Return a keyed digest of each name, by which the ledger finds a person again; without the key nobody can."""
     # The key depends on name and version, so that nobody can follow a person from one mechanism to another.
     secret = key.derived("persons", mechanism.name, str(mechanism.version))
     return {person: hmac.digest(secret, person.encode("utf-8", "surrogatepass"), sha256)[:_TAG] for person in persons}

@@ -56,8 +56,8 @@ class Persons:
                 space.
             independent: True confirms that a dataset without a limit is intended, although a limit is set on another
                 dataset that nothing uses yet.
-            version: Version; the newest if left out. The next number begins a version, in which everybody is answered
-                anew.
+            version: Version; the newest if left out. The number after the newest version begins a new version, in which
+                everybody is answered anew.
 
         Returns:
             The answer of each person, by name if the mechanism's answers have names.

@@ -92,12 +92,12 @@ class PostgresStore:
 
     @property
     def place(self) -> str:
-        """Host and database, parsed as libpq does; empty if a password may stand elsewhere in the address."""
+        """Host and database, parsed as libpq does; empty if another part of the address may contain a password."""
         rest = re.sub(r"^[^@/]*@", "", self._address.partition("://")[2]).partition("?")[0]
         return "postgresql://" + ("" if "@" in rest else re.sub(r":\d+(?=[,/]|$)", "", rest))
 
     def name_of_database(self) -> str:
-        """Return host, port, database and schema as the server reports them, for every form of the address the same."""
+        """Return host, port, database and schema as the server reports them, the same for every form of the address."""
         connection = self._connected()
         try:
             info = connection.info

@@ -42,7 +42,7 @@ from utmost.publish.releases.source import Source
 def publish_together(
     log: EventLog, wanted: Sequence[tuple[PublishRequest, Source]], randomness: Randomness
 ) -> list[Answered]:
-    """Publish one or several tables in one transaction; return each answer that is stored, and draw each other one."""
+    """Publish one or several tables in one transaction; return the answers that are stored, and draw the others."""
 
     def answers(transaction: Transaction, may_draw: bool) -> list[Answered] | None:
         found = [stored_publication(transaction, request, source) for request, source in wanted]
@@ -88,7 +88,7 @@ def stored_request(state: State, request: PublishRequest, source: Source) -> Pub
 
 
 def may_be_stored(state: State, request: PublishRequest) -> bool:
-    """Whether stored facts may answer or refuse the request, so that a transaction without a writer's lock may do."""
+    """Whether stored facts may suffice to answer or refuse the request, so that no writer's lock is needed at first."""
     return request.request in state.requests or (request.name, request.version or 1) in state.releases
 
 
@@ -113,7 +113,7 @@ def stored_publication(transaction: Transaction, request: PublishRequest, source
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draft:
-    """A new release before its noise is drawn: everything that its event holds, except for the answer."""
+    """A new release before its noise is drawn: the contents of its event, except for the answer."""
 
     request: PublishRequest  # Request as the ledger stores it
     source: Source
@@ -181,7 +181,7 @@ class Draft:
 
 
 def checked_drafts(transaction: Transaction, new: Sequence[tuple[PublishRequest, Source]]) -> list[Draft]:
-    """Draft the new releases of a call; check everything but whether another dataset holds the same values."""
+    """Draft the new releases of a call; check everything except whether another dataset has the same values."""
     # Values are compared later: otherwise a call that fails another check would test a guess of the values for free.
     drafts = list[Draft]()
     for request, source in new:
@@ -370,7 +370,7 @@ def check_dataset(
 
 
 def check_no_duplicate_data(transaction: Transaction, request: PublishRequest, digests: TableDigests) -> None:
-    """Refuse values that another dataset has released: they must spend one budget."""
+    """Refuse values that another dataset has released: all releases of the same values must spend one budget."""
     # The refusal names no column and no release: otherwise a caller could confirm guesses column by column.
     # `AlreadyPublished.known_as` holds the names, for the holder of the ledger's key.
     for digest, column in zip(digests.columns, request.promise.columns, strict=True):

@@ -137,7 +137,7 @@ def known_release(state: State, request: AnswerRequest) -> Published | None:
 
 
 def relax_together(log: EventLog, wanted: Sequence[Relaxation], randomness: Randomness) -> list[Answered]:
-    """Relax one or several releases in one transaction; return each answer that is stored, and draw each other one."""
+    """Relax one or several releases in one transaction; return the answers that are stored, and draw the others."""
 
     def answers(transaction: Transaction, may_draw: bool) -> list[Answered] | None:
         found = [stored_relaxation(transaction, relaxation) for relaxation in wanted]
@@ -254,7 +254,7 @@ def check_answerable(transaction: Transaction, release: Published, level: Level)
 
 
 def check_same_values(transaction: Transaction, release: Published, now: bytes, source: Source) -> None:
-    """Check that ``now``, the commitment to the values of ``source``, is the one to the published values."""
+    """Check that ``now``, the commitment to the values of ``source``, is the commitment to the published values."""
     remedy = other_data_remedy(transaction, release)
     where = f"{release.name!r}, version {release.version}"
     check_unchanged(stored_commitment(transaction, release), now, source, release.rows, where, remedy)
@@ -293,7 +293,7 @@ def warn_of_names(key: Key, release: Published, source: Source) -> None:
 
 
 def rows_are_renamed(key: Key, release: Published, source: Source) -> bool:
-    """Whether the unreleased text columns have the same names as at publication, and other cells."""
+    """Whether the unreleased text columns have the same names as at publication, but other cells."""
     if release.promise.id_column:  # the commitment covers the identifiers
         return False
     then = TableDigests.opened(key, release.values, release.name, release.version)

@@ -1,4 +1,4 @@
-"""Release a table under a promise; the history of its answers lasts as long as the process, or there is none."""
+"""Release a table under a promise; the history of its answers is in memory until the process ends, or is not stored."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -112,15 +112,15 @@ def release(
         epsilon: Privacy level that the whole table may spend. With a stopping rule (`within`) in the promise it is the
             largest level: the release stops at the first level that is accurate enough.
         once: Whether to add the least noise for this one level. Then nothing is remembered, and ``answer.release`` is
-            refused. A workload is then released by a plan; or, if this has a smaller error (`Plan.once_errors`), as one
-            table, of the cells or of all one-way tables and the other wanted tables.
+            refused. A workload is then released by a plan; or as one table, if that has a smaller error
+            (`Plan.once_errors`): a table of the cells, or of all one-way tables and the other wanted tables.
         confidence: Confidence of the margins.
         randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
 
     Returns:
         The answer. Its table is of the kind of the argument, with released values, and margins in additional columns.
-        For a plan or a workload it is the `NoisySums`, which are saved as one document, unless ``once`` released one
-        table (``answer.is_by_plan`` is then False). In both cases ``answer["sex age"]`` is a wanted table.
+        For a plan or a workload it is a `NoisySums`, which is saved as one document, unless ``once`` released one table
+        (``answer.is_by_plan`` is then False). In both cases ``answer["sex age"]`` is a wanted table.
 
     Raises:
         NotDeclared: for a column that is neither released, nor public, nor dropped.

@@ -47,7 +47,7 @@ def check_responses(
 
     Args:
         ledger: Ledger that gave the answers.
-        name, version: Release; the newest version if left out.
+        name, version: Name and version of the release; the newest version if left out.
         table: Frame with the identifiers and the released columns, in any order of the rows; other columns are ignored.
         epsilon: Level of the answers.
 
@@ -60,7 +60,7 @@ def check_responses(
         NotPublished: if there is no such release or level.
         Unsupported: if the noise of the release is not keyed by identifier.
 
-    Cost: one aggregate of the engine and one pass; the rows are never collected.
+    Cost: one aggregate query of the engine and one pass over the rows, which are never collected.
     """
     from utmost.publish.ledger.engine_ledger import checked_responses, known_by_item
 
@@ -122,7 +122,7 @@ class ResponseFolder:
         """Store the responses at a level; do nothing if they are stored already.
 
         Args:
-            name, version: Release; the newest version if left out.
+            name, version: Name and version of the release; the newest version if left out.
             frame: Answer of `publish`, `relax` or `view` of the ledger; an `Answer`, or its table.
             epsilon: Level of the answer.
 

@@ -66,7 +66,7 @@ class Spending(Display):
         return Spending(tuple((base, power) for base, power in powers.items() if power))
 
     def larger(self, other: "Spending") -> "Spending":
-        """Return the larger of two sums; a number above both if 2^12 bits do not decide."""
+        """Return the larger of two sums; if 2^12 bits do not show which is larger, a number above both."""
         if not other.powers or self.powers == other.powers:
             return self
         is_less = is_lower(self._around, other._around, _MOST_BITS)
@@ -103,8 +103,9 @@ def _by_base(item: tuple[Fraction | None, Fraction]) -> tuple[bool, Fraction | i
 class Account:
     """The spending of one dataset, as a sum that grows with each release.
 
-    Releases of all individuals add up. Releases of the parts of one partition share no individual, so that together
-    they cost as much as the most expensive part; partitions add up (parallel composition: [mcsherry2009], Theorem 4).
+    The levels of releases of all individuals add up. Releases of the parts of one partition share no individual, so
+    that together they cost as much as the most expensive part; partitions add up (parallel composition: [mcsherry2009],
+    Theorem 4).
     """
 
     whole: Spending = Spending()  # Sum of the largest levels of the releases of all individuals

@@ -1,14 +1,15 @@
 """The witness: a second copy of a ledger's events, in another file, which shows what a rollback of the ledger lost.
 
 A ledger's seal cannot distinguish an old copy of the ledger from the present one, since both were sealed. So every
-event is written to the witness before the ledger's store sees it. The witness holds one event of each number. Its last
-events may be *pending*:
+event is written to the witness before it is written to the ledger's store. The witness has one event of each number.
+Its last events may be *pending*:
 
     pending   the answer is drawn, and the witness has stored it; nobody has seen it; the ledger's store may have it
     settled   the ledger's store has reported that it has stored the event; from then on the answer may be returned
 
-A ledger that lacks a settled event, or has another one in its place, was rolled back or restored, or its store lies. A
-ledger that lacks a pending event was interrupted during a commit: the next writer finishes the event as it was drawn.
+A ledger that lacks a settled event, or has another one in its place, was rolled back or restored, or its store returns
+false data. A ledger that lacks a pending event was interrupted during a commit: the next writer finishes the event as
+it was drawn.
 
 **The cost of a rollback, computed from the events of the witness and of the ledger.**
 

@@ -59,7 +59,7 @@ def epsilon_for(
     Args:
         margin: Largest allowed distance between released and true cell, >= 0; > 0 on the reals.
         confidence: Probability with which the margin holds.
-        unit: Unit of privacy, what one individual changes.
+        unit: Unit of privacy: the largest change of the table by one individual.
         digits: Number of significant digits, 1 to 12.
         cost, numbers, relaxable, grid: Arguments of `cell_noise_at`; they choose the noise.
 
@@ -110,7 +110,7 @@ def epsilon_for_in_total(
     neighbours: str = "add-remove",
     digits: int = 3,
 ) -> Fraction:
-    """Find the least epsilon for a margin of a cell, if a person's events are bounded over all cells together."""
+    """Find the least epsilon for a required margin of each cell, if one bound covers a person's events in all cells."""
     wanted, unit, sure = exact(margin, "margin"), Unit(in_total, 1, neighbours), read_confidence(confidence)
     if wanted < 0:
         raise OutOfRange("margin must be positive, or zero", came=margin, remedy="Pass 10, say.")
@@ -125,7 +125,7 @@ def epsilon_for_in_total(
 
 
 def in_total_noise(epsilon: Fraction, unit: Unit) -> Geometric:
-    """Return the noise of a cell, if a person's events are bounded over all cells together."""
+    """Return the noise of a cell, if one bound covers a person's events in all cells together."""
     return Geometric(unit.per_cell(level(epsilon)), unit.sensitivity)
 
 

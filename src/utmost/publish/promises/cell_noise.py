@@ -108,7 +108,7 @@ class LatticeNoise(Noise):
         return _UNDECLARED, "2^126 steps"
 
     def stored_bound(self) -> int:
-        """Return the bound on the absolute value of what gets noise, in steps."""
+        """Return the bound on the absolute value of the numbers to which noise is added, in steps."""
         return self.bound()[0]
 
     def word(self, level: Level) -> int:
@@ -132,14 +132,14 @@ class CellNoise(ColumnNoise, LatticeNoise):
     """Independent noise for each cell, geometric or half-step staircase; answers can be made more accurate later.
 
     Args:
-        unit: Unit of privacy, what one individual changes.
+        unit: Unit of privacy: the largest change of the table by one individual.
         numbers: Kind of the numbers, "integers" or "reals".
         grid: Width of the grid of reals, a power of two; chosen by the sensitivity if left out.
         largest: Bound on the absolute value of every possible true value, known without looking at the data. It
             determines the number of bytes of a stored cell, which must not depend on the values. If left out, 2^126
             steps, with 16 bytes a cell.
-        half_step: Whether to use half-step staircase noise, for odd sensitivities above 1: less noise than geometric
-            up to an epsilon of 2.5 for each cell.
+        half_step: Whether to use half-step staircase noise, for odd sensitivities above 1; it is smaller than geometric
+            noise up to an epsilon of 2.5 for each cell.
 
     Raises:
         OutOfRange, NotANumber, WrongKind: for an invalid argument.
@@ -201,7 +201,9 @@ class CellNoise(ColumnNoise, LatticeNoise):
         return self.lattice
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
-        """Return the object that draws a response, from stored responses, or from the values and a lower response."""
+        """Return the object that draws a response from stored responses, or from the values and the next lower
+        response.
+        """
         from utmost.publish.promises.response_noise import NoiseOnLattice
 
         return NoiseOnLattice(response.step, self.lattice, response.on(self.lattice))
@@ -292,7 +294,9 @@ def once_cells(
     relaxable: bool = False,
     grid: Number | None = None,
 ) -> OnceCells:
-    """Return the noise that `cell_noise_at` would choose at each level, for a release made once; same arguments."""
+    """Return the noise that `cell_noise_at` would choose at each level; it takes the same arguments, for a release made
+    once.
+    """
     width = None if grid is None else written_number(grid, "grid")
     return OnceCells(read_unit(unit), read_numbers(numbers), cost_named(cost), truth(relaxable, "relaxable"), width)
 

@@ -68,7 +68,7 @@ class Form(Generic[Value]):
 
 @dataclass(frozen=True, slots=True)
 class StatementForm(Form[Value]):
-    """The writer and the reader of statements of one kind, which hold the digest of a table, or null."""
+    """The writer and the reader of statements of one kind, which contain the digest of a table, or null."""
 
     def statement(self, value: Value, digest: Digest | None) -> dict[str, Any]:
         """Return the statement of a value, as plain data, with the digest of its table."""

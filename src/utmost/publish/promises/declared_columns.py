@@ -16,7 +16,9 @@ from utmost.tables.frames.adapters import Column, check_columns_exist, named
 
 
 def check_released(columns: Sequence[str], names: Sequence[str], id_column: str | None) -> None:
-    """Check the columns to release: at least one, each in the table, none twice, no identifier."""
+    """Check the columns to release: there is at least one, each is in the table, none is named twice or an
+    identifier.
+    """
     if not columns:
         raise OutOfRange("columns must name at least one column", came="none", remedy='Pass columns=["n"], say.')
     check_columns_exist((*columns, *(() if id_column is None else (id_column,))), names)
@@ -116,7 +118,9 @@ _CODE = re.compile(r"\s*0[0-9]")
 
 
 def check_no_copy(name: str, column: Callable[..., Column], cells: Mapping[str, Column]) -> None:
-    """Refuse a public column that holds the true values of a released one; ``column(most)`` returns its first cells."""
+    """Refuse a public column with the true values of a released one; ``column(most)`` returns its first ``most``
+    cells.
+    """
     first = plain_cells(column(most=_FIRST))
     for released, true in cells.items():
         if all(map(_same, first, plain_cells(true[:_FIRST]))) and same_cells(column(), true):
@@ -124,7 +128,7 @@ def check_no_copy(name: str, column: Callable[..., Column], cells: Mapping[str, 
 
 
 def repeated_values_error(name: str, released: str) -> BadTable:
-    """Return the error for a public column that holds the true values of a released one."""
+    """Return the error for a public column that contains the true values of a released one."""
     return BadTable(
         f"a public column must not repeat the released column {released!r}",
         came="the same value in every row",
@@ -134,7 +138,7 @@ def repeated_values_error(name: str, released: str) -> BadTable:
 
 
 def same_cells(column: Column, true: Column) -> bool:
-    """Whether a column holds the true values in every row, as numbers or as text."""
+    """Whether a column contains the true values in every row, as numbers or as text."""
     if len(column) != len(true) or not all(map(_same, plain_cells(column[:_FIRST]), plain_cells(true[:_FIRST]))):
         return False
     return all(map(_same, plain_cells(column), plain_cells(true)))

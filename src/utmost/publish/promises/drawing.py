@@ -25,7 +25,7 @@ class ResponseNoise(Protocol):
         """Return the noise at a level above all others; ``below`` is the noise at the next lower level, or None."""
 
     def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """Return the noise minus the noise at the next higher level.
+        """Return the noise at the new level minus the noise at the next higher level.
 
         ``apart`` is the noise at the next lower level minus the noise at the next higher one; None without a lower one.
         """
@@ -50,7 +50,7 @@ class Responder(Protocol):
 
 
 class NewResponse(Protocol):
-    """A new response of a release, as a kind of noise sees it: the step to its level, and sources of randomness."""
+    """The facts about a new response that a kind of noise needs: the step to its level, and sources of randomness."""
 
     @property
     def step(self) -> "Step":

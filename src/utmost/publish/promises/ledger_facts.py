@@ -14,7 +14,7 @@ from utmost.publish.promises.until import Stop
 _MOST_VERSIONS = 1 << 31
 
 PROCESS_NAME = "release"
-"""Name of the release of `ut.release`, which a process remembers without a ledger."""
+"""The name, in a statement, of a release by `ut.release`, which is stored in memory and not in a ledger."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ def tighten(
         response: Response at ``from_epsilon``, as it was released: a number, list or array.
         from_epsilon: Epsilon of the response, or its level, such as ``ut.level(alpha="1/2")``.
         to_epsilon: Epsilon of the new response, or its level; at most ``from_epsilon``.
-        cell_noise: Noise of the release; if left out, noise for integers, one of which an individual changes by 1.
+        cell_noise: Noise of the release; if left out, the noise of integers for the unit ``Unit(1, 1)``.
         randomness: Source of random bits, the operating system's if left out.
         method: "constant" or "table".
 

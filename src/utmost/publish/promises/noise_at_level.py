@@ -302,11 +302,11 @@ def cell_noise_at(
     confidence: Number = DEFAULT_CONFIDENCE,
     grid: Number | None = None,
 ) -> CellNoiseAtLevel:
-    """Choose the noise of a release at a level, without drawing and reading anything.
+    """Choose the noise of a release at a level, without drawing noise or reading data.
 
     Args:
         epsilon: Privacy level of the whole release.
-        unit: Unit of privacy, what one individual changes.
+        unit: Unit of privacy: the largest change of the table by one individual.
         cost: "absolute", "squared", "moment:3" or any even function nondecreasing in |x|.
         numbers: "integers" or "reals".
         relaxable: Whether to choose noise that can later be relaxed without loss, at a larger cost now.

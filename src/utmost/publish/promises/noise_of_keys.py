@@ -282,7 +282,7 @@ class KeyNoise(SelectionNoise):
 
 
 def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, shares: int | None = None) -> KeyNoise:
-    """Select keys that nobody listed beforehand (words, addresses, diagnoses), each with a free noisy count.
+    """Select keys that nobody listed beforehand (words, addresses, diagnoses); the noisy counts cost nothing more.
 
     A key is selected if its count plus noise exceeds a threshold. The noise maximises the probability of selecting a
     key, at every count, among all (epsilon/k, delta/k)-private selections of one key, with k = ``keys``. The guarantee

@@ -212,7 +212,7 @@ def together_noise(
         largest: Public bound on the absolute value of every true value, as for `CellNoise`.
 
     Raises:
-        OutOfRange, NotANumber: as `noise_together_at`, and for noise that cannot be relaxed.
+        OutOfRange, NotANumber: for the reasons given at `noise_together_at`, and for noise that cannot be relaxed.
 
     Source: proofs/theory/cells-together.md.
 
@@ -333,7 +333,8 @@ def once_together(
     cost: CellCost = "absolute",
     halves: Halves | None = None,
 ) -> OnceTogether:
-    """Return the noise that `noise_together_at` would choose at each level, for a release made once; same arguments.
+    """Return the noise that `noise_together_at` would choose at each level; it takes the same arguments, for a release
+    made once.
 
     >>> from utmost.exact import level
     >>> once_together(["applicants", "admitted"], unit=Unit(1, 2)).at(level(1)).way.kind

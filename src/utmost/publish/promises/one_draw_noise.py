@@ -248,7 +248,7 @@ _TOTAL_SHARE = form("share of the level for the total by itself", write=str, rea
 
 @dataclass(frozen=True, slots=True, init=False)
 class OneDraw(ColumnNoise):
-    """Noise of all cells in one draw, for a single release; less than separate noise if a person changes many cells.
+    """Noise of all cells in one draw, for a single release; smaller than separate noise if a person changes many cells.
 
     The more individuals it takes to change the cells by a vector, the less probable is this vector as noise. The noise
     is made for one level, so no ledger stores it, and the release cannot be made more accurate later; for that use
@@ -267,7 +267,7 @@ class OneDraw(ColumnNoise):
         OutOfRange: for a fractional sensitivity, and for an argument outside its range.
         Unsupported: for sums and counts with shared noise, and distinct counts.
 
-    Source: proofs/theory/one-draw.md; nothing better is known, optimality is not claimed.
+    Source: proofs/theory/one-draw.md; no noise with a smaller error is known, but optimality is not claimed.
 
     >>> from utmost.exact import level
     >>> noise = OneDraw(Unit(1, 5, nonnegative=True), released_cells=10)
@@ -396,7 +396,7 @@ class OneWayDraw(ColumnNoise):
         OutOfRange: for a unit other than one cell by 1, an axis named "total", a further table that is a one-way table
             or named twice, or shares that leave nothing to the draw.
 
-    Source: proofs/theory/one-draw.md; nothing better is known, optimality is not claimed.
+    Source: proofs/theory/one-draw.md; no noise with a smaller error is known, but optimality is not claimed.
 
     >>> from utmost.exact import level
     >>> domain = Domain(sex=["men", "women"], smoker=["yes", "no"], age=["young", "old"])

@@ -1,4 +1,5 @@
-"""Partition selection: select keys that nobody can list with the largest probability that epsilon and delta allow.
+"""Partition selection: select keys that cannot be listed beforehand, each with the largest chance that epsilon and
+delta allow.
 
 A key is selected if its count reaches a random threshold T with P(T <= n) = pi(n), where pi(n) is the largest
 probability under any (epsilon, delta)-private selection of one key: see proofs/theory/unknown-keys.md. Only this
@@ -59,7 +60,8 @@ class SelectedKeys(Display):
 
 
 class KeySelection(Display, ProcessMemory):
-    """Select keys at increasing deltas and one epsilon, without counts; all lists together cost as much as the last.
+    """Select keys at increasing deltas and one epsilon, without counts; all lists together cost as much as the last
+    list.
 
     A list contains all keys of the lists at smaller deltas. Any other key is selected with its conditional probability,
     given that it was not selected before. The same delta always returns the same list. The lists are stored in memory:

@@ -1,4 +1,6 @@
-"""Noise for points of the plane, such as homes: the coordinates of a row get joint noise, at epsilon per distance."""
+"""Noise for points of the plane, such as homes: the coordinates of a row get joint noise, at epsilon per distance
+unit.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -118,7 +120,7 @@ class PointNoise(Noise):
         raise OutOfRange("a service publishes tables and sums", came="per", where="terms")
 
     def check_tightened(self, level: Level, where: str) -> None:
-        """Refuse: a response at another level cannot be computed from stored responses of points."""
+        """Refuse every level: a response at another level cannot be computed from stored responses of points."""
         remedy = "Answers do not determine the hidden paths of their points: call relax with the table."
         raise NeedsTable(
             "points must be drawn with their table at each new level", came=level, where=where, remedy=remedy

@@ -249,7 +249,9 @@ class Promise(Display):
         epsilon: Number | Level,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> int | float:
-        """Return the margin of error at a level: with this confidence the error of a released value is at most this."""
+        """Return the margin of error at a level: with this confidence, the error of a released value is at most the
+        margin.
+        """
         return self.noise.margin(level_of(epsilon), confidence)
 
     def margins(
@@ -378,7 +380,7 @@ class Promise(Display):
         return sha256(json.dumps(self.facts(), sort_keys=True, separators=(",", ":")).encode("ascii")).hexdigest()
 
     def save(self, path: Path | str, *, overwrite: bool = False) -> None:
-        """Return the promise as JSON, for `read_promise` and ``utmost release --promise``.
+        """Write the promise to a JSON file, for `read_promise` and ``utmost release --promise``.
 
         Raises:
             OutOfRange: for a file name that does not end in .json.
@@ -516,7 +518,7 @@ class Promise(Display):
 
 
 def checked_promise(promise: Any) -> Promise:
-    """Return a promise unchanged; refuse any other object, and noise with the remedy to make a promise of it."""
+    """Return a promise unchanged; refuse any other object, with the remedy if it is noise or a unit."""
     if isinstance(promise, PlannedNoise):
         name = type(promise).__name__
         remedy = f"Pass ut.Promise(noise={name}(...)), with the columns if the noise does not name them."
@@ -535,7 +537,9 @@ def promise_for(promise: "Promise | Plan", table: Any) -> Promise:
 
 
 def warn_of_left_out(promise: Promise, table: Any) -> None:
-    """Warn (IndividualLeftOut) if a counted table states facts that the promise, which stays as it is, leaves out."""
+    """Warn (IndividualLeftOut) if a counted table states facts that the promise leaves out; the promise is not
+    changed.
+    """
     if promise.of_table(table) != promise:
         required = "The table states who one individual is and that utmost counted the table; the promise leaves it out"
         remedy = "Make the promise by Promise.of_counted(table), for a plan with noise=plan, before it is approved."

@@ -42,7 +42,7 @@ def _read_unit(facts: dict[str, Any], name: str) -> Unit:
 
 @dataclass(frozen=True, slots=True)
 class PlannedNoise(ABC):
-    """The noise of a promise, which draws an answer at one level; enough for a release that is made once."""
+    """The noise of a promise, which draws an answer at one level; it suffices for a release that is made once."""
 
     unit: Unit = field(metadata=form("whom it protects", write=Unit.facts, read=_read_unit, parts=json_forms(Unit)))
 
@@ -77,7 +77,9 @@ class PlannedNoise(ABC):
 
     @abstractmethod
     def margin(self, level: Level, confidence: Number) -> int | float:
-        """Return the margin of error at a level: with this confidence the error of a released value is at most this."""
+        """Return the margin of error at a level: with this confidence, the error of a released value is at most the
+        margin.
+        """
 
     @abstractmethod
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
@@ -160,7 +162,7 @@ class Noise(PlannedNoise):
 
     @property
     def exponent(self) -> int | None:
-        """The k of the grid's width 2^-k, to which true values are rounded; None if they are not rounded."""
+        """The k of the width 2^-k of the grid to which true values are rounded; None if they are not rounded."""
         return None
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseAtLevel:

@@ -108,7 +108,10 @@ class DerivedNoise:
         return path.at(self.step.to)
 
     def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """Compute the noise minus that at the higher level; check ``apart``, the stored lower minus higher noise."""
+        """Compute the new noise minus the noise at the higher level.
+
+        ``apart``, the stored noise at the lower level minus that at the higher level, is checked.
+        """
         path = self._path(column, block, count)
         assert self.step.higher is not None
         higher = path.at(self.step.higher)

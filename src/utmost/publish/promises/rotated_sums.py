@@ -50,7 +50,7 @@ def columns_of_pair(
 
 
 def signed_sums(columns: Sequence[Any], rows: Sequence[Sequence[int]]) -> list[Integers]:
-    """Compute linear combinations of columns; each row of ``rows`` holds the integer coefficients of one."""
+    """Compute linear combinations of columns; each row of ``rows`` has the integer coefficients of one combination."""
     parts = [whole_numbers(column, "column") for column in sequence(columns, "columns")]
     return [_combined(parts, sequence_of(row, integer, "rows")) for row in sequence(rows, "rows")]
 

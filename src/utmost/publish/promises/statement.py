@@ -1,7 +1,7 @@
 """Write and check the statement of an answer: its promise, level and digest, and every fact that follows from these.
 
-The statement is plain data, ready for JSON, and holds no true value. The check reads the facts that do not follow from
-others, writes the statement again, and compares every field: budget share of each cell, distribution, margins,
+The statement is plain data, ready for JSON, and contains no true value. The check reads the facts that do not follow
+from others, writes the statement again, and compares every field: budget share of each cell, distribution, margins,
 sentences. It needs no data and no solver. `ON_TRUST` lists what cannot be checked.
 """
 
@@ -175,7 +175,7 @@ class Statement:
         return statement
 
     def check(self, table: Any, *, digested: bool = True) -> NoiseAtLevel:
-        """Check that a table is the one of this statement: columns, rows, margins, cells and digest.
+        """Check that a table is the one that this statement describes: columns, rows, margins, cells and digest.
 
         Args:
             table: Table as it was released, of any kind.
@@ -248,7 +248,8 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
         digested: Whether to compare the digest of the cells; pass False if the digest of the file was compared.
 
     Returns:
-        The distribution of the noise. The draw and the privacy unit cannot be checked.
+        The noise at the level of the statement: its distribution and margins. The draw and the privacy unit cannot be
+        checked.
 
     Raises:
         BadTable: if a field does not follow from the others, with its name; or if columns, rows, margins or digest

@@ -36,7 +36,7 @@ from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.axes.domain import Domain, Marginal
 
 MEASURED = "measured"
-"""Name of the one column that holds all measured sums, marginal after marginal."""
+"""Name of the one column that contains all measured sums, marginal after marginal."""
 
 
 def plan_facts(plan: Plan) -> dict[str, Any]:
@@ -152,7 +152,9 @@ class SumNoise(LatticeNoise):
         )
 
     def _bar(self, ratio: Level, confidence: Number) -> int | float:
-        """Return the margin of a sum whose noise has this level per change of 1 step, in the unit of the amount."""
+        """Return the margin, in the unit of the amount, of a sum whose noise has the level ``ratio`` per change of 1
+        step.
+        """
         return self.unit.margin(int(Geometric(ratio).margin(confidence)))
 
     def check(self) -> None:

@@ -1,6 +1,6 @@
 """Write the sentences of a statement about a released table, and compute the digest of its cells.
 
-A statement is plain data, ready for JSON. It holds no true value and no seed.
+A statement is plain data, ready for JSON. It contains no true value and no seed.
 """
 
 import hashlib
@@ -68,7 +68,9 @@ def _cell(cell: Any) -> str | None:
 
 
 def taken_for_granted(public: Sequence[str], rows_from: str) -> str:
-    """Return the assumption about what has no noise in a table, in words: its public columns and its list of rows."""
+    """Return the assumption, in words, about the parts of a table without noise: public columns and the list of
+    rows.
+    """
     columns = f"the public columns ({', '.join(public)})" if public else ""
     if rows_from == "observed":
         rows = "Which rows there are was found in the data: the promise does not cover it."

@@ -60,7 +60,7 @@ class NoiseTogetherAtLevel(Display):
             the noise depends on it.
         way: Kind of noise, and its distribution for each group of columns.
         columns: Released columns, in the order of the groups.
-        halves: "toss" if multiples of 1/2 are rounded at random, "keep" if they stay.
+        halves: "toss" if multiples of 1/2 are rounded at random, "keep" if they are not rounded.
         confidence: Probability with which a released cell lies within its margin of the true one.
         margins: Margin of each column.
         cost: Cost that the noise minimises: "absolute" for the mean |error| of a cell, "squared" for the mean variance.
@@ -247,7 +247,8 @@ def noise_together_at(
             more.
         noise: "joint", "staircase", "range", "two-sided", "rotated", "signed" or "independent"; the one of least cost
             if left out.
-        relaxable: Whether to use only noise that can be relaxed later without loss: not "joint", not tossed halves.
+        relaxable: Whether to use only noise that can be relaxed later without loss; this excludes "joint", and "toss"
+            for halves.
         cost: "absolute" for the least mean |error| of a cell, "squared" for the least mean variance.
         halves: "toss" or "keep", for "rotated" and "signed"; if left out, "keep" if ``relaxable``, else "toss".
         confidence: Confidence of the margins.

@@ -211,7 +211,8 @@ class Until(Display):
         return bool((np.abs(cells) >= least).all())
 
     def cell_confidence(self, noise: PlannedNoise, levels: Sequence[Level], confidence: Fraction) -> Fraction:
-        """Return the confidence that margins need at each level, to hold with ``confidence`` where the rule stops.
+        """Return the confidence that margins need at each level, so that they hold with ``confidence`` where the rule
+        stops.
 
         For noise on the integers it follows from the tails at each level: for a share of 10 %, an error exceeds the
         margin where the rule stops about 1.5 times as often as at one level chosen beforehand. For other noise, the
@@ -255,7 +256,7 @@ class LadderStep:
     """One level of a stopping rule.
 
     Attributes:
-        level: Level.
+        level: Level at which the release may stop.
         margin: Margin of a cell that holds at the level where the rule stops.
         least: Smallest absolute released value with which a cell is accurate at this level.
         table: Wanted table of a plan that has this margin; None for a release of cells, which all have the same margin.
@@ -295,7 +296,7 @@ class Stop:
     def at_one_level(self, confidence: Fraction) -> Fraction:
         """Return the confidence that margins need at every level so that all of them hold together with ``confidence``.
 
-        By the union bound over the levels of the rule.
+        It follows from the union bound over the levels of the rule.
         """
         return 1 - (1 - confidence) / len(self.levels)
 

@@ -35,7 +35,8 @@ def add_noise(
     point; below 2^53 grid steps it equals this point.
 
     Args:
-        values: A number, a list (nested or not), or an array of any shape, also an empty one. It is not changed.
+        values: A number, a list (nested or not), or an array of any shape; a list or an array may be empty. It is not
+            changed.
         distribution: Distribution for the sensitivity and the level of one value. If one individual changes several
             values, make it for the budget share of each value.
         randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
@@ -79,7 +80,9 @@ def noised_by(
     randomness: Randomness,
     method: DrawMethod | None = None,
 ) -> Any:
-    """Add noise in steps of 2^-exponent, or integers if the exponent is None; ``lattice`` is its distribution."""
+    """Add noise in steps of 2^-exponent, or integers if the exponent is None; ``lattice`` is the distribution in
+    steps.
+    """
     if type(values) is int and exponent is None:
         return values + sample(lattice, randomness=randomness, method=method)
     cells = integer_cells(values) if exponent is None else real_cells(values, exponent)

@@ -110,7 +110,9 @@ class Texts:
 
 
 def universe_facts(universe: Universe) -> dict[str, str]:
-    """Return what a ledger recognises a universe by: its size, and, if it has ``facts``, its kind and their digest."""
+    """Return the facts by which a ledger recognises a universe: its size, and its kind and digest if it has
+    ``facts``.
+    """
     size = {"size": size_text(universe)}
     facts = getattr(universe, "facts", None)
     if facts is None:
@@ -248,7 +250,7 @@ def select_cells(
 ) -> SelectedCells:
     """Select cells of a declared universe of any size (words, pages, cells of a long table), without a delta.
 
-    Each cell, also a cell with count 0, gets two-sided geometric noise at the level epsilon/keys; cells whose noisy
+    Each cell, even a cell with count 0, gets two-sided geometric noise at the level epsilon/keys; cells whose noisy
     count exceeds the threshold are published. Noise is drawn only for the cells in ``counts``, and for those cells with
     count 0 that are selected.
 
@@ -268,7 +270,8 @@ def select_cells(
         NotALevel, PromiseBroken: for an invalid level, or a source of randomness that is not secure.
         OutOfRange: for a key outside the universe, which the message does not show; for ``false_keys`` out of range.
 
-    Guarantee: epsilon for one individual added or removed. If one is replaced by another: pass keys=2*k.
+    Guarantee: epsilon for one individual added or removed. For one individual replaced by another, pass twice the
+    number of ``keys``.
 
     Cost: linear in the number of counted and selected keys; it grows with log(size).
 

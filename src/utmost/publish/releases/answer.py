@@ -204,7 +204,7 @@ class Answer(Display, Generic[TableT_co]):
         return self.noise.margin if confidence is None else self._noise_of(read_confidence(confidence)).margin
 
     def _noise_of(self, confidence: Fraction) -> NoiseAtLevel:
-        """Return the noise with margins at this confidence, as it holds if a stopping rule chose the level."""
+        """Return the noise with margins at this confidence, which also hold if a stopping rule chose the level."""
         if self.stop is None:
             return self.noise.with_confidence(confidence)
         return self.promise.at_stop(self.level, replace(self.stop, confidence=confidence))
@@ -213,7 +213,7 @@ class Answer(Display, Generic[TableT_co]):
         """Return this answer with margins at another confidence in the table, the statement and the methods.
 
         Raises:
-            Unsupported: for a table that is drawn while it is written.
+            Unsupported: for a table whose noise is drawn while its file is written.
         """
         sure = read_confidence(confidence)
         if sure == self.confidence:
@@ -313,8 +313,8 @@ class Answer(Display, Generic[TableT_co]):
         Raises:
             NotDetermined: for a marginal that the measured ones do not determine.
             OutOfRange: for names that the answer does not have.
-            Unsupported: for cells with dependent noise, unless one draw made the noise of all cells; for a table that
-                is drawn while it is written.
+            Unsupported: for cells with dependent noise, unless one draw made the noise of all cells; for a table whose
+                noise is drawn while its file is written.
 
         >>> from utmost import Promise, Unit, release
         >>> table = {"ward": ["a", "a", "b"], "sex": ["f", "m", "f"], "ill": [4, 7, 9]}
@@ -345,8 +345,8 @@ class Answer(Display, Generic[TableT_co]):
 
         Raises:
             OutOfRange, NotDetermined: for a selection that the answer does not have.
-            Unsupported: for points, for columns that change together and for selected keys, because their cells have
-                no independent noise; for a table that is drawn while it is written.
+            Unsupported: for points, for columns that change together and for selected keys, because their cells have no
+                independent noise; for a table whose noise is drawn while its file is written.
         """
         return self._read.total(where, column=column, confidence=confidence)
 
@@ -410,7 +410,7 @@ class Answer(Display, Generic[TableT_co]):
         sums: "Answer[Any] | None" = None,
         confidence: Number | None = None,
     ) -> "RatioBar":
-        """Return an interval for the mean of a number over a selection, for a plan: a sum divided by a count.
+        """Return an interval for the mean of a number over a selection of a plan's cells: a sum divided by a count.
 
         For an axis of bins, the interval contains the mean of the numbers that stand for the bins, not of the values
         within them. With ``values="ends"`` it contains the mean of the values, if each value lies in its bin.
@@ -437,7 +437,7 @@ class Answer(Display, Generic[TableT_co]):
         values: "LevelNumbers" = "midpoints",
         confidence: Number | None = None,
     ) -> "RatioBar":
-        """Return an interval for the variance of a number over a selection, for a plan: `NoisySums.variance`."""
+        """Return an interval for the variance of a number over a selection; see `NoisySums.variance`."""
         return self._sums("a variance").variance(name, where=where, values=values, confidence=confidence)
 
     def spread(
@@ -448,7 +448,7 @@ class Answer(Display, Generic[TableT_co]):
         values: "LevelNumbers" = "midpoints",
         confidence: Number | None = None,
     ) -> "RatioBar":
-        """Return an interval for the standard deviation of a number over a selection: `NoisySums.spread`.
+        """Return an interval for the standard deviation of a number over a selection; see `NoisySums.spread`.
 
         All individuals of a bin count with the one number that stands for the bin.
         """
@@ -457,20 +457,20 @@ class Answer(Display, Generic[TableT_co]):
     def cumulative(
         self, name: str, *, where: "Where | None" = None, confidence: Number | None = None, together: bool = False
     ) -> LabelledTable:
-        """Return the cumulative sums along an ordered level, for a plan: `NoisySums.cumulative`."""
+        """Return the cumulative sums along an ordered level of a plan's domain; see `NoisySums.cumulative`."""
         sums = self._sums("a cumulative table")
         return sums.cumulative(name, where=where, confidence=confidence, together=together)
 
     def bars(
         self, *marginals: "MarginalNames", confidence: Number | None = None, together: bool = False
     ) -> dict[str, int | float]:
-        """Return the margins of the tables of a plan, by name: `NoisySums.bars`."""
+        """Return the margins of the tables of a plan, by name; see `NoisySums.bars`."""
         return self._sums("margins of several tables").bars(*marginals, confidence=confidence, together=together)
 
     def quantile(
         self, name: str, q: Number, *, where: "Where | None" = None, confidence: Number | None = None
     ) -> "QuantileBar":
-        """Return the cells of an ordered axis that can contain a quantile, for a plan: `NoisySums.quantile`."""
+        """Return the cells of an ordered axis that can contain a quantile; see `NoisySums.quantile`."""
         return self._sums("a quantile").quantile(name, q, where=where, confidence=confidence)
 
     def median(self, name: str, *, where: "Where | None" = None, confidence: Number | None = None) -> "QuantileBar":
@@ -478,7 +478,7 @@ class Answer(Display, Generic[TableT_co]):
         return self.quantile(name, "1/2", where=where, confidence=confidence)
 
     def clean(self, given: "GivenFacts | None" = None, *, hold: "MarginalNames | None" = None) -> "CleanTable":
-        """Compute nonnegative integers whose sums all agree: `NoisySums.clean`, with the same arguments."""
+        """Compute nonnegative integers whose sums all agree; the arguments are those of `NoisySums.clean`."""
         return self._sums("a clean table").clean(given, hold=hold)
 
     def withhold(
@@ -531,7 +531,7 @@ class Answer(Display, Generic[TableT_co]):
             means: Whether to add means to counts and sums of a plan, see `with_means`.
 
         Raises:
-            Unsupported: if pandas is not installed; for a table that is drawn while it is written.
+            Unsupported: if pandas is not installed; for a table whose noise is drawn while its file is written.
         """
         return self._in_memory(marginal, means).to_pandas()
 

@@ -43,7 +43,7 @@ class CellBars:
     def together(self, count: int, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
         """Return the least margin that holds, with the probability ``confidence``, for *all* of ``count`` cells.
 
-        Cost: as for one margin.
+        Cost: that of one margin.
         """
         miss = 1 - read_confidence(confidence)
         each = missed_by_each(miss, natural(count, "count", least=1))
@@ -57,7 +57,7 @@ class CellBars:
         return self.combined([(1, natural(count, "count", least=0))], confidence)
 
     def means(self, count: int, other: int, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """Return a margin of the difference of two means, of ``count`` cells and of ``other`` different cells."""
+        """Return a margin of the difference of two means: one of ``count`` cells, one of ``other`` different cells."""
         n, m = natural(count, "count", least=1), natural(other, "other", least=1)
         self.noise.unit.check_adds(is_one_cell=n == m == 1, came="means of several")
         return self.combined([(Fraction(1, n), n), (Fraction(1, m), m)], confidence)

@@ -63,7 +63,8 @@ class CleanTable(Display):
         residual: Bound, proved exactly by the certificate, on the Euclidean distance of all cells, before rounding,
             from the exact minimiser; so no cell is farther than this from its value in the minimiser. If the measured
             sums do not determine the cells, the bound holds for the sums of each measured marginal instead.
-        facts_moved: That minimiser meets public sums that were changed by at most this much; 0 without public facts.
+        facts_moved: The exact minimiser satisfies public sums that differ from the given ones by at most this number; 0
+            without public facts.
         exact_rounding: Whether every measured sum was rounded to an adjacent integer.
         largest_move: Largest change of a measured sum by rounding.
         cell_move: Largest change of a cell by rounding.
@@ -75,8 +76,8 @@ class CleanTable(Display):
             hold.
         held: Marginal whose sums are those of the release, only rounded; None if there is no such marginal.
         certificate: Proof of ``residual`` and of the moves; to check the proof needs no solver.
-        determined_by: Least squares that decide which sums the measured sums determine; only these sums have tables.
-            None if the measured sums determine the cells, and so every sum.
+        determined_by: Least-squares estimator that decides which sums the measured sums determine; only these sums have
+            tables. None if the measured sums determine the cells, and so every sum.
         amount: Amount that is summed: cells are in its steps, tables and sums in its unit. None for counts.
     """
 

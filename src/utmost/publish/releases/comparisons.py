@@ -33,7 +33,7 @@ class Trend(Display):
     Attributes:
         values: Sum of each release; with ``confidence``, all true sums lie within their margins.
         changes: Change from each release to the next; with ``confidence``, all true changes lie within their margins.
-        confidence: Probability that the margins of all values hold; also that the margins of all changes hold.
+        confidence: Probability that the margins of all values hold, and also that the margins of all changes hold.
     """
 
     values: tuple[Estimate, ...]
@@ -96,8 +96,8 @@ def trend(
         answers: At least two answers with independent noise.
         where, column: Arguments of `change`.
         each_where: A selection for each answer, if the labels of the releases differ.
-        confidence: Probability that the margins of all values hold; also that the margins of all changes hold. If left
-            out, the confidence of the first answer.
+        confidence: Probability that the margins of all values hold, and also that the margins of all changes hold. If
+            left out, the confidence of the first answer.
 
     Raises:
         OutOfRange, NotDetermined: as for `change`.

@@ -29,7 +29,7 @@ Shown = Mapping[Marginal, NDArray[np.bool_]]
 """For each marginal, whether the cell of each group is shown."""
 
 MOST_UNKNOWN = 1500
-"""The largest number of cells not shown that relations may connect: exact elimination takes cubic time."""
+"""The largest allowed number of connected cells that are not shown: exact elimination takes cubic time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -132,7 +132,7 @@ class DetailRule(Display):
         return {key: at for group in chosen if group in rows for key, at in rows[group].items()}
 
     def marginal(self, domain: Domain, detail: str) -> Marginal:
-        """Return the marginal that holds one breakdown of all groups.
+        """Return the marginal that contains one breakdown of all groups.
 
         Raises:
             OutOfRange: for a breakdown along the group's axis, and unknown levels.
@@ -270,9 +270,9 @@ class DetailedSums(Display):
     def clean(self, given: GivenFacts | None = None, *, hold: MarginalNames | None = None) -> CleanTable:
         """Compute nonnegative integers for both stages whose sums all agree, to publish beside the release.
 
-        Groups and the rows of their breakdowns form a tree, so each group is solved by itself, and its sums can be
-        rounded to integers that still agree. The table has the rows of the second stage; a group without a breakdown
-        has one row, with the group's level as its breakdown.
+        Groups and the rows of their breakdowns form a tree, so the problem of each group is solved separately, and its
+        sums can be rounded to integers that still agree. The table has the rows of the second stage; a group without a
+        breakdown has one row, with the group's level as its breakdown.
 
         Args:
             given, hold: Arguments of `NoisySums.clean` that a release in two stages does not take.
@@ -309,7 +309,8 @@ class DetailedSums(Display):
 
     @property
     def together(self) -> NoisySums:
-        """The sums of both stages as one release over a tree, to compute the nearest table; its margins mean nothing.
+        """The sums of both stages as one release over a tree, to compute the nearest table; its margins are
+        meaningless.
 
         A group without a breakdown has one row with the group's sum: then the least-squares estimates of group and row
         are that sum.
@@ -438,7 +439,7 @@ def release_detailed(
 
     Raises:
         OutOfRange: for an invalid share, and as for `DetailRule`.
-        Unsupported: as for `DetailRule.counted`; before anything is drawn.
+        Unsupported: as for `DetailRule.counted`, raised before anything is drawn.
 
     Source: adaptive composition; proofs/theory/workloads.md, "Two stages".
 

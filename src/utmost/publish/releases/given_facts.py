@@ -27,10 +27,10 @@ def read_given(domain: Domain, public: GivenFacts, amount: Amount | None = None)
     Args:
         domain: Domain of the sums.
         public: Facts by the name of a table: "total", "carrier", "carrier=UA" or "month carrier=UA". A fact is a number
-            or `utmost.workloads.between`. Pass one fact for all sums of the table; or a list of a fact for each sum, in
-            the order of the table; or a mapping from labels (tuples of labels for several levels) to facts; or a table
-            with the labels in columns of the levels' names and the facts in one other column. Sums that a mapping or a
-            table leaves out have no fact.
+            or `utmost.workloads.between`. Pass one fact for all sums of the table; or a list with a fact for each sum,
+            in the order of the table; or a mapping from labels (tuples of labels for several levels) to facts; or a
+            table with the labels in columns of the levels' names and the facts in one other column. Sums that a mapping
+            or a table leaves out have no fact.
         amount: Amount that is summed; None for counts.
     """
     if isinstance(public, PublicFacts):

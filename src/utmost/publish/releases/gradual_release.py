@@ -181,8 +181,8 @@ def path(
         start: Epsilon or level at which the path begins.
         noise: Noise at ``start``; drawn if left out.
         unit: Unit of privacy; or ``sensitivity`` and ``cells`` instead.
-        sensitivity: Most by which one individual changes one cell, 1 if left out.
-        cells: Most cells that one individual changes, 1 if left out.
+        sensitivity: Largest change of one cell by one individual, 1 if left out.
+        cells: Largest number of cells that one individual changes, 1 if left out.
         numbers: "integers" or "reals".
         grid: Width of the grid for reals, a power of two.
         randomness: Source of random bits, the operating system's if left out.

@@ -21,7 +21,7 @@ from utmost.tables.optional_imports import extra
 BLOCK, COUNT, TAGS = "block", "count", "tags"
 _LIMBS = 8
 _REPEATED = -1
-"""Block number of a row that holds no block: its count is the number of rows with repeated identifiers."""
+"""Block number of a row of sums that is no block: its count is the number of rows with repeated identifiers."""
 _TOGETHER, _UNEVEN = 1 << 20, 4
 
 
@@ -211,7 +211,7 @@ def gathered_commitment(batches: Iterator[Any]) -> tuple[ItemCommitment, int]:
 
 
 def check_none_repeated(twice: int, rows: int, identifiers: Sequence[str]) -> None:
-    """Refuse a table in which ``twice`` of ``rows`` rows have the identifier of another row, unless it is 0."""
+    """Refuse a table in which ``twice`` of ``rows`` rows have the identifier of another row, unless ``twice`` is 0."""
     if twice:
         came = f"{twice} of {rows} rows with the identifier of another row"
         raise not_distinct(came, f"column {', '.join(map(repr, identifiers))}")

@@ -44,7 +44,7 @@ _AT_ONCE = 1 << 16
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ItemCommitment:
-    """For each block of rows, their number and the sum of their digests; for each column, the same of its cells.
+    """The number of rows in each block and the sum of their digests; for each column, the same numbers for its cells.
 
     Attributes:
         sums: int64, shape (1024 + columns, 9), each below 2^62. Each row has a count, and a sum modulo 2^128 in eight
@@ -174,7 +174,7 @@ class CommitmentKey:
     def committed_responses(
         self, release: ItemResponder, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level
     ) -> ItemCommitment:
-        """Return the commitment to the true rows, computed from noisy rows; changed noisy rows change it.
+        """Return the commitment to the true rows, computed from noisy rows; other noisy rows give another commitment.
 
         At one level, the responses are the true values plus a function of the identifiers. So a commitment to the
         values also commits to the responses at every level, and changed responses pass the comparison with no larger
@@ -204,7 +204,7 @@ class CommitmentKey:
 
 
 def committed_rows(secret: bytes, identifiers: Sequence[Identifiers], columns: Sequence[Integers]) -> ItemCommitment:
-    """Return the commitment to rows of values in steps, without sums by column; chunks fit the processor's cache."""
+    """Return the commitment to rows of values in steps, without sums by column."""
     of_rows, sums = derived_secret(secret, "row"), np.zeros((BLOCKS, 1 + _LIMBS), np.int64)
     for start in range(0, check_columns(identifiers), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)

@@ -45,9 +45,9 @@ Shift = Callable[[Tags], Integers]
 class ItemResponder:
     """The facts with which a worker adds noise to its rows: the secret of one release, and its public facts.
 
-    The driver sends this object to every worker, so it can be pickled. Its secret opens this release and nothing else
-    of the ledger. Whoever has the object can remove the noise of this release: protect it like the data, and delete it
-    after the job.
+    The driver sends this object to every worker, so it can be pickled. Its secret gives access to this release and to
+    nothing else in the ledger. Whoever has the object can remove the noise of this release: protect it like the data,
+    and delete it after the job.
 
     Attributes:
         secret: 32 bytes, never shown in a repr or a message.
@@ -179,7 +179,7 @@ class ItemResponder:
         shifts: Mapping[str, Shift],
         by: Callable[[Integers, Integers], Integers],
     ) -> dict[str, Integers]:
-        """Combine each column of numbers, in steps, with its shift by ``by``, in chunks that reuse memory."""
+        """Combine each column of numbers with its shift, by the function ``by``; work in chunks that reuse memory."""
         count = check_columns(identifiers)
         read = read_columns(self.lattice, self.columns, numbers, count)
         parts: dict[str, list[Integers]] = {name: [] for name in read}

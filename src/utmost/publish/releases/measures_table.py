@@ -111,12 +111,12 @@ class MeasuresTable:
 
     @property
     def is_in_ledger(self) -> bool:
-        """Whether a ledger holds the releases."""
+        """Whether a ledger stores the releases."""
         return self._first.ledger_facts is not None
 
     @property
     def ledger_facts(self) -> LedgerFacts | None:
-        """The name, version and levels of the whole table in a ledger; None if no ledger holds it."""
+        """The name, version and levels of the whole table in a ledger; None if no ledger stores it."""
         facts, parts = self._first.ledger_facts, len(self.releases)
         if facts is None:
             return None
@@ -133,7 +133,7 @@ class MeasuresTable:
     def table(self) -> Table:
         """The labels, the number of persons, and the sum and mean of each amount; a margin follows each number.
 
-        Cost: an interval for each mean, 50 ms.
+        Cost: 50 ms for the interval of each mean.
         """
         first, noise, counts = self._first, self._count_noise, []
         for group in range(prod(first.domain.group_shape(self._seen_marginal))):
@@ -367,7 +367,7 @@ def release_measures(
 
 
 def check_tables(tables: Mapping[str, CountedTable]) -> None:
-    """Check that each table holds sums and counts of the amount with its name, and that there is a table."""
+    """Check that there is a table, and that each table has sums and counts of the amount with its name."""
     for name, table in mapping(tables, "tables").items():
         if not isinstance(table, CountedTable):
             raise wrong_kind("tables", "counted tables by name", table)

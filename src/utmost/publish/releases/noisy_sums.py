@@ -307,7 +307,7 @@ class NoisySums(Display):
 
         Raises:
             BadTable, WrongKind: as for `of_facts`.
-            Unsupported: for more sums than a file would hold.
+            Unsupported: for more sums than a file may contain.
         """
         statement, plan = cls._stated(facts)
         if plan.measured > _MOST_SUMS:
@@ -563,7 +563,9 @@ class NoisySums(Display):
         return self._as_shown(_mean(ratio, ends), confidence)
 
     def _mean_in_bins(self, name: str, where: Where, counts: ProductForm, sure: Fraction) -> RatioBar:
-        """Join two intervals: of the mean if all values are at the lower, and at the upper end of their bins."""
+        """Join two intervals of the mean: one if all values are at the lower ends of their bins, one if at the upper
+        ends.
+        """
         # The true mean lies between these two means. Each interval may be wrong with half of the probability 1 - sure.
         middle = _mean(self._ratio(self.counted_form(where, {name: "midpoints"}), self, counts, sure))
         place, level = self.domain.level_named(name)
@@ -611,7 +613,7 @@ class NoisySums(Display):
             NotDetermined, OutOfRange: for a table that the release does not determine, and for a release of counts only
                 or of sums only.
 
-        Cost: an interval for each row, 50 ms.
+        Cost: 50 ms for the interval of each row.
         """
         name = self._pair().amount.name
         table, names = self[marginal], [f"{name}_mean{end}" for end in ("", "_lower", "_upper")]
@@ -641,7 +643,7 @@ class NoisySums(Display):
     def quantile(
         self, name: str, q: Number, *, where: Where | None = None, confidence: Number | None = None
     ) -> QuantileBar:
-        """Return the cells of an ordered axis that can contain a quantile; missing and other values do not count.
+        """Return the cells of an ordered axis that can contain a quantile; missing and other values are not counted.
 
         Args:
             name: Level of an axis of bins.
@@ -751,8 +753,8 @@ class NoisySums(Display):
     ) -> LabelledTable:
         """Return the cumulative sums along an ordered level, as a table: labels, estimates and margins.
 
-        For accurate cumulative sums, plan for them with `Workload.prefixes`, on the command line
-        ``--want "prefixes of age"``.
+        For accurate cumulative sums, plan for them with `Workload.prefixes`, or on the command line with ``--want
+        "prefixes of age"``.
 
         Args:
             name: Level of an axis of bins or periods; missing and other values are left out.
@@ -763,7 +765,7 @@ class NoisySums(Display):
         Raises:
             NotDetermined, OutOfRange: as for `quantile`.
 
-        Cost: a margin for each group.
+        Cost: that of one margin for each group.
 
         >>> import numpy as np
         >>> from utmost.privacy import Unit
@@ -811,7 +813,8 @@ class NoisySums(Display):
         return self._selected(where, along, None if amounts is None else amounts.total)
 
     def counted_form(self, where: Where | None = None, along: Along | None = None) -> ProductForm:
-        """Return the linear combination of cells that counts the events of a selection; without counts, as `form`.
+        """Return the linear combination of cells that counts a selection's events; for a release without counts,
+        `form`.
 
         Raises:
             OutOfRange: for names and labels that are not in the domain.
@@ -828,7 +831,7 @@ class NoisySums(Display):
         return tuple((column.name, column.margin) for column in self._amounts.columns)
 
     def table_name(self, marginal: Marginal) -> str:
-        """Return the name of a marginal's table: its levels, but for the axis of an amount's sums and counts."""
+        """Return the name of a marginal's table: its levels, without the axis of an amount's sums and counts."""
         chosen = self.domain.marginal(marginal)
         return self.domain.marginal_name(chosen) if self._amounts is None else self._amounts.name(chosen)
 

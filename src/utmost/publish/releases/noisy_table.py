@@ -165,7 +165,7 @@ NOISY_TABLE_FORM = StatementForm(
 
 
 def declared_in(statement: Mapping[str, Any]) -> NoiseDeclaration | None:
-    """Return the declaration in a statement of a noisy table, also with cells withheld; None in other statements."""
+    """Return the declaration in a noisy table's statement, also if cells are withheld; None for other statements."""
     noisy = statement.get("release") if statement.get("kind") == WITHHELD_KIND else statement
     if not isinstance(noisy, Mapping) or noisy.get("kind") != NOISY_TABLE_KIND:
         return None
@@ -202,7 +202,7 @@ class NoisyTable(SavedTable):
 
     @property
     def source(self) -> str:
-        """The name of who declared the noise."""
+        """The name of the tool or publication that declared the noise."""
         return self.declaration.source
 
     @property
@@ -324,7 +324,8 @@ class NoisyTable(SavedTable):
     def clean(
         self, given: "GivenFacts | None" = None, *, hold: "MarginalNames | None" = None, column: str | None = None
     ) -> CleanTable:
-        """Compute nonnegative integers whose sums all agree, nearest to the noisy cells; biased, for display.
+        """Compute nonnegative integers nearest to the noisy cells, whose sums all agree; they are biased: use them for
+        display.
 
         Args:
             given, hold: Arguments of `NoisySums.clean`: public facts that must hold, and one table whose sums stay as

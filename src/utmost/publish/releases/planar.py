@@ -54,10 +54,10 @@ class PlanarRelease(Display, ProcessMemory):
 
     Guarantee: all answers together satisfy ``spent`` for each ``per`` of distance. Choose levels from public facts.
 
-    Not guaranteed: that the city of a point stays hidden, since distant points are distinguishable by design; and who
-    is in the data, with how many points.
+    The guarantee does not hide the city of a point, since distant points are distinguishable by design; nor does it
+    hide who is in the data, with how many points.
 
-    Source: proofs/theory/planar.md; koufogiannis2015 for one dimension, andres2013 for planar noise at one level.
+    Source: proofs/theory/planar.md; [koufogiannis2015] for one dimension, [andres2013] for planar noise at one level.
 
     >>> homes = PlanarRelease([[651_300.0, 6_861_200.0], [652_900.5, 6_860_100.0]], per=200)
     >>> lower, higher = homes.at(epsilon="1/2"), homes.at(epsilon=2)
@@ -114,8 +114,8 @@ class PlanarRelease(Display, ProcessMemory):
             OutOfRange: for a declared grid that is too wide for the level; nothing is spent then.
             Unsupported: for a new level in another process than the one that made the release.
 
-        Cost: at the first level e0 1 us a point; at another level e about 1 us more for each jump of the hidden path,
-            with a mean of (n + 1) |log(e/e0)| jumps a point.
+        Cost: about 1 us a point at the first level e0; at another level e about 1 us more for each jump of the hidden
+            path, with a mean of (n + 1) |log(e/e0)| jumps a point.
         """
         wanted = level(epsilon)
         distribution = self._distribution(wanted)

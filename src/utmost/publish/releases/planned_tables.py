@@ -1,4 +1,6 @@
-"""Plan the release of a workload of a counted table; also the noise to use if it is released only once."""
+"""Choose the plan for the release of a counted table; or noise with a smaller error, if the table is released only
+once.
+"""
 
 from dataclasses import replace
 

@@ -81,7 +81,7 @@ class Release(Display):
 
         Args:
             epsilon: Level; if left out, the level of the only answer.
-            table: True values, if the release does not hold them.
+            table: True values, if the release does not store them.
 
         Raises:
             NotALevel: for an invalid level; if no level is given, and there are no answers or several.
@@ -101,11 +101,11 @@ class Release(Display):
         """Return the answer at another level, from the table; see `Ledger.relax`.
 
         Args:
-            table: True values; if left out, the values that the release holds.
-            epsilon: Level.
+            table: True values; if left out, the values that the release stores.
+            epsilon: Level of the answer.
 
         Raises:
-            NeedsTable, Unsupported: as for `at`, if the release holds no values.
+            NeedsTable, Unsupported: as for `at`, if the release stores no values.
             DataChanged, BudgetExceeded: as for `at`.
         """
         return self.at(level(epsilon), table=table)
@@ -114,7 +114,7 @@ class Release(Display):
         """Return the answer at a level up to the largest one answered; this costs nothing, see `Ledger.view`.
 
         Args:
-            epsilon: Level.
+            epsilon: Level of the answer.
 
         Raises:
             NeedsTable: for a level above the largest one answered; for points, for every new level.

@@ -1,8 +1,8 @@
 """The facts of a release in words: rows of a label, a value and margins, which all user interfaces show.
 
 Whoever reads a statement converts it to `ReleaseFacts`. Terminal, notebook, printed page, the service's pages and the
-entry in a registry show its rows or fields, and word nothing themselves. To add a fact about all releases, add a field
-and a row here, and a sentence in the reader of each kind of statement.
+entry in a registry show its rows or fields, and add no wording of their own. To add a fact about all releases, add a
+field and a row here, and a sentence in the reader of each kind of statement.
 """
 
 from collections.abc import Iterator, Mapping
@@ -82,8 +82,8 @@ class ReleaseFacts(Display):
         domain: Datasets that the guarantee covers, if no other field says so.
         mechanism: Mechanism, if there is no noise with margins.
         is_relaxed: Whether stored data allow answers at other levels.
-        promise: Promise of a release of a table. Of several promises, the first, since all protect the same
-            individuals.
+        promise: Promise of a release of a table. If the release has several promises, this is the first, since all
+            protect the same individuals.
     """
 
     _shown = ("released", "level", "unit")

@@ -55,7 +55,7 @@ def sum_of(rows: Rows) -> Combined:
 class ReleasedCells(ABC):
     """The cells of a published table as numbers, and the labels of their rows as text.
 
-    Each result is a linear combination of cells, or a ratio of two sums. A subclass knows the noise: it computes the
+    Each result is a linear combination of cells, or a ratio of two sums. A subclass defines the noise: it computes the
     margin and the variance of a combination, and the interval of a ratio.
     """
 
@@ -457,7 +457,8 @@ def cells_of(answer: Answer[Any]) -> IndependentCells | OneDrawCells:
     """Read the cells of an answer as numbers.
 
     Raises:
-        Unsupported: for noise without margins of sums of cells, and for a table that is drawn while it is written.
+        Unsupported: for noise without margins of sums of cells, and for a table whose noise is drawn while its file is
+            written.
     """
     noise, table, names = answer.noise, answer.table, answer.columns
     if not isinstance(noise, CellNoiseAtLevel | OneDrawAtLevel):

@@ -105,7 +105,7 @@ class WithheldTable(SavedTable, Generic[TableT]):
 
 
 def without_digests(statement: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the statement of a release without digests, since a reader could guess withheld cells with a digest."""
+    """Return the statement of a release without digests, because a digest would let a reader test guesses of cells."""
     return {name: None if name == "table" else fact for name, fact in statement.items() if name != "sums"}
 
 

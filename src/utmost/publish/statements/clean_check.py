@@ -32,8 +32,8 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
     Args:
         statement: Statement in the JSON file of the table.
         table: Clean table: labels and the column "clean"; columns of estimates and margins of error are allowed.
-        release: Document of the release, by a plan or in two stages, which is checked first; or the noisy table of
-            another tool.
+        release: Document of a release by a plan or in two stages, which is checked first; or the noisy table of another
+            tool.
 
     Returns:
         The clean tables.

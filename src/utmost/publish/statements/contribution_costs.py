@@ -1,8 +1,8 @@
 """Compare bounds on contributions (at_most, per_cell or in_total): how much noise each needs, and how much it removes.
 
 The noise of a bound is known beforehand. The loss by a bound is estimated from contributions of persons. A public
-sample of contributions costs no privacy. Released contributions have cost a level, which adds up with later releases of
-the same persons.
+sample of contributions costs no privacy. If contributions were released, their privacy level adds up with the levels of
+later releases of the same persons.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -50,7 +50,8 @@ class BoundCost(Display):
     lost: Estimate | None
     lost_at_least: float  # lower bound of what is lost, with the same confidence
     noise: float  # standard deviation of a wanted sum
-    # Loss of a wanted sum: `lost` divided evenly among the sums; a removed cell counts as `per_cell`. None like `lost`.
+    # Loss of a wanted sum: `lost` divided evenly among the sums; a removed cell counts as `per_cell`. None if `lost`
+    # is None.
     loss: float | None
     loss_at_least: float
 
@@ -189,12 +190,12 @@ def bound_costs(
         contributions: Answer of a released table of `count_contributions`; or the table itself with ``public=True``.
         domain: Domain of the table to be published, with separate noise for each cell.
         epsilon: Privacy level of the table to be published, as a number or a `Level`, such as ``level(alpha="1/2")``.
-        at_most, per_cell: Value of the bound that is not compared, 1 by default: of ``per_cell`` if the contributions
-            compare ``at_most``, and the reverse. If they compare ``in_total``, pass neither: each cell then has the
-            noise of ``in_total``.
+        at_most, per_cell: Value of the bound that is not compared, 1 by default: pass ``per_cell`` if the contributions
+            compare ``at_most``, and ``at_most`` if they compare ``per_cell``. If they compare ``in_total``, pass
+            neither: each cell then has the noise of ``in_total``.
         step: Step of amounts, as for `count_table`; the bounds are multiples of it.
         marginal: Names of the levels of the wanted sums; the error of one sum is shown. None for the cells, "" for the
-            total. The more cells a sum has, the more losses weigh against noise.
+            total. The more cells a sum has, the larger is its loss compared with its noise.
         public: True if the contributions are public, such as those of a public sample.
         persons: Number of persons in the data to be published, a public number; only with ``public``. The
             contributions are scaled to this number.
@@ -206,7 +207,7 @@ def bound_costs(
             if the compared bound is passed as an argument.
         Unsupported: for contributions that were released with other noise than geometric noise.
 
-    Cost: a plan for each bound.
+    Cost: that of choosing one plan for each bound.
 
     >>> from utmost.counting import Counting, count_contributions
     >>> sample = {"user": ["ann", "ann", "ann", "bob", "cem"], "page": ["A", "B", "C", "A", "B"]}

@@ -1,4 +1,4 @@
-"""Write the sentences about noise that is not separate for each cell: of columns changed together, points, keys."""
+"""Write the sentences about noise that is not separate by cell: of columns changed together, of points, of keys."""
 
 from fractions import Fraction
 

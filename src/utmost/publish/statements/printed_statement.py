@@ -109,7 +109,7 @@ def statement_page(
         else "Ask for a signed copy, and check the files: utmost verify FILE.",
     )
     asked = f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in questions)}</ul>"
-    # Sentences of the guarantee that also stand in the line of the promise are left out.
+    # Sentences of the guarantee that the line of the promise repeats are left out.
     guarantee = stated.guarantee
     first, _, rest = guarantee.partition(". ")
     _, _, factor = first.partition(" by at most ")

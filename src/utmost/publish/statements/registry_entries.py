@@ -41,7 +41,7 @@ class Deployment(Display):
         title: Name of the data product.
         curators: Publishers.
         intended_use: Purpose of the release.
-        region: Region of the data, or of the applicable distributions.
+        region: Region of the data, or of the laws that apply to them.
         description: Brief description.
         published: Date of publication, YYYY-MM-DD.
         sector: One of `SECTORS`, or None.
@@ -111,7 +111,7 @@ def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -
         An entry that is valid by the registry's schema, with the status "Draft": the curator publishes it.
 
     Raises:
-        OutOfRange: for a level above all floats, since the registry's epsilon is a float.
+        OutOfRange: for an epsilon above the largest float, since the registry's epsilon is a float.
 
     >>> from utmost import Unit
     >>> from utmost.promises import Promise

@@ -116,7 +116,7 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
 
 
 def _stop_words(stop: Stop, level: Level, unit: Unit) -> tuple[str, str]:
-    """Return two texts: the promise, with the loss by this outcome; and whether rule or person chose the level."""
+    """Return two texts: the promise with the loss at this outcome; and whether a rule or a person chose the level."""
     chose = "A rule about released values chose" if stop.is_met is not None else "A person, not the rule, asked for"
     reached = f"{chose} {level_name(level)}; {level_name(stop.promised)} was promised beforehand."
     return f"{promise_line(stop.promised, unit)} {outcome_line(level)}", reached
@@ -298,7 +298,7 @@ _LONG = 1000
 
 
 def _divided_by(column: str) -> str:
-    """Say in words by which number a margin is divided, to get the margin of a mean."""
+    """Say in words by which number a margin must be divided to get the margin of a mean."""
     return f"the margin is approximately the number shown, divided by {column.rpartition(' times ')[2]}"
 
 
@@ -319,7 +319,7 @@ def what_is_public(public: Sequence[str], rows_from: str) -> dict[str, str]:
 
 
 def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tuple[str, str]]:
-    """Return the level of all answers of a release together, and two sentences about composition, "" without ledger."""
+    """Return the level of all answers of a release together, and two sentences about composition ("" if no ledger)."""
     if ledger is None or ledger.together is None:
         return own, ("", "")
     largest = max(ledger.levels)
@@ -333,7 +333,9 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
 
 
 def sums_table_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
-    """Write the statement of one table of a release by a plan in words: margins of the table, then of the sums."""
+    """Write the statement of one table of a release by a plan in words: first the table's margins, then those of its
+    sums.
+    """
     from utmost.publish.releases.noisy_sums import SUMS_TABLE_FORM
     from utmost.publish.workloads.workload import narrowed
 

@@ -149,7 +149,7 @@ def changes(unit: Unit, cell: str) -> str:
 
 
 def trust_of_cells(promise: Promise) -> tuple[str, ...]:
-    """Return the assumptions that no table of cells can prove."""
+    """Return the assumptions that a release cell by cell cannot prove."""
     return (*counted_on_trust(promise), *ON_TRUST[1:]) if promise.proved else ON_TRUST
 
 

@@ -36,7 +36,7 @@ TextColumns = Mapping[str, list[Any]]
 
 
 def _described(statement: Mapping[str, Any]) -> WithheldTable[Any]:
-    """Return the table that a statement describes, without cells; for a release by a plan with labels and margins."""
+    """Return the table that a statement describes, without its cells; with labels and margins if a plan was used."""
     rule = WithholdingRule.of_facts(statement.get("rule"))
     release = stated_field(statement, "release", dict)
     if release.get("kind") == NOISY_TABLE_KIND:
@@ -73,7 +73,8 @@ def _described(statement: Mapping[str, Any]) -> WithheldTable[Any]:
 
 
 WITHHELD_FORM = StatementForm(WITHHELD_KIND, "a statement of a withheld table", WithheldTable.facts, _described)
-"""Statements of withheld tables: the release's statement, the rule and the number of shown cells determine all."""
+"""Statements of withheld tables: the release's statement, the rule and the number of shown cells determine every field.
+"""
 
 
 def check_withheld(

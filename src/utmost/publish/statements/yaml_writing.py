@@ -14,7 +14,17 @@ _PLAIN_KEY = re.compile(r"[a-z][a-z_]*")
 # Words joined by hyphens with at least one letter: always read as text, except numbers such as 1e-5.
 _WORDS = re.compile(r"(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)+")
 _NUMBER = re.compile(r"[0-9]+e-[0-9]+")
-_TAKEN = ("y", "n", "yes", "no", "on", "off", "true", "false", "null")  # some readers take these for other values
+_TAKEN = (
+    "y",
+    "n",
+    "yes",
+    "no",
+    "on",
+    "off",
+    "true",
+    "false",
+    "null",
+)  # some readers take these for truth values or null
 _SHORT = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _STEP = "  "
 
@@ -23,8 +33,8 @@ def yaml_text(value: Mapping[str, Any]) -> str:
     """Return a mapping as a YAML document.
 
     Args:
-        value: Mapping whose keys have lower-case letters and underscores. Values are texts, integers, finite floats,
-            sequences, and further mappings of this kind.
+        value: Mapping whose keys have lower-case letters and underscores. Each value is a text, an integer, a finite
+            float, a sequence, or another mapping of this kind.
 
     Raises:
         WrongKind: for values and keys of other kinds.
@@ -75,7 +85,7 @@ def _scalar(value: Any) -> str:
 
 
 def _escaped(character: str) -> str:
-    """Write a character of a text in double quotes; a character that cannot be printed as its code."""
+    """Write a character of a text in double quotes; if it cannot be printed, write its code."""
     if character in _SHORT:
         return _SHORT[character]
     if character.isprintable() and character != "\ufeff":
@@ -85,7 +95,7 @@ def _escaped(character: str) -> str:
 
 
 def _fits_a_block(text: str) -> bool:
-    """Whether a text can be a literal block: several printable lines, without blanks at their ends."""
+    """Whether a text can be a literal block: several printable lines, none of which begins or ends with blanks."""
     lines = text.split("\n")
     printed = all(line.isprintable() and line == line.strip() and "\ufeff" not in line for line in lines)
     return len(lines) > 1 and printed and bool(lines[0]) and bool(lines[-1])
