@@ -161,7 +161,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'utmost' has no attribute {name!r}{found}")
     try:
         value: Any = import_module(module)
-    except ModuleNotFoundError as error:  # a package of an extra is not installed
+    except ModuleNotFoundError as error:  # an optional package is not installed
         if name not in _EXTRAS or (error.name or "").startswith("utmost"):
             raise
         from utmost.tables.optional_imports import absent
@@ -173,15 +173,17 @@ def __getattr__(name: str) -> Any:
 
 
 def _modules_with(name: str) -> list[str]:
-    """Return the public modules with an attribute of this name; none for a private name or the name of a submodule.
+    """Return the names of the public modules that have an attribute of this name.
 
-    Every public module is loaded for the search.
+    The result is empty for a private name, and for the name of a submodule.
+
+    Every public module is imported for the search.
     """
     if name.startswith("_") or find_spec(f"utmost.{name}") is not None:
         return []
     homes = []
     for module in _MODULES:
-        with suppress(ModuleNotFoundError):  # a package of an extra is not installed
+        with suppress(ModuleNotFoundError):  # an optional package is not installed
             if name in dir(import_module(f"utmost.{module}")):
                 homes.append(module)
     return homes

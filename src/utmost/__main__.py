@@ -7,9 +7,10 @@ from typing import NoReturn
 
 
 def main() -> None:
-    """Run the command line. Ctrl-C ends the process with one line, even while the modules are still being imported."""
-    # The handler ends the process itself: an import could swallow an exception, or turn it into another one.
-    # If the handler is not Python's own, a shell started this process with Ctrl-C ignored, and it stays ignored.
+    """Run the command line. Ctrl-C ends the process with one line of text, even while modules are still being
+    imported.
+    """
+    # The handler ends the process itself: an import could swallow a KeyboardInterrupt, or turn it into another error.
     is_own = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if is_own:
         signal.signal(signal.SIGINT, _interrupted)

@@ -19,24 +19,24 @@
     ├── Infeasible      no object satisfies all requirements
     ├── SolverFailed    a program was not solved; no approximate result is returned
     ├── Undecided       two numbers are too close for the precision reached, and no theorem says which is larger
-    ├── EntropyFailed   the operating system gives no random bytes, or the same twice
+    ├── EntropyFailed   the operating system gives no random bytes, or the same bytes twice
     ├── BudgetExceeded  a release would spend more than its budget
     ├── LedgerError     a ledger refuses; no answer was given
     │   ├── NotPublished      no release, or no dataset, of this name is in the ledger
     │   ├── AlreadyPublished  the ledger has this release already, made with other arguments
     │   ├── DataChanged       the values differ from those that were published
-    │   ├── NeedsTable        the answer does not follow from stored ones: pass the table
-    │   ├── KeyRefused        the ledger's key is missing, wrong, or open to others
+    │   ├── NeedsTable        the answer does not follow from stored answers: pass the table
+    │   ├── KeyRefused        the ledger's key is missing, wrong, or readable by others
     │   ├── Quarantined       the ledger has been rolled back or restored
     │   ├── LedgerDamaged     the stored bytes differ from those written
     │   └── LedgerUnavailable the store is locked, full, or cannot be reached
     ├── ServiceError    a service of ledgers refuses; no answer was given
-    │   ├── NotAuthenticated  no token came, or none that is valid now
+    │   ├── NotAuthenticated  the request has no token, or none that is valid now
     │   ├── NotAllowed        the token does not allow the request
-    │   │   └── TooOften      requests come too often, or too many tables of one person differed today
+    │   │   └── TooOften      requests come too often, or too many passed tables differed from published ones today
     │   ├── NeedsApproval     a second person must confirm it first
     │   ├── UnknownRecord     the service has no token, proposal, offer or order of this name
-    │   └── RequestReused     an idempotency key came again with another request
+    │   └── RequestReused     an idempotency key was used again for another request
     └── Unsupported     the library does not do this; it never does something similar instead
         └── NotServed         the client of a service has no such call (also AttributeError)
 
@@ -57,7 +57,7 @@ class UtmostError(Exception):
     Args:
         required: Condition that must hold, as a sentence fragment ("epsilon must be positive").
         came: Value that was passed, shown with ``repr`` (strings are shown as they are).
-        where: Parameter, row, column or file with the error.
+        where: Parameter, row, column or file that the error is about.
         remedy: One sentence that says what to do.
 
     >>> str(OutOfRange("sensitivity must be at least 1", came=0, where="Geometric", remedy="Pass sensitivity=1."))
@@ -72,7 +72,7 @@ class UtmostError(Exception):
                 text = came if isinstance(came, str) else repr(came)
             except ValueError:  # Python prints no integer of more than 4300 digits
                 text = f"{type(came).__name__} of too many digits to print"
-            except Exception:  # nesting too deep, or an object that cannot print itself
+            except Exception:  # the value is nested too deeply, or its own repr fails
                 text = f"{type(came).__name__} that cannot be printed"
             got = f"; got {text if len(text) <= 120 else f'{text[:117]}...'}"
         super().__init__((f"{where}: " if where else "") + required + got + "." + (f" {remedy}" if remedy else ""))
@@ -180,7 +180,7 @@ class AlreadyPublished(LedgerError):
 
     Attributes:
         known_as: Dataset and release with the same values, for the holder of the ledger's key. No message contains
-            this text, because it would tell somebody who guesses values which guess is right.
+            this text, because it would tell somebody who guesses values whether a guess is right.
         at_other_level: Whether the ledger has the same release at another level.
     """
 
@@ -194,11 +194,11 @@ class AlreadyPublished(LedgerError):
 
 
 class DataChanged(LedgerError):
-    """The values passed differ from those that the ledger committed to."""
+    """The values passed differ from those that were published."""
 
 
 class NeedsTable(LedgerError):
-    """The answer needs the table: the epsilon is above the largest published one, or it is a new level of points."""
+    """The table must be passed: the answer does not follow from the answers that the ledger stores."""
 
 
 class KeyRefused(LedgerError):
@@ -210,7 +210,7 @@ class Quarantined(LedgerError):
 
 
 class LedgerDamaged(LedgerError):
-    """The stored bytes differ from those that were written."""
+    """The bytes in the ledger's store differ from those that utmost wrote."""
 
 
 class LedgerUnavailable(LedgerError):
@@ -228,7 +228,7 @@ class ServiceError(UtmostError):
 
 
 class NotAuthenticated(ServiceError):
-    """A request has no token, or none that is valid now."""
+    """A request has no token, or its token is not valid now."""
 
 
 class NotAllowed(ServiceError):
@@ -236,16 +236,16 @@ class NotAllowed(ServiceError):
 
 
 class TooOften(NotAllowed):
-    """Requests come too often, or too many tables of one person differed from published ones today.
+    """Requests come too often, or too many tables passed by one person today differed from the published ones.
 
     Attributes:
-        again: Seconds after which the request may come again.
+        again: Seconds to wait before the request may be repeated.
     """
 
     again: float = 1.0
 
     def after(self, seconds: float) -> Self:
-        """Set the seconds after which the request may come again, and return this error."""
+        """Set the number of seconds to wait before the request may be repeated, and return this error."""
         self.again = seconds
         return self
 
@@ -299,7 +299,9 @@ class DegreesAsLengths(PrivacyWarning):
 
 
 class FactsFarOff(PrivacyWarning):
-    """A public fact lies far outside the margins of the released table, so a clean table will differ much from it."""
+    """A public fact lies far outside the margins of the released table, so a table that is adjusted to the fact will
+    differ much from the released one.
+    """
 
 
 class BudgetUnused(PrivacyWarning):
@@ -330,11 +332,11 @@ class RowsObserved(PrivacyWarning):
     """The list of rows was taken from the data, and the promise does not protect it."""
 
 
-_BETWEEN = ("utmost.", "contextlib")  # modules of the frames between the user's call and `warn`
+_BETWEEN = ("utmost.", "contextlib")  # modules that a warning does not point to
 
 
 def warn(text: str, category: type[PrivacyWarning]) -> None:
-    """Issue a warning at the nearest calling line outside of utmost."""
+    """Issue a warning that points to the nearest calling line outside of utmost."""
     frame, above = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_BETWEEN):
         frame, above = frame.f_back, above + 1

@@ -1,5 +1,6 @@
-"""Other packages: SciPy, OpenDP and dp-accounting, tables with noise from other tools, data packages, and methods on
-pandas and Polars frames."""
+"""Conversions for other packages: SciPy, OpenDP and dp-accounting, tables with noise from other tools, data packages,
+and methods on pandas and Polars frames.
+"""
 
 from utmost.core.noise.noise_of_others import DeclaredNoise, declared_noise
 from utmost.interfaces.interop.accounting import dp_event, privacy_loss_distribution

@@ -1,6 +1,6 @@
-"""Seeded randomness for tests; nothing here may touch a real release.
+"""Seeded randomness for tests. No function of this module may be used for a real release.
 
-Strategies for property tests stand in `utmost.testing.strategies`, which imports hypothesis.
+Strategies for property tests are in `utmost.testing.strategies`, which imports hypothesis.
 """
 
 from utmost.interfaces.testing.seeded import (

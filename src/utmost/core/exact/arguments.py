@@ -1,7 +1,7 @@
-"""How public functions read their arguments, and refuse a wrong type with the name of the parameter.
+"""Readers of arguments: each converts a value to the required type, or raises an error that names the parameter.
 
-Each reader takes a value and the name of its parameter. It returns the value in the required type, or raises an error
-that names the parameter and the type. `exact` reads numbers, `level` levels, and `as_array` arrays.
+Each reader takes a value and the name of its parameter. The error names the required type as well. `exact` reads
+numbers, `level` levels, and `as_array` arrays.
 """
 
 import os
@@ -21,7 +21,7 @@ _ArgumentReader = Callable[[Any, str], Any]
 MOST_ELEMENTS = 10**8
 """The most elements of a list: each costs a Python object."""
 
-# Linux refuses longer paths with its own error.
+# Linux refuses a path that is longer than this, with an error of its own.
 _LONGEST_PATH = 4096
 
 
@@ -31,7 +31,7 @@ def wrong_kind(name: str, required: str, value: object) -> WrongKind:
 
 
 def is_integer(value: object) -> typing.TypeGuard[int | np.integer[Any]]:
-    """Whether a value is an integer of Python or NumPy; a truth value is not."""
+    """Whether a value is an integer of Python or NumPy. A boolean does not count as an integer."""
     # Most values are Python's integers: the quickest test comes first.
     return type(value) is int or (isinstance(value, int | np.integer) and not isinstance(value, bool))
 
@@ -51,7 +51,7 @@ def real(value: Any, name: str) -> float:
 
 
 def truth(value: Any, name: str) -> bool:
-    """Read a truth value of Python or NumPy."""
+    """Read a boolean of Python or NumPy."""
     if not isinstance(value, bool | np.bool_):
         raise wrong_kind(name, "True or False", value)
     return bool(value)
@@ -125,7 +125,7 @@ def one_of(value: Any, among: Any, name: str, where: str | None = None, remedy: 
 
 
 def path(value: Any, name: str) -> Any:
-    """Check that a value is a valid path: no NUL, no lone surrogate, at most 4096 bytes.
+    """Check that a value can be a path: no NUL, no lone surrogate, at most 4096 bytes.
 
     >>> path("a/b.csv", "path")
     'a/b.csv'

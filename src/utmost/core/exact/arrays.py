@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 Indices = NDArray[np.intp]
 
-# Making a Fraction costs ten times a lookup, and losses and distances are full of small integers.
+# To make a Fraction takes ten times as long as to look it up, and losses and distances are full of small integers.
 _SMALL = tuple(Fraction(k) for k in range(1025))
 
 
@@ -42,8 +42,8 @@ def as_array(values: object, name: str = "array", ndim: int | None = None) -> Ar
         ndim: Number of dimensions that it must have.
 
     Raises:
-        NotANumber: for an entry that is a boolean, NaN, infinite, None or of another type; for a ragged list; and for
-            another number of dimensions. The message names the position of the entry.
+        NotANumber: for an entry that is a boolean, NaN, infinite, None or of another type; for a ragged list; and for a
+            number of dimensions other than ``ndim``. The message names the position of the entry.
 
     >>> as_array([1, "1/2"]).tolist(), as_array([1, 0.5]).tolist()
     ([Fraction(1, 1), Fraction(1, 2)], [1.0, 0.5])
@@ -110,7 +110,7 @@ def check_array(value: object, name: str, ndim: int) -> None:
 
     Raises:
         WrongKind: for a value that is not an array.
-        NotANumber: for another number of dimensions, or entries that are not numbers.
+        NotANumber: for a number of dimensions other than ``ndim``, or entries that are not numbers.
 
     >>> check_array(np.eye(2), "matrix", 2)
     """
@@ -215,7 +215,9 @@ def largest_size(integers: Array) -> int:
 
 
 def with_room_for(integers: Array, times: int) -> Array:
-    """The array as int64 if ``times`` times each entry fits with one bit to spare, else as Python integers."""
+    """The array as int64 if each entry, multiplied by ``times``, fits into int64 with one bit to spare; else as Python
+    integers.
+    """
     return integers.astype(np.int64 if largest_size(integers) * times < 1 << 62 else object, copy=False)
 
 

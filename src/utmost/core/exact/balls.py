@@ -4,10 +4,10 @@ This is interval arithmetic on arrays. A ball is a float m and a float r >= 0, a
 Each operation returns a ball that contains every result. If no finite ball does, the radius is infinite or NaN, and
 every comparison with the ball is undecided.
 
-Assumed: the machine's + - * / and sqrt of float64 follow IEEE 754 and round to one of the two floats next to the true
-result (in any direction), except that results below 2^-1022 may be flushed to zero. Nothing is assumed of the machine's
-logarithm, cosine and exponential. They are computed here from those five operations and exact scaling by powers of two,
-by Taylor series whose remainders and roundings are bounded below.
+The proofs assume that the machine's + - * / and sqrt of float64 follow IEEE 754 and round to one of the two floats next
+to the true result (in any direction), except that results below 2^-1022 may be flushed to zero. They assume nothing
+about the machine's logarithm, cosine and exponential. These functions are computed here from those five operations and
+exact scaling by powers of two, by Taylor series whose remainders and roundings are bounded below.
 """
 
 import math
@@ -82,7 +82,7 @@ class Balls:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Union["Balls", int]) -> "Balls":
-        """|x/y - a/b| <= (|x - a| + |a/b| |y - b|) / |y|; infinite where the divisor may be 0."""
+        """|x/y - a/b| <= (|x - a| + |a/b| |y - b|) / |y|; the radius is infinite where the divisor may be 0."""
         that = _lift(other)
         quotient = self.middle / that.middle
         least = (np.abs(that.middle) - that.radius) * (1 - 4 * ROUNDING)
@@ -134,7 +134,7 @@ class Balls:
         return low, (low == high) & (np.abs(low) < _MOST_WHOLE)
 
 
-# Integers up to this one are floats, and so are their neighbours.
+# An integer up to 2^52 is a float, and so is the next integer on either side.
 _MOST_WHOLE = 2.0**52
 
 
@@ -177,7 +177,7 @@ def _log(x: Reals) -> Reals:
         return np.asarray(power * _LOG2 + 2 * (s * _polynomial(s * s, _LOG_TERMS)))
 
 
-# Turns are cut to y in [-1/8, 1/8], theta = 2 pi y, z = theta^2 <= 0.617.
+# An angle is reduced to y turns with y in [-1/8, 1/8], theta = 2 pi y, z = theta^2 <= 0.617.
 _COS_TERMS = [(-1) ** j / math.factorial(2 * j) for j in range(9)]
 _SIN_TERMS = [(-1) ** j / math.factorial(2 * j + 1) for j in range(9)]
 _TWO_PI = 6.283185307179586
@@ -192,7 +192,7 @@ theta^18/18! < 3e-18 < 0.02 u.
 
 
 def _reduced(x: Reals) -> tuple[Reals, Reals]:
-    """Return the quarter turn nearest to x/2 turns, and the rest in turns. Both are exact."""
+    """Return the number of quarter turns nearest to x/2 turns, and the remaining turns. Both are exact."""
     quarter = np.floor(2 * x + 0.5)
     return quarter, x / 2 - quarter / 4
 

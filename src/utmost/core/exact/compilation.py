@@ -1,7 +1,7 @@
-"""Functions that numba compiles at first use, with a progress bar meanwhile.
+"""Compile functions by numba at their first use, and show a progress bar meanwhile.
 
 Numba stores machine code beside the source file, or in the user's cache folder if the source folder is read-only.
-`NUMBA_CACHE_DIR` names another folder. Without a writable folder each process compiles anew.
+`NUMBA_CACHE_DIR` names another folder. Without a writable folder each process compiles the functions again.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +19,9 @@ _announce: ContextVar[Callable[[], object] | None] = ContextVar("announce", defa
 
 @contextmanager
 def on_compilation(announce: Callable[[], object]) -> Iterator[None]:
-    """Call ``announce`` before the first compilation in this context and thread. Stored code is not compiled."""
+    """Call ``announce`` before the first compilation in this context and thread. A function whose machine code is
+    stored on disk is not compiled.
+    """
     before = _announce.set(announce)
     try:
         yield
@@ -42,7 +44,9 @@ def in_machine_code(function: F, *, inside: bool = False, **options: Any) -> F:
 
 
 def is_compiled_already(function: Any) -> bool:
-    """Whether this disk has machine code of a function of `in_machine_code` that is newer than its source."""
+    """Whether the disk has machine code of a function of `in_machine_code` that is newer than the function's source
+    file.
+    """
     folder = getattr(getattr(function, "stats", None), "cache_path", None)
     if folder is None:
         return False

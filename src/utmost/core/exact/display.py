@@ -33,7 +33,7 @@ class Display:
 
 
 def few(words: Sequence[str], most: int = 24) -> str:
-    """Join words by commas: at most ``most`` of them, then how many more there are."""
+    """Join words by commas: the first ``most`` of them, then the number of those left out."""
     more = f" and {len(words) - most} more" if len(words) > most else ""
     return ", ".join(words[:most]) + more
 
@@ -86,7 +86,7 @@ def brief(value: Any) -> str:
 def _near(value: Any) -> str:
     try:
         return f"{float(value):.6g}"
-    except OverflowError:  # a fraction beyond all floats is shown as the power of two below it
+    except OverflowError:  # a fraction that is too large or too small for a float is shown as the power of two below it
         return f"{'-' if value < 0 else ''}2^{abs(int(value)).bit_length() - 1}"
 
 

@@ -22,13 +22,13 @@ def _same_read(value: Any, name: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class FieldForm:
-    """How a field is written as JSON, read from JSON, and shown to people."""
+    """How a field of a record is written as JSON, read from JSON, and shown to people."""
 
     title: str  # a few words for people
-    write: Callable[[Any], Any] = _same  # value to JSON; a field is left out where the value or its JSON is None
-    read: Callable[[Any, str], Any] = _same_read  # JSON and the field's name to the argument of the constructor
+    write: Callable[[Any], Any] = _same  # converts the value to JSON; None, before or after, omits the field
+    read: Callable[[Any, str], Any] = _same_read  # converts the JSON value, given the field's JSON name, to an argument
     name: str = ""  # the name in JSON, where it differs from the name of the field
-    words: Mapping[str | bool, str] = field(default_factory=dict)  # the shown text of each string or truth value
+    words: Mapping[str | bool, str] = field(default_factory=dict)  # text shown for each string or boolean
     hint: str = ""  # a line of help under the field in an HTML form
     parts: Mapping[str, "FieldForm"] = field(
         default_factory=dict
@@ -95,7 +95,9 @@ def arguments_of(kind: type, facts: Mapping[str, Any], noun: str) -> dict[str, A
 
 
 def rows_of(kind: type, facts: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the title and value of each JSON field that is not empty; unknown fields come last, under their names."""
+    """Yield the title and value of each JSON field that is not empty. Fields without a form come last, under their JSON
+    names.
+    """
     known = json_forms(kind)
     for name in (*known, *(name for name in facts if name not in known)):
         fact = facts.get(name)

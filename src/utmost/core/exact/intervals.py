@@ -152,7 +152,7 @@ def is_lower(
     """Whether the first number is below the second, by intervals of growing precision; None if undecided."""
     bits = 128
     # Equal numbers never end the loop without ``most_bits``.
-    # Bits double, so that all rounds together take at most twice as long as the last one.
+    # The number of bits doubles in each round, so that all rounds together take at most twice as long as the last one.
     while most_bits is None or bits <= most_bits:
         lower, upper = first(bits), second(bits)
         if lower.is_below(upper) or upper.is_below(lower):
@@ -161,7 +161,7 @@ def is_lower(
     return None
 
 
-# e^x for larger x has more than four hundred thousand digits, and is no probability.
+# For a larger x, e^x has more than four hundred thousand digits.
 _LARGEST_ARGUMENT = 1_000_000
 # Bits that the roundings of the argument and of the function itself may use up.
 _GUARD = 10
@@ -213,8 +213,8 @@ def log_interval(x: Fraction, bits: int) -> Interval:
         raise OutOfRange("the logarithm needs a positive number", came=x)
     if x == 1:
         return Interval(0, 0, bits)
-    # As many more bits as the logarithm has before the point.
-    size = max(x.numerator.bit_length(), x.denominator.bit_length())  # |log x| is below it
+    # As many additional bits as |log x| has before the binary point.
+    size = max(x.numerator.bit_length(), x.denominator.bit_length())  # a bound on |log x|
     around = _at(bits + size.bit_length() + _GUARD, arb.log, _ratio(x))
     return Interval(*_ends(around, bits), bits)
 
@@ -238,7 +238,7 @@ def _exp(x: fmpq | arb, floor: int, bits: int) -> tuple[int, int]:
         raise OutOfRange(f"the exponent must be at most {_LARGEST_ARGUMENT}", came=x)
     if floor < -bits:  # e^x < 2^x < 2^-bits: the result is between 0 and one unit
         return 0, 1
-    leading = floor * 14427 // 10000  # e^x is about 2^leading: so many bits stand before the point
+    leading = floor * 14427 // 10000  # e^x is about 2^leading, and needs that many bits before the point
     around = _at(max(0, bits + leading) + floor.bit_length() + _GUARD, arb.exp, x)
     low, high = _ends(around, bits)
     return max(low, 0), min(high, 1 << bits) if floor < 0 else high
@@ -262,13 +262,13 @@ def _ends(ball: arb, bits: int) -> tuple[int, int]:
     return (centre - reach) >> -least, -((-centre - reach) >> -least)
 
 
-# Arb has one precision for the whole process: one thread at a time changes it, and puts it back.
+# Arb has one precision for the whole process: one thread at a time changes it, and restores it afterwards.
 _setting = Lock()
 
 
 @contextmanager
 def working_precision(bits: int) -> Iterator[None]:
-    """Set Arb's precision to ``bits`` within this context; other threads that enter wait."""
+    """Set Arb's precision to ``bits`` within this context. Other threads that want to set it wait."""
     with _setting:
         before, ctx.prec = ctx.prec, bits
         try:

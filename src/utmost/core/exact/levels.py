@@ -66,7 +66,7 @@ class Level:
             raise NotALevel(
                 "alpha must lie strictly between 0 and 1", came=alpha, remedy="It is e^-epsilon: pass epsilon=1, say."
             )
-        # 1/4 is (1/2)^2: levels of one base add, scale and compare as rationals.
+        # 1/4 becomes (1/2)^2: levels with the same base are added, scaled and compared by their rational powers.
         base, power = primitive_root(value)
         return cls(base, Fraction(power))
 
@@ -158,7 +158,7 @@ class Level:
         return 128 + self.power.denominator.bit_length() + base_bits
 
 
-@lru_cache(maxsize=512)  # a release asks for the same interval a dozen times
+@lru_cache(maxsize=512)  # one release computes the same interval a dozen times
 def _alpha_interval(level: Level, bits: int) -> Interval:
     if level.base is None:
         return exp_interval(-level.power, bits)
@@ -177,7 +177,7 @@ def level(epsilon: Number | Level | None = None, alpha: Number | None = None) ->
         alpha: Number strictly between 0 and 1; alpha = exp(-epsilon).
 
     Raises:
-        NotALevel: for neither or both of them, and for NaN, infinity, zero, negatives and booleans.
+        NotALevel: for neither or both of epsilon and alpha, and for NaN, infinity, zero, negatives and booleans.
 
     >>> level(epsilon="1/2"), level(alpha=0.25).alpha
     (level(epsilon='1/2'), Fraction(1, 4))

@@ -115,7 +115,7 @@ def independent(matrix: Array) -> tuple[list[int], list[int]]:
     """Indices of the first rows and columns that form a largest square submatrix invertible modulo 2^61 - 1.
 
     A matrix that is invertible modulo a prime is invertible over the rationals. The rank over the rationals is at least
-    as large, and larger only for finitely many primes.
+    the rank modulo the prime. Only for finitely many primes is it larger.
 
     Args:
         matrix: (n, m) Fractions.
@@ -126,7 +126,7 @@ def independent(matrix: Array) -> tuple[list[int], list[int]]:
     """
     if matrix.size == 0:
         return [], []
-    # Modulo a prime the rank can only fall: rows that are independent here are independent.
+    # The rank modulo a prime is at most the rank: rows that are independent here are independent over the rationals.
     residues = nmod_mat(fmpz_mat(by_integers(matrix)[0].tolist()), _PRIME)
     return _pivots(residues.transpose()), _pivots(residues)
 
@@ -180,7 +180,7 @@ def solve_sparse(rows: Sequence[Mapping[int, Fraction]], right: Sequence[Fractio
     """The solution z of a square nonsingular system ``sum_j rows[i][j] z_j = right[i]``.
 
     The next pivot is taken in a shortest row, and there in the shortest column. Bases of linear programs about privacy
-    are nearly triangular, so that elimination makes few new entries.
+    are nearly triangular, so that elimination creates few new nonzero entries.
 
     Raises:
         SolverFailed: when the system is singular.

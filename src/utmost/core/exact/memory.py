@@ -8,7 +8,7 @@ from utmost.errors import Unsupported
 
 @contextmanager
 def fitting_memory(where: str) -> Iterator[None]:
-    """A context, or a decorator, that raises `Unsupported` where arrays do not fit into memory.
+    """A context, or a decorator, that raises `Unsupported` if arrays do not fit into memory.
 
     >>> with fitting_memory("table"):
     ...     raise MemoryError

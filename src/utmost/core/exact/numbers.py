@@ -20,9 +20,9 @@ IntegersOrReals = Literal["integers", "reals"]
 
 _SPELLED = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
-# No parameter needs a larger exponent, and with one a short string could fill the memory.
+# No parameter needs a larger exponent, and a short string with a larger one could fill the memory.
 _LARGEST_EXPONENT = 9_999
-_MOST_WRITTEN = 13_952  # bits of 4 200 digits: Python writes and reads integers of 4 300
+_MOST_WRITTEN = 13_952  # bits of an integer of 4 200 digits; Python prints at most 4 300
 _MOST_BITS = 1 << 18
 # The largest count: each counted object takes memory.
 _MOST = 10**9
@@ -59,12 +59,14 @@ def exact(value: object, name: str = "value") -> Fraction:
 
 
 def spelled(text: str) -> Decimal | None:
-    """Read a number as all files and options do: a sign, digits 0 to 9, a point, an exponent, and blanks around."""
-    # Python reads more, "1_0" and digits of other scripts, which other readers take for names or refuse.
+    """Read a decimal number, as all files and options write it: a sign, digits 0 to 9, a point, an exponent, blanks
+    around.
+    """
+    # Python also reads "1_0" and digits of other scripts, which other programs refuse or take for names.
     plain = text.strip()
     try:
         return Decimal(plain) if _SPELLED.fullmatch(plain) else None
-    except InvalidOperation:  # an exponent beyond all that Decimal holds
+    except InvalidOperation:  # an exponent too large for Decimal
         return None
 
 

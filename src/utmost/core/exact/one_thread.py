@@ -23,9 +23,9 @@ def _libraries() -> "ThreadpoolController":
 def one_blas_thread() -> Iterator[None]:
     """A context in which BLAS uses one thread."""
     # A second thread waits busily on matrices of 100 by 100: a design of 100 places takes 14 seconds of processor time
-    # in two threads and 8 in one. The number of threads is one setting of the process: the first context sets and
-    # restores the number; a context that begins meanwhile (in another thread or a forked child) does nothing and does
-    # not wait.
+    # in two threads and 8 in one. The number of threads is a setting of the whole process: the first context sets and
+    # restores it. A context that begins meanwhile, in another thread or a forked child, changes nothing and does not
+    # wait.
     if not _turn.acquire(blocking=False):
         yield
         return

@@ -1,11 +1,11 @@
-"""The names that a public module defines, without those that it imports."""
+"""List the names that a public module defines, without the names that it imports."""
 
 import sys
 from collections.abc import Callable
 
 
 def own_names(module: str) -> Callable[[], list[str]]:
-    """Return a ``__dir__`` for a public module that also holds code."""
+    """Return a ``__dir__`` for a public module that also contains code."""
 
     def listed() -> list[str]:
         values = vars(sys.modules[module])

@@ -1,9 +1,9 @@
-"""A progress bar: the name of a long task, how much is done, and how long the rest may take.
+"""A progress bar: it shows the name of a long task, the share that is done, and the expected remaining time.
 
-A task that may take longer than a second enters `progress_bar` with a name, and reports its progress. The line appears
-after a second, only on a terminal or in a notebook, and disappears when the task ends. A task within another task
-replaces the outer task on the line. A second thread draws the line, so that tasks in machine code are shown as well,
-and a report only stores three numbers.
+A task that may take longer than a second runs within `progress_bar`, which takes its name, and reports its progress.
+The line appears after a second, only on a terminal or in a notebook, and disappears when the task ends. A task within
+another task replaces the outer task on the line. A second thread draws the line. So tasks in machine code are shown as
+well, and reporting only stores three numbers.
 """
 
 import shutil
@@ -61,7 +61,7 @@ class Task:
             bar = "#" * int(share * _BAR)
             left = f", {_time(seconds * (1 - share) / share)} left" if share > 0 else ""
             line = f"{self.name}  [{bar:-<{_BAR}}] {share:4.0%}{note}{left}".replace("%", " %")
-        # A name may come from a file's name: no control sequence of it reaches the terminal.
+        # The name may be the name of a file: control characters in it must not reach the terminal.
         return "".join(sign if sign.isprintable() else "?" for sign in line)[:width]
 
 
@@ -112,7 +112,7 @@ class ProgressLine:
                 self.draw()
 
         thread = Thread(target=draw_on, name="progress bar", daemon=True)
-        with suppress(RuntimeError):  # Python in a browser has no threads: no line is drawn
+        with suppress(RuntimeError):  # Python in a browser has no threads: the line is not drawn
             thread.start()
         try:
             yield
@@ -141,7 +141,7 @@ class StandardError:
 
 
 _line: ContextVar[ProgressLine | None] = ContextVar("line", default=None)
-_drawing: list[ProgressLine] = []  # at most one thread draws a line
+_drawing: list[ProgressLine] = []  # only one thread draws a line at a time
 _progress: ContextVar[Callable[[Any, Any], object] | None] = ContextVar("progress", default=None)
 
 
@@ -175,7 +175,7 @@ def report_progress(done: float = 0, total: float | None = None, note: str = "")
 
 @contextmanager
 def progress_on(line: ProgressLine | None) -> Iterator[None]:
-    """Show the tasks of this context and thread on ``line``; None chooses standard error."""
+    """Show the tasks of this context and thread on ``line``; None means standard error."""
     before = _line.set(line)
     try:
         yield
@@ -184,7 +184,7 @@ def progress_on(line: ProgressLine | None) -> Iterator[None]:
 
 
 def shows_progress() -> bool:
-    """Whether somebody would see a line: standard error is a terminal or a notebook's."""
+    """Whether a progress line would be seen: standard error is a terminal, or belongs to a notebook."""
     stream: Any = sys.stderr
     if _line.get() is not None:
         return True

@@ -1,4 +1,6 @@
-"""Types of formulas in one number q that run on rationals, exactly, and on enclosures, within certified bounds."""
+"""Types of formulas in one number q. They are exact for a rational q, and give certified bounds for an enclosure of
+q.
+"""
 
 from collections.abc import Callable
 from typing import Protocol, Self, TypeVar
@@ -28,7 +30,9 @@ class Formula(Protocol):
 
 
 class FormulaWithPowers(Protocol):
-    """A formula in q and its powers; the caller passes a function for powers that is more accurate than products."""
+    """A formula in q and its powers. The caller passes a function for the powers, which is more accurate than repeated
+    products.
+    """
 
     def __call__(self, q: Q, power: Callable[[int], Q], /) -> Q:
         """The value at q, with q^n = power(n)."""

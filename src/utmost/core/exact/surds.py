@@ -56,7 +56,7 @@ class Surd:
 
     @property
     def is_rational(self) -> bool:
-        """Whether the number is rational: no radicand except 1."""
+        """Whether the number is rational: it has no radicand except 1."""
         return all(radicand == 1 for radicand, _ in self.terms)
 
     def simplified(self) -> "Surd | Fraction":
@@ -104,7 +104,8 @@ class Surd:
 
     def __lt__(self, other: "Surd | Fraction | int") -> bool:
         gap, bits = self - other, 64
-        # Distinct squarefree radicands are independent over the rationals: a surd with a term is not 0, and this ends.
+        # Square roots of distinct squarefree radicands are independent over the rationals: a surd with a term is not 0,
+        # so that the loop ends.
         while gap.terms:
             around = gap.interval(bits)
             if around.high < 0 or around.low > 0:

@@ -15,8 +15,8 @@ from utmost.core.exact.numbers import exact
 from utmost.errors import BadTable, NotALevel, NotANumber
 
 _FEW = 40  # up to this epsilon, exp(epsilon) is an exact fraction that is rounded up
-_LARGEST_SHOWN = 10**6  # exp of more is shown as a power of ten
-_LONGEST_NAME = 30  # a level rounded to 61 bits has forty digits, which tell a reader nothing
+_LARGEST_SHOWN = 10**6  # a larger exp(epsilon) is shown as a power of ten
+_LONGEST_NAME = 30  # a level rounded to 61 bits has forty digits, too many to read
 _LOG10_OF_E = Fraction(4_342_944_820, 10**10)  # rounded up
 _LOG = re.compile(r"-(?:(?P<power>\S+) )?log\((?P<base>[^)]+)\)")
 
@@ -74,7 +74,7 @@ def level_name(level: Level) -> str:
 
 
 def level_words(level: Level) -> str:
-    """epsilon for people: a decimal, or else its exact text and its approximate value.
+    """epsilon for people: a decimal, or else an exact expression with its approximate value.
 
     >>> from utmost.exact import level
     >>> level_words(level("7/20")), level_words(level("1/3")), level_words(level(alpha="1/2"))
@@ -84,7 +84,7 @@ def level_words(level: Level) -> str:
 
 
 def factor_text(level: Level) -> str:
-    """exp(epsilon), rounded up to three digits; above exp(10^6) as a power of ten.
+    """exp(epsilon), rounded up to three digits; a value above exp(10^6) is written as a power of ten.
 
     >>> from utmost.exact import level
     >>> factor_text(level("1/2")), factor_text(level("1e5")), factor_text(level("1e9"))
@@ -95,7 +95,7 @@ def factor_text(level: Level) -> str:
     epsilon = level.epsilon_interval(128).upper
     if epsilon > _LARGEST_SHOWN:
         return f"10^{_up(Fraction(math.ceil(epsilon * _LOG10_OF_E)), 9)}"
-    # Decimal's exp is right to half a unit of its last digit at any exponent; one step up is certainly above.
+    # The error of Decimal's exp is at most half a unit of its last digit: the next larger decimal is certainly above.
     wide = Context(prec=20, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
     above = wide.next_plus(wide.exp(wide.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))))
     return _text(Context(prec=3, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN).plus(above))

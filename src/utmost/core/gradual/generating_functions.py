@@ -9,10 +9,10 @@ z^{-(n-1)/2} + ... + z^{(n-1)/2}. With g = gcd(2r-1, 2D) the block B_g divides N
 the quotient of two generating functions exists only if these zeros cancel. A table of finitely many probabilities has
 b = 0.
 
-**The certified inverse of a Laurent polynomial on the unit circle.** A guess c for 1/N is certified by its residue
-e = N c - 1: where the weighted norm eta = sum |e_i| s^|i| is below 1, N has no zero in the annulus 1/s <= |z| <= s, and
-the true inverse differs from c by at most |c|_s eta / (1 - eta) in the same norm (Neumann's series; the weighted norm
-is submultiplicative).
+**The certified inverse of a Laurent polynomial on the unit circle.** A guess c for 1/N is certified by its residue e =
+N c - 1. If the weighted norm eta = sum |e_i| s^|i| is below 1, N has no zero in the annulus 1/s <= |z| <= s, and the
+true inverse differs from c by at most |c|_s eta / (1 - eta) in the same norm (Neumann's series; the weighted norm is
+submultiplicative).
 """
 
 import math
@@ -119,7 +119,7 @@ class GeneratingFunction:
     def squared_modulus(self, x: Fraction, y: Fraction, bits: int) -> Interval:
         """|E[z^X]|^2 without the factor of the block B_g, at z = x + iy on the unit circle."""
         real, imaginary = Interval.of(0, bits), Interval.of(0, bits)
-        for coefficient in reversed(self.coefficients(bits)):  # Horner's rule; the factor z^start has modulus 1
+        for coefficient in reversed(self.coefficients(bits)):  # Horner's rule. The factor z^start has modulus 1.
             real, imaginary = real * x - imaginary * y + coefficient, real * y + imaginary * x
         guard = bits + 2 * self.period.bit_length() + 8
         low, high = Interval.of(1, guard), Interval.of(x, guard)  # cos(kt) and cos((k+1)t)
@@ -227,10 +227,10 @@ def generating_function(distribution: Any) -> GeneratingFunction:
 
 def staircase_generating_function(level: Level, period: int, near: int) -> GeneratingFunction:
     """The function with N = B_near + b B_(2 D - near), for 1 <= near <= 2 D; near = 2r - 1 on the integers."""
-    # A staircase on the reals, in cells of width D/n, has near = 2 gamma n, and n in place of D. The exponents are the
+    # For a staircase on the reals, in cells of width D/n, near is 2 gamma n, and n replaces D. The exponents are the
     # middles of the cells: half-integers, which become integers by the division by the block.
     far, block = 2 * period - near, math.gcd(near, 2 * period)
-    if near == far:  # N = (1 + b) B_D, and a constant factor does not matter
+    if near == far:  # here N = (1 + b) B_D, and a constant factor does not matter
         return GeneratingFunction((Fraction(1),), (Fraction(0),), 0, level, period, block)
     reach = (max(near, far) - block) // 2
     constant, linear = (
@@ -287,7 +287,7 @@ def inverse(core: list[Interval], start: int, reach: int) -> NearInverse:
         correction = convolve(values, residue)
         cut = correction[reach - start : reach - start + 2 * reach + 1]
         values = [v - (c >> bits) for v, c in zip(values, cut, strict=True)]
-    # The residue was computed with the middles of the intervals of N; the slack bounds the difference.
+    # The residue was computed with the middles of the intervals of N; ``slack`` bounds the error of this choice.
     slack = 2 + -(-radius * sum(map(abs, values)) >> bits)
     return NearInverse(values, -reach, bits, [abs(r) + slack for r in residue], start - reach)
 

@@ -11,9 +11,9 @@ of the generating functions of V_1 and V_2. W exists exactly when no coefficient
     \quad R(z) = \frac{N_1(z)\,(1 - b_2 z^{D_2})(1 - b_2 z^{-D_2})}{N_2(z)}.
 
 If N_2 divides N_1, R is a polynomial. Otherwise it is a polynomial up to an error E whose norm sum |E_i| lambda^{-|i|}
-is certified. With lambda = b_1^{1/D_1} the error of W at i is then at most lambda^|i| times that norm, and falls as
-fast as W, so that finitely many coefficients decide about all. With lambda = 1 the bound is weaker, but holds for every
-N_2 without zeros on the unit circle.
+is certified. With lambda = b_1^{1/D_1} the error of W at i is then at most lambda^|i| times that norm, and decreases as
+fast as the masses of W. So finitely many coefficients decide the signs of all. With lambda = 1 the bound is weaker, but
+holds for every N_2 without zeros on the unit circle.
 """
 
 import math
@@ -38,7 +38,7 @@ _WEIGHT_BITS = 40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """Coefficients of the generating function of W, up to a positive factor."""
+    """Coefficients of a possible generating function of W, up to a positive factor."""
 
     values: list[Any]  # Fractions, or Intervals that contain them, for the exponents from -reach to reach
     decides_all: bool  # whether every coefficient beyond the reach is a positive multiple of a listed one
@@ -66,7 +66,7 @@ def polynomial_quotient(lower: GeneratingFunction, higher: GeneratingFunction) -
 def exact_candidate(
     lower: GeneratingFunction, higher: GeneratingFunction, quotient: list[Fraction], start: int, bits: int
 ) -> Candidate:
-    """Compute the candidate from N_1 / N_2: in Fractions if both ratios b are rational, else in intervals."""
+    """Compute the coefficients of W from N_1 / N_2: as Fractions if both ratios b are rational, else as intervals."""
     b1: Any = lower.exact_ratio
     b2: Any = higher.exact_ratio
     if b1 is None or b2 is None:
@@ -127,7 +127,7 @@ def _approximate(lower: GeneratingFunction, top: list[Interval], top_start: int,
 
 
 def error_bound(top: list[Interval], start: int, near: NearInverse, weight: Fraction, defect: Fraction) -> Fraction:
-    """A bound of the weighted norm of R minus its approximation: Neumann's series, and the rounding of ``top``."""
+    """A bound on the weighted norm of the error of R, from Neumann's series and the rounding of ``top``."""
     bits = top[0].bits
     sizes = [max(abs(c.low), abs(c.high)) for c in top]
     size = weighted_norm(sizes, start, weight, bits)
@@ -279,7 +279,7 @@ def lattice_losslessness(lower: GeneratingFunction, higher: GeneratingFunction) 
         distribution.shifted(-by).thinned(stride) for distribution, by in zip((lower, higher), shifts, strict=True)
     )
     verdict, offset = _decision(first, second), shifts[0] - shifts[1]
-    # The verdict is on functions of z. Here z^stride replaces z, and the quotient is multiplied by z^offset.
+    # The verdict was found for functions of z. Here z^stride replaces z, and the quotient is multiplied by z^offset.
     if stride > 1 and isinstance(verdict.difference, Difference):
         return Losslessness(replace(verdict.difference, stride=stride, offset=offset), None)
     if stride > 1 and isinstance(verdict.obstacle, NegativeMass):

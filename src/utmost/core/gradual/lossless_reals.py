@@ -41,7 +41,7 @@ from utmost.core.noise.staircase import Staircase
 from utmost.errors import OutOfRange, Unsupported
 
 _BITS = 192
-# The numbers of zeros of V_2 that are computed at first, that are computed at most, and that intervals try to certify.
+# How many zeros of V_2 are computed first, how many at most, and how many of them intervals try to certify.
 _NEAR, _FAR, _TRIED = 32, 1 << 14, 8
 _CLEAR, _TINY = 0.1, 1e-9
 # The width of the bracket around a zero, in units of 1/D.
@@ -198,8 +198,7 @@ def _unmatched_zero(lower: RealDistribution, higher: Staircase, start: int, end:
             return UnmatchedZero(after, before)
     if lower_wave is not None:
         return None
-    # The first zero may be too far out for floats: gamma D t is within arcsin b <= b pi/2 of pi.
-    # the error of _PI is added
+    # The first zero may be too large for floats: there, gamma D t differs from pi by at most arcsin b <= b pi/2.
     reach = min(higher_wave.ratio.upper * Fraction(8, 5) + Fraction(1, 1 << 20), Fraction(8, 5))
     after, before = ((_PI + sign * reach) / higher_wave.near.middle for sign in (-1, 1))
     ends = [higher_wave.around(Interval.of(x, _BITS)) for x in (after, before)]
@@ -215,7 +214,7 @@ def _candidates(higher: _Wave, lower: _Wave | None, k: NDArray[np.int64]) -> Ite
     reach = np.arcsin(min(b, 1.0)) * 1.01
     low, high = (np.pi * k - reach) / near, (np.pi * k + reach) / near
     before = np.where(k % 2 == 0, -1.0, 1.0)
-    # Bisection: each halving is a bit of a float.
+    # Bisection: each halving determines one more bit of a float.
     for _ in range(60):
         middle = (low + high) / 2
         is_before = np.sign(higher.floats(middle)) == before

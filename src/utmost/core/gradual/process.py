@@ -68,7 +68,7 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
         steps, distribution = values[i] - values[i + 1], Tightening(levels[place], next_higher[i])
         if np.size(steps) <= _FEW_STEPS:
             mass = mass * distribution.pmf(steps)
-        else:  # the steps of a grid have few different sizes
+        else:  # the steps of a grid have only a few different sizes
             distinct, places = np.unique(steps, return_inverse=True)
             mass = mass * distribution.pmf(distinct)[places.reshape(steps.shape)]
     return plain(mass)
@@ -162,7 +162,7 @@ def no_jump_probability(lower: Level, higher: Level | None = None) -> Fraction |
 
 
 def jump_count_pmf(n: ArrayLike, lower: Level, higher: Level | None = None) -> Any:
-    """P(the process jumps n times between two levels), a Poisson probability with mean `expected_jumps`.
+    """P(the process jumps n times between two levels): a Poisson probability, with mean `expected_jumps`.
 
     >>> from utmost.exact import level
     >>> float(jump_count_pmf(0, level(alpha="1/2")))
@@ -172,7 +172,7 @@ def jump_count_pmf(n: ArrayLike, lower: Level, higher: Level | None = None) -> A
     mean = expected_jumps(lower, higher)
     if mean == 0:  # the two levels are equal
         return plain((counts == 0).astype(np.float64))
-    none = [k < 0 or k > 1 << 1000 for k in map(int, np.ravel(counts))]  # lgamma of more is beyond a float
+    none = [k < 0 or k > 1 << 1000 for k in map(int, np.ravel(counts))]  # lgamma of a larger n overflows a float
     terms = [
         0.0 if no else math.exp(k * math.log(mean) - mean - math.lgamma(k + 1))
         for k, no in zip(np.ravel(counts), none, strict=True)
@@ -243,14 +243,14 @@ class Jump(Display):
     clock: Interval
 
     def __repr__(self) -> str:
-        return "Jump(...)"  # a jump is noise, as secret as the value itself
+        return "Jump(...)"  # the size of a jump is as secret as the value itself
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Path(Display):
     """The noise at every level from ``start`` up to epsilon = infinity.
 
-    V at a level is the sum of the jumps at larger epsilons: those with u < (alpha/a)^|size|.
+    The noise V at a level with this alpha is the sum of the jumps at larger epsilons: those with u < (alpha/a)^|size|.
 
     Attributes:
         start: Smallest epsilon of the path, per unit.
@@ -272,8 +272,9 @@ class Path(Display):
         """The noise at a level of the path; 0 for None, which is epsilon = infinity.
 
         Raises:
-            OutOfRange: for a level below ``start``, and for a level so close to a jump that the jump's cell does not
-                decide which is larger (probability below 2^-200 for a path drawn by `utmost.sampling`).
+            OutOfRange: for a level below ``start``, and for a level so close to a jump that the precision of ``clock``
+                does not decide which is larger (this has probability below 2^-200 for a path drawn by
+                `utmost.sampling`).
         """
         if level is None:
             return 0
@@ -298,7 +299,7 @@ class Path(Display):
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """The epsilons of the jumps, as floats, in the order of ``jumps``: for pictures."""
+        """The epsilons of the jumps in the order of ``jumps``, as floats for pictures."""
         return tuple(
             (self.start.epsilon_float - math.log(max(nearest(jump.clock), 2.0**-1022)) / abs(jump.size))
             for jump in self.jumps

@@ -1,7 +1,7 @@
 """Rational functions of alphas: Fractions if the alphas are rational, else floats from enclosures.
 
-`NumberKind` chooses the kind of numbers of an answer, as `utmost.noise` does: exact for a single integer, an object
-array of Fractions for an object array, and float64 for every other array. Fractions need rational alphas.
+`NumberKind` chooses the type of the result, as the distributions of `utmost.noise` do: exact for a single integer, an
+object array of Fractions for an object array, and float64 for every other array. Fractions need rational alphas.
 """
 
 from collections.abc import Callable, Sequence
@@ -64,7 +64,7 @@ class Quantity(Display):
             alphas = [Interval.of(0, inner) if level is None else level.alpha_interval(inner) for level in self.levels]
             try:
                 tight: Interval | None = (Interval.of(0, inner) + self.formula(*alphas)).at(bits)
-            except OutOfRange:  # a divisor is not yet distinguished from zero
+            except OutOfRange:  # the interval of a divisor still contains zero
                 tight = None
             if tight is not None and tight.high - tight.low <= 4:
                 return tight
@@ -126,13 +126,13 @@ class NumberKind:
         return objects((power(int(k)) for k in np.ravel(exponents)), np.shape(exponents))
 
     def where(self, condition: Any, value: Any) -> Any:
-        """``value`` where the condition holds, and zero elsewhere."""
+        """``value`` where the condition is true, and zero elsewhere."""
         zero: Any = Fraction(0) if self.exact else 0.0
         return np.where(condition, value, zero)
 
 
 def plain(value: Any) -> Any:
-    """The array, or for an array without axes its element as a Python number."""
+    """Return an array unchanged, and the element of an array without axes as a Python number."""
     return np.asarray(value).item() if np.ndim(value) == 0 else value
 
 

@@ -218,7 +218,9 @@ def _rest(a: Any, m: Any, b: Any) -> Any:
 
 
 def _quotient(b: Any, m: Any) -> Any:
-    """b/m without a division for b = 0: m = e^-10000 would need as many digits to be distinguished from 0."""
+    """Divide b by m. The quotient for b = 0 is 0 without a division, since m = e^-10000 needs many digits to be
+    distinguished from 0.
+    """
     is_zero = b.low == b.high == 0 if isinstance(b, Interval) else b == 0
     return b if is_zero else b / m
 

@@ -44,8 +44,8 @@ _HALF, _SIXTH = Fraction(1, 2), Fraction(1, 6)
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class CellsDraw(DrawDistribution):
-    r"""P(X = x) proportional to q^d(x). It takes at least d(x) individuals to move a point with all \|x_i\| < step to
-    x.
+    r"""P(X = x) proportional to q^d(x), where d(x) is the least number of individuals that turn a point with all
+    \|x_i\| < step into x.
 
     Args:
         epsilon, alpha: Level of all cells together; give one of the two (alpha = exp(-epsilon)).
@@ -61,8 +61,9 @@ class CellsDraw(DrawDistribution):
         NotALevel: unless exactly one of epsilon and alpha is passed.
         OutOfRange: for a number outside its range.
 
-    Promise: epsilon-DP for n integers with these bounds on one individual; attained. The noise cannot be relaxed.
-    Cost:    closed forms of n^2 terms if one individual may change all cells (seconds for 100), else of n^3 or n^4
+    Promise: epsilon-DP for n integers with these bounds on one individual, and for no smaller epsilon. The noise cannot
+    be relaxed. Cost:    closed forms of n^2 terms if one individual may change all cells (seconds for 100), else of n^3
+    or n^4
         (0.1 s for 10 cells, seconds for 50, minutes beyond 100).
     Source:  the K-norm mechanism [hardt2010], [awan2021]; on the integers, with steps: proofs/theory/one-draw.md. No
         better noise is known; optimality is not claimed.
@@ -133,8 +134,8 @@ class CellsDraw(DrawDistribution):
     def with_best_step(self, cost: CellCost = "squared") -> "CellsDraw":
         """Return this distribution with the first step of least expected cost. Costs are compared in floats.
 
-        All steps are compared if the sensitivity is at most 32. At a larger sensitivity, ever finer grids of steps are
-        compared around the best step found so far.
+        All steps are compared if the sensitivity is at most 32. At a larger sensitivity, the search compares the steps
+        of a grid, then those of finer grids around the best step.
 
         >>> CellsDraw(1, 2, 2, 5).with_best_step().step, CellsDraw(1, 2, 2, 10**6).with_best_step().step
         (4, 754858)
@@ -180,7 +181,9 @@ class CellsDraw(DrawDistribution):
 
     @property
     def ratio(self) -> Level:
-        """The level whose alpha is q: `level`, or half of it if a record that may lower cells is replaced."""
+        """The level whose alpha is q: `level`, or the level of half its epsilon if a record that may lower cells is
+        replaced.
+        """
         return self.level.scaled(_HALF) if self._lowers_and_raises else self.level
 
     @property
@@ -209,11 +212,13 @@ class CellsDraw(DrawDistribution):
 
     @property
     def kinds(self) -> dict[int, int]:
-        """One cell's position, and the number of cells with the same distribution: here {0: number of all cells}."""
+        """The number of cells with each distribution, by the position of one of them. Here it is {0: number of all
+        cells}.
+        """
         return {0: self.cells}
 
     def distance(self, x: Sequence[int]) -> int:
-        """d(x): the least number of individuals that can move a point of the centre to x."""
+        r"""d(x): the least number of individuals that turn some point with all \|x_i\| < step into x."""
         beyond = [-(-max(abs(number) - self.step + 1, 0) // self.chunk) for number in x]
         if not self.nonnegative:
             return self._individuals(beyond)
@@ -317,7 +322,9 @@ class _Body:
         return _body_series(self, a, ())
 
     def values(self, step: int) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction, Fraction]]:
-        """The mean of a raised value x in chunk k, and the mean of x^2, as coefficients of 1, C(k, 1), C(k, 2)."""
+        """The means of x and of x^2 for a raised cell with value x in chunk k, as coefficients of 1, C(k, 1) and C(k,
+        2).
+        """
         c, low = Fraction(self.chunk), Fraction(step - 1 - self.chunk)
         mean = low + (c + 1) * _HALF
         square = low * low + low * (c + 1) + (c + 1) * (2 * c + 1) * _SIXTH
@@ -350,8 +357,8 @@ class _Body:
             if slope > 0:
                 starts.setdefault(max(start, -(-(least - 1) // slope)), []).append(i)
         total = 0 * q
-        # The cut-off at j width chunks subtracts terms that vanish in the first shells. Terms that start in the same
-        # shell make up one series.
+        # The limit of j width chunks for a cell subtracts terms that are 0 in the first shells. Terms that begin in the
+        # same shell make up one series.
         for first in sorted({start, *starts}):
             values = []
             for j in range(first, first + degree + 1):
@@ -366,14 +373,16 @@ class _Body:
 
 @lru_cache(maxsize=1 << 16)
 def _cut_off(body: _Body, a: int, j: int) -> int:
-    """The number of vectors in shell j that `_Body.beyond` subtracts, as their first cell exceeds j width chunks."""
+    """The number of vectors that `_Body.beyond` subtracts in shell j, because their first cell has more than j width
+    chunks.
+    """
     slopes = ((i, body.bound - (i + 1) * body.width) for i in range(a))
     return sum((-1) ** i * comb(a - 1, i) * falling(slope * j, a) for i, slope in slopes if slope > 0)
 
 
 @dataclass(frozen=True, slots=True)
 class _Others:
-    """Counts, for each shell, the points of the cells that are not raised, if ``raised`` cells are raised."""
+    """Counts the possible values of the cells that are not raised, in each shell, when ``raised`` cells are raised."""
 
     body: _Body
     raised: int
@@ -398,7 +407,9 @@ def _joined_count(body: _Body, a: int, j: int) -> int:
 
 
 def _weight(body: _Body, a: int, b: int, step: int) -> int:
-    """The number of choices of ``a`` raised and b lowered cells, times their possible values in chunks and centre."""
+    """The number of choices of ``a`` raised and b lowered cells, times the number of values in each chunk and at the
+    centre.
+    """
     rest = body.cells - a - b
     choices = factorial(body.cells) // (factorial(a) * factorial(b) * factorial(rest))
     return int(choices * body.chunk ** (a + b) * (2 * step - 1) ** rest)
@@ -430,8 +441,7 @@ def chunk_points(a: int, most: int, in_total: int, orders: tuple[int, ...] = ())
     """The sum over y in {1..most}^a, sum(y) <= in_total, of the product of C(y_i, orders_i) for the first cells."""
     if in_total >= a * most:  # the bound on the sum excludes no vector
         return int(most ** (a - len(orders)) * prod(comb(most + 1, order + 1) for order in orders))
-    # The sum comes from generating functions. Each cell is cut off at ``most``: the series of larger values is
-    # subtracted.
+    # The sum comes from generating functions. Values of a cell above ``most`` are excluded by subtracting their series.
     terms = [(1, 0, 1)]
     for order in orders:
         # C(y, order) over y = 1..most, as terms (factor, e, f) of z^e / (1-z)^f.
@@ -462,7 +472,9 @@ def chunk_points_from(a: int, most: int, in_total: int, least: int) -> int:
 
 @lru_cache(maxsize=64)
 def _joined_moments(body: _Body, step: int) -> list[ShellSeries]:
-    """Series over a shared shell number j: cells at the centre, squares, squared totals, absolute values."""
+    """Return series over the common shell number j: the cells at the centre, sums of squares, squared totals, and
+    absolute values.
+    """
     n = body.cells
     (m0, m1), (s0, s1, s2) = body.values(step)
     values: list[list[Fraction]] = [[], [], [], []]

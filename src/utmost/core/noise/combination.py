@@ -1,4 +1,4 @@
-"""How large is the error of a total or a difference of noisy counts? Certified margins of sums of geometric noise."""
+"""Certified margins of sums of geometric noise, such as the error of a total or a difference of noisy counts."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -54,8 +54,8 @@ class Combination(Display):
     Args:
         coefficients: Coefficients c_i, any numbers. Floats are read as the decimals that Python prints. Signs do not
             matter.
-        levels: Levels of the G_i, an epsilon or a `Level` each, or one for all. Noise of sensitivity D has the level
-            ``Geometric(...).ratio``.
+        levels: Levels of the G_i: one epsilon or `Level` for each, or one for all. For noise of sensitivity D, the
+            level is ``Geometric(...).ratio``.
         counts: Number of independent terms of each coefficient and level, or one number for all. A million equal terms
             cost as much as one.
 
@@ -67,7 +67,7 @@ class Combination(Display):
     Raises:
         NotANumber, NotALevel, OutOfRange, WrongKind: for other arguments, and lists of different lengths.
 
-    Cost: 1 ms to 1 s for the first margin, by the number of groups, and some MB of memory.
+    Cost: 1 ms to 1 s for the first margin, depending on the number of groups, and some MB of memory.
     Source: proofs/theory/error-bars.md.
 
     >>> total = Combination([1], 1, counts=[24])
@@ -150,7 +150,7 @@ class Combination(Display):
         inner = natural(bits, "bits", least=1, most=1 << 18) + 16 + len(self.counts).bit_length()
         total = Interval.of(0, inner)
         for of, weight in self._weights.items():
-            # The variance is multiplied by the weight, and 1 - alpha may be small: both cost bits.
+            # The multiplication by the weight and a small 1 - alpha both lose bits of precision.
             before_the_point = max(0, weight.numerator.bit_length() - weight.denominator.bit_length() + 1)
             of_one_minus_alpha = 3 * max(0, -math.frexp(min(1.0, of.epsilon_float))[1])
             alpha = of.alpha_interval(inner + before_the_point + 16 + of_one_minus_alpha)
@@ -203,7 +203,8 @@ class Combination(Display):
         return r >= 0 and self._exceeded(r, chance, once=True) <= chance
 
     def rejects(self, value: Number, miss: Number) -> bool:
-        """Whether P(|S| >= |value|) <= miss is certified, so that a test rejects this value. 0 is never rejected.
+        """Whether P(|S| >= |value|) <= miss is certified, so that a test at the level ``miss`` rejects this value. The
+        value 0 is never rejected.
 
         >>> [Combination([1], 1).rejects(value, "0.05") for value in (0, 3, -4)]
         [False, False, True]
@@ -248,7 +249,8 @@ class Combination(Display):
         miss = between_0_and_1(miss, "miss", "Combination")
         if len(self.counts) > _FEW_GROUPS:
             return self._least_margin(miss)
-        terms = self.coefficients, self.levels, self.counts, miss  # the cells of a table have few different margins
+        terms = self.coefficients, self.levels, self.counts, miss
+        # The cells of a table have few different margins.
         margin = _margins.get(terms)
         if margin is None:
             if len(_margins) >= _MOST_MARGINS:
@@ -335,7 +337,8 @@ class Combination(Display):
         for size in self.coefficients:
             common = math.lcm(step.denominator, size.denominator)
             step = Fraction(math.gcd(int(step * common), int(size * common)), common)
-            # Floats do not resolve a smaller step: such a sum is inverted as if no step existed.
+            # Floats cannot represent a smaller step accurately: such a sum is inverted as if its terms had no common
+            # step.
             if step < least:
                 return None
         return step
@@ -364,7 +367,9 @@ class Combination(Display):
 
     @cached_property
     def _on_integers(self) -> OnIntegers | None:
-        """The inversion of S on its lattice; None if it is too large. Cached: successive answers have equal terms."""
+        """The inversion of S on its lattice; None if it is too large. The result is cached, since successive answers
+        have equal terms.
+        """
         terms = self.coefficients, self.levels, self.counts
         if self._step is None or len(self.counts) > _FEW_GROUPS:
             return OnIntegers.of(self._groups, self._chernoff)
@@ -382,12 +387,13 @@ class Combination(Display):
 def simultaneous_margins(
     combinations: Sequence[Combination], confidence: Number = DEFAULT_CONFIDENCE, *, independent: bool = False
 ) -> tuple[int | float, ...]:
-    """A margin for each of m sums, so that *all* of them hold together with probability ``confidence`` or more.
+    """A margin for each of m sums, such that *all* sums are within their margins with probability ``confidence`` or
+    more.
 
     Args:
         combinations: The m sums, which may share noise.
         confidence: Confidence of all margins together.
-        independent: Whether no two sums share noise, as the caller must know. Each then has the confidence
+        independent: Whether no two sums share noise; this is not checked. Each margin then has the confidence
             ``confidence**(1/m)``, which is exact. Otherwise each has 1 - (1 - confidence)/m, by the union bound, which
             always holds.
 
@@ -415,7 +421,9 @@ def simultaneous_margins(
 
 
 def missed_by_each(miss: Fraction, m: int) -> Fraction:
-    """Round down q in (1 - q)^m = 1 - miss: how probable a failure of each of m independent margins may be."""
+    """The solution q of (1 - q)^m = 1 - miss, rounded down: the allowed probability that one of m independent margins
+    fails.
+    """
     log_kept = math.log1p(-float(miss)) if 2 * miss < 1 else _log(1 - miss)
     # The guess is below q by more than its error. By Bernoulli's inequality miss / m is below q, too; for tiny ``miss``
     # it is larger than the guess.
@@ -466,7 +474,9 @@ _PLAIN = (int, float, str, Decimal, Level)
 
 
 def _read(values: Iterable[Any], reader: Callable[[Any], Any]) -> list[Any]:
-    """Read each value; equal plain values are read only once. Levels are keys by identity, since their hash is slow."""
+    """Read each value; equal numbers and texts are read only once. Levels are compared by identity, since their hash is
+    slow.
+    """
     known: dict[tuple[type, Any], Any] = {}
     read = []
     for value in values:
@@ -507,7 +517,7 @@ def _geometric_tail(distribution: Geometric, margin: int) -> Fraction | Interval
 
 
 def _log(miss: Fraction) -> float:
-    """log(miss), rounded down, also if ``miss`` is below all floats."""
+    """log(miss), rounded down. A ``miss`` that is too small for a float is allowed."""
     # 1e-14 covers the errors of two logarithms and their difference.
     return (math.log(miss.numerator) - math.log(miss.denominator)) * (1 + 1e-14) - 1e-14
 

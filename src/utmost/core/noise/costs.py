@@ -1,6 +1,6 @@
 """Costs L(x) of an error of size x, even and nondecreasing in |x|.
 
-A cost is any callable. The powers |x|^m have names, since each noise knows E|X|^m in closed form.
+A cost is any callable. The powers |x|^m have names, since every distribution has a formula for E|X|^m.
 """
 
 import math
@@ -19,7 +19,7 @@ from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.own_names import own_names
 from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange, quoted
 
-# The closed forms take about order^2 operations, on numbers of about order^2 digits.
+# The closed forms take about order^2 operations on numbers of about order^2 digits.
 _LARGEST_ORDER = 100
 
 Cost = Callable[[Any], Any]
@@ -153,7 +153,7 @@ class ReadCost:
 
     cost: Cost
     integers: bool  # whether its arguments are integers only
-    vectorised: bool  # whether it takes arrays; otherwise it takes one number at a time, an int on the integers
+    vectorised: bool  # whether it takes arrays; else one number at a time
 
     def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.vectorised:

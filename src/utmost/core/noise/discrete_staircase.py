@@ -79,7 +79,7 @@ def _searched_step(folded: Folded, D: int) -> int:
     """Find the optimal step: enclose it between two steps, then compare M with V at trial steps between them."""
     edges, b = integer_edges(folded.cost, D), folded.powers.b
     normaliser = (edges - 0.5) + b * (D - edges + 0.5)
-    # Edge 0 is no step: NaN excludes its quotient from the search.
+    # 0 is no step: NaN in its place excludes it from the search.
     normaliser[0] = np.nan
     atom = folded.powers.complement * folded.at_zero / 2
     enclosed = enclose_crossing(folded, edges, edges[1:] - 1, normaliser, atom)
@@ -95,7 +95,7 @@ def _searched_step(folded: Folded, D: int) -> int:
     def trial(low: int, high: int, share: float | None) -> int | None:
         if high - low <= 1:
             return None
-        # Strictly inside, so that the bracket shrinks at every trial.
+        # The trial step lies strictly inside, so that the bracket becomes narrower at every trial.
         return (low + high) // 2 if share is None else min(max(low + round(share * (high - low)), low + 1), high - 1)
 
     return int(find_crossing(excess, bracket, trial))
@@ -111,7 +111,7 @@ class DiscreteStaircase(ProfileDistribution):
         cost: Cost that chooses the step, unless ``step`` is passed.
         step: First step r.
 
-    Promise: epsilon-DP for integer queries of sensitivity D, attained.
+    Promise: epsilon-DP for integer queries of sensitivity D, and for no smaller epsilon.
     Source:  [geng2012], (79)-(80) and Theorem 12.
 
     >>> distribution = DiscreteStaircase(epsilon=1, sensitivity=5)
@@ -165,7 +165,7 @@ class DiscreteStaircase(ProfileDistribution):
     def half_step(
         cls, epsilon: Number | Level | None = None, sensitivity: Number = 1, *, alpha: Number | None = None
     ) -> "DiscreteStaircase":
-        """The staircase of step (D + 1)/2 for odd D: uniform noise plus D times geometric noise; can be relaxed."""
+        """The staircase of step (D + 1)/2 for odd D: uniform noise plus D times geometric noise. It can be relaxed."""
         D = positive_integer(sensitivity, "sensitivity", "DiscreteStaircase.half_step")
         if D % 2 == 0:
             raise OutOfRange(

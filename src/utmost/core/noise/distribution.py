@@ -32,7 +32,7 @@ def costs_to_name(cost: Cost) -> list[Cost]:
 
 
 def least_cost(best: list[Cost], numbers: str) -> str:
-    """The claim of least expected cost, with the names of the costs."""
+    """The claim that the noise has the least expected cost, with the names of the costs."""
     names = (repr(cost) if isinstance(cost, Moment) else str(getattr(cost, "__name__", cost)) for cost in best)
     return f"no other noise that is added to {numbers} has a smaller expected cost ({', '.join(names)})"
 
@@ -101,7 +101,7 @@ class Distribution(Display, ABC):
 
     sensitivity: Any
 
-    if TYPE_CHECKING:  # at run time a dataclass with a field of this name would take the property for its default
+    if TYPE_CHECKING:  # at run time this property would become the default of a dataclass field of the same name
 
         @property
         @abstractmethod

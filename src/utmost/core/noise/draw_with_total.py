@@ -1,9 +1,8 @@
-"""How n cells and their total get noise: one draw for all cells, and separate noise for the total, at two levels.
+"""Noise for n cells and their total: one draw for all cells, and separate noise for the total, each at its own level.
 
 Let S be the sum of the noise N of n cells, and M the separate noise of the total. The cells absorb the difference of
-the two totals. Let D be w (M - S), rounded to an integer by a coin that keeps the mean. Cell i has the noise
-
-    N_i + D / n, rounded in the same way,
+the two totals. Let D be w (M - S), rounded to one of the two nearest integers at random such that the mean is
+unchanged. Cell i has the noise N_i + D / n, rounded at random in the same way,
 
 so that the cells are integers and add up to the average (1 - w) S + w M of both totals. The data cancel in M - S, so
 the noise of the cells does not depend on the data. The result is computed from two answers, so its epsilon is the sum
@@ -108,7 +107,7 @@ class DrawWithTotal(Display):
 
     @property
     def kinds(self) -> dict[int, int]:
-        """Pairs of one cell's position and the number of cells with the same distribution."""
+        """The number of cells with each distribution, by the position of one of them."""
         return self.draw.kinds
 
     @property
@@ -139,7 +138,8 @@ class DrawWithTotal(Display):
             numbers = [Fraction(number) for number in coefficients[start : start + size]]
             mean = sum(numbers, Fraction(0)) / size
             means, start = means + mean, start + size
-            if size > 1:  # rounding adds 1 to r cells: a variance of r (n - r) / (n (n - 1)) times squared deviations
+            # Rounding adds 1 to r random cells, with the variance r (n - r) / (n (n - 1)) times the squared deviations.
+            if size > 1:
                 deviations = sum(((number - mean) ** 2 for number in numbers), Fraction(0))
                 variance += deviations * (size * size // 4) / (size * (size - 1))
         w = self.weight
@@ -156,14 +156,17 @@ def total_noise(level: Level, draw: DrawDistribution) -> Geometric | DiscreteSta
 def drawn_distribution(
     draw_at: Callable[[Level], DrawDistribution], level: Level, total_share: Fraction, beside: Fraction = Fraction(0)
 ) -> DrawDistribution | DrawWithTotal:
-    """The draw at epsilon times 1 - ``beside``, with separate noise of the total unless ``total_share`` is 0."""
+    """The noise of the cells at (1 - ``beside``) epsilon, with separate noise of the total unless ``total_share`` is
+    0.
+    """
     # The caller spends the share ``beside`` of epsilon on other noise.
     rest = level if not beside else level.scaled(1 - beside)
     return DrawWithTotal.at_share(draw_at, rest, total_share / (1 - beside)) if total_share else draw_at(rest)
 
 
 def least_share(value: Callable[[Fraction], float]) -> Fraction:
-    """The multiple of 1/100 with the least value, found with ever smaller steps; 0 if no other share is better.
+    """The share, a multiple of 1/100, with the least value; 0 if no other share is better. The search uses ever smaller
+    steps.
 
     >>> least_share(lambda share: (float(share) - 0.613) ** 2)
     Fraction(61, 100)

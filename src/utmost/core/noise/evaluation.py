@@ -1,11 +1,11 @@
-"""How pmf, cdf and quantiles read their arguments, and which kind of numbers they return.
+"""Read the arguments of pmf, cdf and quantiles, and return the matching type of numbers.
 
 An int or a Fraction gets an exact answer, a float gets a float, a numeric array or list a float64 array, and an object
 array an object array of Fractions.
 
-Quantiles on the integers are decided exactly: by floats if these leave no doubt, else by intervals and algebra. With a
-tail T, the upper quantile is k = i - 1 for the least i with T(i) <= q, q < 1/2. The lower quantile is k = -i for the
-largest i with T(i) >= q.
+Quantiles on the integers are decided exactly: by floats if their error cannot matter, else by intervals and algebra.
+With a tail T, the upper quantile is k = i - 1 for the least i with T(i) <= q, q < 1/2. The lower quantile is k = -i for
+the largest i with T(i) >= q.
 """
 
 import math
@@ -35,7 +35,7 @@ class Points:
     floors: Any  # int64, or Python ints if one does not fit
     integral: NDArray[np.bool_]  # whether each point is an integer
     exact: bool  # whether the answer is in Fractions
-    scalar: bool  # whether the answer is a single number
+    scalar: bool  # whether a single number is returned
 
     @classmethod
     def of(cls, x: Any) -> "Points":
@@ -46,7 +46,7 @@ class Points:
         if array.dtype == object:
             return cls._rational(array, exact=isinstance(x, np.ndarray), scalar=False)
         numbers, scalar = finite_numbers(x)
-        floors = np.floor(numbers) if numbers.dtype.kind == "f" else numbers  # the floor of an int8 would be a float16
+        floors = np.floor(numbers) if numbers.dtype.kind == "f" else numbers  # NumPy's floor of an int8 is a float16
         return cls(_narrow(floors), floors == numbers, exact=False, scalar=scalar)
 
     @classmethod
@@ -61,7 +61,9 @@ class Points:
     def answer(
         self, formula: Callable[[Any], Any], exact: Callable[[int], Fraction] | None, *, elsewhere: Any = None
     ) -> Any:
-        """Evaluate at the floors; points that are no integers get ``elsewhere`` if it is not None."""
+        """Evaluate a formula at the points rounded down. If ``elsewhere`` is not None, it is the result at points that
+        are no integers.
+        """
         # ``exact`` is None for irrational probabilities.
         if self.exact and exact is not None:
             pairs = zip(self.floors.ravel().tolist(), self.integral.ravel().tolist(), strict=True)
@@ -93,7 +95,7 @@ def finite_numbers(x: Any) -> tuple[NDArray[Any], bool]:
 
 
 def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
-    """The same integers as int64 if that is safe, else as Python ints."""
+    """The same integers as int64 if they can be added and negated without overflow, else as Python ints."""
     if numbers.size == 0 or (int(numbers.max()) < _SAFE and int(numbers.min()) > -_SAFE):
         return numbers.astype(np.int64)
     return objects([int(n) for n in numbers.ravel().tolist()], numbers.shape)
@@ -120,7 +122,8 @@ def refined(value: Callable[[int], Interval], bits: int = 128) -> float:
     return result
 
 
-# Relative errors: of a tail in floats (some units in the last place), and of 1 - p read as a decimal.
+# Relative errors: that of a tail in floats (some units in the last place), and that of 1 - p, where p is read as a
+# decimal.
 _DOUBT, _READING = 1e-13, 2.5e-16
 _COUNTED = 1 << 60
 
@@ -136,7 +139,7 @@ class TailSearch(Protocol):
 
 
 def integer_quantiles(tails: TailSearch, p: Any, *, mirrored: bool) -> Any:
-    """The least integer k with P(X <= k) >= p, or if mirrored with P(X > k) <= p, for a number or an array."""
+    """The least integer k with P(X <= k) >= p, or with P(X > k) <= p if ``mirrored``, for a number or an array."""
     array = plain_array(p, "list of probabilities")
     if array.ndim == 0 and not isinstance(p, np.ndarray):
         return _quantile(tails, _upper(p, mirrored))
@@ -146,7 +149,7 @@ def integer_quantiles(tails: TailSearch, p: Any, *, mirrored: bool) -> Any:
         values, settled = np.zeros(array.shape, np.int64), np.zeros(array.shape, bool)
     results = values.astype(object)
     for place in map(tuple, np.argwhere(~settled).tolist()):
-        # Rationals decide the quantiles that floats leave in doubt.
+        # Exact rationals decide the quantiles of which floats are not certain.
         results[place] = _quantile(tails, _upper(array[place], mirrored))
     fits = all(isinstance(results[place], int) and abs(results[place]) < 1 << 63 for place in np.ndindex(array.shape))
     return results.astype(np.int64) if fits else results
@@ -170,7 +173,7 @@ def _quantile(tails: TailSearch, upper: Fraction) -> int | float:
 
 
 def _by_floats(profile: Profile, p: NDArray[np.float64], mirrored: bool) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return quantiles from floats, and for each one whether the tails around it leave no doubt."""
+    """Return quantiles from floats, and for each quantile whether it is certain."""
     inside = (p > 0) & (p < 1)
     side = np.where(inside, np.minimum(p, 1 - p), 0.5)
     doubt = side * _DOUBT + _READING * (p > 0.5)

@@ -1,14 +1,14 @@
 """The optimal gamma of a staircase on the reals, for any cost at large epsilon. Gamma may be nearly 0.
 
-One period has nearly all of the probability. Let L_k(u) = L((k + u) D) and b = e^-epsilon; the first step has
-width g D. M - V (see folded.py) has the sign of phi - b psi:
+At large epsilon, one period has nearly all of the probability. Let L_k(u) = L((k + u) D) and b = e^-epsilon; the first
+step has width g D. M - V (see folded.py) has the sign of phi - b psi:
 
     phi(g) = int_0^g (M(g) - M(u)) du = (1 - b) sum_k b^k phi_k(g),   phi_k(g) = int_0^g (L_k(g) - L_k(u)) du,
     psi(g) = int_g^1 (M(u) - M(g)) du = (1 - b) sum_k b^k psi_k(g),   psi_k(g) = int_g^1 (L_k(u) - L_k(g)) du.
 
 No term is negative, so nothing cancels, and logarithms compare phi with b psi even if both underflow. As g grows, phi
 never falls and psi never rises. The optimum is where phi = b psi, found by bisection to two neighbouring floats. If the
-cost jumps between these two, the lower one is the optimum: beyond the jump every width costs more than b can gain.
+cost jumps between these two, the lower one is the optimum: beyond the jump every width g costs more than it can save.
 """
 
 import math
@@ -58,7 +58,7 @@ class FewPeriods:
         """The last float with M < V and the next float; (1/2, 1/2) if all gammas cost the same."""
         if self._sign(0.5) == 0:
             return 0.5, 0.5
-        # the bits of positive floats, read as integers, have the order of the floats
+        # positive floats have the same order as their bits read as integers
         last = int(np.float64(1.0).view(np.int64))
         first = first_integer(0, last, lambda bits: self._sign(_float(bits)) >= 0)
         # Refuse a cost whose jump at gamma may be rounding, or that underflows before it distinguishes two gammas.
@@ -96,7 +96,9 @@ class FewPeriods:
         return (gain > 0) - (gain < 0)
 
     def _periods(self, base: float, *, all_after: bool = False) -> Iterator[tuple[int, float]]:
-        """Yield (k, log of a bound on all later periods), from the first period k with a cost above ``base`` on."""
+        """Yield (k, log of a bound on the sum over all later periods) for each period k, beginning with the first whose
+        cost exceeds ``base``.
+        """
         # Later periods of constant cost are left out, unless ``all_after`` is set.
         k = first_rise(self._end, 0, base)
         for _ in counted_periods(self.epsilon):
@@ -115,7 +117,7 @@ class FewPeriods:
         if before or after:
             x = math.nextafter(x, 0.0 if before else math.inf)
         elif x < exact:
-            x = math.nextafter(x, math.inf)  # the float below the point may lie before the jump
+            x = math.nextafter(x, math.inf)  # a cost may jump between the next lower float and the point
         return float(self.cost(np.array([x]))[0])
 
     def _mean(self, k: int, start: float, end: float, here: float | None = None) -> float:

@@ -43,10 +43,12 @@ class Folded:
 
     @classmethod
     def of(cls, level: Level, period: float, cost: Cost, *, integers: bool) -> "Folded":
-        """Read and fold a cost. Its expectation must be finite, with a tail that floats can sum."""
+        """Read a cost and fold it into one period. Its expectation must be finite, and floats must be able to sum its
+        tail.
+        """
         powers, width = FloatPowers(level), float(period)
         read = read_cost(cost, width, integers=integers)
-        # Find the last k that matters: the terms beyond it add less than one part in 10^17, for any cost that never
+        # Find the last k that matters: terms with a larger k add less than one part in 10^17, for any cost that never
         # decreases. The terms from k to n add at most b^k L((n + 1) D), and the terms from k on at least b^k L(k D).
         # Beyond b^k = e^-700 the terms are assumed to decrease as fast as they do there.
         epsilon = float(powers.epsilon.high)
@@ -98,8 +100,8 @@ class Folded:
         return integer_sum(terms, list(pairwise(edges)), 1e-14).value
 
     def is_lost(self) -> bool:
-        """Whether M lost digits to underflow. Raises `Unsupported` if epsilon is also below `LEAST_EPSILON`."""
-        # If all errors below many periods cost nothing, M underflows.
+        """Whether M has lost digits by underflow. Then an epsilon below `LEAST_EPSILON` raises `Unsupported`."""
+        # M underflows if errors cost nothing until they are many periods large.
         if self(np.array([self.period]))[0] > _LEAST_COST:
             return False
         epsilon = float(self.powers.epsilon.high)
@@ -131,15 +133,17 @@ class Folded:
 
 
 _FALLING = 1e-9
-_JUMP = 1e-9  # least relevant rise, relative to M
-_MOST_LEFT = 0.8  # largest fraction of a rise in its steeper half, unless the rise is a jump
-_ROUNDING = 1e-11  # far above the rounding of the sums, far below the width of the cells
+_JUMP = 1e-9  # least rise that matters, relative to M
+_MOST_LEFT = 0.8  # if the steeper half has more than this fraction of a rise, it is a jump
+_ROUNDING = 1e-11  # well above the rounding of sums, well below a cell's width
 _DOUBT = 4e-13  # relative error of the sums in M and V
 
 
 @dataclass(frozen=True, slots=True)
 class Enclosure:
-    """Edges around the crossing: M < V at ``low`` (or the first edge), M >= V at ``high`` (or the last edge)."""
+    """Two edges around the crossing: M < V at ``low`` unless it is the first edge, and M >= V at ``high`` unless it is
+    the last.
+    """
 
     low: Any
     high: Any
@@ -172,7 +176,7 @@ def enclose_crossing(
 def find_crossing(
     excess: Callable[[Any], float], enclosure: Enclosure, trial: Callable[[Any, Any, float | None], Any | None]
 ) -> Any:
-    """An edge at which the excess (M - V)/V vanishes up to rounding, else the upper edge of its change of sign."""
+    """An edge at which the excess (M - V)/V is 0 up to rounding, or else the edge just above its change of sign."""
     # False position with the Illinois rule, and a halving after three steps that did not halve the bracket. ``trial``
     # gives an edge strictly between two edges, at the given fraction of their distance (None: 1/2). It returns None
     # if no edge lies between them.
@@ -198,8 +202,8 @@ def find_crossing(
 
 def largest_jump(folded: Folded, low: float, high: float) -> tuple[float, float] | None:
     """Two neighbouring floats, as shares of the period, between which M has its largest jump; None without a jump."""
-    # Each step goes to the half with the larger rise. A smooth M rises in both halves: if the larger rise is twice in a
-    # row less than 0.8 of the whole rise, there is no jump. A jump at 0 does not count.
+    # Each step continues in the half with the larger rise. A smooth M rises in both halves: if the larger rise is twice
+    # in a row less than 0.8 of the whole rise, there is no jump. A jump at 0 does not count.
     ends = folded(np.array([low or math.ulp(0.0), high]) * folded.period)
     rise, gentle = float(ends[1] - ends[0]), 0
     while low < (middle := (low + high) / 2) < high:

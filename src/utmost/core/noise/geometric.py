@@ -29,7 +29,7 @@ class Geometric(ProfileDistribution):
         NotALevel: unless exactly one of epsilon and alpha is passed.
         OutOfRange: for a sensitivity below 1.
 
-    Promise: epsilon-DP for integer queries of that sensitivity, attained.
+    Promise: epsilon-DP for integer queries of that sensitivity. No smaller epsilon holds.
     Source:  [ghosh2009], Section 2; [geng2012], Theorem 11.
 
     >>> distribution = Geometric(alpha="1/2")

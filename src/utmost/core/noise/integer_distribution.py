@@ -1,4 +1,6 @@
-"""The base class of noise on the integers. A subclass defines two formulas, and all other methods follow."""
+"""The base class of noise on the integers. A subclass defines the formulas of two probabilities, and this class
+computes everything else from them.
+"""
 
 import math
 from abc import abstractmethod
@@ -27,16 +29,16 @@ from utmost.errors import PromiseBroken, Unsupported
 Arithmetic = Callable[[Level], Powers]
 """The kind of numbers of a formula, as a function from a level to the powers of its alpha in these numbers."""
 
-# A product of a few intervals of probabilities loses a few units of the last place.
+# A product of a few intervals of probabilities loses a few units in the last place.
 _GUARD = 64
 _TIE_BITS = 4096  # numbers that agree to this many bits count as equal
 _FARTHEST_BITS = 1 << 17
-_CHECKED = 1200  # bits, so that probabilities of 1e-280 have some digits
-_LEAST_TAIL = 1e-280  # sums end at a smaller tail
+_CHECKED = 1200  # bits: probabilities of 1e-280 keep some digits
+_LEAST_TAIL = 1e-280  # sums end where the tail is smaller
 _NEGLIGIBLE = 1e-17
-_SUMMED = 1 << 20  # number of terms that are added one by one; longer sums are extrapolated
+_SUMMED = 1 << 20  # terms that are added one by one; longer sums are extrapolated
 _FARTHEST = 1 << 60
-_TIED, _COMPARED = 1e-11, 16  # ratios of floats that differ by less are compared in intervals, at most 16 of them
+_TIED, _COMPARED = 1e-11, 16  # floats of ratios that differ by less are compared by intervals, at most 16 of them
 
 
 class IntegerDistribution(Distribution):
@@ -46,7 +48,7 @@ class IntegerDistribution(Distribution):
     other methods follow from these, and a subclass may override them by faster or exact ones. Every general method is
     exact or certified, or has the error that its docstring states; otherwise it raises `Unsupported`.
 
-    pmf, cdf and ccdf answer in the kind of numbers of their argument. An int or a Fraction gets a Fraction if all
+    The result type of pmf, cdf and ccdf depends on their argument. An int or a Fraction gets a Fraction if all
     alphas are rational, else a float. A float gets a float, a numeric array or list a float64 array, and an object
     array an object array of Fractions. Floats are right to a few units in the last place, in both tails.
     """
@@ -58,7 +60,7 @@ class IntegerDistribution(Distribution):
     @property
     @abstractmethod
     def levels(self) -> tuple[Level, ...]:
-        """The levels whose alphas occur in the formulas."""
+        """The levels whose alphas occur in the formulas of `mass` and `tail`."""
 
     @abstractmethod
     def mass(self, arithmetic: Arithmetic, i: Any) -> Any:
@@ -66,8 +68,8 @@ class IntegerDistribution(Distribution):
 
         Args:
             arithmetic: Function from a level to b = alpha, the complement 1 - b and ``power(k)`` = b^k, in fractions,
-                intervals or floats. One formula of sums, products and quotients serves all three. If it subtracts no
-                nearly equal numbers, its floats are right to a few units in the last place.
+                intervals or floats. Write one formula of sums, products and quotients: it is evaluated in all three. If
+                it subtracts no nearly equal numbers, its floats are right to a few units in the last place.
             i: Integer, or for floats an array of integers.
         """
 
@@ -87,12 +89,14 @@ class IntegerDistribution(Distribution):
 
     @property
     def ratio(self) -> Level | None:
-        """The level per unit of geometric noise, whose sums are a `Combination`; None for any other distribution."""
+        """The level per unit if this is geometric noise, whose sums are a `Combination`; None for any other
+        distribution.
+        """
         return None
 
     @property
     def canonical(self) -> "Profile | IntegerDistribution":
-        """One representative of all objects with the same probabilities, as key of caches."""
+        """An object that is equal for all distributions with the same probabilities; caches use it as their key."""
         return self
 
     def pmf(self, x: Any) -> Any:
@@ -111,7 +115,7 @@ class IntegerDistribution(Distribution):
         return Points.of(x).answer(lambda n: self._log_mass(abs(n)), None, elsewhere=-np.inf)
 
     def cdf(self, x: Any) -> Any:
-        """P(X <= x) for any real x. Errors are those of `pmf`."""
+        """P(X <= x) for any real x. It raises the same errors as `pmf`."""
         return self._at_most(x, mirrored=False)
 
     def ccdf(self, x: Any) -> Any:
@@ -155,11 +159,11 @@ class IntegerDistribution(Distribution):
         """E L(X) as a float: the sum of L(x) P(X = x), term by term up to 2^20 terms, and extrapolated beyond.
 
         The relative error is about 1e-12 for costs that are smooth between finitely many kinks and jumps. The terms
-        beyond the last summed one are assumed to keep falling.
+        beyond the last summed one are assumed to decrease further.
 
         Raises:
             NotALoss, NotMonotone: if the cost is not even, nonnegative and nondecreasing in |x| at the sizes tried.
-            Unsupported: if the expectation is infinite, exceeds the floats, or is not known to one part in 10^6.
+            Unsupported: if the expectation is infinite, too large for a float, or has a relative error above 10^-6.
         """
         read = read_cost(cost, float(self.sensitivity), integers=True)
 
@@ -189,7 +193,7 @@ class IntegerDistribution(Distribution):
             mean = float(self.expected_cost(lambda x: np.cosh(s * np.asarray(x, np.float64))))
         except Unsupported:
             return math.inf
-        return max(0.0, math.log(mean)) * (1 + 1e-9) + 1e-9  # rounded up, beyond the error of the sum
+        return max(0.0, math.log(mean)) * (1 + 1e-9) + 1e-9  # rounded up, by more than the error of the sum
 
     def curve(self, distance: Fraction) -> ShiftCurve:
         """The trade-off curve of the best tests between X and X + distance."""
@@ -203,13 +207,14 @@ class IntegerDistribution(Distribution):
     def worst_place(self, distance: int) -> int | None:
         """A y >= 0 at which P(X = y) / P(X = y + distance) is largest, for a distance of at least 1.
 
-        The ratio there is the largest one for all shifts up to the distance, since probabilities never grow with |x|. A
-        subclass whose ratio tends to its level and attains it nowhere returns None, and overrides `worst_level`. The
-        search covers all y with P(X = y + distance) >= 1e-280. Ratios that agree to 1e-11 are compared to 4096 bits,
-        for at most 16 values of y.
+        The ratio at y is the largest one for all shifts up to the distance, since probabilities never grow with |x|. A
+        subclass whose ratio approaches its supremum without reaching it returns None, and overrides `worst_level`. The
+        search covers all y with P(X = y + distance) >= 1e-280. Ratios whose relative difference is below 1e-11 are
+        compared to 4096 bits, for at most 16 values of y.
 
         Raises:
-            Unsupported: if the ratio still grows at the end of that range, or the range has more than 2^22 integers.
+            Unsupported: if the ratio still grows at the end of the searched range, or the range has more than 2^22
+                integers.
         """
         masses = self.window()
         if masses.size <= distance:
@@ -237,8 +242,8 @@ class IntegerDistribution(Distribution):
     def worst_level(self, distance: Fraction) -> Level | None:
         """The largest privacy loss between X and X + d, over all d up to ``distance``; None for the distance 0.
 
-        The level is attained at `worst_place`. It is exact for rational probabilities, and equal to ``level`` if the
-        ratio agrees with ``level`` to about 400 bits. Otherwise epsilon is rounded up to a float.
+        The loss is largest at `worst_place`. It is exact for rational probabilities, and equal to ``level`` if the loss
+        agrees with it to about 400 bits. Otherwise epsilon is rounded up to a float.
         """
         shift = int(distance)
         if shift == 0:
@@ -250,7 +255,8 @@ class IntegerDistribution(Distribution):
         return self._level_at(place, shift)
 
     def searched_level(self, distance: int) -> Level:
-        """The largest privacy loss that `worst_place` of this class finds, whatever a subclass overrides.
+        """The largest privacy loss, as the general search of `worst_place` finds it, even if a subclass overrides that
+        method.
 
         Raises:
             OutOfRange, NotANumber: for a distance that is no integer of at least 1.
@@ -285,18 +291,20 @@ class IntegerDistribution(Distribution):
         return log_interval(near.lower / far.upper, bits), log_interval(near.upper / far.lower, bits)
 
     def window(self, least: float = _LEAST_TAIL) -> Floats:
-        """The probabilities P(X = i) >= ``least`` for i >= 0, as floats: at most 2^22 of them."""
+        """The probabilities P(X = i) for i = 0, 1, ..., as floats, as long as they are at least ``least``: at most 2^22
+        of them.
+        """
         return _window(self, least)
 
     def check_formulas(self) -> None:
         """Check that `mass` and `tail` define the same distribution, and that probabilities never grow with |x|.
 
-        Floats check all i with P(X = i) >= 1e-280, and intervals of 1200 bits check 64 of these i.
-        Samplers use the tails, and proofs use the masses, so a distribution that fails must not be sampled.
+        All i with P(X = i) >= 1e-280 are checked in floats, and 64 of these i in intervals of 1200 bits.
+        Samplers use the tails, and proofs use the masses, so a distribution that fails this check must not be sampled.
 
         Raises:
             PromiseBroken: if the formulas disagree, or a probability grows.
-            Unsupported: for more than 2^22 such i.
+            Unsupported: if more than 2^22 values i have such probabilities.
         """
         count = self.window().size
         places = np.arange(count)
@@ -341,7 +349,8 @@ class IntegerDistribution(Distribution):
         return 1 - self.tail_interval(1 - first, bits) - self.tail_interval(last + 1, bits)
 
     def _enclosed(self, formula: Callable[[Arithmetic, int], Any], i: int, bits: int) -> Interval:
-        # The formulas are expected to lose twice the bits of the levels.
+        # The computation allows for formulas that lose twice as many bits as the levels have leading zeros in 1 -
+        # alpha.
         inner = bits + _GUARD + 2 * max(map(cleared_bits, self.levels))
         while True:
             found: Interval = formula(partial(IntervalPowers, bits=inner), i)
@@ -353,7 +362,7 @@ class IntegerDistribution(Distribution):
         return formula if self.is_rational else None
 
     def _at_most(self, x: Any, *, mirrored: bool) -> Any:
-        """P(X <= x), or P(X > x) if mirrored: the tail on one side of zero, 1 minus the tail on the other."""
+        """P(X <= x), or P(X > x) if ``mirrored``. On one side of zero this is a tail, on the other 1 minus a tail."""
 
         def one(n: int) -> Fraction:
             tail: Fraction = self.tail(ExactPowers, n + 1 if n >= 0 else -n)
@@ -367,7 +376,7 @@ class IntegerDistribution(Distribution):
         return Points.of(x).answer(many, self._exactly(one))
 
     def _log_mass(self, i: Any) -> Floats:
-        """log P(X = i) for an array of i >= 0; intervals replace floats that underflow."""
+        """log P(X = i) for an array of i >= 0. Where a float underflows, the logarithm comes from an interval."""
         masses = np.asarray(self.mass(FloatPowers, i), np.float64)
         logs = np.array(np.log(np.maximum(masses, _LEAST_TAIL)))
         for place in map(tuple, np.argwhere(masses <= _LEAST_TAIL).tolist()):
@@ -432,7 +441,7 @@ class IntegerDistribution(Distribution):
         return total
 
 
-@lru_cache(maxsize=1024)  # every noisier copy of a release needs the same margin
+@lru_cache(maxsize=1024)  # every copy of a release at a smaller epsilon needs the same margin
 def _margin(tails: TailSearch, confidence: Fraction) -> int:
     return max(0, tails.first_at_most((1 - confidence) / 2) - 1)
 

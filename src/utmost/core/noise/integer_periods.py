@@ -6,7 +6,7 @@ Let L_k(j) = L(k D + j), b = e^-epsilon and step r. M - V of folded.py has the s
     psi = (1 - b) sum_k b^k psi_k,   psi_k = L_k(D) - L_k(r) + 2 sum_{r<j<D} (L_k(j) - L_k(r)).
 
 This is a power series in b with the coefficients c_k = phi_k - psi_{k-1}. It has the sign of its first nonzero
-coefficient, unless a later coefficient outweighs the powers of b between them, as their logarithms show. As r grows,
+coefficient, unless a later term is larger in absolute value, which logarithms decide. As r grows,
 phi never falls and psi never rises, so bisection finds the least step with M >= V.
 
 In a period of at most some thousand integers, each c_k is the exact sum of the cost's floats, rounded once: its sign is
@@ -42,9 +42,9 @@ from utmost.core.noise.period_series import (
 from utmost.core.noise.quadrature import integer_sum
 from utmost.errors import Unsupported
 
-_EXACT = 4096  # integers of a period that are summed one by one
-_MARGIN = 1e-10  # a larger difference of two logarithms decides; the sums are right to 1e-13
-_LARGEST_PERIOD = 1 << 60  # four such periods are within NumPy's integers
+_EXACT = 4096  # integers of a period that are added one by one
+_MARGIN = 1e-10  # a difference of logarithms above this decides; sums are accurate to 1e-13
+_LARGEST_PERIOD = 1 << 60  # four periods of this length fit NumPy's integers
 
 Coefficient = Callable[[int, int], float]
 """A function from k and a step r to c_k, or to a bound of c_k."""
@@ -70,7 +70,7 @@ class IntegerPeriods:
         step = first_integer(low - 1, high, lambda r: self._gain(coefficient, r) >= 0)
         if step > 1:
             least, before, after, most = (self._at(x) for x in (0, step - 1, step, self.period))
-            # A rise by one unit in the last place of the largest cost is rounding of the caller's cost.
+            # A rise of the cost by one unit in the last place of its largest value may be only rounding.
             is_noise = before == least and is_unit(after - before, most)
             check_digits(step, least, before, after, is_noise=is_noise)
         return step
@@ -90,7 +90,7 @@ class IntegerPeriods:
         for n in counted_periods(self.epsilon):
             k = first + n
             rest = self.later.after(k, 0.0) + math.log(2 * self.period)
-            # Each error counts twice, for both signs, and 0 once.
+            # Each error other than 0 counts twice, once for each sign.
             inside = (2 * self._sum(k, 1, step) if step > 1 else 0.0) + self._at(k * self.period) * (2 if k else 1)
             outside = 2 * self._sum(k, step, self.period)
             both = np.logaddexp(log(inside), log(outside) - self.epsilon)
@@ -101,7 +101,9 @@ class IntegerPeriods:
         return math.exp(total - float(width) + math.log1p(-math.exp(-self.epsilon)))
 
     def _gain(self, coefficient: Coefficient, r: int) -> float:
-        """The log of phi / (b psi), which has the sign of M(r) - V(r); a bound of it if ``coefficient`` is a bound."""
+        """The log of phi / (b psi), which has the sign of M(r) - V(r). If ``coefficient`` is a bound of c_k, so is the
+        result.
+        """
 
         def terms() -> Iterator[Term]:
             # For each k with a c_k that may be nonzero: the term, and log(bound of the sum of all later terms / b^k).
@@ -113,7 +115,7 @@ class IntegerPeriods:
                 weight = coefficient(k, r)
                 rest = self.later.after(k, base) + math.log(2 * self.period) - self.epsilon
                 yield k, log(weight), log(-weight), rest
-                # Periods of constant cost contribute nothing.
+                # Periods in which the cost is constant contribute nothing.
                 is_changing = self._end(k) > self._at(k * self.period)
                 k = k + 1 if is_changing else first_rise(self._end, k + 1, self._at((k + 1) * self.period))
 
@@ -132,10 +134,10 @@ class IntegerPeriods:
         return values
 
     def _summed(self, k: int, r: int) -> float:
-        """c_k, the exact sum of floats rounded once."""
+        """c_k: the sum of the cost's floats is exact, and rounded once."""
         D = self.period
         here = self._costs(float(k * D) + np.arange(r + 1, dtype=np.float64))
-        # Each cost is listed as often as it counts, so that fsum rounds once.
+        # Each cost is listed as often as it occurs in the sum, so that fsum rounds only once.
         parts = [here[r]] * (2 * r - 1) + [-here[0]] + [*-here[1:r]] * 2
         if k and r < D:
             last = self._costs(float((k - 1) * D) + np.arange(r, D + 1, dtype=np.float64))
@@ -157,7 +159,9 @@ class IntegerPeriods:
         return self._coefficient(k, r, lambda *part: self._bounds(*part)[1], lambda *part: self._bounds(*part)[0])
 
     def _coefficient(self, k: int, r: int, counted: Callable[..., float], against: Callable[..., float]) -> float:
-        """c_k = phi_k - psi_{k-1}; ``counted`` sums the distances in phi_k, and ``against`` those in psi_{k-1}."""
+        """c_k = phi_k - psi_{k-1}. The function ``counted`` sums the differences in phi_k, and ``against`` those in
+        psi_{k-1}.
+        """
         D, here = self.period, self._at(k * self.period + r)
         over = here - self._at(k * D) + 2 * counted(k, 1, r, here)
         if k and r < D:
@@ -174,7 +178,9 @@ class IntegerPeriods:
         return float(integer_sum(distances, [(low, high)]).value) if low < high else 0.0
 
     def _bounds(self, k: int, low: int, high: int, here: float) -> tuple[float, float]:
-        """Return bounds of `_sum` from the costs at cell ends, if all costs are at most, or all at least, ``here``."""
+        """Return bounds of `_sum` from the costs at the ends of cells. All costs must lie on the same side of
+        ``here``.
+        """
         if low >= high:
             return 0.0, 0.0
         edges = np.clip(integer_edges(self.cost, self.period), low, high)
@@ -186,7 +192,7 @@ class IntegerPeriods:
 
 
 def folded_integers(level: Level, period: int, cost: Cost) -> Folded | IntegerPeriods:
-    """The cost folded over all periods, or period by period if few periods matter."""
+    """The cost folded over all periods; at large epsilon, where few periods matter, the cost of each single period."""
     if period > _LARGEST_PERIOD:
         raise Unsupported(
             "a cost that is a function needs a sensitivity of at most 2^60",

@@ -1,4 +1,4 @@
-"""Certified bounds of P(|S| > r) for a sum of independent geometric variables, from its transforms.
+"""Certified bounds of P(|S| > r) for a sum of independent geometric variables, from its characteristic function.
 
 S = sum of c_i G_i with P(G_i = x) proportional to exp(-e_i |x|) has the characteristic function and the moment
 generating function
@@ -6,8 +6,8 @@ generating function
     phi(t) = product of 1 / (1 + sin^2(c_i t/2) / sinh^2(e_i/2)),
     M(s)   = product of 1 / (1 - sinh^2(c_i s/2) / sinh^2(e_i/2)).
 
-Each of three bounds is certified: Chernoff's, P(|S| >= x) <= 2 M(s) e^(-s x) for any s; the mass of the point 0; and
-the inversion of phi, whose error is a sum of four bounded parts, see proofs/theory/error-bars.md.
+Each of three bounds is certified: Chernoff's, P(|S| >= x) <= 2 M(s) e^(-s x) for any s; the probability that S is 0;
+and the inversion of phi, whose error is a sum of four bounded parts (see proofs/theory/error-bars.md).
 """
 
 import math
@@ -19,17 +19,19 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Floats
 
-# The period ends where Chernoff's bound is e^-_BEYOND. Mass beyond it returns by aliasing, and counts as exceeded.
+# The period ends where Chernoff's bound is e^-_BEYOND. The mass beyond it, which aliasing adds, is counted as exceeding
+# r.
 _BEYOND = math.log(1e14)
-# Beyond this epsilon floats do not distinguish e^-epsilon from 0, and sinh overflows: terms with a
-# larger epsilon are treated as if they had this one, which means more noise.
+# At a larger epsilon, e^-epsilon is 0 in floats, and sinh overflows. A term with a larger epsilon is given this one,
+# which means more noise.
 _LARGEST_EPSILON = 600.0
-# Relative errors: of one float operation, and in such units of a NumPy function, four units in the last place.
+# Relative error of one float operation, and the error of a NumPy function in multiples of it (four units in the last
+# place).
 _UNIT = 2.0**-53
 _ULPS = 8.0
 # Relative error of NumPy's pairwise sum, which adds blocks of about a hundred floats.
 _OF_A_SUM = 64 * _UNIT
-# Largest number of frequencies of an inversion, and of sines (frequencies times groups).
+# Largest number of frequencies of an inversion, and largest number of sines (frequencies times groups).
 _MOST_NODES = 1 << 20
 _MOST_SINES = 1 << 26
 # The series ends where the transform of the normal variable is exp(-_CUT^2/2).
@@ -41,16 +43,19 @@ _FINEST, _COARSEST = 1000.0, 400.0
 # The series ends where phi is below e^-_NOTHING: the weights 2/(pi k) add up to less than 10.
 _NOTHING = 45.0
 _SECTIONS = np.geomspace(1e-6, 1.0, 81)
-# From 2^12 frequencies on, stretches of 32 are bounded first, and skipped if phi is below e^-_NOTHING.
+# From 2^12 frequencies on, phi is first bounded on ranges of 32 frequencies, and a range where phi is below e^-_NOTHING
+# is skipped.
 _MANY_NODES, _STRETCH = 1 << 12, 32
-# How many numbers are computed at a time.
+# How many numbers one array operation computes.
 _AT_ONCE = 1 << 18
 _GROUPS_AT_ONCE, _FEW_AT_ONCE = 8, 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
 class TermGroups:
-    """The terms of a sum in groups of equal terms, in units in which the computation is well scaled."""
+    """The terms of a sum in groups of equal terms. The unit is chosen such that floats neither overflow nor
+    underflow.
+    """
 
     sizes: Floats  # positive coefficients (n,)
     epsilons: Floats  # (n,)
@@ -69,12 +74,13 @@ class TermGroups:
 
     @cached_property
     def slack(self) -> Floats:
-        """The relative error of the logarithm of each factor, in units in the last place, (n,)."""
+        """The relative error of the logarithm of each factor, in units in the last place; shape (n,)."""
         return _ULPS + np.minimum(self.epsilons, _LARGEST_EPSILON)
 
     def log_characteristics(self, t: Floats) -> tuple[Floats, Floats]:
         """Return -log phi and its rounding errors at the frequencies t, which are multiples of t[0]."""
-        # Once the groups so far make -log phi exceed 45, the other groups are left out: their factors are at most 1.
+        # When -log phi exceeds 45 for the groups computed so far, the other groups are left out: their factors are at
+        # most 1.
         logs, moved = np.zeros(t.size), np.zeros(t.size)
         steepest = 4 * self.counts / np.maximum(self.half_sinh * np.hypot(1.0, self.half_sinh), 1e-300)
         step = max(1, min(max(_GROUPS_AT_ONCE, _FEW_AT_ONCE // t.size), _AT_ONCE // t.size))
@@ -90,7 +96,7 @@ class TermGroups:
             factors = self.counts[chosen, None] * np.log1p((np.sin(angles) / self.half_sinh[chosen, None]) ** 2)
             shaken = np.where(angles > 1, angles * steepest[chosen, None], 0.0)
             logs[here] += factors.sum(axis=0)
-            # Not a matrix product: for such small matrices its threads cost more time than they save.
+            # A matrix product is avoided: for such small matrices its threads cost more time than they save.
             moved[here] += np.einsum("i,ij->j", self.slack[chosen], factors) + shaken.sum(axis=0)
             here = here[logs[here] < _NOTHING]
             if not here.size:
@@ -98,7 +104,9 @@ class TermGroups:
         return logs, _UNIT * (moved + len(self.sizes) * logs)
 
     def _is_nothing_around(self, middles: Floats, reach: float) -> NDArray[np.bool_]:
-        """Whether phi < e^-45 certainly holds within ``reach`` of each middle: |sin(c t/2)| has slope c/2 at most."""
+        """Whether phi < e^-45 is certain within ``reach`` of each middle. The proof uses that |sin(c t/2)| has a slope
+        of at most c/2.
+        """
         logs = np.zeros(middles.size)
         here = np.arange(middles.size)
         for start in range(0, len(self.sizes), _GROUPS_AT_ONCE):
@@ -114,7 +122,7 @@ class TermGroups:
         return logs >= _NOTHING * (1 + 1e-9)
 
     def frequency_beyond(self, last: float) -> float:
-        """Return a t0 with phi < e^-45 on [t0, last], as the terms whose sine still rises there show."""
+        """Return a t0 with phi < e^-45 on [t0, last], shown by the terms whose sine still increases there."""
         # The factor of a term with c b <= pi falls on [a, b], so that it is at most its value at a.
         points = last * _SECTIONS
         logs = np.zeros(_SECTIONS.size - 1)
@@ -122,14 +130,16 @@ class TermGroups:
         for start in range(0, len(self.sizes), step):
             chosen = slice(start, start + step)
             sizes, half_sinh = self.sizes[chosen, None], self.half_sinh[chosen, None]
-            # A sine that falls within the section counts as 0.
+            # A sine that decreases within the section is bounded by 0.
             terms = np.where(sizes * points[1:] <= math.pi, np.sin(sizes * (points[:-1] / 2)) / half_sinh, 0.0)
             logs += np.einsum("i,ij->j", self.counts[chosen], np.log1p(terms**2))
         small = np.flatnonzero(logs * (1 - 1e-9) < _NOTHING)
         return float(points[small[-1] + 1] if len(small) else points[0])
 
     def log_characteristic(self, group: int, half_angles: Floats, farthest: Floats) -> tuple[Floats, Floats]:
-        """Return -log phi of one group and its rounding error, at angles c t/2 (K,), reduced to one period if exact."""
+        """Return -log phi of one group and its rounding error, at K angles c t/2, which are reduced to one period if
+        that is exact.
+        """
         # ``farthest`` has the size of the angles before they were rounded.
         half_sinh = self.half_sinh[group]
         logs = self.counts[group] * np.log1p((np.sin(half_angles) / half_sinh) ** 2)
@@ -184,7 +194,9 @@ class Chernoff:
 
 @dataclass(frozen=True, eq=False)
 class OnIntegers:
-    """Bounds P(|S| > r) for an integer S, by inversion modulo N = ``points`` without smoothing or truncation."""
+    """Bounds P(|S| > r) for an integer S, by inversion modulo N = ``points``. The series is neither smoothed nor
+    truncated.
+    """
 
     # (1/N) sum over k of phi(2 pi k/N) sin((2r+1) pi k/N) / sin(pi k/N) is P(|S mod N| <= r), which exceeds P(|S| <= r)
     # by at most P(|S| >= N - r).
@@ -223,7 +235,9 @@ class OnIntegers:
 
     @cached_property
     def _heights(self) -> tuple[Floats, Floats, float]:
-        """The factor of each sine, its relative error, and the error of all sines together."""
+        """Return the factor of each sine in the series, the relative errors of the factors, and the error of all sines
+        together.
+        """
         heights = self.weights / np.sin(np.arange(1, self.weights.size + 1) * (math.pi / self.points))
         # The last sines, whose factors add up to less than a rounding error, are left out.
         last = int(np.count_nonzero(np.cumsum(heights[::-1]) >= _UNIT / 8))
@@ -254,7 +268,9 @@ class Smoothed:
         farthest: float = math.inf,
         aliased: float = 0,
     ) -> "Smoothed":
-        """The inversion, as fine as its size allows. A smaller ``most`` makes an estimate instead of a bound."""
+        """The inversion with as many frequencies as ``most`` allows. With a smaller ``most`` the result is an estimate,
+        not a bound.
+        """
         # With ``farthest`` and ``aliased`` the period is shorter: it serves margins up to ``farthest``, whose bounds
         # are larger by at most ``aliased``.
         reach = chernoff.margin(-_BEYOND)
@@ -275,13 +291,17 @@ class Smoothed:
         return cls(weights, np.expm1(np.minimum(moved, 50)) + _ULPS * _UNIT, period, tau, chernoff.smoothed(tau))
 
     def exceeded(self, margin: float, miss: float | None = None) -> float:
-        """An upper bound of P(|S| > margin), at least 1e-13. If ``miss`` is passed, bounds near it are the tightest."""
+        """An upper bound of P(|S| > margin), at least 1e-13. If ``miss`` is passed, the bound is tightest for
+        probabilities near it.
+        """
         slacks = _SLACKS if miss is None else (slack_for(miss),)
         return min(self._exceeded(margin - slack * self.tau, slack) for slack in slacks)
 
     @cached_property
     def _rounding(self) -> float:
-        """The error of the series that comes from its factors and its sum; the error of its angles is added later."""
+        """The rounding error of the series from its factors and its summation. The error from its angles is added
+        elsewhere.
+        """
         return float((self.weights * self.moved).sum()) + _OF_A_SUM * float(self.weights.sum())
 
     @cached_property
@@ -301,7 +321,9 @@ class Smoothed:
 
 
 def slack_for(miss: float) -> float:
-    """The least slack d with P(|Z| > d) <= miss / 50; the largest slack if there is none."""
+    """The least of the available slacks d with P(|Z| > d) <= miss / 50, for Z standard normal; the largest slack if
+    none suffices.
+    """
     return next((slack for slack in _SLACKS if math.erfc(slack / math.sqrt(2)) * 50 <= miss), _SLACKS[-1])
 
 

@@ -1,4 +1,4 @@
-"""Which noise suits several cells that one individual changes together? Joint noise, or a rotated pair.
+"""Noise for several cells that one individual changes together: joint noise, or a rotated pair.
 
 If one individual changes only k cells, each by at most s, independent noise at epsilon/k is larger than necessary. Two
 distributions are better:
@@ -41,9 +41,8 @@ class JointCells(BallMixture):
         NotALevel: unless exactly one of epsilon and alpha is passed.
         OutOfRange: for a sensitivity or number of cells below 1.
 
-    Promise: epsilon-DP for k integers, each changed by at most the sensitivity, attained. The noise cannot be
-    relaxed.
-    Source:  proofs/theory/cells-together.md.
+    Promise: epsilon-DP for k integers, each changed by at most the sensitivity, and for no smaller epsilon. The noise
+    cannot be relaxed. Source:  proofs/theory/cells-together.md.
 
     >>> distribution = JointCells(alpha="1/2", cells=2)
     >>> distribution.pmf([0, 0]), distribution.pmf([1, -1]), distribution.marginal_pmf(0), distribution.margin("0.95")
@@ -94,14 +93,15 @@ class JointCells(BallMixture):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class RotatedPair:
-    r"""Noise (G_1 + G_2)/2 of one cell, (G_1 - G_2)/2 of the other; G_i geometric, q = exp(-epsilon / (2 sensitivity)).
+    r"""The noise of one cell is (G_1 + G_2)/2, that of the other (G_1 - G_2)/2, with G_i geometric, q = exp(-epsilon /
+    (2 sensitivity)).
 
     Args:
         epsilon, alpha: Level of both cells together; give one of the two (alpha = exp(-epsilon)).
         sensitivity: Largest change of either cell by one individual, an integer >= 1.
 
-    Promise: epsilon-DP for two integers, each changed by at most the sensitivity, attained. The noise can be relaxed.
-    Source:  proofs/theory/cells-together.md.
+    Promise: epsilon-DP for two integers, each changed by at most the sensitivity, and for no smaller epsilon. The noise
+    can be relaxed. Source:  proofs/theory/cells-together.md.
 
     >>> distribution = RotatedPair(1)
     >>> distribution.mean_size, distribution.variance, distribution.margin("0.95")

@@ -33,8 +33,9 @@ class Laplace(RealDistribution):
         NotALevel: unless exactly one of epsilon and alpha is passed.
         OutOfRange: for a sensitivity that is not positive.
 
-    Promise: epsilon-DP for real queries of that sensitivity, attained; and Lipschitz privacy, which is stronger.
-    Source:  [koufogiannis2015], Theorem 9. [geng2012] compares its cost with that of the staircase.
+    Promise: epsilon-DP for real queries of that sensitivity, and for no smaller epsilon. Lipschitz privacy, which is
+    stronger, holds too. Source:  [koufogiannis2015], Theorem 9. [geng2012] compares its cost with that of the
+    staircase.
 
     >>> distribution = Laplace(epsilon=1, sensitivity=2.5)
     >>> distribution, distribution.pdf(0), distribution.variance()
@@ -73,11 +74,13 @@ class Laplace(RealDistribution):
         return LaplaceCurve(self.level, distance / self.sensitivity)
 
     def on_steps(self, steps: int) -> Geometric:
-        """The geometric noise, in grid steps, that replaces this noise if ``steps`` grid steps are the sensitivity."""
+        """The geometric noise, in steps of a grid, that replaces this noise. The sensitivity is ``steps`` steps of the
+        grid.
+        """
         return Geometric(self.level, steps)
 
     def moment_interval(self, order: int, bits: int = 128) -> Interval:
-        """An interval around E|X|^m = m! / rate^m for the order m."""
+        """An interval around E|X|^m = m! / rate^m, for m = ``order``."""
         order = natural(order, "order")
         bits = precision(bits)
         size = bits + 64 + (order + 1) * cleared_bits(self.rate)

@@ -1,8 +1,8 @@
-"""Lipschitz privacy of noise: any two values at distance d are indistinguishable at level d epsilon.
+"""Lipschitz privacy of noise: outputs for two values at distance d have a privacy loss of at most d epsilon.
 
 Ordinary privacy bounds the loss for a change by the whole sensitivity, and a small change may lose as much. Noise with
-density f is Lipschitz private at epsilon if log f is Lipschitz with constant epsilon: a change by d then loses at most
-d epsilon, for all d. This is metric privacy on the line of values.
+density f is Lipschitz private at epsilon if log f is Lipschitz with constant epsilon: then the privacy loss for a
+change by d is at most d epsilon, for all d. This is metric privacy on the real line.
 """
 
 from collections.abc import Mapping
@@ -17,10 +17,10 @@ from utmost.errors import OutOfRange
 def lipschitz_level(distribution: Any) -> Level | None:
     """The smallest level per unit at which noise is Lipschitz private; None if there is none.
 
-    A staircase on the integers falls by its whole level once a period, from one integer to the next. Geometric noise
-    falls by the level over the sensitivity at each integer. Laplace noise on the reals has the slope `rate` of log f. A
-    staircase on the reals jumps, and has no such level. A table {integer: probability} has finitely many values, and no
-    such level either.
+    For a staircase on the integers this is its whole level, since its log-probability decreases by epsilon between two
+    neighbouring integers once a period. For geometric noise it is the level divided by the sensitivity. For Laplace
+    noise on the reals it is `rate`, the slope of log f. A staircase on the reals jumps, and has no such level. A table
+    {integer: probability} has finitely many values, and no such level either.
 
     Args:
         distribution: Distribution of noise on the integers or the reals, or a table {integer: probability}.
@@ -49,7 +49,7 @@ def lipschitz_level(distribution: Any) -> Level | None:
 def is_lipschitz_private(
     distribution: Any, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> bool:
-    """Whether noise makes any two values at distance d indistinguishable at d times the level.
+    """Whether the privacy loss between any two values at distance d is at most d times the epsilon of the level.
 
     Args:
         distribution: Distribution of noise, or a table {integer: probability}.

@@ -1,4 +1,5 @@
-"""Margins of many sums of geometric noise with nearly equal distributions: one inversion, and bounds of differences.
+"""Margins of many sums of geometric noise with nearly equal distributions: one inversion, and bounds on the
+differences.
 
 Let S = sum of c_i G_i and T = sum of t_i G_i with the same levels. For any pairing of the G_i with equal levels, S is
 distributed as T + D with D = sum of (c_i - t_i) G_i, so that
@@ -6,8 +7,8 @@ distributed as T + D with D = sum of (c_i - t_i) G_i, so that
     P(|S| > r + d) <= P(|T| > r) + P(|D| > d).
 
 A closed form bounds D. log E exp(s G) = F(s/2) with F(u) = -log(1 - sinh^2 u / sinh^2(e/2)), a series in u^2 without
-negative coefficients. So F(u)/u^2 rises, F(u) <= u^2 F(v)/v^2 for |u| <= v, and with A = sum of the squares of the
-c_i - t_i times F(v_i)/v_i^2
+negative coefficients. So F(u)/u^2 increases with u > 0, F(u) <= u^2 F(v)/v^2 for |u| <= v, and with A = sum of the
+squares of the c_i - t_i times F(v_i)/v_i^2
 
     P(|D| > d) <= 2 exp(s^2 A/4 - s d)      for s |c_i - t_i| <= 2 v_i.        [Chernoff]
 """
@@ -23,20 +24,22 @@ from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.noise.combination import Combination
 
-_PART = 32  # the bound of D uses 1/_PART of the allowed probability
-_ROUNDED = 1e-12  # error of the floats that stand for the coefficients
+_PART = 32  # the share of the allowed probability for the bound of D
+_ROUNDED = 1e-12  # relative error of coefficients as floats
 _GROWN = 1 + 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class SpreadBound:
-    """Chernoff's bound of a sum D with small coefficients: A and the largest s of the module's formula."""
+    """Chernoff's bound for a sum D with small coefficients: A, and the largest s that the formula of this module
+    allows.
+    """
 
     square: float  # A
     steepest: float  # largest s
 
     def margin_for_miss(self, miss: Fraction | float) -> float:
-        """A d with P(|D| > d) <= miss, also for a ``miss`` below all floats."""
+        """A d with P(|D| > d) <= miss. A ``miss`` that is too small for a float is allowed."""
         exactly = Fraction(miss)
         depth = (log(2) + log(exactly.denominator) - log(exactly.numerator)) * _GROWN
         slope = min(2 * sqrt(depth / self.square), self.steepest)
@@ -44,7 +47,9 @@ class SpreadBound:
 
 
 def spreads(differences: Floats, epsilons: Floats, counts: Floats) -> list[SpreadBound]:
-    """Return the bound of each sum, from coefficients of shape (sums, terms) and the number of draws of each term."""
+    """Return the bound of each sum. The coefficients have shape (sums, terms); ``counts`` are the numbers of draws of
+    the terms.
+    """
     edges = np.minimum(epsilons, 600.0) / 4
     heights = -np.log1p(-((np.sinh(edges) / np.sinh(2 * edges)) ** 2)) / edges**2
     sizes = np.abs(differences) + _ROUNDED
@@ -60,9 +65,9 @@ def spread_margins(squares: Floats, heights: Floats, edges: Floats, miss: Fracti
     >>> spread_margins(heights, heights, edges, Fraction(1, 20)).round(2)  # the margin of one noise is 3
     array([5.87])
     """
-    # No coefficient of a term is larger than sqrt(A/height): slopes up to the least 2 v sqrt(height/A) are allowed.
+    # No coefficient of a term is larger than sqrt(A/height): every s up to the least 2 v sqrt(height/A) is allowed.
     steepest = float((2 * edges * np.sqrt(heights)).min()) / _GROWN
-    least = np.sqrt(np.maximum(squares * _GROWN, 1e-300))  # never 0, because slopes are divided by it
+    least = np.sqrt(np.maximum(squares * _GROWN, 1e-300))  # never 0, because it is used as a divisor
     return np.array([SpreadBound(float(side * side), steepest / float(side)).margin_for_miss(miss) for side in least])
 
 
@@ -90,8 +95,8 @@ class NearDistribution(Combination):
         return round_up(Fraction(super().margin_for_miss(chance - part)) + Fraction(added))
 
     def tail(self, margin: Number) -> float:
-        """An upper bound of P(|S| > margin) for each sum S, for probabilities above one in a million."""
-        small = 1e-6  # the probability of a larger difference, added below
+        """An upper bound of P(|S| > margin) that holds for each sum S. It is meant for probabilities above 10^-6."""
+        small = 1e-6  # the probability of a larger difference, which is added below
         inner = exact(margin, "margin") - Fraction(self.spread.margin_for_miss(small))
         return 1.0 if inner < 0 else min(1.0, super().tail(inner) + small)
 

@@ -1,4 +1,5 @@
-"""How large is the error of sums of cells with noise of another tool? Certified margins from the noise it declares.
+"""Certified margins of sums of cells whose noise was added by another tool, from the distribution that the tool
+declares.
 
 This module draws nothing, and promises no privacy: margins need only the distribution of the errors.
 """
@@ -31,12 +32,12 @@ NoiseKind = Literal["discrete laplace", "laplace", "discrete gaussian", "gaussia
 
 _INTEGERS = ("discrete laplace", "discrete gaussian")
 _LAPLACE = ("discrete laplace", "laplace")
-# The steps of a continuous Laplace variable are this many times finer than the deviation of a sum.
+# A continuous Laplace variable is split into steps this many times smaller than the standard deviation of the sum.
 _FINENESS = 2048
 _FARTHEST_ALIAS = math.log(1e18)
-_FLOAT_ERROR = 2.0**-48  # error of a probability by inversion, for each noise in the sum
+_FLOAT_ERROR = 2.0**-48  # error of a probability by inversion, per noise term of the sum
 _LEAST_INVERTED = Fraction(1, 10**9)
-_CUT = 14.0  # deviations of the transform beyond which it is below e^-98
+_CUT = 14.0  # standard deviations of the transform, beyond which it is below e^-98
 _HALVINGS = 60
 _ROOT_BITS = 128
 
@@ -46,11 +47,11 @@ class DeclaredNoise(Display):
     """The distribution of the noise of one column, as another tool declares it; made by `declared_noise`.
 
     Attributes:
-        kind: "discrete laplace", also called two-sided geometric, P(x) proportional to exp(-|x| / scale) on the
-            integers; "laplace", the density in the same form; "discrete gaussian", P(x) proportional to
+        kind: "discrete laplace", also called two-sided geometric, with P(x) proportional to exp(-|x| / scale) on the
+            integers; "laplace", with a density of the same form; "discrete gaussian", P(x) proportional to
             exp(-x^2 / (2 variance)) on the integers; "gaussian", the normal density.
-        size: Scale of a Laplace distribution, variance of a Gaussian one. If a column has the sizes: the largest
-            size, and 0 before the column has been read.
+        size: Scale of a Laplace distribution, variance of a Gaussian one. If a column contains the sizes, this is the
+            largest of them, or 0 before the column has been read.
         column: Name of the column that has the size of each row; None if all rows have the same size.
     """
 
@@ -110,8 +111,10 @@ def declared_noise(
     Args:
         kind: "discrete laplace" (two-sided geometric), "laplace", "discrete gaussian" or "gaussian".
         scale: Scale of a Laplace distribution, or the name of the column that has the scale of each row.
-        epsilon, sensitivity: In place of a scale, which is then sensitivity / epsilon; the sensitivity is 1 by default.
-        sigma: Standard deviation of a Gaussian distribution; the parameter of a discrete Gaussian one.
+        epsilon, sensitivity: Numbers that replace a scale, which is then sensitivity / epsilon; the sensitivity is 1 by
+            default.
+        sigma: Standard deviation of a Gaussian distribution; for a discrete Gaussian one, the square root of its
+            parameter ``variance``.
         variance: The square of sigma, or the name of the column that has the variance of each row.
 
     Raises:
@@ -138,7 +141,7 @@ def declared_noise(
     if name in ("scale", "variance") and isinstance(size, str):
         try:
             exact(size)
-        except UtmostError:  # text that is no number names a column
+        except UtmostError:  # a text that is no number is the name of a column
             return DeclaredNoise(kind, Fraction(0), size)
     number = positive_number(exact(size, name), name, "declared_noise")
     if name == "epsilon":
@@ -153,7 +156,7 @@ class DeclaredSum(Display):
 
     Attributes:
         kind: Kind of the noise.
-        terms: Each size, and the number of cells with it.
+        terms: Pairs of a size and the number of cells with noise of this size.
     """
 
     kind: NoiseKind
@@ -166,7 +169,9 @@ class DeclaredSum(Display):
 
     @cached_property
     def variance(self) -> float:
-        """The variance of the sum. For discrete Gaussian noise, an upper bound: the sum of the declared variances."""
+        """The variance of the sum. For discrete Gaussian noise it is an upper bound, the sum of the declared
+        variances.
+        """
         if self.kind == "discrete laplace":
             return float(sum(float(_geometric(size).variance()) * count for size, count in self.terms))
         return float(self._squares * (2 if self.kind == "laplace" else 1))
@@ -180,8 +185,8 @@ class DeclaredSum(Display):
         """A certified margin, which the absolute error of the sum exceeds with probability at most 1 - confidence.
 
         It is the least margin for Gaussian and discrete Laplace noise, for one cell, and for discrete Gaussian noise if
-        the chance of an error beyond it is at least 10^-9. For sums of continuous Laplace noise it exceeds the least
-        margin by less than a hundredth of the standard deviation of the sum.
+        1 - confidence is at least 10^-9. For sums of continuous Laplace noise it exceeds the least margin by less than
+        a hundredth of the standard deviation of the sum.
         """
         return self.margin_for_miss(1 - read_confidence(confidence))
 
@@ -206,7 +211,7 @@ class DeclaredSum(Display):
             return round_up((Fraction(steps) + self.count) * step)
         if self.kind == "gaussian":
             return normal_margin(self._squares, miss)
-        # Discrete Gaussian noise by inversion; at tiny chances by the bound for subgaussian sums.
+        # Discrete Gaussian noise is inverted; for tiny probabilities the bound for subgaussian sums is used.
         subgaussian = math.ceil(_root_above(self._squares * _subgaussian_square(miss)))
         if miss < _LEAST_INVERTED:
             return subgaussian
@@ -219,7 +224,7 @@ def _geometric(scale: Fraction) -> Geometric:
 
 
 def normal_margin(variance: Fraction, miss: Fraction) -> float:
-    """The least float r, except for rounding, with P(|N| > r) <= miss for a normal N with this variance.
+    """The least float r with P(|N| > r) <= miss for a normal N with this variance, up to rounding.
 
     >>> normal_margin(Fraction(1), Fraction(1, 20))
     1.95996398454005...
@@ -240,7 +245,7 @@ def _subgaussian_square(miss: Fraction) -> Fraction:
 
 
 def _root_above(square: Fraction) -> Fraction:
-    """A number slightly above the square root of a rational."""
+    """A rational that is slightly larger than the square root of a rational."""
     scaled = -((-square.numerator << (2 * _ROOT_BITS)) // square.denominator)
     return Fraction(math.isqrt(scaled) + 1, 1 << _ROOT_BITS)
 
@@ -276,7 +281,9 @@ class _InvertedGaussians:
 
 
 def _log_transform(variance: float, t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """log phi(t) of one discrete Gaussian, 0 <= t <= pi: by its sum, or by Poisson's sum if that is shorter."""
+    """log phi(t) of one discrete Gaussian, for 0 <= t <= pi. The series of phi is summed, or its Poisson summation if
+    that is shorter.
+    """
     if variance < 1:
         k = np.arange(1, 12)
         weights = 2 * np.exp(-(k**2) / (2 * variance))
@@ -293,16 +300,18 @@ def ratio_of_sums(
     shared: Sequence[Fraction],
     confidence: Fraction,
 ) -> RatioBar:
-    """An interval that contains the true ratio of two sums of noisy cells, or "not determined".
+    """An interval that contains the true ratio of two sums of noisy cells with probability ``confidence``, or "not
+    determined".
 
     Args:
-        top, bottom: Value of the sum, its noise, and the noise sizes of the cells that are in this sum only.
+        top, bottom: Numerator and denominator: value of the sum, its noise, and noise sizes of the cells that are only
+            in this sum.
         shared: Noise sizes of the cells that are in both sums; empty for sums of two columns.
         confidence: Chance with which the interval contains the ratio.
     """
     # Fieller's set is exact for Gaussian and discrete Laplace noise. For discrete Gaussian noise the subgaussian bound
-    # makes the set two fifths wider at 95 %. For Laplace noise, and for two kinds of noise, the interval is computed
-    # from a margin of each sum.
+    # makes the interval two fifths wider at 95 %. For Laplace noise, and for two kinds of noise, the interval is
+    # computed from the margins of both sums.
     (u, noise, above), (v, other, below) = top, bottom
     miss = 1 - confidence
     estimate = round_up(u / v) if v else None
@@ -324,7 +333,7 @@ def ratio_of_sums(
         square = Fraction(round_up(Fraction(normal_margin(Fraction(1), miss)))) ** 2
     else:
         square = _subgaussian_square(miss)
-    # All ratios x with (u - x v)^2 <= square (a - 2 c x + b x^2); not determined if they are no interval.
+    # The ratios x with (u - x v)^2 <= square (a - 2 c x + b x^2). The ratio is not determined if these are no interval.
     both = sum(shared, Fraction(0))
     a, b, c = (square * variance for variance in (sum(above, both), sum(below, both), both))
     lead, middle, rest = v * v - b, u * v - c, u * u - a
@@ -336,10 +345,10 @@ def ratio_of_sums(
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTails:
-    """The tail probabilities of one declared noise, and its mean above a threshold, see `NoiseTails`.
+    """The tail probabilities of one declared noise, and its mean above a threshold; see `NoiseTails`.
 
     Attributes:
-        noise: Noise.
+        noise: Declared noise, of one size.
         grid: Width of the steps of true values.
     """
 
@@ -348,7 +357,9 @@ class DeclaredTails:
 
     @classmethod
     def of(cls, noise: DeclaredNoise) -> "DeclaredTails":
-        """Choose the grid of true values: 1, or a power of ten for real noise with a 95 % margin below 1."""
+        """Choose the step of the grid of true values: 1, or a smaller power of ten for real noise with a 95 % margin
+        below 1.
+        """
         if noise.is_whole or noise.margin("0.95") >= 1:
             return cls(noise, Fraction(1))
         return cls(noise, Fraction(10) ** math.floor(math.log10(noise.margin("0.95")) - 1))
@@ -386,7 +397,7 @@ class DeclaredTails:
         return x, np.exp(-(x**2) / (2 * variance)) / (1 + 2 * np.exp(-(k**2) / (2 * variance)).sum())
 
     def _chance(self, least: Fraction) -> float:
-        """P(N >= least) for least > 0; on the reals also for least = 0."""
+        """P(N >= least) for least > 0. For noise on the reals, least = 0 is allowed."""
         if self.noise.kind == "discrete laplace":
             return float(_geometric(self.noise.size).ccdf(float(math.ceil(least) - 1)))
         if self.noise.kind == "laplace":

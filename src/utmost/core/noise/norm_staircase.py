@@ -1,11 +1,12 @@
-"""One random vector as noise for several integers that one individual changes together: staircases of a norm.
+"""Staircases of a norm: one random vector as noise for several integers that one individual changes together.
 
-P(X = x) is proportional to q^j, with j = 0 for |x| < r, 1 on the next s values of |x|, 2 on the next s, and so on;
-q = exp(-epsilon). If one individual changes the cells by d with |d| <= s, then |x + d| <= |x| + s changes j by at most
-1: epsilon-DP, for every step r = 1, ..., s. Any distribution that falls with |x| by steps is a **mixture of balls**: X
-is uniform on the ball of radius N = r - 1 + j s, with P(j) proportional to q^j times the points of that ball.
+P(X = x) is proportional to q^j, with j = 0 for |x| < r, j = 1 on the next s values of |x|, j = 2 on the next s, and so
+on, and q = exp(-epsilon). If one individual changes the cells by d with |d| <= s, then |x + d| <= |x| + s, so j changes
+by at most 1. Hence the noise is epsilon-DP for every step r = 1, ..., s. Any distribution that falls with |x| by steps
+is a **mixture of balls**: X is uniform on the ball of radius N = r - 1 + j s, with P(j) proportional to q^j times the
+number of points in that ball.
 
-- *max*: |x| = max |x_i|, for changes of at most s in each cell, of any signs. The ball is a cube.
+- *max*: |x| = max |x_i|, for changes of at most s in each cell, of either sign. The ball is a cube.
 - *range*: |x| = max(x_i, 0) - min(x_i, 0), for changes that lower no cell (or that raise none). Its ball of radius s is
   the smallest convex set with all such changes. It has (N + 1)^(k+1) - N^(k+1) points: x_i = z_i - z_0 for the z of
   {0, ..., N}^(k+1) with an entry 0.
@@ -92,7 +93,7 @@ class BallMixture(Display, ABC):
         )
 
     def tail(self, t: int) -> Fraction | float:
-        """P(|X_1| > t), for one cell and t >= 0."""
+        """P(|X_1| > t) for one cell, with t >= 0."""
         t = natural(t, "t")
         return self._number(lambda q, power: self._tail(t, q, power), self._ball_index(t + 1))
 
@@ -130,7 +131,7 @@ class BallMixture(Display, ABC):
         return points_of(self.ball, self.cells)
 
     def _ball_index(self, radius: int) -> int:
-        """The index of the first ball of at least this radius."""
+        """The index of the smallest ball with at least this radius."""
         return max(0, -(-(radius - self.first) // self.stride))
 
     def _moment(self, order: int) -> Fraction | float:
@@ -150,7 +151,7 @@ class BallMixture(Display, ABC):
     def _covers(self, t: int, miss: Fraction) -> bool:
         if self.ratio.is_rational:
             return bool(self.tail(t) <= miss)
-        for bits in (128, 512, 2048, 8192):  # an undecided comparison makes the margin larger by 1
+        for bits in (128, 512, 2048, 8192):  # if the comparison is undecided, the margin becomes larger by 1
             around = self._interval(lambda q, power: self._tail(t, q, power), bits, self._ball_index(t + 1))
             if around.upper <= miss or around.lower > miss:
                 return around.upper <= miss
@@ -179,7 +180,9 @@ class BallMixture(Display, ABC):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class NormStaircase(BallMixture):
-    """P(X = x) proportional to q^j for |x| on step j. Step 0 is r wide, every other step as wide as the sensitivity."""
+    """P(X = x) proportional to q^j for |x| on step j. Step 0 has r values of |x|, and every other step as many as the
+    sensitivity.
+    """
 
     level: Level
     cells: int
@@ -210,7 +213,8 @@ class NormStaircase(BallMixture):
     def optimal(
         cls, level: Level, cells: int, sensitivity: int, norm: Norm = "max", cost: CellCost = "absolute"
     ) -> "NormStaircase":
-        """The staircase whose first step has the least cost in floats, among all steps or on successively finer grids.
+        """The staircase whose first step has the least cost in floats. All steps are compared, or the steps of
+        successively finer grids.
 
         >>> from utmost.exact import level
         >>> NormStaircase.optimal(level(3), 2, 20)
@@ -228,7 +232,7 @@ class NormStaircase(BallMixture):
             best = int(costs.argmin())
             if high - low < _SPREAD:
                 return cls(level, cells, sensitivity, norm, steps[best])
-            # The next grid is finer, between the neighbours of the best step.
+            # The next grid is finer, and lies between the neighbours of the best step.
             low, high = steps[max(0, best - 1)], steps[min(count - 1, best + 1)]
 
     @property
@@ -264,7 +268,7 @@ def points_of(norm: Norm, k: int) -> fmpz_poly:
 
 @lru_cache(maxsize=256)
 def moment_of(norm: Norm, k: int, order: int) -> tuple[fmpz_poly, int]:
-    """The sum of |x_1| or x_1^2 over the ball of radius N, a polynomial in N over an integer."""
+    """The sum of |x_1| or x_1^2 over the ball of radius N, as a polynomial in N and an integer denominator."""
     if norm == "max":
         return (_ODD ** (k - 1) * _N * _NEXT, 1) if order == 1 else (_ODD**k * _N * _NEXT, 3)
     high, low = (k + 2, k) if order == 1 else (k + 3, k + 1)
@@ -314,7 +318,7 @@ def _scaled(points: fmpz_poly, u: NDArray[np.float64], level: Level, sensitivity
     q, left = math.exp(-epsilon), -math.expm1(-epsilon)
     total, slopes = np.zeros_like(u), np.polynomial.Polynomial(scaled)
     for i in range(degree + 1):
-        # All sums are multiplied by left^(degree+1): at a small level they exceed the floats without this common
+        # All sums are multiplied by left^(degree+1): at a small level they would overflow floats without this common
         # factor.
         weight = float(_at(eulerian(i), q)) * left ** (degree - i) / math.factorial(i)
         total = total + slopes(u) * weight

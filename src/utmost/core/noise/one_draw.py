@@ -1,8 +1,8 @@
 """One random vector as noise of many cells: P(X = x) is proportional to q^d(x).
 
-Here d(x) is the least number of individuals that can move the centre to x. If one individual changes d(x) by at most 1,
-the draw is epsilon-DP for q = e^-epsilon, and for no smaller epsilon. The draw is a mixture: draw a group of cells,
-then a number of individuals (a shell), then a uniform point. Subclasses define d.
+Here d(x) is the least number of individuals that can turn the centre (the points with d = 0) into x. If one individual
+changes d(x) by at most 1, the draw is epsilon-DP for q = e^-epsilon, and for no smaller epsilon. The draw is a mixture:
+draw a group of cells, then a number of individuals (a shell), then a uniform point. Subclasses define d.
 """
 
 from abc import ABC, abstractmethod
@@ -32,10 +32,12 @@ NOT_BETTER_KNOWN = (
 
 @dataclass(frozen=True, slots=True)
 class DrawGroup:
-    """One part of the mixture that makes a draw, with the numbers of its points by shell."""
+    """One part of the mixture that makes a draw: the points with the same numbers of cells above and below the
+    centre.
+    """
 
-    weight: int  # number of points x of the group for each choice of one point in every shell
-    shells: tuple[ShellSeries, ...]  # a number of individuals (a shell) is drawn from each series
+    weight: int  # number of points x for one choice of a point in each shell
+    shells: tuple[ShellSeries, ...]  # one shell number is drawn from each series
     raised: int = 0  # number of cells above the centre
     lowered: int = 0  # number of cells below the centre
 
@@ -109,7 +111,9 @@ class DrawDistribution(Display, ABC):
         return number_at(self.ratio, lambda q: q**distance / self._normaliser(q))
 
     def variance_of(self, coefficients: Sequence[Any]) -> Fraction | float:
-        """The variance of the sum of coefficients times cells, in closed form; one coefficient for each cell."""
+        """The variance of the sum of coefficients times cells, in closed form. There is one coefficient for each
+        cell.
+        """
         numbers = [exact(number, "coefficient") for number in sequence(coefficients, "coefficients")]
         if len(numbers) != self.size:
             remedy = f"Pass {self.size} numbers, with 0 for cells that are left out."
@@ -133,7 +137,7 @@ class DrawDistribution(Display, ABC):
     @property
     @abstractmethod
     def kinds(self) -> dict[int, int]:
-        """Pairs of one cell's position and the number of cells with the same distribution."""
+        """The number of cells with each distribution, by the position of one of them."""
 
     def tail(self, t: int, cell: int = 0) -> Fraction | float:
         """P(|X_cell| > t), for t >= 0."""

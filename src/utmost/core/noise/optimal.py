@@ -29,9 +29,9 @@ def optimal_noise(
     """The distribution of least expected cost among all additive noise that is epsilon-private for one number.
 
     An integer query of sensitivity 1 gets geometric noise, for every cost. An integer query of larger sensitivity gets
-    a staircase with the optimal step, and a real query a staircase with the optimal gamma. The attribute ``theorem``
-    names the theorem. If one individual changes several numbers together, independent noise of this kind may not be the
-    best.
+    a staircase with the optimal step, and a real query a staircase with the optimal gamma. The attribute ``theorem`` of
+    the result names the theorem. If one individual changes several numbers together, independent noise of this kind may
+    not be the best.
 
     Args:
         epsilon, alpha: Privacy level; give one of the two (alpha = exp(-epsilon)).
@@ -41,7 +41,7 @@ def optimal_noise(
 
     Raises:
         NotALevel, OutOfRange: for an invalid level, sensitivity or kind of numbers.
-        NotALoss, NotMonotone, Unsupported: for a cost that the theorems do not cover, or that exceeds the floats.
+        NotALoss, NotMonotone, Unsupported: for a cost that the theorems do not cover, or that is too large for floats.
 
     Source: [geng2012], Theorems 3, 11 and 12.
 
@@ -114,7 +114,7 @@ def gain(
         raise OutOfRange("gain needs a distribution of noise", came=distribution)
     if isinstance(over, Distribution):
         other = over
-    elif isinstance(over, str) and over == "laplace":  # comparing an array with text would give an array
+    elif isinstance(over, str) and over == "laplace":  # comparing an array with a text would give an array
         other = Laplace(distribution.level, distribution.sensitivity)
     elif isinstance(over, str) and over == "geometric":
         other = Geometric(distribution.level, distribution.sensitivity)
@@ -133,7 +133,7 @@ def gain(
 
 
 def _integer_sensitivity(sensitivity: Number, where: str) -> int:
-    """Read the sensitivity of a query with integer values; refuse a sensitivity that is no integer."""
+    """Read the sensitivity of a query with integer values. A sensitivity that is no integer raises an error."""
     try:
         return positive_integer(sensitivity, "sensitivity", where)
     except NotANumber as error:

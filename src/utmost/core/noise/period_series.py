@@ -1,7 +1,8 @@
 """Expected costs at large epsilon as series in b = e^-epsilon, one term for each period, compared by logarithms.
 
-At large epsilon few terms of such a series matter, and b may underflow. A term has a power of b, and the logarithms of
-a positive and of a negative coefficient. Sums are computed relative to the first power of b that has a term.
+At large epsilon few terms of such a series matter, and b may underflow. A term consists of a power of b and the
+logarithms of a positive and of a negative coefficient. Sums are computed relative to the first power of b that has a
+term.
 """
 
 import math
@@ -25,9 +26,9 @@ NEGLIGIBLE = -40.0
 LOST = 800.0
 """e^-800 and less are 0 in floats."""
 
-_FARTHEST = 2.0**60  # in periods
-_WIDEST = 1700.0  # above the log of the quotient of the largest float and the least one
-_UNITS = 2.0**-54, 5e-16  # a quarter of a unit in the last place, and about two units
+_FARTHEST = 2.0**60  # number of periods
+_WIDEST = 1700.0  # more than the log of the largest float over the least positive float
+_UNITS = 2.0**-54, 5e-16  # relative errors: a quarter of a unit in the last place, and about two units
 _ROUGH = 1e-290  # smaller costs have lost digits to underflow
 
 Term = tuple[int, float, float, float]
@@ -54,7 +55,9 @@ def log_ratio(terms: Iterable[Term], epsilon: float) -> float:
 
 
 def counted_periods(epsilon: float) -> range:
-    """The periods that are evaluated at most, counted from the first one: far more than matter."""
+    """The indices of the periods that are evaluated, counted from the first one. They are far more than affect the
+    result.
+    """
     return range(300 + math.ceil(60 / epsilon))
 
 
@@ -69,12 +72,14 @@ def first_rise(cost_of: Callable[[int], float], k: int, base: float) -> int | No
 
 
 def read_epsilon_and_cost(level: Level, period: float, cost: Cost, *, integers: bool) -> tuple[float, ReadCost]:
-    """Read epsilon and a cost; refuse an infinite expectation, and a cost above the floats within four periods."""
+    """Read epsilon and a cost; refuse a cost with an infinite expectation, or that is too large for a float within four
+    periods.
+    """
     epsilon, read = float(FloatPowers(level).epsilon.high), read_cost(cost, period, integers=integers)
     sizes = np.arange(max(8, math.ceil(2 * _WIDEST / epsilon)) + 2, dtype=np.float64) * np.float64(period)
     values = read(sizes)
     check_cost(sizes, values)
-    known = int(np.argmin(np.isfinite(values))) or values.size  # up to the first cost beyond the floats
+    known = int(np.argmin(np.isfinite(values))) or values.size  # up to the first cost that is too large for a float
     half = known // 2
     grows = log(values[known - 1]) >= log(values[half]) + 0.9 * epsilon * (known - 1 - half) > -math.inf
     if known < max(6, 700 / epsilon) or grows:
@@ -97,8 +102,8 @@ class LaterPeriods:
 
     def after(self, k: int, base: float) -> float:
         """The log of an upper bound of the sum over j > k of b^(j-k-1) (1 + b) (L((j + 1) D) - base)."""
-        # The bound covers a cost with one more jump far out. Where the cost exceeds the floats, the terms are assumed
-        # to keep falling.
+        # The bound covers a cost with one more jump far out. Where the cost is too large for a float, the terms are
+        # assumed to decrease further.
         if (k, base) not in self.known:
             n = np.arange(math.ceil(_WIDEST / self.epsilon) + 2, dtype=np.float64)
             sizes = (k + 2 + n) * self.period
@@ -112,12 +117,14 @@ class LaterPeriods:
 
 
 def is_unit(rise: float, most: float) -> bool:
-    """Whether a rise may be rounding of a smooth cost that is a difference of numbers as large as ``most``."""
+    """Whether a rise may be only rounding, if the cost is smooth and was computed as a difference of numbers of size
+    ``most``.
+    """
     return rise > 0 and _UNITS[0] * most <= rise <= _UNITS[1] * most
 
 
 def check_digits(size: float, least: float, before: float, after: float, *, is_noise: bool) -> None:
-    """Refuse a cost whose rise at the end of the first step may be rounding of its floats."""
+    """Refuse a cost whose rise at the end of the first step may be only rounding."""
     if 0 < after - least < _ROUGH or is_noise:
         raise Unsupported(
             f"the costs of two errors near {size} must differ by more than rounding",

@@ -1,9 +1,10 @@
 """Polynomials in alpha with rational coefficients: sums of powers, moments, and their exact sign.
 
-Intervals of growing precision decide the sign unless it is zero, and algebra decides zero. An alpha that is a power of
-e is transcendental, so only the zero polynomial vanishes there. Let alpha = u^t with a rational u that is no perfect
-power. Powers u^(t n) whose exponents do not differ by an integer are linearly independent over the rationals, so the
-sum over each class of exponents must vanish.
+Intervals of growing precision decide the sign of a nonzero value, and algebra decides whether the value is zero. An
+alpha that is a power of e is transcendental, so only the zero polynomial vanishes there. Let alpha = u^t with a
+rational u that is no perfect power. Powers u^(t n) whose exponents do not differ by an integer are linearly independent
+over the rationals, so a polynomial is zero only if its sum over each class of exponents that differ by integers is
+zero.
 """
 
 import math
@@ -42,7 +43,7 @@ def eulerian(order: int) -> tuple[int, ...]:
 
 
 def geometric_moment(order: int, powers: Any) -> Any:
-    """Return E[G^order] of a geometric variable, P(G = k) = (1 - b) b^k, in the numbers that ``powers`` computes with.
+    """Return E[G^order] of a geometric variable, P(G = k) = (1 - b) b^k, in the number type of ``powers``.
 
     >>> from utmost.exact import level
     >>> from utmost.core.noise.powers import ExactPowers
@@ -100,7 +101,8 @@ def sign(level: Level, coefficients: Mapping[int, Fraction | int]) -> int:
     >>> sign(level(alpha="1/4"), {0: -1, 1: 2, 2: 8}), sign(level(epsilon=1), {0: 19, 1: -51})
     (0, 1)
     """
-    least = min((n for n, c in coefficients.items() if c), default=0)  # alpha^least > 0 does not matter
+    # Divide by alpha^least, which is positive and does not change the sign.
+    least = min((n for n, c in coefficients.items() if c), default=0)
     terms = {n - least: Fraction(c) for n, c in coefficients.items() if c}
     bits, tested = 128, False
     while terms:
@@ -133,7 +135,7 @@ def is_zero(level: Level, coefficients: Mapping[int, Fraction]) -> bool:
         least, most = min(part), max(part)
         scale = math.prod(c.denominator for c in part.values())
         integers = {n: int(c * scale) for n, c in part.items()}
-        # A nonzero residue decides quickly for large exponents.
+        # For large exponents, a nonzero residue shows quickly that the sum is not zero.
         if sum(c * pow(u, n - least, _PRIME) * pow(v, most - n, _PRIME) for n, c in integers.items()) % _PRIME:
             return False
         if sum(c * u ** (n - least) * v ** (most - n) for n, c in integers.items()):

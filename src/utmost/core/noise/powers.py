@@ -1,8 +1,8 @@
 """Powers of alpha in three kinds of numbers: rationals, certified intervals, floats.
 
-A distribution has each formula once, in terms of b = alpha, 1 - b and b^k, which may be of any of these kinds. In
-floats, 1 - b comes from expm1, and b^k from a product in twice the working precision, so that b^k is right to the last
-bits even if it is 1e-300.
+Each formula of a distribution is written once, in terms of b = alpha, 1 - b and b^k, and evaluated in any of these
+kinds. In floats, 1 - b comes from expm1, and b^k from a product in twice the working precision, so that b^k is accurate
+to a few units in the last place even if it is 1e-300.
 
 `Doubled` is a float of twice the precision, the sum of two floats. Its error-free sum and product are Knuth's and
 Dekker's; NumPy has no fused multiply-add.
@@ -22,7 +22,7 @@ from utmost.core.exact.levels import Level
 from utmost.errors import Unsupported
 
 _SPLIT = 134217729.0  # 2^27 + 1 splits a 53-bit significand into two halves
-_LARGEST = 2.0**510  # products of two such numbers do not overflow; larger ones are cut to it
+_LARGEST = 2.0**510  # products of smaller numbers do not overflow; larger ones are clipped to it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +80,7 @@ def _renormalised(high: Any, low: Any) -> Doubled:
     return Doubled(total, low - (total - high))
 
 
-# The most bits of an exact power: two megabytes for one number.
+# The most bits of an exact power: one number then takes two megabytes.
 _LARGEST_EXACT = 1 << 24
 
 
@@ -175,7 +175,7 @@ class FloatPowers:
         return _epsilon(self.level)
 
     def power(self, k: Any) -> NDArray[np.float64]:
-        """alpha^k for integers (an array of integers, or of Python ints) or for floats k >= 0."""
+        """alpha^k for k >= 0: an array of int64, of Python ints or of floats."""
         exponent = self.epsilon * Doubled.of(k)
         high = np.minimum(exponent.high, 2000.0)  # e^-2000 is 0, and inf times 0 would be NaN
         return np.asarray(np.exp(-high) * (1.0 - np.where(exponent.high < 2000.0, exponent.low, 0.0)))

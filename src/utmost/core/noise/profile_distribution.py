@@ -82,7 +82,7 @@ class ProfileDistribution(IntegerDistribution):
     def log_mean_exponential(self, s: float) -> float:
         """An upper bound of log E exp(s X), in closed form for 0 < s < epsilon/D, else infinity."""
         shape = self.profile
-        # The sum over x >= 0 of p(x) e^(s x) is p(0) times [r] + b e^(s r) [D]/(1 - b e^(s D)), where [m] is the sum of
+        # For x >= 0 the sum of p(x) e^(s x) is p(0) times [r] + b e^(s r) [D]/(1 - b e^(s D)), where [m] is the sum of
         # e^(s x) over 0 <= x < m. The sums for s and -s together count zero twice.
         epsilon, D, r = shape.level.epsilon_float, shape.period, shape.step
         if s >= epsilon / D:
@@ -96,7 +96,7 @@ class ProfileDistribution(IntegerDistribution):
 
         normaliser = (2 * r - 1) + b * (2 * (D - r) + 1)
         moment = (half(s) + half(-s) - 1) * -math.expm1(-epsilon) / normaliser
-        return max(0.0, math.log(moment)) * (1 + 1e-9) + 1e-12  # rounded up, beyond the error of the closed form
+        return max(0.0, math.log(moment)) * (1 + 1e-9) + 1e-12  # rounded up, by more than the error of the closed form
 
     def curve(self, distance: Fraction) -> StaircaseCurve:
         shape = self.profile
@@ -109,10 +109,12 @@ class ProfileDistribution(IntegerDistribution):
         return self.profile.step - 1
 
     def check_formulas(self) -> None:
-        """Do nothing: the formulas of a profile are derived from each other."""
+        """Do nothing: `mass` and `tail` agree by proof for every profile."""
 
     def tail_intervals(self, places: Sequence[int], bits: int) -> list[Interval]:
-        """The `tail_interval` at each i of ``places``: a power of alpha per period, and a line within each period."""
+        """The `tail_interval` at each i of ``places``: one power of alpha for each period, and linear interpolation
+        within a period.
+        """
         shape = self.profile
         inner = bits + shape.period.bit_length()
         powers, shift = IntervalPowers(shape.level, inner), 2 * inner - bits

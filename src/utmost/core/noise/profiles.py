@@ -4,8 +4,8 @@
 
     p(i) = a b^floor((|i| + D - r) / D),   a = (1 - b) / N,   N = (2r - 1) + b (2D - 2r + 1),
 
-which is a on |i| < r, a b on r <= |i| < D, and falls by b from each period to the next. Its tail is the geometric
-tail, interpolated linearly between the multiples of the period: for i >= 0, with |i| + D - r = k D + j, 0 <= j < D,
+which is a on |i| < r, a b on r <= |i| < D, and is multiplied by b from each period to the next. Its tail is linear in i
+within each period: for i >= 0, with |i| + D - r = k D + j, 0 <= j < D,
 
     T(i) = P(X >= i) = b^k ((D - j) + b j) / N.
 
@@ -15,7 +15,7 @@ Period 1 is the two-sided geometric distribution.
 
     f(x) = a b^floor(|x|/D + 1 - g),   a = (1 - b) / (2 D (g + b (1 - g))),
 
-which is a on |x| < g D and falls by b at every (n + g) D. Its tail interpolates the exponential one linearly: for
+which is a on |x| < g D and is multiplied by b at every (n + g) D. Its tail is linear in x within each period: for
 x >= 0, with x/D + 1 - g = k + t, 0 <= t < 1,
 
     T(x) = P(X > x) = b^k ((1 - t) + b t) / (2 (g + b (1 - g))).
@@ -36,7 +36,7 @@ from utmost.core.exact.numbers import first_integer
 from utmost.core.noise.polynomials import geometric_moment, power_sum, sign
 from utmost.core.noise.powers import Doubled, FloatPowers, IntervalPowers, Powers, cleared_bits
 
-_SAFE = 1 << 61  # a sum of two such integers fits int64
+_SAFE = 1 << 61  # the sum of two such integers fits int64
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,13 @@ class Profile:
     def place(self, i: Any) -> tuple[Any, Any]:
         """(k, j) with i + D - r = k D + j and 0 <= j < D, for an integer or an array of integers."""
         if isinstance(i, np.ndarray) and self.period >= _SAFE:
-            # An int64 sum that wraps around would give the farthest integer a small k.
+            # If an int64 sum overflowed, a very large i would get a small k.
             i = i.astype(object)
         shifted = i + (self.period - self.step)
         return shifted // self.period, shifted % self.period
 
     def normaliser(self, powers: Powers) -> Any:
-        """N = (2r - 1) + b (2D - 2r + 1)."""
+        """N = (2r - 1) + b (2D - 2r + 1), with p(0) = (1 - b) / N."""
         return powers.b * (2 * (self.period - self.step) + 1) + (2 * self.step - 1)
 
     def mass(self, powers: Powers, i: Any) -> Any:
@@ -94,7 +94,7 @@ class Profile:
         """log p(i) for i >= 0, finite also if p(i) underflows."""
         powers, D, r = FloatPowers(self.level), self.period, self.step
         b = powers.b
-        # Near b = 1 the complement has more digits than b, and log1p is more accurate than log near 0.
+        # Near b = 1, the float 1 - b is more accurate than b; and log1p is more accurate than log for small arguments.
         log_complement = np.log1p(-b) if b < 0.5 else np.log(powers.complement)
         log_normaliser = np.log1p(b * (2 * (D - r) + 1) + 2 * (r - 1))
         return np.asarray(powers.exponent(self.place(i)[0]) + (log_complement - log_normaliser))
@@ -135,8 +135,8 @@ class Profile:
 
 def least_near(holds: Callable[[int], bool], near: int) -> int:
     """The least i >= 0 at which a monotone condition holds. The search begins at ``near``."""
-    low, high, stride = near - 1, near, 1  # invariant sought: not holds(low), holds(high)
-    # Strides double, so that a bad guess costs only the logarithm of its error.
+    low, high, stride = near - 1, near, 1  # invariant: the condition fails at low and holds at high
+    # Strides double, so that the number of tries is the logarithm of the guess's error.
     while not holds(high):
         low, high, stride = high, high + stride, stride * 2
     while low >= 0 and holds(low):
@@ -144,7 +144,7 @@ def least_near(holds: Callable[[int], bool], near: int) -> int:
     return first_integer(max(low, -1), high, holds)
 
 
-_FARTHEST = 2.0**200  # every probability is 0 from this number of periods on
+_FARTHEST = 2.0**200  # from this number of periods on, every probability is 0 in floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,19 +170,26 @@ class RealProfile:
         return k, u - k
 
     def steps(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The step k of each float x >= 0. A step begins at the float nearest to its exact edge."""
-        # An edge is (k + g) D exactly, and in general no float: the float nearest to the edge is the first one past it.
+        """The index k of the step that contains each float x >= 0. A step begins at the float nearest to its exact
+        edge.
+        """
+        # The exact edge (k + g) D is in general no float: the float nearest to it is counted as the first one past the
+        # edge.
         return self._edges_passed(x, lambda edge: edge.high <= x)
 
     def places(self, x: NDArray[np.float64]) -> tuple[Any, Any, Any]:
-        """(k, 1 - t, t) for an array of floats x >= 0, with 1 - t and t right to the last bits, also near the edges."""
+        """(k, 1 - t, t) for an array of floats x >= 0. Both 1 - t and t are accurate to a few units in the last place,
+        also near the edges.
+        """
         here, period = Doubled.of(np.minimum(x, self._farthest())), nearest(self.period)
         k = self._edges_passed(x, lambda edge: (here - edge).high >= 0)
         up, low = self._edge(k) - here, here - self._edge(k - 1)
         return k, np.maximum(up.high / period, 0.0), np.maximum(low.high / period, 0.0)
 
     def _edges_passed(self, x: NDArray[np.float64], is_past: Callable[[Doubled], Any]) -> NDArray[np.float64]:
-        """The number of edges that each x has passed: a quotient of floats, corrected by the neighbouring edges."""
+        """The number of edges below each x: a quotient of floats, corrected by comparison with the neighbouring
+        edges.
+        """
         quotient = np.minimum(x, self._farthest()) / nearest(self.period)
         k = np.maximum(np.floor(quotient + (1.0 - nearest(self.gamma))), 0.0)
         # The quotient is right up to rounding, so the true step is this one or a neighbour.
@@ -193,11 +200,11 @@ class RealProfile:
         return nearest(self.period) * _FARTHEST
 
     def _edge(self, k: NDArray[np.float64]) -> Doubled:
-        """(k + g) D to twice the working precision."""
+        """(k + g) D, the edge after step k, to twice the working precision."""
         return (Doubled.of(k) + Doubled.of(self.gamma)) * Doubled.of(self.period)
 
     def normaliser(self, powers: Powers) -> Any:
-        """g + b (1 - g)."""
+        """g + b (1 - g), the factor in the denominator of the density."""
         return powers.b * (1 - self.gamma) + self.gamma
 
     def narrow_bits(self) -> int:
@@ -217,7 +224,7 @@ class RealProfile:
         powers, period, gamma = FloatPowers(self.level), nearest(self.period), nearest(self.gamma)
         normaliser, epsilon = float(self.normaliser(powers)), float(powers.epsilon.high)
         first = (0.5 - q) * (2 * normaliser / powers.complement)
-        # k comes from logarithms, since q may be 10^-300, for which a loop over steps would not end.
+        # Logarithms give k, since q may be 10^-300: a loop over the steps would take too long.
         k = np.maximum(np.floor(-np.log(2 * normaliser * q) / epsilon), 1.0)
         t = np.clip((1 - 2 * normaliser * q / powers.power(k)) / powers.complement, 0.0, 1.0)
         return np.asarray(period * np.where(2 * normaliser * q >= powers.b, first, (k - 1) + (gamma + t)))

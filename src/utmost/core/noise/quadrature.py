@@ -1,13 +1,13 @@
-"""Sums over integers and integrals over reals of a user's functions, to many digits in bounded time.
+"""Sums over integers and integrals over reals of a user's function, accurate to about 13 digits, in bounded time.
 
 The range is cut into blocks, each with a value and an estimated error. The block of the largest error is halved until
-all errors together are negligible. Long sums use Romberg's extrapolation, but to step 1 (the sum) instead of
-step 0 (the integral): by Euler and Maclaurin the trapezoid sum of step h is a polynomial in h^2 up to a rapidly
-vanishing error.
+all errors together are negligible. Long sums use Romberg's extrapolation, but extrapolate to step 1 (the sum) instead
+of step 0 (the integral). By the Euler-Maclaurin formula, the trapezoid sum of step h is a polynomial in h^2, up to an
+error that vanishes rapidly.
 
-Two values of a block that agree prove nothing: at a kink of the function they may agree by chance. So the error of an
-integral is estimated by the absolute values of the last coefficients of the function's Chebyshev series, in which
-nothing cancels, and the error of a sum by three extrapolations.
+Two approximations of a block that agree prove nothing: at a kink of the function they may agree by chance. So the error
+of an integral is estimated by the absolute values of the last coefficients of the function's Chebyshev series, in which
+nothing cancels. The error of a sum is estimated from three extrapolations.
 """
 
 import heapq
@@ -30,10 +30,10 @@ QuadratureRule = Callable[[Block], tuple[NDArray[np.float64], float, tuple[Block
 
 _DIRECT = 64  # blocks of integers up to this size are summed term by term
 _LEVELS = 5  # Romberg's steps are h, 2h, ..., 2^5 h
-_GAIN = 64  # least gain from one of Romberg's levels to the next in a smooth block; at a kink it is 4
-_DOUBTED = 8  # number of last Chebyshev coefficients in an error estimate; at a kink or a jump they are never all small
+_GAIN = 64  # least factor between errors of Romberg's levels in a smooth block; 4 at a kink
+_DOUBTED = 8  # number of Chebyshev coefficients that estimate an error; at a kink or jump some of them are large
 _SETTLED = 1e-6  # largest accepted error, relative to the value
-_FRUITLESS = 32  # halvings with little effect after which the error counts as rounding
+_FRUITLESS = 32  # after this many halvings with little effect, the error counts as rounding
 _LIMIT = 4000
 
 
@@ -64,7 +64,7 @@ def integral(f: Function, blocks: list[tuple[float, float]], relative: float = 1
 
 
 class _Adaptive:
-    """Halves the block of the largest error until all errors together are negligible."""
+    """Halves the block with the largest error until the sum of all errors is negligible."""
 
     def __init__(self, rule: QuadratureRule, scale: float) -> None:
         self.rule, self.scale = rule, scale
@@ -112,14 +112,14 @@ def _romberg(f: Function, block: tuple[int, int]) -> tuple[NDArray[np.float64], 
     cells = 1 << _LEVELS
     h = (high - 1 - low) // cells
     nodes = low + h * np.arange(cells + 1)
-    # The terms beyond the last whole cell are added one by one.
+    # The terms after the last complete cell are added one by one.
     rest = np.arange(low + h * cells + 1, high)
     values = f(np.concatenate([nodes, rest]))
     ends = (values[0] + values[cells]) / 2
     sums = [(values[: cells + 1 : s].sum(axis=0) - ends) * float(h * s) for s in (2**n for n in range(_LEVELS, -1, -1))]
     steps = [float(h) * 2.0 ** (_LEVELS - i) for i in range(_LEVELS + 1)]
     fine, coarse, coarsest = (_extrapolated(sums[:n], steps[:n]) for n in (_LEVELS + 1, _LEVELS, _LEVELS - 1))
-    # Two orders may agree by chance, but three rarely do.
+    # Extrapolations of two orders may agree by chance, but those of three rarely do.
     doubt = np.maximum(np.abs(fine - coarse), np.abs(coarse - coarsest) / _GAIN)
     middle = (low + high) // 2
     # A sum counts its two ends fully, and the trapezoid rule counts them by half.
@@ -151,7 +151,9 @@ def _clenshaw_curtis(f: Function, block: tuple[float, float]) -> tuple[NDArray[n
 
 @lru_cache(maxsize=1)
 def _cosine_rule(n: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Ascending nodes cos(pi i/n), their weights, and the matrix that gives the last Chebyshev coefficients."""
+    """Return the nodes cos(pi i/n) in ascending order, their weights, and the matrix that computes the last Chebyshev
+    coefficients.
+    """
     angles, even = np.pi * np.arange(n + 1) / n, np.arange(2, n + 1, 2)
     factors = np.where(even == n, 1.0, 2.0) / (even**2 - 1.0)
     weights = (2.0 / n) * (1.0 - np.cos(np.outer(angles, even)) @ factors)

@@ -21,24 +21,24 @@ from utmost.core.noise.distribution import distribution_level
 from utmost.core.noise.inversion import Chernoff, Smoothed, TermGroups, not_zero
 from utmost.errors import OutOfRange
 
-# The ends of an interval are found up to 1/_STEPS of their distance from the estimate.
+# The ends of an interval are computed to within 1/_STEPS of their distance from the estimate.
 _STEPS = 1 << 14
 _FARTHEST = 120
 # Number of printed digits of an end, which is rounded outward.
 _SHOWN = 4
 _PLAIN = 16  # an end of more digits is printed with an exponent
 _HARDLY = Fraction(1, 1 << 50)
-# The search for an end uses estimates from _GUESSING frequencies and _SLOPES slopes; a proof follows, _PADS steps
-# farther out.
+# An end is first searched with estimates from _GUESSING frequencies and _SLOPES slopes. The point _PADS steps farther
+# out is then checked by a proof.
 _GUESSING, _SLOPES, _PADS = 1 << 10, 24, (0, 16, 64, 256)
-# From this number of noise terms on, an estimate is usually equal to the end.
+# With at least this number of noise terms, the estimated end is usually the proved one.
 _MANY = 16
 _ALIKE = 2.0**44
 
 
 @dataclass(frozen=True, slots=True)
 class RatioBar(Display):
-    """An interval that contains the ratio of two sums with probability ``confidence`` or more, if it is determined.
+    """An interval that contains the true ratio of two sums with probability ``confidence`` or more.
 
     Attributes:
         estimate: Noisy numerator over noisy denominator; None if the noisy denominator is 0.
@@ -54,12 +54,12 @@ class RatioBar(Display):
 
     @property
     def determined(self) -> bool:
-        """Whether both ends are finite, because the noisy denominator is clearly not 0."""
+        """Whether both ends are finite. This is so if the noisy denominator is far enough from 0."""
         return math.isfinite(self.lower) and math.isfinite(self.upper)
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The pair (lower, upper), as for estimates and quantiles.
+        """The pair (lower, upper), under the name that other results use.
 
         >>> bar = fieller(17, 25, u=[1, 0], v=[1, 1], levels=1)
         >>> bar.interval == (bar.lower, bar.upper)
@@ -68,7 +68,7 @@ class RatioBar(Display):
         return self.lower, self.upper
 
     def between(self, low: Fraction, high: Fraction) -> "RatioBar":
-        """The interval cut to [low, high], where the true ratio is known to lie. The confidence stays the same.
+        """The part of the interval in [low, high], where the true ratio is known to lie. The confidence stays the same.
 
         If the whole interval lies outside [low, high], the ratio is not determined.
 
@@ -96,7 +96,8 @@ class RatioBar(Display):
 
 
 def ratio_of_margins(top: Fraction, up: Fraction, bottom: Fraction, down: Fraction, confidence: Fraction) -> RatioBar:
-    """The interval of all (top +- up) / (bottom +- down); not determined if the denominator may be 0.
+    """The interval of all quotients of a number in top +- up and one in bottom +- down; not determined if the
+    denominator may be 0.
 
     >>> ratio_of_margins(Fraction(8), Fraction(1), Fraction(4), Fraction(1), Fraction(9, 10)).upper
     3.0
@@ -124,8 +125,8 @@ def fieller(
     U - rho V is the noise sum (u_i - rho v_i) G_i. So the set {rho: |U - rho V| <= the margin of that noise} contains
     the true ratio with the confidence of the margin. The returned interval contains this set. Let eta be at least
     P(|sum v_i G_i| >= |V|). A point b above the estimate with P(|noise of U - b V| > |U - b V|) <= 1 - confidence - eta
-    proves that *every* point beyond b is outside the set, and likewise below. If eta is above (1 - confidence)/2, the
-    ratio is not determined.
+    proves that *every* point beyond b is outside the set, and likewise for points below the estimate. If eta is above
+    (1 - confidence)/2, the ratio is not determined.
 
     Args:
         numerator, denominator: Noisy sums U and V.
@@ -139,9 +140,9 @@ def fieller(
     Raises:
         NotANumber, NotALevel, OutOfRange, WrongKind: for other arguments, and lists of different lengths.
 
-    Cost: 0.05 s, about that of four sums. An end is too far out by about 1/1 000 of the interval's width, and for few
-        noise terms by up to 1/100.
-    Source: [fieller1954], with the distributions of proofs/theory/error-bars.md in place of the normal distribution.
+    Cost: 0.05 s, about that of four sums. The interval is wider than necessary by about 1/1 000 of its width at each
+    end, and for few noise terms by up to 1/100. Source: [fieller1954], with the distributions of
+    proofs/theory/error-bars.md in place of the normal distribution.
 
     >>> bar = fieller(17, 25, u=[1, 0], v=[1, 1], levels=1)
     >>> bar.determined, 0.595 < bar.lower < 0.605, 0.77 < bar.upper < 0.78
@@ -174,14 +175,18 @@ class FiellerSet:
 
     @cached_property
     def _allowed_miss(self) -> Fraction | None:
-        """1 - confidence - eta: the allowed P(|noise of U - rho V| > margin); None if the ratio is not determined."""
+        """1 - confidence - eta, the largest allowed P(|noise of U - rho V| > margin); None if the ratio is not
+        determined.
+        """
         # P(|S| > a number slightly below x) is at least P(|S| >= x).
         x = abs(self.bottom)
         lost = Fraction(self.noises.of_ratio(None).tail(x - x / (1 << 60) if x else Fraction(-1)))
         return None if self.estimate is None or 2 * lost > self.miss else self.miss - lost
 
     def is_beyond(self, ratio: Fraction) -> bool:
-        """Whether this ratio, and every ratio beyond it as seen from the estimate, is proved to be outside the set."""
+        """Whether this ratio, and every ratio farther from the estimate on the same side, is proved to be outside the
+        set.
+        """
         return self._allowed_miss is not None and self.noises.of_ratio(ratio).rejects(
             self.top - ratio * self.bottom, self._allowed_miss
         )
@@ -195,20 +200,24 @@ class FiellerSet:
         return RatioBar(shown, round_down(lower), round_up(upper), sure)
 
     def end(self, side: int) -> Fraction | None:
-        """A point below (side -1) or above (1) the estimate, beyond all ratios of the set and close to their end."""
-        # Estimates find the point, and a proof confirms it. If the proof fails there, it is tried a few steps farther
-        # out. If all these proofs fail, the search is repeated with a proof at each point.
+        """A point below (``side`` -1) or above (``side`` 1) the estimate, outside the set and close to its end; None
+        without a proof.
+        """
+        # The search uses estimates, and then a proof confirms the point found. If the proof fails there, it is tried a
+        # few steps farther out. If all these proofs fail, the search is repeated with a proof at each point.
         if self._allowed_miss is None or self.estimate is None:
             return None
         width, chance = side * self._width, round_down(self._allowed_miss)
 
         def depth(ratio: Fraction) -> float:
-            """Estimated distance of a ratio from the edge: positive inside, nearly linear for nearly normal noise."""
+            """Return the estimated distance of a ratio from the end of the set. It is positive inside, and nearly
+            linear for nearly normal noise.
+            """
             guess = self.noises.guess(ratio, float(abs(self.top - ratio * self.bottom)), chance)
-            # An estimate that underflows counts as the least float.
+            # An estimate that underflows is replaced by the least positive float.
             return math.sqrt(-math.log(chance)) - math.sqrt(-math.log(min(1.0, max(guess, 5e-324))))
 
-        single = len(self.noises.u) == 1  # one term: its exact tail takes no longer than an estimate
+        single = len(self.noises.u) == 1  # one term: its exact tail is computed as fast as an estimate
         before, guessed = (self.estimate, None) if single else _nearest(depth, self.estimate, width)
         if guessed is not None:
             step = guessed - before
@@ -222,7 +231,7 @@ class FiellerSet:
         """The approximate distance of the ends from the estimate."""
         assert self.estimate is not None, "determined"
         near = self.noises.of_ratio(_dyadic(self.estimate)).quick_margin(self.miss)
-        # A width of 0 means that the noise is nearly always 0.
+        # A width of 0 means that the noise is almost certainly 0.
         return _dyadic(Fraction(near) / abs(self.bottom)) or max(_dyadic(abs(self.estimate)), Fraction(1)) * _HARDLY
 
 
@@ -254,12 +263,14 @@ class _Noises:
 
     @cached_property
     def are_many(self) -> bool:
-        """Whether so many noise terms are summed that an estimated end is usually right. Few terms make jumps."""
+        """Whether there are so many noise terms that an estimated end is usually right. With few terms the tail has
+        jumps.
+        """
         return len(self.u) >= _MANY
 
     @cached_property
     def _floats(self) -> tuple[Floats, ...]:
-        """u, v, levels and counts of the groups of equal noise terms."""
+        """Return u, v, epsilon and count of each group of equal noise terms, as floats."""
         size = len(self.u)
         levels = self.levels if np.ndim(self.levels) else [self.levels]
         epsilons = [distribution_level(of, None, "fieller").epsilon_float for of in levels]
@@ -275,8 +286,8 @@ class _Noises:
         unit = float(sizes.max(initial=0.0))
         if not unit:
             return 0.0
-        # Sizes that differ only by rounding are one group: the resolution depends on the number of groups.
-        # Pairs of a size and a level are complex numbers here, which NumPy sorts ten times as fast as columns.
+        # Coefficients that differ only by rounding form one group: the accuracy depends on the number of groups.
+        # Pairs of a size and a level are complex numbers here, which NumPy sorts ten times as fast as two columns.
         alike, group = np.unique(np.rint(sizes / unit * _ALIKE) + 1j * epsilons, return_inverse=True)
         whole, levels = alike.real, alike.imag
         there, many = whole > 0, np.bincount(group, counts).astype(np.float64)
@@ -289,16 +300,18 @@ class _Noises:
 def _nearest(
     depth: Callable[[Fraction], float], estimate: Fraction, width: Fraction
 ) -> tuple[Fraction, Fraction | None]:
-    """Return neighbouring points with depth > 0 and depth <= 0: double the width, then search among 2^14 steps."""
-    # The next point is the zero of the line through both ends; the value of an end that stays twice is halved
-    # (Illinois).
+    """Return two neighbouring points, with depth > 0 and with depth <= 0. The width is doubled, and then divided into
+    2^14 steps.
+    """
+    # The next point is the zero of the line through both ends. If an end stays the same twice, its value is halved
+    # (Illinois rule).
     far, inner, outer = 1, 1.0, depth(estimate + width)
     while outer > 0:
         if far >> _FARTHEST:
             return estimate, None
         far, inner = 2 * far, outer
         outer = depth(estimate + far * width)
-    # After a doubling, the inner half of the width is known to be inside.
+    # After a doubling, the first half of the width is known to be inside the set.
     step, low, high, moved = far * width / _STEPS, 0 if far == 1 else _STEPS // 2, _STEPS, 0
     while high - low > 1:
         middle = low + round((high - low) * inner / (inner - outer))
@@ -312,6 +325,6 @@ def _nearest(
 
 
 def _dyadic(x: Fraction) -> Fraction:
-    """A rational next to x with a short denominator."""
+    """A rational near x whose denominator is a power of two."""
     scale = Fraction(2) ** (x.numerator.bit_length() - x.denominator.bit_length() - 30)
     return round(x / scale) * scale if x else x

@@ -33,12 +33,14 @@ class RealDistribution(Distribution):
 
     @property
     def lipschitz_level(self) -> Level | None:
-        """None: a density with jumps has no such level."""
+        """None, since a density with jumps is not Lipschitz private at any level."""
         return None
 
     @abstractmethod
     def on_steps(self, steps: int) -> IntegerDistribution:
-        """The integer noise, in grid steps, that replaces this noise if ``steps`` grid steps are the sensitivity."""
+        """The integer noise, in steps of a grid, that replaces this noise. The sensitivity is ``steps`` steps of the
+        grid.
+        """
 
     def pdf(self, x: Any) -> Any:
         """The density at x, right-continuous in |x|."""
@@ -57,7 +59,9 @@ class RealDistribution(Distribution):
         return _answered(x, self._above)
 
     def icdf(self, p: Any) -> Any:
-        """The x with cdf(x) = p: minus infinity at p = 0, infinity at p = 1. Pass p close to 1 as Fraction or text."""
+        """The x with cdf(x) = p: minus infinity at p = 0, infinity at p = 1. Pass a p close to 1 as a Fraction or as
+        text.
+        """
         return -self._upper_quantile(p)
 
     def iccdf(self, q: Any) -> Any:
@@ -65,7 +69,9 @@ class RealDistribution(Distribution):
         return self._upper_quantile(q)
 
     def expected_cost(self, cost: Cost) -> float:
-        """E L(X), in closed form for moments of integer order; errors as in `IntegerDistribution.expected_cost`."""
+        """E L(X), in closed form for moments of integer order. It raises the same errors as
+        `IntegerDistribution.expected_cost`.
+        """
         if isinstance(cost, Moment) and cost.is_integer:
             return refined(lambda bits: self.moment_interval(int(cost.order), bits))
         return self._integrated_cost(cost)
@@ -74,7 +80,7 @@ class RealDistribution(Distribution):
         """The least float t with P(|X| <= t) >= confidence, certified."""
         value = read_confidence(confidence)
         t = self._near_margin(value)
-        while not self._covers(t, value):  # the guess may be on either side
+        while not self._covers(t, value):  # the first guess may be too small or too large
             t = math.nextafter(t, math.inf)
         while self._covers(below := math.nextafter(t, 0.0), value):
             t = below
@@ -112,7 +118,7 @@ class RealDistribution(Distribution):
 
     @abstractmethod
     def _near_margin(self, confidence: Fraction) -> float:
-        """The margin up to a few units in the last place."""
+        """Return the margin in floats, with an error of a few units in the last place."""
 
     @abstractmethod
     def _integrated_cost(self, cost: Cost) -> float: ...

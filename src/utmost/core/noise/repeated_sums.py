@@ -1,4 +1,4 @@
-"""How large is the error of a sum of n noisy values? Margins of n independent copies of one integer noise."""
+"""Margins of the sum of n independent copies of one integer noise."""
 
 import math
 from dataclasses import dataclass
@@ -16,11 +16,14 @@ from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, first_integer, natural, read_confidence
 from utmost.core.noise.integer_distribution import IntegerDistribution
 
-# Probabilities are rounded down to multiples of 2^-_BITS. More copies than _MOST_COPIES get Chernoff's bound only.
+# Probabilities are rounded down to multiples of 2^-_BITS. For more than _MOST_COPIES copies, only Chernoff's bound is
+# used.
 _BITS, _MOST_COPIES = 96, 10_000
-# Wide noise is rounded to _BINS bins in a standard deviation, which uses 1/_GIVEN_UP of the allowed probability.
+# Wide noise is rounded to _BINS bins per standard deviation. The rounding error uses 1/_GIVEN_UP of the allowed
+# probability.
 _BINS, _GIVEN_UP = 160, 64
-# Mass beyond this number of standard deviations, of one copy and of the sum, is ignored, which only raises margins.
+# The probability beyond this number of standard deviations is ignored, for one copy and for the sum. This only raises
+# margins.
 _OF_ONE, _OF_ALL = 36, 9
 _SLOPES = 200
 
@@ -31,12 +34,12 @@ class RepeatedSum(Display):
 
     The probabilities of one X are rounded down to multiples of 2^-96 and multiplied exactly as polynomials, and the
     products are rounded down, so that P(|S| <= r) is never overestimated. Wide noise is first rounded to bins; the
-    margin then includes the largest effect on S, about 1 %. More than 10 000 copies, and confidences that the bins do
-    not reach, get Chernoff's bound. One copy is exact.
+    margin then includes the largest effect of this rounding on S, about 1 %. For more than 10 000 copies, and for
+    confidences too close to 1 for the bins, Chernoff's bound is used. The margin of one copy is exact.
 
     Args:
         distribution: Distribution of one copy.
-        count: Number of copies. Signs do not matter, since the distribution is symmetric.
+        count: Number of copies. Their signs in the sum do not matter, since the distribution is symmetric.
 
     Cost: 10 ms for 10 copies, at most seconds for 10 000.
 
@@ -68,9 +71,9 @@ class RepeatedSum(Display):
         margins = [self._by_chernoff(miss), self.count * self.distribution.margin(1 - miss / self.count)]
         if self.count > _MOST_COPIES:
             return min(margins)
-        # A third margin comes from the sums of the bins, if they resolve so small a probability. Rounding to bins
-        # changes each copy symmetrically by at most half a bin: Hoeffding's inequality, rounded up, bounds the change
-        # of the sum, except with the probability that is given up.
+        # A third margin comes from the sums of the bins, if their precision suffices for this probability. Rounding to
+        # bins changes each copy symmetrically by at most half a bin: Hoeffding's inequality, rounded up, bounds the
+        # change of the sum, except with the probability ``given_up``.
         half, given_up = self._bin // 2, miss / _GIVEN_UP
         log = math.log(2 * given_up.denominator) - math.log(given_up.numerator)
         shift = math.ceil(half * math.sqrt(2 * self.count * log) * (1 + 1e-9))
@@ -88,7 +91,7 @@ class RepeatedSum(Display):
 
     @cached_property
     def _bin(self) -> int:
-        """The width of a bin, odd so that a bin is symmetric about its middle."""
+        """The width of a bin. It is odd, so that a bin is symmetric about its middle."""
         return 2 * int(self._deviation / _BINS / 2) + 1
 
     @cached_property
@@ -102,7 +105,7 @@ class RepeatedSum(Display):
         halves = [(1 << _BITS) - 2 * found[0].high]
         halves += [max(0, near.low - far.high) for near, far in pairwise(found)]
 
-        # The probabilities of the sum of all copies, by repeated squaring, never overestimated.
+        # Repeated squaring gives the probabilities of the sum of all copies, none of them too large.
         most = math.ceil((_OF_ONE + _OF_ALL * math.sqrt(self.count)) * self._deviation / self._bin) + 1
         square, left, weights = halves[:0:-1] + halves, self.count, list[int]()
         while left:
@@ -133,7 +136,9 @@ class RepeatedSum(Display):
 
 
 def _times(first: list[int], second: list[int], most: int) -> list[int]:
-    """The product of two polynomials, truncated and rounded down; power 0 is in the middle of each array."""
+    """The product of two polynomials, truncated and rounded down. The coefficient of power 0 is in the middle of each
+    array.
+    """
     whole: Any = (fmpz_poly(first) * fmpz_poly(second)).coeffs()
     length = len(first) + len(second) - 1
     coefficients = [int(c) >> _BITS for c in whole] + [0] * (length - len(whole))

@@ -1,4 +1,5 @@
-"""Sums over m of f(m) q^m for polynomials f: rational functions of q, evaluated exactly or with certificates.
+"""Sums over m of f(m) q^m for polynomials f. They are rational functions of q, evaluated exactly or with certified
+bounds.
 
 The generating function of a polynomial of degree D has the numerator h_0 + ... + h_D z^D over (1 - z)^(D+1). If f
 counts the lattice points of the multiples of a lattice polytope, no h is negative [stanley1980]. Then m with
@@ -39,13 +40,13 @@ class ShellSeries:
     def of(cls, values: Sequence[int], first: int = 0) -> "ShellSeries":
         """The series of the polynomial with the values f(first), ..., f(first + degree)."""
         heads = [int(value) for value in values]
-        for _ in values:  # times (1 - z), once for each value
+        for _ in values:  # multiplied by (1 - z) once for each value
             heads = [after - before for before, after in zip([0, *heads], heads, strict=False)]
         return cls(tuple(heads), first)
 
     @property
     def is_positive(self) -> bool:
-        """Whether no h is negative, so that m can be drawn by weights h."""
+        """Whether no h is negative, so that an index with the weights h_i q^i can be drawn."""
         return min(self.heads) >= 0
 
     def at(self, q: Q) -> Q:
@@ -71,7 +72,7 @@ def number_at(ratio: Level, formula: Formula) -> Fraction | float:
 
 
 def intervals_at(ratio: Level, formulas: Callable[[Any], Sequence[Any]], bits: int) -> list[Interval]:
-    """Intervals around the values of formulas at the alpha of a level, at most 2^(2-bits) wide."""
+    """Intervals, at most 2^(2-bits) wide, around the values of formulas at the alpha of a level."""
     precision = bits + 64
     while precision < _MOST_PRECISION:
         alpha = ratio.alpha_interval(precision)

@@ -2,15 +2,16 @@
 
 **Staircase shapes.** Every such distribution has a density that is constant on a first step of half-width gamma and on
 further steps of width 1, each b times as high as the one before: f(x) ~ b^floor(|x| + 1 - gamma), in units of the
-width. Noise on the integers has this shape if each integer has its unit cell: the discrete staircase of step r and
-sensitivity D has gamma = (2r-1)/(2D), and two-sided geometric noise has width 1 and gamma = 1/2. The likelihood ratio
-of the copy shifted by s, f(x-s)/f(x), is always a power b^-j. Call j the class of the outcome x. It lies between -(n+1)
-and n+1 for n = floor(s).
+width. Noise on the integers has this shape if each probability is spread over an interval of width 1 around its
+integer: the discrete staircase of step r and sensitivity D has gamma = (2r-1)/(2D), and two-sided geometric noise has
+width 1 and gamma = 1/2. The likelihood ratio of the copy shifted by s, f(x-s)/f(x), is always a power b^-j. Call j the
+class of the outcome x. The class lies between -(n+1) and n+1 for n = floor(s).
 
 **Any symmetric noise on the integers.** Let p never grow with |x|, and s >= 0. If p(x - s) > e^epsilon p(x), x lies
 right of s/2: the copy is more likely only on the right. So a larger shift is easier to detect: for the best event S at
 the shift s, the event S + 1 has the same probability under the copy at the shift s + 1, and no larger one under the
-noise. So, for every distribution, the sensitivity is the worst of all shifts that one individual can cause.
+noise. So, for every such distribution, the largest shift that one individual can cause, the sensitivity, is the easiest
+to detect.
 """
 
 import math
@@ -88,7 +89,8 @@ class LaplaceCurve:
         epsilon, p = (self.worst_level.epsilon_float if self.worst_level else 0.0), false_alarm
         a = np.exp(-epsilon)
         part = np.divide(p, a, out=np.zeros_like(p), where=(p <= a / 2) & (p > 0))
-        middle = np.exp(-epsilon - np.log(np.where(p > a / 2, 4 * p, 4)))  # a / (4 p), also if a underflows
+        # This is a / (4 p), computed by logarithms because a may underflow.
+        middle = np.exp(-epsilon - np.log(np.where(p > a / 2, 4 * p, 4)))
         return np.select([p <= a / 2, p <= 0.5], [1 - part, middle], a * (1 - p))
 
     def missed_exactly(self, false_alarm: Fraction) -> Fraction:
@@ -137,9 +139,9 @@ class StaircaseCurve:
     #     B((N+j-1)/2 + theta) / (2 B(1-gamma))  for the other j with -n < j <= n,
     #     1 - kappa                            for j = -n,
     #     1                                    for j < -n.
-    # The least missed-detection probability runs through the points (tail(j+1), tail(-j)), and has the slope -b^-j
-    # between the points of j and j - 1. Source: [geng2012] has the noise, and its equations (3) to (11) the test; the
-    # curve at every shift is derived in proofs/theory/trade-off.md.
+    # The curve of the least missed-detection probability contains the points (tail(j+1), tail(-j)), and has the slope
+    # -b^-j between the points of j and j - 1. Source: [geng2012] defines the noise, and in equations (3) to (11) the
+    # test. The curve at every shift is derived in proofs/theory/trade-off.md.
     level: Level  # its alpha is b
     gamma: Fraction  # half-width of the first step, in 0..1
     shift: Fraction
@@ -154,7 +156,9 @@ class StaircaseCurve:
         return self.level.scaled(math.ceil(self.shift)) if self.shift else None
 
     def missed(self, false_alarm: Floats) -> Floats:
-        """The least missed-detection probability at each false alarm probability, at a fixed cost per point."""
+        """The least missed-detection probability at each false alarm probability. The time per point does not depend on
+        the shift.
+        """
         b, n, p = FloatPowers(self.level), math.floor(self.shift), false_alarm
         first, last = self._tail(n + 1, b), self._tail(-n, b)
         inside = (p > first) & (p < self._tail(1 - n, b))
@@ -207,18 +211,22 @@ class StaircaseCurve:
         return _chord(b, whole - j, part) / (2 * _chord(b, 0, 1 - self.gamma))
 
     def _outer(self, on_first_step: Fraction, anywhere: Fraction, b: Powers) -> Any:
-        """kappa, or 1 - kappa if both lengths are those of the complement, as a sum of nonnegative terms."""
+        """kappa, or 1 - kappa if both lengths are those of the complement. It is computed as a sum of nonnegative
+        terms.
+        """
         return (b.complement * on_first_step + b.b * anywhere) / (2 * _chord(b, 0, 1 - self.gamma))
 
     def _start_of_class(self, j: int) -> tuple[int, Fraction | int]:
-        """The point k + part of the broken line where class j begins, as (k, part)."""
+        """The point at which class j begins on the broken line, as (k, part) for the point k + part."""
         whole, theta = divmod(self.shift + 2 * (1 - self.gamma), 1)
         return ((whole + j) // 2, 0) if (whole + j) % 2 == 0 else ((whole + j - 1) // 2, theta)
 
     def _missed_inside(self, p: Floats, b: FloatPowers) -> Floats:
-        """The curve between tail(n+1) and tail(1-n): find the class by inverting the broken line, then interpolate."""
-        # A class that rounding misjudges costs no accuracy, since neighbouring pieces meet there.
-        if self.shift > 1 << 1000:  # no float holds its classes
+        """The curve between tail(n+1) and tail(1-n). The class is found by inverting the broken line, and the curve is
+        linear there.
+        """
+        # If rounding gives a neighbouring class, no accuracy is lost, since the two pieces of the curve meet there.
+        if self.shift > 1 << 1000:  # too large for a float to represent its classes
             remedy = "Pass false_alarm as a Fraction, or a smaller shift."
             raise OutOfRange("the shift must be below 2^1000 for a float false_alarm", came="more", remedy=remedy)
         n, (total, theta) = math.floor(self.shift), divmod(self.shift + 2 * (1 - self.gamma), 1)
@@ -242,13 +250,13 @@ def _chord(b: Powers, k: int, part: Fraction | int) -> Any:
 
 
 def _multiples(level: Level | None, unit: Level) -> int:
-    """The largest k for which k times the epsilon of ``unit`` is at most the epsilon of ``level``: exact."""
+    """The largest k for which k times the epsilon of ``unit`` is at most the epsilon of ``level``, decided exactly."""
     if level is None:
         return 0
     if level.base == unit.base:
         return math.floor(level.power / unit.power)
     bits = 128
-    while True:  # until a bound decides: two levels of different bases have no common multiple
+    while True:  # the loop ends: two levels of different bases have no common multiple
         below = unit.epsilon_interval(bits)
         if below.low > 0:
             times = level.epsilon_interval(bits) / below
@@ -257,22 +265,23 @@ def _multiples(level: Level | None, unit: Level) -> int:
         bits *= 2
 
 
-_DOUBT = 1e-11  # relative difference of two floats below which intervals decide the sign
+_DOUBT = 1e-11  # if two floats differ by less, relatively, intervals decide the sign
 
 
 @dataclass(frozen=True, slots=True)
 class LatticeCurve:
     """The curve of X against X + shift, for any noise on the integers whose probabilities never grow with |x|."""
 
-    # The least missed-detection probability is in floats, from all outcomes with a probability of at least 1e-280. The
-    # divergence is certified: exact tails sum runs of outcomes whose sign is clear in floats, intervals sum the others
-    # one by one, and the mass farther out widens the interval.
+    # The least missed-detection probability is computed in floats from all outcomes with a probability of at least
+    # 1e-280. The divergence is certified. Where the sign of consecutive outcomes is clear in floats, their sum is a
+    # difference of exact tails. The other outcomes are added one by one as intervals, and the interval is widened by
+    # the probability of all remaining outcomes.
     distribution: "IntegerDistribution"
     shift: int
 
     @property
     def is_rational(self) -> bool:
-        """False: the curve is known in floats, and the divergence as an interval."""
+        """False, since the curve is computed in floats, and the divergence as an interval."""
         return False
 
     @property
@@ -288,7 +297,7 @@ class LatticeCurve:
         raise Unsupported("the curve must be rational to have exact points", remedy="Pass false_alarm as a float.")
 
     def excess_exactly(self, level: Level | None) -> Fraction | None:
-        """None: the divergence is not known exactly."""
+        """None, since the divergence is computed only as an interval."""
         return None
 
     def excess_enclosed(self, level: Level | None, bits: int) -> Interval:
@@ -297,7 +306,7 @@ class LatticeCurve:
         if worst is None or (level is not None and level >= worst):
             return Interval.of(0, bits)
         x, p, q = self._outcomes()
-        # For epsilon >= 0 the copy is likelier only on the right.
+        # For epsilon >= 0 the copy is more likely only on the right.
         right = 2 * x > self.shift
         x, p, q = x[right], p[right], q[right]
         over = q - p * (1.0 if level is None else math.exp(level.epsilon_float))
@@ -331,7 +340,9 @@ class LatticeCurve:
 
 
 def missed_by(p: Floats, q: Floats, false_alarm: Floats) -> Floats:
-    """The least missed-detection probability from the masses of outcomes by descending likelihood ratio q/p."""
+    """The least missed-detection probability, from the masses of the outcomes, which are sorted by descending
+    likelihood ratio q/p.
+    """
     spent, left = np.cumsum(p), np.append(np.cumsum(q[::-1])[::-1], 0.0)
     last = np.minimum(np.searchsorted(spent, false_alarm), len(p) - 1)
     part = np.clip((spent[last] - false_alarm) / p[last], 0, 1)

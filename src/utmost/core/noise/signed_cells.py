@@ -1,4 +1,4 @@
-"""Noise of several cells that one individual changes together and never lowers: geometric noise on signed sums of them.
+"""Geometric noise on signed sums of cells, for cells that one individual changes together and never lowers.
 
 Measure the integer sums a_i.x, each with geometric noise at the share r_i of the level. If one individual changes the
 cells by d, 0 <= d_j <= s, the joint noise spends exactly
@@ -6,8 +6,8 @@ cells by d, 0 <= d_j <= s, the joint noise spends exactly
     s max over d in {0, 1}^k of sum_i r_i |a_i.d|
 
 of the level (the sum is convex in d). An individual who raises x_1 cannot lower x_2 or x_3, so the sum x_1 - x_2 - x_3
-changes little and costs little. Each sum has independent noise, and the budget shares are the same at every level: the
-noise can be relaxed without loss.
+changes little and uses little of the level. Each sum has independent noise, and the budget shares are the same at every
+level: the noise can be relaxed without loss.
 """
 
 from collections.abc import Sequence
@@ -53,9 +53,8 @@ class SignedCells(Display):
         OutOfRange: for rows that do not determine the cells, more than 12 cells or 64 rows, shares that spend more than
             the level on some change, and shares whose common denominator is above 2^64.
 
-    Promise: epsilon-DP for k integers, each of which one individual changes by 0 to the sensitivity; attained if
-        ``charge`` is 1. The noise can be relaxed.
-    Source:  proofs/theory/cells-together.md.
+    Promise: epsilon-DP for k integers, each of which one individual changes by 0 to the sensitivity; and for no smaller
+    epsilon if ``charge`` is 1. The noise can be relaxed. Source:  proofs/theory/cells-together.md.
 
     >>> distribution = SignedCells(1, [[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["267/500", "233/500", "233/500"])
     >>> distribution.charge, round(distribution.variance, 3), distribution.margins("0.95")
@@ -108,12 +107,14 @@ class SignedCells(Display):
 
     @property
     def charge(self) -> Fraction:
-        """The fraction of the level that the costliest change spends."""
+        """The largest fraction of the level that a change by one individual spends."""
         return charge_of_rows(self.rows, self.shares, nonnegative=self.nonnegative)
 
     @property
     def changes(self) -> list[tuple[tuple[int, ...], Fraction]]:
-        """The certificate of the charge: every corner of the possible changes, and the fraction of the level spent."""
+        """The certificate of ``charge``: pairs of a corner of the set of possible changes and the fraction of the level
+        that it spends.
+        """
         return changes_of_rows(self.rows, self.shares, nonnegative=self.nonnegative)
 
     @property
@@ -123,7 +124,8 @@ class SignedCells(Display):
 
     @property
     def estimate(self) -> tuple[Array, int]:
-        """Matrix B (cells, rows) and denominator of the unbiased estimate B y / denominator from noisy sums y.
+        """The matrix B (cells, rows) and the denominator of the unbiased estimate B y / denominator of the cells from
+        noisy sums y.
 
         This is the least squares estimate with the squares of the shares as weights, the same at every level.
         """
@@ -164,7 +166,9 @@ def charge_of_rows(rows: SignedRows, shares: Sequence[Fraction], *, nonnegative:
 def changes_of_rows(
     rows: SignedRows, shares: Sequence[Fraction], *, nonnegative: bool
 ) -> list[tuple[tuple[int, ...], Fraction]]:
-    """The certificate of a charge: every corner of the possible changes, and the fraction of the level it spends."""
+    """The certificate of a charge: pairs of a corner of the set of possible changes and the fraction of the level that
+    it spends.
+    """
     common = lcm(*(share.denominator for share in shares))
     parts = np.array([int(share * common) for share in shares], dtype=object)
     corners = list(product((0, 1) if nonnegative else (-1, 1), repeat=len(rows[0])))[1 if nonnegative else 0 :]
@@ -189,7 +193,7 @@ def read_rows(rows: Sequence[Any], most: int = MOST_ROWS) -> SignedRows:
 
 @lru_cache(maxsize=256)
 def _estimate(rows: SignedRows, shares: tuple[Fraction, ...]) -> tuple[Array, int]:
-    """(A' W A)^-1 A' W over its common denominator, with A = rows and the squared shares on the diagonal of W."""
+    """(A' W A)^-1 A' W over its common denominator, with A = ``rows`` and the squared shares on the diagonal of W."""
     A = objects((Fraction(entry) for row in rows for entry in row), (len(rows), len(rows[0])))
     weighed = A.T * objects(share**2 for share in shares)
     X = weighed.dot(A)

@@ -52,9 +52,10 @@ def optimal_gamma(
 ) -> float:
     """The gamma whose staircase has the least expected cost.
 
-    The absolute and the squared error have closed forms. Moments of integer order need the root of a polynomial, found
-    by exact signs. In these cases gamma depends on epsilon alone. For any other cost gamma is enclosed in a bracket,
-    and found by quadrature, until the costs of neighbouring gammas differ by less than one part in 10^12.
+    The absolute and the squared error have closed forms. For moments of integer order, gamma is the root of a
+    polynomial, found by exact signs. In these cases gamma depends only on epsilon. For any other cost, expected costs
+    are computed by quadrature, and gamma is enclosed in a bracket until the costs of its ends differ by less than one
+    part in 10^12.
 
     Raises:
         NotALoss, NotMonotone: if the cost is not even, nonnegative and nondecreasing in |x| at the sizes tried.
@@ -92,8 +93,9 @@ def optimal_gamma(
 def heuristic_gamma(epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> float:
     """The gamma exp(-epsilon)/2, usable for every cost: as epsilon grows, the first step has 1/3 of the mass.
 
-    The expected cost does not vanish as epsilon grows: E|X| tends to D/3 and E X^2 to 2 D^2/9. From epsilon 1.6069
-    (absolute) and 1.2151 (squared) on, this is worse than Laplace noise. `optimal_gamma` takes no longer to compute.
+    The expected cost does not vanish as epsilon grows: E|X| tends to D/3 and E X^2 to 2 D^2/9. This gamma is worse than
+    Laplace noise from epsilon 1.6069 on for the absolute error, and from 1.2151 on for the squared error.
+    `optimal_gamma` takes no longer to compute.
 
     Source: [geng2012], (62).
 
@@ -104,7 +106,9 @@ def heuristic_gamma(epsilon: Number | Level | None = None, *, alpha: Number | No
 
 
 def _moment_bracket(level: Level, order: int, bits: int = 60) -> tuple[Fraction, Fraction]:
-    """A bracket of relative width 2^-bits around the optimal gamma for |x|^order; from 0 if gamma underflows."""
+    """A bracket of relative width 2^-bits around the optimal gamma for |x|^order. Its lower end is 0 if gamma
+    underflows.
+    """
     low, high = Fraction(0), Fraction(1, 2)
     # The bracket is halved in rationals by the sign of a polynomial in alpha: no rounding decides on which side the
     # optimum is.
@@ -130,10 +134,12 @@ def _moment_bracket(level: Level, order: int, bits: int = 60) -> tuple[Fraction,
 
 
 def _folded(level: Level, period: Fraction, cost: Cost) -> Folded | FewPeriods:
-    """The cost folded over all periods, or period by period if few periods matter or the folded cost underflows."""
+    """The cost folded over all periods; or the cost of each single period, if few periods matter or the folded cost
+    underflows.
+    """
     if level.epsilon_float < FEW_FROM:
         folded = Folded.of(level, nearest(period), cost, integers=False)
-        # A sum of all periods may have lost the digits that decide where M reaches V.
+        # The sum over all periods may have lost the digits that decide where M reaches V.
         if not folded.is_lost():
             return folded
     return FewPeriods.of(level, period, cost)
@@ -147,7 +153,7 @@ def _searched_gamma(folded: Folded) -> float:
     points, normaliser = edges * folded.period, edges + b * (1 - edges)
     enclosed = enclose_crossing(folded, points, points[1:], normaliser * folded.period, 0.0)
     bracket = Enclosure(float(enclosed.low) / folded.period, min(float(enclosed.high) / folded.period, 1.0))
-    # M jumps where the cost jumps. M - V may pass 0 in the jump, and then the optimum is the float before the jump.
+    # M jumps where the cost jumps. If M - V changes its sign at a jump, the optimum is the float before the jump.
     jump = largest_jump(folded, bracket.low, bracket.high)
     cuts = (bracket.low, bracket.high) if jump is None else (bracket.low, *jump, bracket.high)
     parts = [folded.integral(start, end) for start, end in pairwise((0.0, *cuts, 1.0))]
@@ -160,7 +166,7 @@ def _searched_gamma(folded: Folded) -> float:
         return float(folded(np.array([g * folded.period]))[0]) / value - 1 if value > 0 else 0.0
 
     def trial(low: float, high: float, share: float | None) -> float | None:
-        if high - low <= 1e-13 * high:  # the precision of the excess
+        if high - low <= 1e-13 * high:  # the accuracy of (M - V)/V
             return None
         if share is not None:
             return min(max(low + share * (high - low), math.nextafter(low, 1.0)), math.nextafter(high, 0.0))
@@ -192,15 +198,15 @@ class Staircase(RealDistribution):
     Attributes:
         gamma: The fraction as a float.
         exact_gamma: The fraction as a Fraction if it is rational: the argument, or the optimum for |x| if alpha is the
-            square of a rational, or the float found for a cost that is a function. None if it is irrational, or not
-            known to be rational.
+            square of a rational, or the float found for a cost that is a function. None if gamma is irrational, or is
+            not known to be rational.
 
     Raises:
         NotALevel: unless exactly one of epsilon and alpha is passed.
         OutOfRange: for a sensitivity or gamma outside its range.
         NotALoss, NotMonotone, Unsupported: for a cost that `optimal_gamma` refuses.
 
-    Promise: epsilon-DP for real queries of sensitivity D, attained.
+    Promise: epsilon-DP for real queries of sensitivity D, and for no smaller epsilon.
     Source:  [geng2012], (25)-(26) and Theorem 3.
 
     >>> distribution = Staircase(epsilon=2, sensitivity=1)
@@ -226,7 +232,7 @@ class Staircase(RealDistribution):
         object.__setattr__(self, "level", distribution_level(epsilon, alpha, "Staircase"))
         object.__setattr__(self, "sensitivity", positive_number(sensitivity, "sensitivity", "Staircase"))
         object.__setattr__(self, "cost", cost)
-        # Gamma as a Fraction if it is rational; for a cost that is a function, the float found.
+        # Gamma as a Fraction if it is rational. For a cost that is a function, it is the float found.
         known: Fraction | None = None
         if gamma is None:
             chosen = optimal_gamma(self.level, self.sensitivity, cost)
@@ -243,7 +249,7 @@ class Staircase(RealDistribution):
         read_cost(cost, nearest(self.sensitivity), integers=False)
         object.__setattr__(self, "gamma", chosen)
         object.__setattr__(self, "exact_gamma", known)
-        # The density, about the inverse of this width, must be a float.
+        # The density is about the inverse of this width, and must not overflow a float.
         if float(self.profile.normaliser(FloatPowers(self.level))) * min(1.0, nearest(self.sensitivity)) < _LEAST_WIDTH:
             raise OutOfRange(
                 "the density must not exceed the floats",
@@ -272,7 +278,9 @@ class Staircase(RealDistribution):
     def half_step(
         cls, epsilon: Number | Level | None = None, sensitivity: Number = 1, *, alpha: Number | None = None
     ) -> "Staircase":
-        """The staircase of gamma = 1/2, uniform noise on [-D/2, D/2] plus D times geometric noise; can be relaxed."""
+        """The staircase of gamma = 1/2: uniform noise on [-D/2, D/2] plus D times geometric noise. It can be
+        relaxed.
+        """
         return cls(epsilon, sensitivity, gamma=Fraction(1, 2), alpha=alpha)
 
     @property
@@ -328,11 +336,11 @@ class Staircase(RealDistribution):
         return StaircaseCurve(self.level, self.profile.gamma, distance / self.sensitivity)
 
     def on_steps(self, steps: int) -> DiscreteStaircase:
-        """The integer staircase, in grid steps, that replaces this noise if D = ``steps`` grid steps are the
-        sensitivity.
+        """The integer staircase, in steps of a grid, that replaces this noise. The sensitivity is D = ``steps`` steps
+        of the grid.
 
-        Its first step is the one nearest to gamma D + 1/2. With gamma = 1/2 an even D is increased by one, at the same
-        level, so that the staircase can be relaxed.
+        Its first step r is the integer nearest to gamma D + 1/2. With gamma = 1/2 an even D is increased by one, at the
+        same level, so that the staircase can be relaxed.
         """
         period = steps | 1 if self.gamma == 0.5 else steps
         step = min(period, math.floor(Fraction(self.gamma) * period) + 1)
@@ -346,7 +354,7 @@ class Staircase(RealDistribution):
         return result.at(bits)
 
     def entropy(self) -> float:
-        """-E log of the density in nats: on step k the density is f(0) b^k, and E k has a closed form."""
+        """-E log of the density, in nats. On step k the density is f(0) b^k, and E k has a closed form."""
         epsilon, most = self.level.epsilon_float, self.logpdf(0.0)
         log_steps = math.log(2) + math.log(self.sensitivity) + most - epsilon - 2 * math.log(-math.expm1(-epsilon))
         return float(epsilon * math.exp(log_steps) - most)

@@ -1,11 +1,11 @@
-"""One random vector as noise of all one-way tables of the same individuals, and of their total.
+"""One random vector as noise for all one-way tables of the same individuals, and for their total.
 
 One individual is in one cell of each table. The errors of each table add up to the same total. The raised
-part of a table is the sum of its positive cells, the lowered part the sum of its negative cells without sign. A table
-needs as many individuals as the sum of both parts, or their maximum if a record is replaced. The exponent d is the
-largest number that a table needs. In shell (j, l), j individuals are added and l removed. The tables are independent
-there, each uniform on the integer points whose sum is j - l and whose raised part is at most j. The number of points of
-d cells is
+part of a table is the sum of its positive cells, the lowered part the sum of the absolute values of its negative cells.
+To change a table in this way takes as many individuals as the sum of both parts, or their maximum if a record is
+replaced. The exponent d is the largest of these numbers over all tables. In shell (j, l), j individuals are added and l
+removed. The tables are independent there, each uniform on the integer points whose sum is j - l and whose raised part
+is at most j. The number of points of d cells is
 
     N_d(j, l) = sum over k < d of C(d-1, k) C(j, k) C(l+d-1-k, d-1-k).
 """
@@ -48,9 +48,9 @@ class TablesDraw(DrawDistribution):
         NotALevel: unless exactly one of epsilon and alpha is passed.
         OutOfRange: for no table, and for a public total with "add-remove".
 
-    Promise: epsilon-DP for tables of counts if one individual changes one cell of each table, by 1; attained. It cannot
-        be relaxed.
-    Cost:    closed forms of D^2 terms, D the sum of size - 1 over the tables: milliseconds for 20 tables of 2, seconds
+    Promise: epsilon-DP for tables of counts if one individual changes one cell of each table by 1, and for no smaller
+    epsilon. The noise cannot be relaxed. Cost: closed forms of D^2 terms, where D is the sum of size - 1 over the
+    tables: milliseconds for 20 tables of 2, seconds
         for D = 100.
     Source:  the K-norm mechanism [hardt2010], [awan2021]; on the integers: proofs/theory/one-draw.md. No better noise
         is known; optimality is not claimed.
@@ -121,16 +121,20 @@ class TablesDraw(DrawDistribution):
 
     @property
     def is_one_table(self) -> bool:
-        """Whether records are replaced in one table only: geometric noise, given that all parts add up to 0."""
+        """Whether records are replaced in a single table. Then the noise is geometric noise, given that all parts add
+        up to 0.
+        """
         return len(self.sizes) == 1 and self.is_joined
 
     @property
     def parts(self) -> int:
-        """For one table, the number of parts that add up to 0: cells, and one for people who are not counted."""
+        """For a single table, the number of parts that add up to 0: the cells, and one part for people who are not
+        counted.
+        """
         return self.sizes[0] + (not self.exactly)
 
     def mixture_factor(self, q: Q) -> Q:
-        """The sum of q^d over the sum of the masses of all shells."""
+        """The sum of q^d(x) over all x, divided by the sum of the masses of all shells."""
         if self.is_one_table:
             return (1 - q) ** self.parts
         return 1 - q if self.is_joined else 1 - q * q
@@ -158,7 +162,7 @@ class TablesDraw(DrawDistribution):
 
     @property
     def groups(self) -> tuple[DrawGroup, ...]:
-        """The single part of the mixture, which has all shells."""
+        """The single part of the mixture, which contains all shells."""
         return (DrawGroup(1, (_shells(self._tables),)),)
 
     def shell_points(self, j: int, l: int) -> int:
@@ -180,7 +184,9 @@ class TablesDraw(DrawDistribution):
         return number_at(self.ratio, lambda q: self._variances(q)[0])
 
     def variance_at(self, q: Q, coefficients: Sequence[Fraction]) -> Q:
-        """The variance of the sum of coefficients times cells, from the variances of the cells and of the total."""
+        """The variance of the sum of coefficients times cells, computed from the variances of the cells and of the
+        total.
+        """
         total, cells = self._variances(q)
         variance, means = 0 * q, Fraction(0)
         for size, numbers in zip(self.sizes, self.split(coefficients), strict=True):
@@ -226,7 +232,7 @@ class TablesDraw(DrawDistribution):
         return Fraction(0) if self.exactly else number_at(self.ratio, lambda q: self._total_tail_at(q, beyond))
 
     def _total_tail_at(self, q: Q, t: int) -> Q:
-        if self.is_one_table:  # people who are not counted are one more part
+        if self.is_one_table:  # people who are not counted form one more part
             return self.tail_at(q, 0, t)
         mass, rows = sum(self.masses_at(q), 0 * q), _total_tail(self._tables, t)
         if self.is_joined:
@@ -258,7 +264,9 @@ def points_beyond(d: int, more: int, l: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Tables:
-    """Pairs (size, number of tables of that size), and the relation: closed forms depend on nothing else."""
+    """Pairs (size, number of tables of that size), and the neighbouring relation. The closed forms depend only on
+    these.
+    """
 
     sizes: tuple[tuple[int, int], ...]
     is_joined: bool
@@ -289,7 +297,9 @@ class _Tables:
 
 
 def segment_sum(values: Callable[[int], int], last: int, degree: int) -> int:
-    """The sum over 0..last of a polynomial of at most this degree, by differences if that takes fewer terms."""
+    """The sum over 0..last of a polynomial of at most this degree. It uses forward differences if these are fewer
+    terms.
+    """
     if last <= degree:
         return sum(values(s) for s in range(last + 1))
     return sum(difference * comb(last + 1, k + 1) for k, difference in enumerate(differences(values, degree)))
@@ -318,7 +328,7 @@ def _series(tables: _Tables, weighed: Callable[[int, int], int], more: int) -> S
 
 @lru_cache(maxsize=64)
 def _moments(tables: _Tables) -> tuple[ShellSeries, dict[int, ShellSeries]]:
-    """Series over the shells of the squared total, and of a squared cell by the size of its table."""
+    """Return the series over the shells for the squared total, and for a squared cell by the size of its table."""
     if (parts := tables.one_table) is not None:
         rest, degree = parts - 1, 2 * parts
         values = [comb(m + rest, rest) ** 2 * 2 * rest * m * (m + parts) for m in range(degree + 1)]
@@ -350,9 +360,9 @@ def _squares(d: int, j: int, l: int) -> int:
 
 @lru_cache(maxsize=1 << 10)
 def _cell_tail(tables: _Tables, size: int, t: int) -> ShellSeries:
-    """Series over the shells of the number of points with X_1 > t, where cell 1 is in a table of this size."""
+    """The series over the shells of the number of points with X_1 > t, where cell 1 is in a table of this size."""
     if (parts := tables.one_table) is not None:
-        # Shells of parts that add up to 0 are balls of the raised part.
+        # If all parts add up to 0, the shells are balls of the raised part.
         return ShellSeries.of([points_beyond(parts, m - t, m) for m in range(t + 1, t + 2 * parts)], t + 1)
     first, degree = t + 1, tables.degree + 1
 
@@ -372,7 +382,9 @@ def _cell_tail(tables: _Tables, size: int, t: int) -> ShellSeries:
 
 @lru_cache(maxsize=1 << 10)
 def _total_tail(tables: _Tables, t: int) -> list[ShellSeries]:
-    """The number of points with a total j - l above t, by l and e = j - l - t - 1, in q^(l + e) or q^(2l + e)."""
+    """Return series of the number of points with a total j - l above t, by l and e = j - l - t - 1, in powers q^(l + e)
+    or q^(2l + e).
+    """
     first, degree = t + 1, tables.degree
     if tables.is_joined:
         values = [

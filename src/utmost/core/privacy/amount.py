@@ -1,4 +1,4 @@
-"""How a column of amounts is summed in whole steps, such as euros in cents, or counted by its distinct values."""
+"""A column of amounts that is summed in whole steps, such as euros in cents, or whose distinct values are counted."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,8 @@ class Amount(PickledByFields):
         name: Name of the column and of its sums.
         step: Positive decimal such as "0.01", of at most 30 digits on either side of the point.
         between: Low and high end of each event's amount, if the same noise serves sums and counts. An axis of this name
-            then has two sums: of the amounts minus the low end, and of the high end minus the amounts.
+            then has two positions: the sum of the amounts minus the low end, and the sum of the high end minus the
+                amounts.
         distinct: Number of declared values, if a cell counts the distinct values in it instead of a sum.
         missing: Whether events without an amount are left out of the sums. With ``between``, a third position of the
             axis counts these events.
@@ -93,7 +94,7 @@ class Amount(PickledByFields):
 
     @property
     def ends(self) -> tuple[int, int]:
-        """The two ends of each event's amount in steps, if the same noise serves sums and counts."""
+        """The low and the high end of each event's amount, in steps, if the same noise serves sums and counts."""
         assert self.between is not None, "only shared sums have ends"
         low, high = (int(end / self.step) for end in self.between)
         return low, high
@@ -143,7 +144,9 @@ class Amount(PickledByFields):
         return decimal_text(steps * self.step)
 
     def number(self, steps: int | Fraction) -> int | float:
-        """Convert a number of steps to the unit of the column: an int if both are whole, else the nearest float."""
+        """Convert a number of steps to the unit of the column: an int if the step and the number are whole, else the
+        nearest float.
+        """
         value = steps * self.step
         return int(value) if self.step.denominator == 1 and isinstance(steps, int) else float(value)
 
@@ -155,7 +158,7 @@ class Amount(PickledByFields):
         scaled = (steps.astype(np.int64 if fits else object)) * over
         if under == 1:
             return scaled
-        # Floats hold both numbers exactly, so that only the quotient is rounded.
+        # Floats represent both numbers exactly, so that only the quotient is rounded.
         if fits and largest * over < 1 << 53 and under < 1 << 53:
             return np.asarray(scaled / under, dtype=np.float64)
         flat = [float(Fraction(int(whole), under)) for whole in scaled.ravel().tolist()]
@@ -168,7 +171,9 @@ class Amount(PickledByFields):
         return round_up(Fraction(steps) * self.step) if np.isfinite(steps) else steps
 
     def facts(self) -> dict[str, Any]:
-        """The amount as JSON values: name, step, ends, number of distinct values, and the rule for missing amounts."""
+        """The fields of this column as JSON values: name, step, ends, number of distinct values, and the rule for
+        missing amounts.
+        """
         ends = {} if self.between is None else {"between": list(map(decimal_text, self.between))}
         distinct = {} if self.distinct is None else {"distinct": self.distinct}
         missing = {"missing": _LEFT_OUT} if self.missing else {}

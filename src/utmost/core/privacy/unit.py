@@ -19,9 +19,10 @@ from utmost.errors import NotANumber, NotDetermined, OutOfRange, Unsupported
 Neighbours = Literal["add-remove", "change-one"]
 """The neighbouring relation: one individual is added or removed, or one individual's record is replaced."""
 
-_LARGEST = 10**100  # no query has a larger sensitivity, and long numbers cost time
+_LARGEST = 10**100  # no query has a larger sensitivity, and long numbers take time
 _REQUIRED = {"sensitivity", "cells", "neighbours"}
-# A record is replaced in two steps: one record is removed, and then another is added. Each step must be paid for.
+# A record is replaced in two steps: one record is removed, and then another is added. Each step has its own privacy
+# loss.
 _STEPS: dict[Neighbours, int] = {"add-remove": 1, "change-one": 2}
 _CHANGE: dict[Neighbours, tuple[str, str]] = {
     "add-remove": ("Adding or removing any one individual", "changes"),
@@ -45,10 +46,10 @@ class Unit(PickledByFields):
     Under both neighbouring relations, the two numbers describe the *presence* of one individual: the change of the
     table when that individual's record is added. ``change-one`` replaces a record: one record is removed and another
     added. So a release that is epsilon/2-private for add-remove is epsilon-private for change-one, and the library
-    divides epsilon by twice the cells. A caller never doubles or halves a number.
+    divides epsilon by twice the cells. A caller does not double or halve any number.
 
     Args:
-        sensitivity: Largest change of one cell by one individual's presence, > 0; for amounts, in steps.
+        sensitivity: Largest change of one cell by one individual's presence, > 0. For amounts it is a number of steps.
         cells: Number of released cells that one individual's presence changes, >= 1, over all released columns.
         neighbours: "add-remove" or "change-one".
         amount: `Amount` that is summed, or whose distinct values are counted; None for counts, and for numbers without
@@ -57,7 +58,7 @@ class Unit(PickledByFields):
             between 0 and the sensitivity. A plan may then use a larger epsilon for each sum under "change-one", because
             a replaced record lowers some cells and raises others.
         in_total: Largest sum of the changes of all cells, at least the sensitivity; None for cells times sensitivity.
-            The smaller ``in_total``, the larger the budget share of each cell in a plan.
+            A smaller ``in_total`` gives each cell in a plan a larger budget share.
         exactly: Whether **every** individual's changes reach these bounds: everybody changes ``cells`` cells by the
             sensitivity each (or all cells by ``in_total`` together), for example exactly one cell by 1. Replacing a
             record then leaves the total unchanged, and the total is public. This needs "change-one" and
@@ -137,7 +138,7 @@ class Unit(PickledByFields):
             raise OutOfRange(required, came=str(self.reach), where="in_total", remedy="Count in smaller steps.")
 
     def __repr__(self) -> str:
-        """The call that makes this unit, without default arguments."""
+        """The call that creates this unit, without default arguments."""
         more = [f"cells={self.cells}"]
         more += [] if self.neighbours == "add-remove" else [f"neighbours={self.neighbours!r}"]
         more += [] if self.amount is None else [f"amount={self.amount!r}"]
@@ -177,17 +178,19 @@ class Unit(PickledByFields):
 
     @property
     def is_shared(self) -> bool:
-        """Whether the same noise serves sums and counts: the sensitivity then bounds the changes of both together."""
+        """Whether the same noise serves sums and counts. The sensitivity then bounds the changes of a sum and its count
+        together.
+        """
         return self.amount is not None and self.amount.between is not None
 
     @property
     def is_distinct(self) -> bool:
-        """Whether a cell holds a number of distinct values, which does not add up over cells."""
+        """Whether a cell is a number of distinct values, which does not add up over cells."""
         return self.amount is not None and self.amount.distinct is not None
 
     @property
     def needs_sizes(self) -> bool:
-        """Whether the unit bounds the sum of all changes. Only geometric noise uses such a bound."""
+        """Whether the unit bounds the sum of the changes of all cells. Only geometric noise uses such a bound."""
         return self.is_shared or self.in_total is not None
 
     @property
@@ -202,7 +205,7 @@ class Unit(PickledByFields):
 
     @property
     def whole_cells(self) -> int:
-        """The number of cells that one individual's presence can change by the full sensitivity."""
+        """The number of cells that one individual's presence can change by the sensitivity, all at once."""
         return int(self.reach // self.sensitivity)
 
     def on_cells(self, count: int) -> "Unit":
@@ -263,7 +266,9 @@ class Unit(PickledByFields):
 
     @property
     def steps_of_a_record(self) -> int:
-        """The number of epsilons that bound the effect of changing the record of somebody who took part."""
+        """The factor of epsilon that bounds the effect of changing one individual's record: 2 for "add-remove", else
+        1.
+        """
         return 2 // _STEPS[self.neighbours]
 
     def cells_text(self, cell: str) -> str:
@@ -315,7 +320,7 @@ class Unit(PickledByFields):
 
     @property
     def quantity(self) -> str:
-        """The quantity in each cell of a counted table, in words.
+        """The quantity in each cell of a counted table, in words, such as the number of events.
 
         >>> Unit(1, 3).quantity, Unit(2, 1).quantity
         ('number of people; the cells together count each up to 3 times', 'number of events, at most 2 of each person
@@ -378,7 +383,9 @@ class Unit(PickledByFields):
 
     @property
     def _events(self) -> tuple[Fraction, Fraction | None]:
-        """The most events of one individual in a cell and in total, if sums and counts have the same noise."""
+        """The largest numbers of events of one individual in a cell and in total, if the same noise serves sums and
+        counts.
+        """
         assert self.amount is not None, "events are counted beside an amount"
         low, high = self.amount.ends
         in_total = None if self.in_total is None else Fraction(self.in_total, high - low)
@@ -389,7 +396,9 @@ class Unit(PickledByFields):
         return number_words(exact(steps, "steps")) if self.amount is None else self.amount.text(steps)
 
     def check_plain(self) -> None:
-        """Check that noise is added to the values themselves: steps of 1, and no bound over all cells together."""
+        """Check that noise is added to the values themselves: amounts have no step other than 1, and no bound covers
+        all cells together.
+        """
         self.check_each_cell("their unit")
         if self.step != 1:
             remedy = 'Count them with ut.count_table(..., measure=ut.sum("paid", step="0.25")), or leave out amount=.'
@@ -400,7 +409,9 @@ class Unit(PickledByFields):
             )
 
     def check_each_cell(self, came: str) -> None:
-        """Check that each cell may have its own noise of any distribution: no bound over all cells together."""
+        """Check that each cell may have its own noise of any distribution, because no bound covers all cells
+        together.
+        """
         if self.needs_sizes:
             what = "sums and counts with the same noise" if self.is_shared else "cells with a bound over all of them"
             remedy = (
@@ -410,10 +421,10 @@ class Unit(PickledByFields):
             raise Unsupported(f"{what} need geometric noise", came=came, remedy=remedy)
 
     def check_part(self, part: object) -> None:
-        """Check that a table which is one part of a dataset does not use ``nonnegative`` under "change-one".
+        """Check that a table that is one part of a dataset does not use ``nonnegative`` under "change-one".
 
-        A replaced record may leave one part and enter another, and each of the two releases then pays for half of the
-        replacement. So one added or removed record may cost a part at most half of the level.
+        A replacement may remove a record from one part and add one to another part. Each of the two releases then
+        spends half of the level. So the removal or addition of one record may cost a part at most half of the level.
         """
         if part is not None and self.leaves_totals:
             raise OutOfRange(
@@ -426,8 +437,8 @@ class Unit(PickledByFields):
         """Check that cells may be added up. Distinct counts may not, because two cells may have values in common.
 
         Args:
-            is_one_cell: Whether each answer is one cell, so that nothing is added.
-            came: Request, for the message.
+            is_one_cell: Whether each answer is one cell, so that no cells are added up.
+            came: The user's request, which the message quotes.
 
         Raises:
             NotDetermined: for distinct counts of several cells.
@@ -475,7 +486,7 @@ class Unit(PickledByFields):
 
         If one individual changes at most k cells by at most D each, noise of level epsilon/k with sensitivity D on
         every cell makes the table epsilon-private. If the absolute changes add up to at most P, *geometric* noise of
-        level epsilon D/P does so, too.
+        level epsilon D/P also makes the table epsilon-private.
         >>> from utmost.exact import level
         >>> Unit(1, 2, "change-one").per_cell(level(epsilon=1)).epsilon
         Fraction(1, 4)
@@ -492,7 +503,7 @@ def read_unit(
     *,
     needs: tuple[str, ...] = ("sensitivity", "cells"),
 ) -> Unit:
-    """Read the unit from ``unit=``, or from the four other arguments, of which ``needs`` names the required ones."""
+    """Read the unit from ``unit=``, or from the four arguments after it, of which ``needs`` names the required ones."""
     numbers = {"sensitivity": sensitivity, "cells": cells, "neighbours": neighbours, "amount": amount}
     if unit is not None:
         named = [f"{name}=" for name, value in numbers.items() if value is not None]

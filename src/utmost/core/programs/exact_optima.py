@@ -1,11 +1,11 @@
 """Exact optima of rational linear programs from the last basis of the float solver, or proofs that none exists.
 
-The last basis of HiGHS is nearly always exactly optimal. Otherwise iterative refinement follows: the solver solves the
-program of the difference to its last solution, magnified until the error is visible. If that does not end, the simplex
-method continues in rationals, by Bland's rule.
+The last basis of HiGHS is nearly always exactly optimal. Otherwise iterative refinement follows: the solver solves a
+program for the correction of its last solution, magnified so that the error exceeds its tolerance. If that does not
+reach an optimal basis, the simplex method continues in rationals, by Bland's rule.
 
-Rows become variables r = A x, so that a basis has as many of the variables (x, r) as there are rows, and
-``[A, -I] (x, r) = 0`` gives the values of these basic variables once the others are at bounds.
+Each row of A becomes a variable: r = A x. A basis then consists of as many of the variables (x, r) as there are rows.
+With the other variables at their bounds, ``[A, -I] (x, r) = 0`` determines the values of these basic variables.
 """
 
 import math
@@ -46,13 +46,13 @@ class StandardForm:
 
     @classmethod
     def of(cls, program: LinearProgram) -> "StandardForm":
-        """The form of a program. A float becomes the rational that it equals."""
+        """The standard form of a program. A float becomes the rational that it equals."""
         m, n = program.shape
         columns: list[dict[int, Fraction]] = [{} for _ in range(n)]
         for i in range(m):
             for j, value in zip(*(part.tolist() for part in program.row(i)), strict=True):
                 columns[j][i] = columns[j].get(i, Fraction(0)) + Fraction(value)
-        # Each row has a variable r_i with the row's bounds: a basis then always has as many variables as rows.
+        # Each row i has a variable r_i with the bounds of the row: a basis then always has as many variables as rows.
         columns += [{i: Fraction(-1)} for i in range(m)]
         lower = [*program.column_lower.tolist(), *program.lower.tolist()]
         upper = [*program.column_upper.tolist(), *program.upper.tolist()]
@@ -71,7 +71,7 @@ class BasicSolution:
         self.values = [
             Fraction(0) if status in (BASIC, FREE) else bounds[status][j] for j, status in enumerate(self.statuses)
         ]
-        # The contribution of the nonbasic variables goes to the right-hand side; most are 0.
+        # The nonbasic variables, most of which are 0, are moved to the right-hand side.
         right = [Fraction(0)] * form.rows
         for j, value in enumerate(self.values):
             if value:
@@ -141,7 +141,7 @@ class BasicSolution:
         )
 
     def _settled(self, j: int, status: int) -> int:
-        """The status of variable j, changed if it names a bound that is infinite."""
+        """The status of variable j. If it names an infinite bound, another status is returned."""
         if status == BASIC:
             return BASIC
         finite = [math.isfinite(self.form.lower[j]), math.isfinite(self.form.upper[j])]
@@ -151,8 +151,9 @@ class BasicSolution:
 
 
 def optimised(state: BasicSolution, pivots: int = _MOST_PIVOTS) -> BasicSolution:
-    """The optimal basis, by pivots from a primal or dual feasible basis."""
-    # Bland's rule takes the first variable at fault, and cannot cycle. The limit ends programs that would take days.
+    """The optimal basis, reached by pivots from a primal or dual feasible basis."""
+    # Bland's rule takes the first variable with a violation, and cannot cycle. The limit stops programs that would take
+    # days.
     for _ in range(pivots):
         leaving, entering = state.primal_fault(), state.dual_fault()
         if leaving is not None:
@@ -165,7 +166,9 @@ def optimised(state: BasicSolution, pivots: int = _MOST_PIVOTS) -> BasicSolution
 
 
 def _dual_pivot(state: BasicSolution, leaving: int) -> BasicSolution:
-    """The basis after ``leaving`` moves to the bound that it violates. The variable of the least ratio enters."""
+    """The basis after ``leaving`` moves to the bound that it violates. The variable with the least ratio enters the
+    basis.
+    """
     form = state.form
     falls = state.values[leaving] > form.upper[leaving]
     unit = [Fraction(int(j == leaving)) for j in state.basic]
@@ -177,12 +180,12 @@ def _dual_pivot(state: BasicSolution, leaving: int) -> BasicSolution:
         slope = _dot(form.columns[j], ray) * (1 if falls else -1)
         if (slope > 0 and status in (AT_LOWER, FREE)) or (slope < 0 and status in (AT_UPPER, FREE)):
             ratio = abs(state.reduced[j] / slope)
-            # Ties go to the lowest index: Bland's rule again.
+            # Among equal ratios, the lowest index is chosen, again by Bland's rule.
             best = min(best, (ratio, j)) if best else (ratio, j)
     if best is None:
         error = InfeasibleProgram("the program must have a feasible point")
         sign = 1 if falls else -1
-        # No variable can repair this row: its multipliers are the proof, which `farkas_gap` checks.
+        # No variable can bring this row within its bounds. Its multipliers prove that, and `farkas_gap` checks them.
         error.ray = objects([sign * y for y in ray])
         raise error
     return state.exchanged(best[1], leaving, AT_UPPER if falls else AT_LOWER)
@@ -216,7 +219,7 @@ def _rational(bound: Any) -> Any:
 
 
 _ROUNDS = 12
-# The program is magnified, and only the basis of its solution is used.
+# The program that is solved is magnified, and only the basis of its solution is used.
 _MAGNIFIED_TOLERANCE = 1e-7
 _FAR = Fraction(10**9)
 
@@ -227,7 +230,7 @@ def solve_exactly(program: LinearProgram) -> LinearSolution:
     A float counts as the rational that it equals.
 
     Raises:
-        InfeasibleProgram: if there is no feasible point, as proved in rationals; see `farkas_gap`.
+        InfeasibleProgram: if there is no feasible point. This is proved in rationals; see `farkas_gap`.
         SolverFailed: if the program is unbounded.
 
     >>> from utmost.exact import as_array
@@ -240,13 +243,13 @@ def solve_exactly(program: LinearProgram) -> LinearSolution:
     try:
         return exact_vertex(program, solve(program).basis)
     except (InfeasibleProgram, SolverFailed):
-        # A failure of the float solver proves nothing: the simplex method decides in rationals. Without a cost every
+        # A failure of the float solver proves nothing, so the simplex method decides in rationals. Without a cost every
         # basis is dual feasible, so that the dual method ends at a feasible basis, or with a proof that there is none.
         form, free = StandardForm.of(program), [Fraction(0)] * sum(program.shape)
         start = BasicSolution(form, [AT_LOWER] * program.shape[1] + [BASIC] * program.shape[0], free)
         basis = last_basis(program)
         if basis is not None:
-            with suppress(SolverFailed):  # a singular basis
+            with suppress(SolverFailed):  # the basis is singular
                 start = BasicSolution(form, [*basis.columns.tolist(), *basis.rows.tolist()], free)
         feasible = optimised(start)
         return optimised(BasicSolution(form, feasible.statuses, form.cost)).solution(program)
@@ -254,15 +257,15 @@ def solve_exactly(program: LinearProgram) -> LinearSolution:
 
 def exact_vertex(program: LinearProgram, basis: Basis, pivots: int = _MOST_PIVOTS) -> LinearSolution:
     """The exact optimal vertex reached from a basis, usually the vertex of that basis."""
-    # Cost: two sparse rational solves for the basis, and two for each round of refinement.
+    # Cost: two sparse rational systems are solved for the basis, and two in each round of refinement.
     form = StandardForm.of(program)
     statuses = [*basis.columns.tolist(), *basis.rows.tolist()]
     state = BasicSolution(form, statuses, form.cost)
     for _ in range(_ROUNDS):
         if state.primal_fault() is None and state.dual_fault() is None:
             break
-        # The program of the difference to the state has shifted bounds, and the reduced costs as costs. It is magnified
-        # so that both errors become about 1, which the solver resolves. Only its basis is used.
+        # The program for the correction has shifted bounds, and the reduced costs as costs. It is magnified so that the
+        # primal and the dual error become about 1, far above the solver's tolerance. Only its basis is used.
         n, wider, dearer = program.shape[1], _power_above(state.primal_error()), _power_above(state.dual_error())
         low, high = (
             objects(
@@ -280,7 +283,7 @@ def exact_vertex(program: LinearProgram, basis: Basis, pivots: int = _MOST_PIVOT
             break
     if state.primal_fault() is not None and state.dual_fault() is not None:
         numbered = enumerate(zip(state.cost, state.reduced, strict=True))
-        # Costs are shifted so that no reduced cost has the wrong sign. A feasible basis of the shifted costs is then
+        # Costs are shifted so that no reduced cost has the wrong sign. The optimal basis for the shifted costs is then
         # the start for the true costs.
         shifted = [c - d if state.is_wrong(j, d) else c for j, (c, d) in numbered]
         state = BasicSolution(form, optimised(BasicSolution(form, state.statuses, shifted), pivots).statuses, form.cost)
@@ -288,7 +291,7 @@ def exact_vertex(program: LinearProgram, basis: Basis, pivots: int = _MOST_PIVOT
 
 
 def _clipped(number: Fraction) -> Fraction:
-    """Clip a bound or cost to the range of the solver, from -10^9 to 10^9. Later rounds correct this."""
+    """Clip a bound or cost to the range of the solver, from -10^9 to 10^9. Later rounds of refinement correct this."""
     return max(-_FAR, min(_FAR, number))
 
 
@@ -303,7 +306,7 @@ def farkas_ray(program: LinearProgram) -> Vector | None:
     m, n = program.shape
     exact = StandardForm.of(program)
     entries = [(i, j, value) for j in range(n) for i, value in exact.columns[j].items()]
-    # The multipliers are the duals of a program that is always feasible: each row may be violated at a price of 1.
+    # The multipliers are the duals of a program that is always feasible, because a violation of a row costs 1 per unit.
     entries += [(i, n + sign * m + i, Fraction(1 - 2 * sign)) for i in range(m) for sign in (0, 1)]
     rows, columns = [int(entry[0]) for entry in entries], [int(entry[1]) for entry in entries]
     values = objects(entry[2] for entry in entries)

@@ -19,15 +19,17 @@ from utmost.errors import Infeasible
 class FieldTableau(Tableau):
     """A feasible basis of {x >= 0: A x = b}, with the equations in terms of the basis."""
 
-    rows: Array  # (k, m + k + 1): A, the artificial columns and b, in terms of the basis
+    rows: Array  # (k, m + k + 1): A, the artificial columns and b, expressed in the basis
     basis: tuple[int, ...]  # basic column of each row
-    # The first rows, in terms of the artificial columns. Later rows are computed from these, since irrational numbers
+    # The first rows, expressed in the artificial columns. Later rows are computed from these, since irrational numbers
     # grow with every pivot.
     first: Array
 
     @classmethod
     def feasible(cls, matrix: Array, right: Array) -> "FieldTableau":
-        """A first basis for A (k, m) and b (k,), by minimising the sum of artificial variables; raises `Infeasible`."""
+        """A first basis for A (k, m) and b (k,), found by minimising the sum of artificial variables. Without a
+        feasible point it raises `Infeasible`.
+        """
         k, m = matrix.shape
         signs = [-1 if b < 0 else 1 for b in right]
         rows = np.zeros((k, m + k + 1), dtype=object)
@@ -43,7 +45,9 @@ class FieldTableau(Tableau):
         return replace(best, first=first)._without_artificial(m)._renewed()
 
     def minimise(self, cost: Array) -> "tuple[Solution, FieldTableau]":
-        """The optimum, and its basis as a start for similar costs; an unbounded cost raises `SolverFailed`."""
+        """Return the optimum, and its basis as a start for similar costs. If the cost is unbounded below, it raises
+        `SolverFailed`.
+        """
         k, m = len(self.basis), len(cost)
         padded = np.concatenate([cost.astype(object), np.zeros(k, dtype=object)])
         best = self._descend(padded, m)

@@ -1,7 +1,7 @@
-"""HiGHS' solvers, through the package ``highspy``, which only this file imports.
+"""The solvers of HiGHS, called through the package ``highspy``, which only this file imports.
 
 `solve` returns a vertex in floats, and `utmost.programs.solve_exactly` continues to the exact optimum. The package is
-loaded when the first program is solved, because a release solves none.
+imported when the first program is solved, because a release solves no program.
 """
 
 import os
@@ -32,16 +32,16 @@ __all__ = ["Basis", "InfeasibleProgram", "LinearProgram", "LinearSolution", "sol
 
 TOLERANCE = 1e-10
 _UNIT = 2.0**16
-_WORTH = 1e-9  # least gain of an added variable: smaller gains are rounding errors
-_LONG = 2_000  # rows or variables from which a solution may take seconds, and can be interrupted by Ctrl-C
-_TURN = 0.1  # seconds until Ctrl-C takes effect on Windows; elsewhere it does so immediately
+_WORTH = 1e-9  # least gain of an added variable; smaller gains may be rounding errors
+_LONG = 2_000  # with as many rows or variables, a solution may take seconds and Ctrl-C can interrupt it
+_TURN = 0.1  # seconds until Ctrl-C takes effect on Windows (elsewhere: at once)
 _STDOUT = 1
 _STRATEGIES = ({"simplex_strategy": 1}, {"simplex_strategy": 4}, {"simplex_strategy": 4, "simplex_scale_strategy": 0})
 
 
 _redirection = Lock()
 """The lock that is held while file descriptor 1, which all threads share, is redirected."""
-if hasattr(os, "register_at_fork"):  # a child forked meanwhile would lose its output for good
+if hasattr(os, "register_at_fork"):  # a child forked meanwhile would lose its output permanently
     os.register_at_fork(
         before=_redirection.acquire, after_in_parent=_redirection.release, after_in_child=_redirection.release
     )
@@ -62,7 +62,7 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
     """An optimal vertex in float64, by HiGHS' simplex method at tolerance 1e-10 and without presolve.
 
     A rational program is rounded to floats first. The solution is approximate, and proves nothing: for an exact
-    one call `solve_exactly`.
+    solution call `solve_exactly`.
 
     Args:
         program: Linear program.
@@ -72,7 +72,7 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
 
     Raises:
         InfeasibleProgram: if there is no feasible point.
-        SolverFailed: for every other status than optimal, such as unbounded.
+        SolverFailed: if the solver ends with any status other than optimal, such as unbounded.
 
     >>> found = solve(LinearProgram.of_triplets([1, 2], [0, 0], [0, 1], [1, 1], lower=[1], upper=[np.inf]))
     >>> found.value, found.primal.tolist(), found.duals.tolist()
@@ -81,7 +81,7 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
     import highspy
 
     statuses = []
-    # If one strategy is numerically stuck, another seldom is: dual, then primal, then primal without scaling.
+    # If one strategy fails numerically, another seldom does. The order is dual, primal, and primal without scaling.
     for strategy in _STRATEGIES:
         highs = _loaded(program, strategy, tolerance)
         if start is not None:
@@ -105,7 +105,9 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
 
 
 def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolution:
-    """Solve as `solve` does, by row generation: for programs with many more rows than variables, nearly all slack."""
+    """Solve as `solve` does, by row generation. This suits programs with many more rows than variables, if nearly all
+    rows are slack.
+    """
     import highspy
 
     # Rows that the optimum violates are added until it violates none. The primal simplex method solves the dual, whose
@@ -124,7 +126,8 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
     added = first
     while True:
         is_in[added] = True
-        # Rows as columns of the dual, minimise -b y subject to A' y <= c: costs, bounds, number of entries, entries.
+        # The rows are the columns of the dual: minimise -b y subject to A' y <= c. Each column has a cost, bounds, and
+        # entries.
         low, high = program.lower[added], program.upper[added]
         has_low, has_high = np.isfinite(low), np.isfinite(high)
         costs = -_UNIT * np.where(has_low, low, np.where(has_high, high, 0.0))
@@ -133,13 +136,13 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
         matrix = starts[:-1].astype(np.int32), columns.astype(np.int32), values
         highs.addCols(added.size, costs, least, most, columns.size, *matrix)
         _run(highs)
-        # With some of its rows the program may be unbounded, although with all of them it is not.
+        # With only some of its rows the program may be unbounded, although with all of them it is bounded.
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal or not highs.getBasis().valid:
             return solve(program)
         solution = highs.getSolution()
         primal = np.array(solution.row_dual) / -_UNIT
         sums = program.product(primal)
-        # The dual was scaled, and its tolerance with it.
+        # The dual program was scaled, and so was its tolerance.
         broken = (sums < program.lower - TOLERANCE / _UNIT) | (sums > program.upper + TOLERANCE / _UNIT)
         added = np.flatnonzero(broken & ~is_in)
         if added.size == 0:
@@ -162,10 +165,10 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
 def solve_by_columns(
     program: LinearProgram, start: Vector, first: NDArray[np.intp], most_steps: int
 ) -> tuple[Vector, Vector]:
-    """An optimal vertex and its duals by column generation, from a feasible point (n,) with all variables at bounds."""
-    # For programs with many more variables than rows, and a nearly optimal start. The primal simplex method begins with
-    # the variables ``first``; the others stay at their bounds until the duals show that moving them lowers the cost.
-    # Every other status than optimal, such as the limit of steps in a round, raises `SolverFailed`.
+    """An optimal vertex and its duals, by column generation from a feasible point (n,) with all variables at bounds."""
+    # This suits programs with many more variables than rows, and a nearly optimal start. The primal simplex method
+    # begins with the variables ``first``; the others stay at their bounds until the duals show that moving them lowers
+    # the cost. Any status other than optimal, such as too many steps in a round, raises `SolverFailed`.
     import highspy
 
     (m, n), matrix, rows = program.shape, program.by_columns(), np.arange(program.shape[0], dtype=np.int32)
@@ -200,7 +203,7 @@ def solve_by_columns(
         added = np.flatnonzero(~is_in & (gain > _WORTH))
         if added.size == 0:
             break
-        # A basis has one variable for each row: more at once are rarely needed.
+        # A basis has one variable for each row: adding more variables than that at once is rarely needed.
         if added.size > m:
             added = np.sort(added[np.argsort(-gain[added], kind="stable")[:m]])
     ends = program.column_lower[columns], program.column_upper[columns]
@@ -209,12 +212,14 @@ def solve_by_columns(
 
 
 def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
-    """An optimal point and its duals in floats, by HiGHS' interior point method, for programs with many ties."""
+    """An optimal point and its duals in floats, by HiGHS' interior point method. This suits programs with many optimal
+    points.
+    """
     import highspy
 
-    # It serves programs with many more variables than rows, in which simplex methods stall. The point is cut to the
-    # bounds of the variables. The caller measures by how much the point violates the rows, and
-    # by `LinearProgram.least_by` how far its cost is from the optimum.
+    # It serves programs with many more variables than rows, in which simplex methods stall. The point is clipped to the
+    # bounds of the variables. The caller measures by how much the point violates the rows, and by
+    # `LinearProgram.least_by` how far its cost is from the optimum.
     highs = _loaded(program, {}, TOLERANCE)
     highs.setOptionValue("solver", "ipm")
     # No vertex is needed, and finding one from an interior point takes longer than the point itself.
@@ -230,14 +235,15 @@ def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
 
 
 def solve_whole(program: LinearProgram) -> Vector:
-    """The best point of integers that 10 000 nodes of HiGHS' branch and bound find, usually the optimum."""
+    """The best integer point that HiGHS' branch and bound finds in 10 000 nodes, usually the optimum."""
     import highspy
 
-    highs = _loaded(program, {"solver": "choose", "presolve": "on"}, 1e-9)  # integers need no ten digits
+    # Integers do not need a tolerance of ten digits.
+    highs = _loaded(program, {"solver": "choose", "presolve": "on"}, 1e-9)
     highs.setOptionValue("mip_max_nodes", 10_000)
     variables = np.arange(program.shape[1], dtype=np.int32)
     highs.changeColsIntegrality(variables.size, variables, np.ones(variables.size, dtype=np.uint8))
-    _run(highs, is_long=True)  # even few variables may take long
+    _run(highs, is_long=True)  # even a program with few variables may take long
     status = highs.getModelStatus()
     if status == highspy.HighsModelStatus.kInfeasible:
         raise _infeasible(highs, program)
@@ -250,7 +256,7 @@ def solve_whole(program: LinearProgram) -> Vector:
 
 
 def last_basis(program: LinearProgram) -> Basis | None:
-    """The basis at which the solver stops, with any status; None without a basis."""
+    """The basis at which the solver stops, whatever its status; None if it has no basis."""
     try:
         highs = _loaded(program, _STRATEGIES[0], TOLERANCE)
     except SolverFailed:
@@ -281,9 +287,9 @@ def _loaded(program: LinearProgram, strategy: Mapping[str, int | str], tolerance
 def _solver(strategy: Mapping[str, int | str], tolerance: float) -> Any:
     import highspy
 
-    with _silent_stdout():  # from 1.16 on a new solver prints its name before options can be set
+    with _silent_stdout():  # from version 1.16 on, a new solver prints its name before options can be set
         highs = highspy.Highs()
-    # One thread and no presolve: the same vertex on every machine, with duals of the program itself.
+    # One thread and no presolve give the same vertex on every machine, and the duals of the program itself.
     options: dict[str, Any] = {"output_flag": False, "presolve": "off", "solver": "simplex", "threads": 1, **strategy}
     tolerances = {
         "primal_feasibility_tolerance": tolerance,
@@ -297,11 +303,13 @@ def _solver(strategy: Mapping[str, int | str], tolerance: float) -> Any:
 
 @contextmanager
 def _silent_stdout() -> Iterator[None]:
-    """Redirect file descriptor 1 to nowhere, also for libraries in C; a closed descriptor stays closed."""
-    # All threads share the descriptor, and lose their output meanwhile: this must be short.
+    """Discard what is written to file descriptor 1 within this context, also by libraries in C. A closed descriptor
+    stays closed.
+    """
+    # All threads share the descriptor, and their output is lost meanwhile: the context must be short.
     with _redirection:
         flush = _flush_of_c()
-        flush()  # earlier output goes to its own destination
+        flush()  # flushed, so that earlier output is not discarded
         try:
             before = os.dup(_STDOUT)
         except OSError:
@@ -328,16 +336,16 @@ def _flush_of_c() -> Callable[[], object]:
 
         library = ctypes.CDLL(None)
         stream = ctypes.c_void_p.in_dll(library, "__stdoutp" if sys.platform == "darwin" else "stdout")
-    except (ImportError, OSError, TypeError, ValueError):  # Windows has neither
+    except (ImportError, OSError, TypeError, ValueError):  # Windows has no such library
         return lambda: None
     return lambda: library.fflush(stream)
 
 
 def _run(highs: Any, *, is_long: bool = False) -> None:
     """Run a solver. In the main thread Ctrl-C or another signal interrupts a long solution."""
-    # Python handles signals between two of its own steps, and HiGHS 1.16 and later lose an error in a callback. So
-    # another thread solves, while the main thread waits, handles the signal, and asks the solver to stop at its next
-    # step.
+    # Python handles signals only between two of its own instructions, and HiGHS 1.16 and later lose an error raised in
+    # a callback. So another thread runs the solver, while the main thread waits, handles the signal, and asks the
+    # solver to stop at its next step.
     is_long = is_long or max(highs.getNumRow(), highs.getNumCol()) > _LONG
     if not is_long or current_thread() is not main_thread():
         highs.run()
@@ -355,7 +363,7 @@ def _run(highs: Any, *, is_long: bool = False) -> None:
         try:
             try:
                 solution = threads.submit(highs.run)
-            except RuntimeError:  # there are no threads, as in a browser
+            except RuntimeError:  # threads are missing, as in a browser
                 highs.run()
             else:
                 while not wait([solution], _TURN).done:

@@ -12,15 +12,19 @@ from utmost.errors import Infeasible
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntegerTableau(Tableau):
-    """A feasible basis of {x >= 0: A x = b}, as the integer tableau of Edmonds: every entry over one denominator."""
+    """A feasible basis of {x >= 0: A x = b}, as the integer tableau of Edmonds: all entries have one common
+    denominator.
+    """
 
-    rows: Array  # integers (k, m + k + 1): A, the artificial columns and b, in terms of the basis
+    rows: Array  # integers (k, m + k + 1): A, the artificial columns and b, expressed in the basis
     basis: tuple[int, ...]  # basic column of each row
     denominator: int  # common denominator of all entries
 
     @classmethod
     def feasible(cls, matrix: Array, right: Array) -> "IntegerTableau":
-        """A first basis for integers A (k, m) and b (k,), by minimising artificial variables; raises `Infeasible`."""
+        """A first basis for integers A (k, m) and b (k,), found by minimising the sum of artificial variables. Without
+        a feasible point it raises `Infeasible`.
+        """
         k, m = matrix.shape
         signs = np.array([-1 if b < 0 else 1 for b in right], dtype=object)
         rows = np.concatenate([matrix.astype(object), np.eye(k, dtype=object), right.astype(object)[:, None]], axis=1)
@@ -35,7 +39,9 @@ class IntegerTableau(Tableau):
         return best._without_artificial(m)
 
     def minimise(self, cost: Array) -> "tuple[Solution, IntegerTableau]":
-        """The optimum, and its basis as a start for similar costs; an unbounded cost raises `SolverFailed`."""
+        """Return the optimum, and its basis as a start for similar costs. If the cost is unbounded below, it raises
+        `SolverFailed`.
+        """
         k, m = len(self.basis), len(cost)
         padded = np.concatenate([cost.astype(object), np.zeros(k, dtype=object)])
         best = self._descend(padded, m)
@@ -48,7 +54,9 @@ class IntegerTableau(Tableau):
         return Solution(Fraction(-int(reduced[-1]), best.denominator), tuple(x), dual), best
 
     def _reduced(self, cost: Array) -> Array:
-        """The reduced costs of all columns, and minus the cost of the basis, as numerators over the denominator."""
+        """The reduced costs of all columns, and minus the cost of the basis, as numerators over the common
+        denominator.
+        """
         full = np.append(cost, 0) * self.denominator
         return np.asarray(full - cost[list(self.basis)] @ self.rows)
 

@@ -25,8 +25,8 @@ class LinearProgram(PickledByFields):
 
     Attributes:
         cost: Vector c, shape (n,).
-        starts, columns, values: Matrix A by rows (CSR): row i holds ``values[starts[i]:starts[i+1]]`` in the columns
-            ``columns[starts[i]:starts[i+1]]``.
+        starts, columns, values: Matrix A by rows (CSR): row i has the entries ``values[starts[i]:starts[i+1]]`` in the
+            columns ``columns[starts[i]:starts[i+1]]``.
         lower, upper: Bounds of the rows, shape (m,); ``-inf`` and ``inf`` for none.
         column_lower, column_upper: Bounds of the variables, shape (n,).
 
@@ -112,7 +112,8 @@ class LinearProgram(PickledByFields):
         return self._summed(self.values * np.asarray(y)[self._row_of_entry()], self.columns, self.shape[1])
 
     def least_by(self, duals: Vector) -> Any:
-        """A lower bound of the cost of every feasible point, by weak duality, from any multipliers of the rows.
+        """A lower bound of the cost of every feasible point, which weak duality gives for any multipliers ``duals`` of
+        the rows.
 
         >>> LinearProgram.of_triplets([1, 2], [0, 0], [0, 1], [1, 1], lower=[1], upper=[2]).least_by(np.array([1.0]))
         np.float64(1.0)
@@ -138,7 +139,7 @@ class LinearProgram(PickledByFields):
         column_lower: ArrayLike | None = None,
         column_upper: ArrayLike | None = None,
     ) -> "LinearProgram":
-        """The program whose matrix has ``values[k]`` at ``(rows[k], columns[k])``; the variables default to x >= 0.
+        """The program whose matrix has ``values[k]`` at ``(rows[k], columns[k])``; by default the variables are >= 0.
 
         >>> one = LinearProgram.of_triplets([1, 2], [0, 0], [0, 1], [1, 1], lower=[1], upper=[np.inf])
         >>> one.shape, one.row(0)[1].tolist()
@@ -181,7 +182,9 @@ class Basis(PickledByFields):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearSolution(PickledByFields):
-    """A vertex and its duals: a row's dual is >= 0 at its lower bound, <= 0 at its upper bound."""
+    """A vertex and its duals. The dual of a row is >= 0 if the row is at its lower bound, and <= 0 if it is at its
+    upper bound.
+    """
 
     value: Any  # c.x at the vertex
     primal: Vector  # vertex (n,)
@@ -199,7 +202,9 @@ Compressed = tuple[NDArray[np.int64], NDArray[np.int64], Vector]
 
 
 def selected(matrix: Compressed, lines: NDArray[np.intp]) -> Compressed:
-    """Select the rows ``lines`` of a matrix stored by rows, or the columns ``lines`` of one stored by columns."""
+    """Select the rows ``lines`` of a matrix that is stored by rows, or the columns ``lines`` of a matrix stored by
+    columns.
+    """
     starts, others, values = matrix
     lengths = np.diff(starts)[lines]
     ends = np.concatenate([[0], np.cumsum(lengths)])

@@ -1,7 +1,7 @@
 """An interior point method for linear programs with few rows and many dense columns, for column generation.
 
-min c x over x >= 0 with A x = 1, for A of shape (n, N) with N many times n. The prices of the rows (the duals) find
-the next columns. For that, prices from the middle of the optimal set are better than prices at a vertex, and a few
+min c x over x >= 0 with A x = 1, for A of shape (n, N) with N much larger than n. The prices of the rows (the duals)
+find the next columns. For that, prices from the middle of the optimal set are better than prices at a vertex, and a few
 digits of each price suffice.
 """
 
@@ -12,14 +12,14 @@ import numpy as np
 from utmost.core.exact.arrays import Floats
 
 _MOST_STEPS = 60
-_RIDGE = 1e-13  # added to a unit diagonal
+_RIDGE = 1e-13  # ridge that is added to a unit diagonal
 _REFINEMENTS = 8
-_HALVED = 64  # rows from which a triangular matrix is inverted by halves
+_HALVED = 64  # from this many rows on, a triangular matrix is inverted by halves
 _SHORT_OF = 0.95  # fraction of the distance to the boundary that a step takes
-_INSIDE = 1e-2  # distance of the first point from zero, in means of its entries
+_INSIDE = 1e-2  # distance of the first point from zero, divided by the mean of its entries
 # distance of a warm start from the boundary, as a multiple of the gain of the best column
 _MOVED, _LEAST_MOVED = 3.0, 1e-12
-_STALLED, _STALLED_FAR = 4, 16  # steps without progress before the method ends, if row sums are nearly 1, and otherwise
+_STALLED, _STALLED_FAR = 4, 16  # steps without progress that end the method: if row sums are nearly 1, and otherwise
 _NEARLY = 1e-3
 _LOST = 10.0  # a warm start with a larger best merit is discarded
 
@@ -42,7 +42,9 @@ def central_shares(
     exactness: float = 1e-9,
     near: tuple[Floats, Floats] | None = None,
 ) -> CentralShares:
-    """Find shares x > 0 (N,) with ``columns`` (n, N) @ x = 1 at least cost, up to ``gap`` and ``exactness``."""
+    """Find shares x > 0, shape (N,), of least cost with ``columns`` (n, N) @ x = 1. The cost is accurate to ``gap``,
+    the equations to ``exactness``.
+    """
     # The columns are not negative, every row has a positive entry, and <weights, column> = 1 for each column: the
     # equations are written in the differences of the columns from the constant one, which may be small. ``near`` has
     # the shares (0 for new columns) and prices of the last optimum; such a warm start takes half of the steps. The
@@ -62,7 +64,9 @@ def central_shares(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Differences:
-    """Rewrites A x = 1: one equation is a weighted mean of the rows, the others are scaled differences from it."""
+    """Rewrites A x = 1: one equation is a weighted mean of the rows, and the others are scaled differences of rows from
+    the mean.
+    """
 
     weights: Floats
     units: Floats
@@ -70,7 +74,7 @@ class _Differences:
 
     @classmethod
     def of(cls, columns: Floats, weights: Floats) -> "_Differences":
-        # A row without differences stays 0.
+        # A row that equals the mean stays 0.
         return cls(weights, np.maximum(abs(columns - 1).max(axis=1), 1e-300), int(weights.argmax()))
 
     @property
@@ -110,7 +114,7 @@ class _InteriorPoint:
 
     @classmethod
     def first(cls, A: Floats, c: Floats, b: Floats) -> "_InteriorPoint":
-        """Mehrotra's start: the least squares solutions, moved away from the boundary."""
+        """Mehrotra's starting point: the least squares solutions, moved away from the boundary."""
         solve = _Normal(A, np.ones(len(c))).solve
         x = A.T @ solve(b)
         y = solve(A @ c)
@@ -122,7 +126,9 @@ class _InteriorPoint:
 
     @classmethod
     def near(cls, A: Floats, c: Floats, b: Floats, x: Floats, y: Floats) -> "_InteriorPoint":
-        """A warm start: the optimum of fewer columns, moved inside by the gain of the best new column."""
+        """A warm start: the optimum for fewer columns, moved away from the boundary in proportion to the gain of the
+        best new column.
+        """
         excess = c - A.T @ y
         worth = max(-float(excess.min()), 0.0)
         s = np.maximum(excess, 0.0) + max(_MOVED * worth, _LEAST_MOVED)
@@ -131,7 +137,9 @@ class _InteriorPoint:
         return cls(A, c, b, x, y, np.maximum(s, 0.1 * product / x))
 
     def merit(self, gap: float, exactness: float) -> float:
-        """The largest of gap, error and dual error, each divided by its allowed value: at most 1 at a solution."""
+        """The largest of gap, error and dual error, each divided by its allowed value. It is at most 1 at a
+        solution.
+        """
         dual = float(abs(self.c - self.A.T @ self.y - self.s) @ self.x)
         return max(float(self.x @ self.s) / gap, self.error / exactness, dual / gap)
 
@@ -140,7 +148,7 @@ class _InteriorPoint:
         at, best, best_merit, stalled = self, self, np.inf, 0
         for steps in range(_MOST_STEPS + 1):
             merit = at.merit(gap, exactness)
-            # Rounding makes later points worse than the best one.
+            # The best point is kept, since rounding may make later points worse.
             best, stalled = (at, 0) if merit < 0.9 * best_merit else (best, stalled + 1)
             best_merit = min(merit, best_merit)
             patience = _STALLED if best.error < _NEARLY else _STALLED_FAR
@@ -155,7 +163,7 @@ class _InteriorPoint:
         return float(abs(self.b - self.A @ self.x).max())
 
     def next(self) -> "_InteriorPoint":
-        """Take one step of predictor and corrector."""
+        """Return the next point, after one step of Mehrotra's predictor and corrector."""
         A, x, s = self.A, self.x, self.s
         primal, dual = self.b - A @ x, self.c - A.T @ self.y - s
         ratio = x / s
@@ -170,7 +178,7 @@ class _InteriorPoint:
         p, d = _longest(x, dx), _longest(s, ds)
         mean = float(x @ s) / len(x)
         ahead = float((x + p * dx) @ (s + d * ds)) / len(x)
-        # The second-order term is scaled by the length of the step that could be taken.
+        # The second-order term is scaled by the length of the predictor's step.
         second = dx * ds * min(1.0, p * d + 0.1)
         dx, dy, ds = newton((ahead / mean) ** 3 * mean - x * s - second)
         p, d = (min(1.0, _SHORT_OF * _longest(*pair)) for pair in ((x, dx), (s, ds)))
@@ -191,7 +199,9 @@ def exact_sums(columns: Floats, weights: Floats, shares: Floats) -> Floats:
 
 
 class _Normal:
-    """Solves systems with the matrix A D A', D positive, by a root of its inverse and by conjugate gradients."""
+    """Solves systems with the matrix A D A' for a positive diagonal D, by a factor of its inverse and by conjugate
+    gradients.
+    """
 
     def __init__(self, A: Floats, d: Floats) -> None:
         self.A, self.d = A, d
@@ -200,7 +210,7 @@ class _Normal:
         self.scale = 1 / np.sqrt(np.diag(M))
         M *= self.scale[:, None]
         M *= self.scale
-        # Dependent rows make M singular at the optimum; refinement removes the effect of the ridge.
+        # Dependent rows make M singular at the optimum, so a ridge is added. Conjugate gradients remove its effect.
         M.flat[:: len(M) + 1] += _RIDGE
         try:
             self.root = _lower_inverse(np.asarray(np.linalg.cholesky(M), dtype=np.float64))
@@ -212,11 +222,13 @@ class _Normal:
         return np.asarray(self.scale * (self.root.T @ (self.root @ (self.scale * right))))
 
     def solve(self, right: Floats) -> Floats:
-        """Return the iterate with the least residual. With dependent rows, later iterates are worse."""
+        """Return the iterate of conjugate gradients with the least residual. With dependent rows, later iterates are
+        worse.
+        """
         solution = self._roughly(right)
         left = right - self.A @ (self.d * (self.A.T @ solution))
         best, least = solution, float(np.linalg.norm(left * self.scale))
-        goal = 1e-13 * float(np.linalg.norm(right * self.scale))  # a smaller residual is rounding
+        goal = 1e-13 * float(np.linalg.norm(right * self.scale))  # a smaller residual is only rounding
         z = self._roughly(left)
         along, size = z, float(left @ z)
         # Conjugate gradients of the matrix, preconditioned by the factor of the matrix with the ridge.

@@ -23,16 +23,18 @@ class Tableau(ABC):
 
     __slots__ = ()
 
-    rows: Array  # exact numbers (k, m + k + 1): A, the artificial columns and b, in terms of the basis
+    rows: Array  # exact numbers (k, m + k + 1): A, the artificial columns and b, expressed in the basis
     basis: tuple[int, ...]  # basic column of each row
 
     @abstractmethod
     def _reduced(self, cost: Array) -> Array:
-        """The reduced costs of all columns, and minus the cost of the basis, up to one positive factor."""
+        """The reduced costs of all columns, and minus the cost of the basis. All may be multiplied by one positive
+        factor.
+        """
 
     @abstractmethod
     def _ratio(self, row: int, column: int) -> Any:
-        """The value of an entering column at which the basic variable of a row is 0."""
+        """The value of the entering variable of ``column`` at which the basic variable of ``row`` becomes 0."""
 
     @abstractmethod
     def _pivot(self, row: int, column: int) -> Self:
@@ -40,7 +42,8 @@ class Tableau(ABC):
 
     def _descend(self, cost: Array, allowed: int) -> Self:
         """Pivot until no column below ``allowed`` lowers the cost."""
-        # The steepest column enters while the cost falls. When it stalls, Bland's rule chooses, which cannot cycle.
+        # The column with the most negative reduced cost enters while the cost decreases. If the cost stays the same,
+        # Bland's rule chooses the column, and cannot cycle.
         at, stalled = self, False
         while True:
             reduced = at._reduced(cost)
@@ -48,7 +51,8 @@ class Tableau(ABC):
             if not falling:
                 return at
             column = falling[0] if stalled else min(falling, key=lambda j: reduced[j])
-            # The row that bounds the column first; among several, the row with the lowest basic variable.
+            # The row that limits the entering variable first leaves; among several, the row whose basic variable has
+            # the lowest index.
             ratios = [(at._ratio(i, column), j, i) for i, j in enumerate(at.basis) if at.rows[i, column] > 0]
             if not ratios:
                 raise SolverFailed("the cost must have a lower bound", came=f"column {column} lowers it without end")

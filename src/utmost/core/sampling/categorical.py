@@ -1,4 +1,4 @@
-"""How an index is drawn exactly: a uniform number, drawn bit by bit, is compared with certified thresholds."""
+"""Draw an index exactly: a uniform number, drawn bit by bit, is compared with certified thresholds."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ Cuts = Callable[[int], Sequence[Interval]]
 """The distribution of an index 0..k-1, as a function from b to intervals around the k - 1 cumulative probabilities
 P(index < 1), ..., P(index < k-1). All intervals have one precision of b bits or more, and are a few 2^-b wide."""
 
-# With intervals finer by 16 bits than the cells, a threshold rarely leaves more than one cell undecided.
+# If intervals are 2^16 times narrower than the cells, a threshold rarely leaves more than one cell undecided.
 _THRESHOLD_GUARD = 16
 
 
@@ -30,10 +30,10 @@ class Thresholds:
     T_(j+1) - T_j. U is drawn bit by bit: p bits give one of 2^p cells, and for all but a few cells the interval around
     T shows on which side of T the cell is. In the few other cells, U gets more bits and T more precision. An index is
     returned only when it is certain, so the distribution is exact. The procedure ends with probability one for any
-    thresholds, since the probability of the few cells shrinks with 2^-p.
+    thresholds, since the probability of the undecided cells decreases like 2^-p.
 
     Args:
-        cuts: Distribution of the index.
+        cuts: Function from a number of bits to intervals around the thresholds.
     """
 
     cuts: Cuts
@@ -66,14 +66,14 @@ class Thresholds:
 OutcomeIndices = NDArray[Any]
 """An array of the smallest unsigned integers that hold the largest index."""
 
-# Both stages ask for the distribution with 84 bits more than a word has, so that it is evaluated once.
+# Both stages use the distribution with 84 bits more than a word has, so that it is evaluated only once.
 _GUARD = 84
 _LARGEST_WORD = (1 << 64) - 1
 _FEW = 1 << 10
 
 
 class Categorical:
-    """Draws indices exactly, from random integers ("words") of 16 or 32 bits that rarely need a second stage."""
+    """Draws indices exactly from random integers ("words") of 16 or 32 bits. Few draws need a second stage."""
 
     # The 2^b words are cells of probability 2^-b. Index j gets n_j of them, where n_j / 2^b is certainly at most p_j;
     # these cells come first, in order. The few cells left over, about k, have the missing probability: a draw that hits
@@ -130,7 +130,8 @@ class _SecondStage:
     def __init__(self, cuts: Cuts, cells: list[int], word_bits: int) -> None:
         self._thresholds = Thresholds(rest(cuts, cells, word_bits))
         first, last = self._thresholds.cells(64)
-        # A threshold at 0 or 1 does not fit a word. Moving it inside only sends one more cell to the exact decision.
+        # A threshold at 0 or 1 does not fit a word. If it is moved inside, one more cell is decided exactly, and
+        # nothing else changes.
         self._first = np.array([min(max(u, 0), _LARGEST_WORD) for u in first], np.uint64)
         self._last = np.array([min(max(u, 0), _LARGEST_WORD) for u in last], np.uint64)
 
@@ -144,7 +145,9 @@ class _SecondStage:
 
 
 def whole_cells(cuts: Cuts, word_bits: int) -> list[int]:
-    """The number n_j of ``2**word_bits`` cells that belong only to index j: n_j / 2^b is certainly at most p_j."""
+    """For each index j, the number n_j of the 2^b cells that belong only to it, with b = ``word_bits``. n_j / 2^b is
+    certainly at most p_j.
+    """
     inner = cuts(word_bits + _GUARD)
     bits = inner[0].bits if inner else word_bits
     ends = [Interval.of(0, bits), *inner, Interval.of(1, bits)]
@@ -152,7 +155,7 @@ def whole_cells(cuts: Cuts, word_bits: int) -> list[int]:
 
 
 def rest(cuts: Cuts, cells: list[int], word_bits: int) -> Cuts:
-    """The distribution r on the cells left over: thresholds (2^b T_j - n_0 - ... - n_(j-1)) / (2^b - n_0 - ...)."""
+    """The distribution r on the remaining cells: the thresholds (2^b T_j - n_0 - ... - n_(j-1)) / (2^b - n_0 - ...)."""
     used = list(accumulate(cells))
     left = (1 << word_bits) - used[-1]
 

@@ -1,4 +1,6 @@
-"""How `sample` draws noise exactly: it chooses a sampler. The sampler of staircases is here, too."""
+"""`sample`, which draws noise exactly: it chooses the sampler of a distribution. The sampler of staircases is also in
+this module.
+"""
 
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -71,7 +73,9 @@ class Segments:
 
 
 class StaircaseSampler:
-    """Draws arrays of discrete staircase noise: 12 ns a draw by table, 16 ns constant-time, at epsilon = 1."""
+    """Draws arrays of discrete staircase noise. At epsilon = 1, a draw takes 12 ns by table, and 16 ns in constant
+    time.
+    """
 
     __slots__ = ("_lengths", "_marked", "_period", "_starts")
 
@@ -95,7 +99,7 @@ class StaircaseSampler:
         y: Integers = k.astype(object if wide else np.int64)
         y *= self._period
         y += place
-        # The turned segments are the last two: -1 - y is ~y, without a branch.
+        # The turned segments are the last two. There -1 - y is computed as ~y, without a branch.
         y ^= np.negative(segment >> 1).view(np.int8).astype(y.dtype)
         return y
 
@@ -108,7 +112,7 @@ Shape = int | tuple[int, ...] | None
 CONSTANT_UP_TO = 1_000_000
 """The largest number of draws for which the default method is constant-time."""
 
-# The number of draws at a time: they stay in the second-level cache, and bound the memory besides the result.
+# The number of draws at a time. So many stay in the second-level cache, and need little memory besides the result.
 CHUNK = 1 << 16
 _KEPT = 64
 _MOST = 10**11
@@ -121,7 +125,9 @@ _SHOWN = 1 << 25
 
 
 class Mechanism(Protocol):
-    """A mechanism that answers a secret: a channel, the geometric mechanism on counts, a design."""
+    """A mechanism whose outcome depends on a secret: a channel, the geometric mechanism on counts, or a policy
+    design.
+    """
 
     def draw(self, secrets: Any, shape: Any = (), *, randomness: Any = None, method: DrawMethod | None = None) -> Any:
         """Independent outcomes, one for each secret."""
@@ -159,7 +165,7 @@ def sample(  # type: ignore[misc]  # for noise the second argument is the shape,
 ) -> Any:
     """Independent draws from noise, or from a mechanism: ``sample(noise, shape)``, ``sample(channel, secret, shape)``.
 
-    Given random bits, the draws are exact: no float stands between the bits and the values. `Channel.draw` describes
+    Given random bits, the draws are exact: no float is used between the bits and the values. `Channel.draw` describes
     the draws of mechanisms.
 
     Args:
@@ -169,8 +175,8 @@ def sample(  # type: ignore[misc]  # for noise the second argument is the shape,
         secret: Secret, or array of secrets, that a mechanism answers. Noise takes no secret.
         shape: Shape of the result; () or None for a single draw.
         randomness: Source of the bits; by default the operating system.
-        method: "constant" or "table"; by default constant up to a million draws. proofs/theory/exact-draws.md says
-            which times are constant.
+        method: "constant" or "table"; by default "constant" for up to a million draws, and "table" for more.
+            proofs/theory/exact-draws.md says which times are constant.
 
     Returns:
         An int or a float for a single draw; else an array of int64 or float64, or of Python ints if one exceeds int64.
@@ -179,7 +185,8 @@ def sample(  # type: ignore[misc]  # for noise the second argument is the shape,
         Unsupported: for noise without a sampler, a channel of floats, and more draws than fit into memory.
         OutOfRange: for an invalid shape or method.
 
-    Cost: for integer noise at epsilon = 1, under 1 us for a single draw, 5 ns each constant-time, 2 ns each by table.
+    Cost: for integer noise at epsilon = 1, a single draw takes less than 1 us. In an array, a draw takes 5 ns in
+    constant time, and 2 ns by table.
 
     >>> from utmost.noise import Geometric
     >>> noise = sample(Geometric(epsilon=1), (2, 3))
@@ -193,7 +200,7 @@ def sample(  # type: ignore[misc]  # for noise the second argument is the shape,
         if not callable(getattr(type(distribution), "draw", None)):
             raise _no_sampler(distribution)
         return distribution.draw(secret, shape, randomness=randomness, method=method)
-    # Noise takes no secret: the shape may be passed by either argument.
+    # Noise takes no secret, so its shape may be passed as either argument.
     if isinstance(shape, tuple) and not shape:
         shape = secret
     elif not isinstance(secret, tuple) or secret:
@@ -202,8 +209,9 @@ def sample(  # type: ignore[misc]  # for noise the second argument is the shape,
     bits = SYSTEM if randomness is None else source(randomness)
     if shape is None or (isinstance(shape, tuple) and not shape):
         if method is not None:
-            plan_for(method, 1)  # refuses an unknown method
-        # The draw is taken from hundreds that were drawn together, so that its time does not depend on its value.
+            plan_for(method, 1)  # an unknown method is refused here
+        # Hundreds of draws are made together, and one of them is returned, so that its time does not depend on its
+        # value.
         lattice_exponent, pending = _waiting(distribution, bits)
         while True:
             try:
@@ -239,7 +247,9 @@ def sample(  # type: ignore[misc]  # for noise the second argument is the shape,
 def draws(
     distribution: IntegerDistribution, count: int, *, randomness: Randomness, method: DrawMethod | None
 ) -> Iterator[Integers]:
-    """``count`` independent draws from noise on the integers, in arrays of at most `CHUNK`, of any integer type."""
+    """Yield ``count`` independent draws from noise on the integers, in arrays of at most `CHUNK` draws, of any integer
+    type.
+    """
     return _drawn(_sampler_of(distribution, plan_for(method, count))[0], count, randomness)
 
 
@@ -251,7 +261,8 @@ def _drawn(sampler: IntegerSampler, count: int, randomness: Randomness) -> Itera
 
 
 def on_grid(distribution: Distribution, grid: Number | None = None) -> tuple[IntegerDistribution, int | None]:
-    """Return the integer noise that is drawn for ``distribution``, and k for its grid of width 2^-k (None on integers).
+    """Return the integer noise that is drawn for ``distribution``, and the k of its grid of width 2^-k (None for noise
+    on the integers).
 
     On a grid of width g this is `on_steps` of ``distribution`` for D = ceil(Delta / g): Laplace noise becomes geometric
     noise of sensitivity D, and a staircase the discrete staircase with the step nearest to gamma D + 1/2.
@@ -277,12 +288,12 @@ def on_grid(distribution: Distribution, grid: Number | None = None) -> tuple[Int
 
 
 def method_for(count: int) -> DrawMethod:
-    """The default method: constant time for few draws; for many a table, whose time depends on the values."""
+    """The default method: "constant" for few draws, and for many "table", whose time depends on the drawn values."""
     return "constant" if count <= CONSTANT_UP_TO else "table"
 
 
 def plan_for(method: DrawMethod | None, count: int) -> SamplingPlan:
-    """The plan for a method, or by default for a number of draws."""
+    """The sampling plan for a method; if the method is None, the plan for a number of draws."""
     if method is None:
         method = method_for(count)
     plans = {"constant": CONSTANT, "table": TABLE}
@@ -301,8 +312,8 @@ _samplers: dict[tuple[int, SamplingPlan], tuple[Distribution, IntegerSampler, in
 
 
 def _sampler_of(distribution: Distribution, plan: SamplingPlan) -> tuple[IntegerSampler, int | None]:
-    # Cached by the identity of the distribution, since its lattice and a hash take longer than a hundred draws. The
-    # entry keeps the object alive, so that no other object gets its identity. Nothing random is stored.
+    # Samplers are cached by the identity of the distribution, since to hash it takes longer than a hundred draws. The
+    # cache keeps the object alive, so that no other object gets its identity. Nothing random is stored.
     key = id(distribution), plan
     entry = _samplers.get(key)
     if entry is None:
@@ -322,20 +333,22 @@ def _many(distribution: Profile | IntegerDistribution, plan: SamplingPlan) -> In
             if period == 1
             else StaircaseSampler(ratio, period, distribution.step, plan)
         )
-    # This module is imported only for distributions of the user.
+    # This module is imported only for a user's own distributions.
     from utmost.core.sampling.tail_sampler import TailSampler
 
     return TailSampler(distribution, plan)
 
 
 def _few(distribution: Distribution, count: int, randomness: Randomness) -> NDArray[Any]:
-    """Take a few draws from those made ahead. Each pop is atomic, so that no two threads get the same draw."""
+    """Take a few draws from the list of draws made in advance. Each pop is atomic, so that no two threads get the same
+    draw.
+    """
     exponent, pending = _waiting(distribution, randomness)
     drawn: list[int] = []
     while len(drawn) < count:
         try:
             drawn.extend([pending.pop() for _ in range(count - len(drawn))])
-        except IndexError:  # draws popped by the interrupted list are lost, not used twice
+        except IndexError:  # draws that were popped before an interruption are lost, and never used twice
             _draw_ahead(distribution, pending, randomness)
     try:
         whole: Integers = np.array(drawn, np.int64)
@@ -345,8 +358,10 @@ def _few(distribution: Distribution, count: int, randomness: Randomness) -> NDAr
 
 
 def _waiting(distribution: Distribution, randomness: Randomness) -> tuple[int | None, list[int]]:
-    """Return the exponent of the grid, and the list of draws made ahead, which is stored with its stream of bits."""
-    # Cached by the identity of the distribution as in `_sampler_of`.
+    """Return the exponent of the grid, and the list of draws made in advance, which is stored with its stream of
+    bits.
+    """
+    # The list is cached by the identity of the distribution, as in `_sampler_of`.
     ahead = randomness.ahead
     entry = ahead.get(id(distribution))
     if entry is None:

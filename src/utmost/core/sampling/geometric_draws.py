@@ -26,9 +26,9 @@ Real = Callable[[int], Interval]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GeometricParts:
-    """The distributions of the independent parts of a marked geometric variable."""
+    """The distributions of the independent parts of a geometric variable that is drawn with a mark."""
 
-    top: Cuts  # Q and the mark, see `marked`
+    top: Cuts  # distribution of Q and the mark, see `marked`
     groups: tuple[tuple[int, Cuts], ...]  # bits and distribution of each group of digits, most significant first
     shift: int  # the number m of bits below the top, the sum of the bits of the groups
 
@@ -36,17 +36,19 @@ class GeometricParts:
 def geometric_parts(
     ratio: Real, marks: Sequence[Real], *, values: int, group_bits: int, tail_bits: int
 ) -> GeometricParts:
-    """The parts of Geom(ratio) with an independent mark, with the least m for which P(Q >= values) <= 2^-tail_bits."""
+    """The parts of Geom(ratio) with an independent mark. Their m is the least one for which P(Q >= values) <=
+    2^-tail_bits.
+    """
     # The least m for which intervals certify a^(2^m values) <= 2^-tail_bits.
     bits = 64 + tail_bits
-    # For a level near 0 a few bits do not distinguish alpha from 1, and powers of 1 never fall.
+    # For a small epsilon, few bits do not distinguish alpha from 1, and powers of 1 never decrease.
     while ratio(bits).high >> bits:  # until a is certainly below 1
         bits *= 2
     shift, a = 0, ratio(2 * bits)
     while (a**values).high > 1 << (2 * bits - tail_bits):
         shift, a = shift + 1, a * a
     number = -(-shift // group_bits)
-    # Groups are as even as possible: each has a table, and the largest table decides the memory.
+    # The groups have nearly the same number of bits: each has a table, and the largest table decides the memory.
     sizes = [shift // number + (i < shift % number) for i in range(number)]
     starts = [shift - end for end in accumulate(sizes)]
     groups = tuple((size, digits(squared_often(ratio, start), size)) for size, start in zip(sizes, starts, strict=True))
@@ -60,8 +62,8 @@ def digits(ratio: Real, bits_of_digit: int) -> Cuts:
         inner = bits + 2 * bits_of_digit + 8
         terms = _powers(ratio(inner), 1 << bits_of_digit)
         sums = list(accumulate(terms))
-        # Quotients of sums of positive terms lose no precision for a near 1. There is one division by the sum: its
-        # interval is as wide as that of 2^bits_of_digit terms, which the guard bits cover.
+        # Quotients of sums of positive terms lose no precision for a near 1. Only one division, by the sum, is needed.
+        # The guard bits cover the width of the sum's interval.
         share = 1 / sums[-1]
         return [partial * share for partial in sums[:-1]]
 
@@ -69,7 +71,9 @@ def digits(ratio: Real, bits_of_digit: int) -> Cuts:
 
 
 def marked(ratio: Real, marks: Sequence[Real], values: int) -> Cuts:
-    """The distribution of the index len(marks) q + mark, where q ~ Geom(ratio) is cut to ``values``."""
+    """The distribution of the index len(marks) q + mark, where q is the minimum of ``values`` and a Geom(ratio)
+    variable.
+    """
 
     # P(q, mark) = (1-a) a^q w_mark for q < values, and a^values w_mark for q = values.
     def cuts(bits: int) -> list[Interval]:
@@ -89,7 +93,7 @@ def squared_often(ratio: Real, doublings: int) -> Real:
     """ratio^(2^doublings)."""
 
     def powered(bits: int) -> Interval:
-        # Each squaring doubles the relative error, which costs one bit; rounding costs some more.
+        # Each squaring doubles the relative error and so loses one bit; rounding loses some more.
         result = ratio(bits + doublings + 8)
         for _ in range(doublings):
             result = result * result
@@ -105,7 +109,9 @@ def _powers(a: Interval, count: int) -> list[Interval]:
 
 @dataclass(frozen=True, slots=True)
 class SamplingPlan:
-    """How a sampler of arrays divides its work: bits of a word, tables, indices, groups of digits, and tail."""
+    """Sizes that a sampler of arrays uses: the bits of a word, the use of tables, the indices, the groups of digits,
+    and the tail.
+    """
 
     word_bits: int  # bits of a first word; a few draws in 2^word_bits need more
     lookup: bool  # whether to read tables; otherwise each word is compared with every bound
@@ -149,7 +155,7 @@ class MarkedGeometricSampler:
 
     def _tops(self, count: int, randomness: Randomness) -> tuple[Integers, OutcomeIndices]:
         """Draw Q and the marks. Q has a type that can also hold Q << shift."""
-        # Mark and top part share one word, which saves a word for each draw.
+        # The mark and the top part are drawn from one word, which saves a word for each draw.
         index = self._top.draw(count, randomness)
         mark = index & ((1 << self._mark_bits) - 1)
         q: Integers = index >> self._mark_bits
@@ -167,8 +173,8 @@ class MarkedGeometricSampler:
 class SingleGeometricSampler:
     """Draws single (K, mark), for distributions that change from draw to draw. Times depend on outcomes."""
 
-    # Each part takes one word of 64 bits, and a bisection whose time depends on the outcome. Do not use it for noise
-    # whose time others can measure.
+    # Each part takes one word of 64 bits, and a bisection whose time depends on the outcome. Do not use this class for
+    # noise whose drawing time others can measure.
     __slots__ = ("_groups", "_mark_bits", "_mask", "_top", "_values")
 
     def __init__(self, ratio: Real, marks: Sequence[Real]) -> None:
@@ -193,10 +199,10 @@ class SingleGeometricSampler:
 
 
 def chooser(cuts: Cuts) -> Callable[[WordSource], int]:
-    """Return a function that draws one index."""
+    """Return a function that draws one index from the distribution ``cuts``."""
     thresholds = Thresholds(cuts)
     first, last = thresholds.cells(64)
-    last.insert(0, -1)  # so that last[index] belongs to the last threshold passed, if any
+    last.insert(0, -1)  # a first entry, so that last[index] belongs to the last threshold passed, if any
 
     def choose(word: WordSource) -> int:
         drawn = word()

@@ -1,12 +1,12 @@
-"""The power-of-two grid on which real data get integer noise.
+"""The grid, of a width that is a power of two, on which real data get integer noise.
 
 A real x becomes the nearest integer n = floor(x / g + 1/2), g = 2^-k, ties upwards, and an integer n becomes the float
 n g. Reals at most Delta apart have integers at most D = ceil(Delta / g) apart: let x <= x' <= x + Delta. Then
 x'/g + 1/2 <= x/g + 1/2 + D, and floor is monotone and commutes with adding the integer D, so n' <= n + D. No smaller D
 suffices. (Rounding ties to even would break this bound: 1/2 and 3/2 are 1 apart and go to 0 and 2.) So integer noise
 for sensitivity D protects the reals at exactly its level, and floats occur only before the snapping and after the
-noise. Snapping adds an error of at most g/2 to each value, which no average over releases of the same value removes.
-Over values that are spread over many steps, the error averages out.
+noise. Snapping to the grid adds an error of at most g/2 to each value. An average over releases of the same value does
+not remove this error. Over values that are spread over many steps, the error averages out.
 
 The bound holds for the binary numbers, not for the decimals that floats print: 0.1 and 1.1 are slightly more than 1
 apart. A sum of floats also has rounding errors, so count money in cents.
@@ -32,7 +32,7 @@ FINEST, COARSEST = 1074, -1023
 """The exponents k of the finest grid, whose width is the smallest float, and of the coarsest."""
 
 _EXACT = 2.0**62
-_ENOUGH = 400  # at a larger epsilon the noise is zero except for one draw in 10^86, on any grid
+_ENOUGH = 400  # at a larger epsilon the noise is zero except with probability 10^-86, on any grid
 _LARGEST_FLOAT = math.nextafter(math.inf, 0)
 
 
@@ -65,7 +65,7 @@ def steps(length: Fraction, exponent: int) -> int:
 
 def snapped(x: NDArray[Any], exponent: int) -> Integers:
     """The index of the grid point nearest to each x. Ties go upwards."""
-    # floor(y + 1/2) = floor((floor(2 y) + 1) / 2), so the floors on the grid half as wide are enough.
+    # floor(y + 1/2) = floor((floor(2 y) + 1) / 2), so the floors on a grid of half the width suffice.
     return (_floors(x, exponent + 1) + 1) >> 1
 
 
@@ -80,13 +80,13 @@ def _floors(x: NDArray[Any], exponent: int) -> Integers:
             return floors.astype(np.int64) >> down
     if x.dtype.kind in "iu" and largest_size(x).bit_length() + up < 63:
         return x.astype(np.int64) << up >> down
-    # A Fraction may be made of NumPy integers, which would wrap.
+    # A Fraction may consist of NumPy integers, which would overflow.
     ratios = (map(int, value.as_integer_ratio()) for value in x.tolist())
     return objects((numerator << up) // (denominator << max(-exponent, 0)) for numerator, denominator in ratios)
 
 
 def unsnapped(n: Integers, exponent: int) -> NDArray[np.float64]:
-    """The floats n 2^-exponent: exact below 2^53, else rounded. Rounding costs no privacy because n is noisy."""
+    """The floats n 2^-exponent: exact below 2^53, else rounded. Rounding has no privacy loss, because n is noisy."""
     if n.dtype == object:
         return np.array([unsnapped_one(value, exponent) for value in n.ravel().tolist()], np.float64).reshape(n.shape)
     with np.errstate(over="ignore", under="ignore"):

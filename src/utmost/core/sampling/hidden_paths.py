@@ -1,8 +1,8 @@
-"""Hidden paths of Euclidean noise: a secret key fixes the noise of each point at every level, to any precision.
+"""Paths of Euclidean noise: a secret key determines the noise of each point at every level, to any precision.
 
 `HiddenPaths` finds the exact grid cell of x + V_e. The key fixes the path of noise of each point: every uniform number
-on the path has a name, and its binary digits are AES-256 of that name under the key. So the same path can be evaluated
-at any level, at any time, to any precision. At the anchor level e0, in units of 1/e0:
+that the path uses has a name, and its binary digits are AES-256 of that name under the key. So the same path can be
+evaluated at any level, at any time, to any precision. At the anchor level e0, in units of 1/e0:
 
     S = E_1 + ... + E_a              (for even n one more term, E cos^2(2 pi U)) ~ Gamma(a), a = (n + 1)/2
     V = 2 sqrt(S E) (cos, sin)(2 pi U) for each two coordinates                       ~ N(0, 2 S I) given S
@@ -10,9 +10,9 @@ at any level, at any time, to any precision. At the anchor level e0, in units of
     to tighten, from v = 1 down: v *= U^(1/a); u = E/v; V <- V + N(0, 2 u I); S <- S + u
 
 while v has not passed (e/e0)^2; E = -log U. These formulas are written once and evaluated twice: for many points in
-floats with proven bounds (`Balls`), from the first 52 bits; and for points whose comparison or floor these do not
-decide, in intervals of Arb, from 64 bits, 128, 256, ... until they decide. Both evaluations give the same cell.
-Source: proofs/theory/planar.md.
+floats with proven bounds (`Balls`), from the first 52 bits; and in intervals of Arb, from 64 bits, 128, 256, ..., for
+the points for which floats do not decide a comparison or a floor. Both evaluations give the same cell. Source:
+proofs/theory/planar.md.
 """
 
 from collections.abc import Callable, Iterator
@@ -46,7 +46,7 @@ Uniform = Callable[[int], Any]
 
 
 class PathBits:
-    """The binary digits of named uniform numbers: AES-256 of the name, under a key with no other use."""
+    """The binary digits of named uniform numbers: AES-256 of the name, under a key that has no other use."""
 
     # A name is (stage, event, variable) and the point, and a block has 128 digits. No two names share a block.
     __slots__ = ("_encryptor",)
@@ -61,7 +61,7 @@ class PathBits:
         blocks[:, 0] = _prefix(stage, event, variable, 0)
         blocks[:, 1] = points
         digits = np.frombuffer(self._encryptor.update(blocks.tobytes()), ">u8")[::2]
-        # The middle is the first 52 digits and half of the next: the ball has every number with these 52 digits.
+        # The middle is the first 52 digits and half of the next: the ball contains every number with these 52 digits.
         middle = ((digits >> np.uint64(64 - _FLOAT_BITS)).astype(np.float64) + 0.5) * 2.0**-_FLOAT_BITS
         return Balls(middle, np.full(middle.shape, 2.0 ** -(_FLOAT_BITS + 1)))
 
@@ -77,13 +77,15 @@ class PathBits:
 
 def _prefix(stage: int, event: int, variable: int, part: int) -> int:
     """The first half of the name of a number, in 64 bits. The point is the other half."""
-    # An overflow would give two numbers the same name, and the path another distribution.
+    # An overflow would give two numbers the same name, and the path would have another distribution.
     assert max(event >> 24, variable >> 20, part >> 18) == 0, "names have room for every event"
     return stage << 62 | event << 38 | variable << 18 | part
 
 
 def start_clock(uniform: Uniform, n: int) -> Any:
-    """Gamma((n + 1)/2, 1): exponentials, and for even n half a squared normal number."""
+    """A Gamma((n + 1)/2, 1) variable: a sum of exponential variables, and for even n half of a squared normal
+    variable.
+    """
     whole = (n + 1) // 2
     total = -uniform(0).log()
     for variable in range(1, whole):
@@ -95,7 +97,7 @@ def start_clock(uniform: Uniform, n: int) -> Any:
 
 
 def normal_move(uniform: Uniform, q: Any, n: int, first: int) -> list[Any]:
-    """N(0, 2q I) in n dimensions, by pairs: 2 sqrt(q E) (cos, sin)(2 pi U)."""
+    """A normal variable N(0, 2q I) in n dimensions. Each pair of coordinates is 2 sqrt(q E) (cos, sin)(2 pi U)."""
     move: list[Any] = []
     for pair in range(-(-n // 2)):
         variable = first + 2 * pair
@@ -124,7 +126,7 @@ def _relaxed(uniform: Uniform, clock: Any, noise: list[Any]) -> tuple[Any, list[
 
 
 def _tightened(uniform: Uniform, v: Any, clock: Any, noise: list[Any]) -> tuple[Any, list[Any]]:
-    """Clock and noise after an event at v towards smaller epsilon: the motion goes on for an Exp(v) time."""
+    """Clock and noise after an event at v towards smaller epsilon: the Brownian motion continues for an Exp(v) time."""
     n = len(noise)
     more = -uniform(_WAIT).log() / v
     move = normal_move(uniform, more, n, first=_TURN)
@@ -181,7 +183,7 @@ def _epsilon(level: Level, bits: int) -> RationalBounds:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HiddenPaths:
-    """The paths of noise of many points, which begin at the anchor level. Levels are for one unit of distance."""
+    """The noise of many points at all levels, beginning at the anchor level. Levels are for one unit of distance."""
 
     bits: PathBits
     anchor: Level
@@ -189,14 +191,15 @@ class HiddenPaths:
 
     def cells(self, points: "GridPoints", level: Level) -> Integers:
         """floor((x + V)/g + 1/2) for each coordinate of each point, shape (m, n)."""
-        # Cost: about 1 us a point at the anchor, and as much for each of the (n + 1) |log(e/e0)| events.
+        # Cost: about 1 us per point at the anchor, and as much for each event; (n + 1) |log(e/e0)| events are expected.
         target = _Target.of(level, self.anchor, points.grid)
         cells_of_points: Any = np.empty((points.count, self.dimensions), np.int64)
         for start in range(0, points.count, _CHUNK):
             stop = min(start + _CHUNK, points.count)
             cells, sure = self.float_cells(points, target, start, stop)
             cells_of_points[start:stop] = cells
-            # Few points: floats are undecided only if a cell's edge, or an event, lies within their bounds.
+            # These points are few: floats are undecided only if the edge of a cell, or an event, lies within their
+            # bounds.
             for point in (start + np.flatnonzero(~sure)).tolist():
                 exactly = self.exact_cell(points, target, point)
                 if cells_of_points.dtype != object and any(abs(cell) >> 62 for cell in exactly):
@@ -209,7 +212,7 @@ class HiddenPaths:
         )
 
     def target(self, points: "GridPoints", level: Level) -> _Target:
-        """The level and the grid as an argument of `float_cells` and `exact_cell`."""
+        """The level and the grid relative to the anchor, as `float_cells` and `exact_cell` need them."""
         return _Target.of(level, self.anchor, points.grid)
 
     def float_cells(
@@ -267,7 +270,7 @@ class HiddenPaths:
             v = v - here(_WAIT).log() / clock if stage == _HIGHER else v * _remaining_fraction(here, n)
             if (v > goal) if stage == _HIGHER else (v < goal):
                 break
-            # Neither certainly before the level nor certainly past it: more digits decide.
+            # The event is neither certainly before the level nor certainly past it: more digits decide.
             if not ((v < goal) if stage == _HIGHER else (v > goal)):
                 return None
             clock, noise = _relaxed(here, clock, noise) if stage == _HIGHER else _tightened(here, v, clock, noise)
@@ -275,7 +278,9 @@ class HiddenPaths:
         return noise
 
     def _float_noise(self, target: _Target, points: NDArray[np.uint64]) -> tuple[list[Balls], NDArray[np.bool_]]:
-        """V in units of 1/e0 for many points, and which of these points have no event too close to the level."""
+        """Return V in units of 1/e0 for many points, and a mask of the points for which every comparison of an event
+        with the level is certain.
+        """
         n, stage = self.dimensions, target.stage
         clock, noise = _started(_named(self.bits, _START, 0, points), n)
         sure = np.ones(points.size, np.bool_)
@@ -292,7 +297,7 @@ class HiddenPaths:
             else:
                 v = open_paths.v * _remaining_fraction(here, n)
                 past, before = (goal - v).is_positive, (v - goal).is_positive
-            # Undecided points stop here: `exact_cell` starts again, with more of the same digits.
+            # Undecided points end here: `exact_cell` computes them again, with more of the same digits.
             sure[open_paths.where[~(past | before)]] = False
             open_paths = open_paths.left(v, before)
             here = _named(self.bits, stage, event, points[open_paths.where])
@@ -319,7 +324,7 @@ def _named(bits: PathBits, stage: int, event: int, points: NDArray[np.uint64]) -
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OpenPaths:
-    """The points with a next event that is not past the level: their indices, times v, clocks and noise."""
+    """The points whose next event is before the level: their indices, times v, clocks and noise."""
 
     where: NDArray[np.intp]
     v: Balls
@@ -327,7 +332,7 @@ class _OpenPaths:
     noise: list[Balls]
 
     def left(self, v: Balls, keep: NDArray[np.bool_]) -> "_OpenPaths":
-        """Only the points under the mask ``keep``, with v at their event."""
+        """The points under the mask ``keep``, with v at their next event."""
         return _OpenPaths(
             self.where[keep], v.part(keep), self.clock.part(keep), [coordinate.part(keep) for coordinate in self.noise]
         )
@@ -362,12 +367,12 @@ class GridPoints:
         for axis in range(self.dimensions):
             steps = _in_steps(rows[:, axis], self.grid)
             whole = np.rint(steps.middle)
-            # A float minus its nearest integer is a float: nothing is rounded.
+            # A float minus its nearest integer is exactly a float, so nothing is rounded.
             yield whole, Balls(steps.middle - whole, np.where(np.isfinite(whole), steps.radius, np.inf))
 
 
 def _in_steps(column: NDArray[Any], grid: Fraction) -> Balls:
-    """Return x/g as balls: exact, except for underflow, if all x are floats and g is a power of two."""
+    """Return x/g as balls. They are exact, except for underflow, if all x are floats and g is a power of two."""
     if column.dtype.kind == "f" and column.dtype.itemsize <= 8:
         numbers = Balls.of(column)
     else:

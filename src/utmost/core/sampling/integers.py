@@ -49,7 +49,7 @@ def narrowed(x: Integers) -> Integers:
 
 
 def joined(parts: Iterable[Integers], size: int) -> Integers:
-    """Concatenate parts with ``size`` integers in all: int64 if all of them fit, else Python ints."""
+    """Concatenate parts that have ``size`` integers together: int64 if all of them fit, else Python ints."""
     whole: Integers = np.empty(size, np.int64)
     start = 0
     for part in parts:
@@ -82,8 +82,9 @@ def uniform_integers(bound: int, count: int, randomness: Randomness | None = Non
 def uniform_below(bounds: NDArray[np.uint64], randomness: Randomness) -> NDArray[np.uint64]:
     """Independent integers, each uniform on 0..n-1 for its bound n in ``bounds`` (1 <= n <= 2^63) [lemire2019]."""
     # The upper half of the product u n, for words u of 64 bits, takes each value for floor(2^64 / n) words or one more.
-    # Words whose lower half is below 2^64 mod n are drawn again, which leaves floor(2^64 / n) for each value. A redraw
-    # is equally likely for all values, so its time reveals nothing. Cost: about 4 ns each.
+    # Words for which the lower half of u n is below 2^64 mod n are drawn again, which leaves floor(2^64 / n) words for
+    # each value. A redraw is equally likely for all values, so its time reveals nothing. Cost: about 4 ns for each
+    # integer.
     words: NDArray[np.uint64] = randomness.words(bounds.size, 64)
     drawn = _upper_half(words, bounds)
     lower = words * bounds
@@ -105,7 +106,7 @@ def one_below(bound: int, word: WordSource) -> int:
             drawn = drawn << 64 | word()
         product = drawn * bound
         lower = product & ((1 << bits) - 1)
-        # Lemire's rejection: the remainder, a long division, is computed only if it may matter.
+        # Lemire's rejection method: the remainder needs a long division, and is computed only if it may matter.
         if lower >= bound or lower >= (1 << bits) % bound:
             return product >> bits
 

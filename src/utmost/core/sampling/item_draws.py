@@ -1,17 +1,19 @@
-"""Exact noise keyed by identifier: geometric noise and steps between levels, as functions of an item's random integers.
+"""Exact noise keyed by identifier: geometric noise, and transitions between levels, as functions of an item's random
+integers.
 
 **Inversion.** Each draw is the index of a uniform number among ascending thresholds: the number of thresholds that are
 at most the uniform number. An item (a row with an identifier) has uniform numbers, which are read word by word: the
-first 32 bits give one of 2^32 cells, and all but a few cells lie certainly between two thresholds, by integers rounded
-outward. In the few other cells, further bits of the item's number are read until they decide. So a draw depends only on
-the item's words and the distribution, and not on floats, precision or other items. The distribution is exact.
+first 32 bits give one of 2^32 cells, and thresholds rounded outward to integers show that all but a few cells lie
+certainly between two thresholds. In the few other cells, further bits of the item's number are read until they decide.
+So a draw depends only on the item's words and the distribution, and not on floats, precision or other items. The
+distribution is exact.
 
 **Geometric variables.** K ~ Geom(a) is K = Q 2^m + D with Q ~ Geom(a^(2^m)) and independent binary digits of D. The
 digits are drawn in groups of eight; the group that starts at bit s has P(d) proportional to a^(d 2^s). m is the least
 number with 2^m log(1/a) >= 1/2, so that tables stay small at every level.
 
-The time of a draw is not constant: it depends slightly on the random words. Hide this time from everybody who must not
-know the noise.
+The time of a draw is not constant: it depends slightly on the random words. Nobody who must not know the noise may be
+able to measure this time.
 """
 
 from bisect import bisect_right
@@ -38,7 +40,7 @@ _UNSURE, _WIDEST = -1, (1 << 15) - 1
 
 
 class OwnWords(Protocol):
-    """Uniform numbers of items, one for each slot, read word by word, such as `ItemWords`."""
+    """Uniform numbers of items, one number for each slot, which are read word by word; `ItemWords` is an example."""
 
     word_bits: int
 
@@ -52,10 +54,10 @@ class OwnWords(Protocol):
 
 
 class Inversion:
-    """Draws an index: the number of thresholds that an item's uniform number has passed."""
+    """Draws an index: the number of thresholds that are at most an item's uniform number."""
 
-    # If there are more thresholds than the listed ones, the last interval reaches up to 1, so that a number beyond its
-    # beginning asks for more bits, and so for more thresholds.
+    # If there are more thresholds than the listed ones, the last interval reaches up to 1. A number beyond its
+    # beginning then needs more bits, and with more bits more thresholds are listed.
     __slots__ = ("_first", "_guide", "_last", "_shift", "_thresholds")
 
     def __init__(self, cuts: Cuts, word_bits: int) -> None:
@@ -94,7 +96,7 @@ class Inversion:
         return np.searchsorted(self._first, first, side="right")
 
     def _near(self, first: NDArray[np.int64], index: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Whether it is uncertain that the last possible threshold is passed."""
+        """Whether it is uncertain that the number is at least the last threshold that it may have reached."""
         if not self._last.size:
             return np.zeros(first.size, np.bool_)
         return (index > 0) & (first <= self._last[index - 1])
@@ -137,9 +139,11 @@ class _Geometric:
 
 
 def geometric_cuts(ratio: Real) -> Cuts:
-    """The thresholds 1 - a^j, j = 1, 2, ..., of Geom(a), as far as the bits reach."""
+    """The thresholds 1 - a^j of Geom(a) for j = 1, 2, ..., up to the last one that the number of bits distinguishes
+    from 1.
+    """
 
-    # The last interval stands for its own threshold and all further ones.
+    # The last interval contains its own threshold and all further ones.
     def cuts(bits: int) -> list[Interval]:
         inner = bits + 2 * bits.bit_length() + 8
         a = ratio(inner)
@@ -147,15 +151,17 @@ def geometric_cuts(ratio: Real) -> Cuts:
         while power.high >> (inner - bits):  # until a^j < 2^-bits
             power = power * a
             thresholds.append(1 - power)
-        # The last interval reaches 1, so that no number is beyond all intervals: a number in the last one asks for more
-        # bits.
+        # The last interval reaches 1, so that no number is beyond all intervals. For a number in the last interval,
+        # more bits are read.
         return [*thresholds[:-1], Interval(thresholds[-1].low, max(thresholds[-1].high, 1 << inner), inner)]
 
     return cuts
 
 
 def doublings(terms: Sequence[tuple[Level, int]]) -> int:
-    """The least m >= 0 with 2^m d >= 1/2, for d > 0 the sum of ``sign`` times epsilon over (level, sign)."""
+    """The least m >= 0 with 2^m d >= 1/2, where d > 0 is the sum of sign times epsilon over the pairs (level, sign) in
+    ``terms``.
+    """
     # A rational d is compared exactly. An irrational d has 2^m d != 1/2 by Lindemann's theorem, so that intervals of
     # growing precision decide.
     if all(level.base is None for level, _ in terms):
@@ -164,7 +170,7 @@ def doublings(terms: Sequence[tuple[Level, int]]) -> int:
     bits = 128
     while True:
         total = sum((level.epsilon_interval(bits) * sign for level, sign in terms), Interval.of(0, bits))
-        # A sum of logarithms is 0 only for equal levels, which have no bridge: more bits show its sign.
+        # The sum of logarithms is 0 only for equal levels, which are excluded: with more bits its sign becomes certain.
         if total.low > 0:
             low, high = _least_doublings(total.lower, total.upper)
             if low == high:
@@ -196,14 +202,14 @@ def item_tightening(transition: Tightening, words: OwnWords) -> Integers:
 
 
 def item_bridge(transition: Bridge, difference: Integers, words: OwnWords) -> Integers:
-    """Draw K of `Bridge`, or of `Relaxing`, for each item, given W in ``difference``."""
-    # Slot 0 chooses the row of the table of `Bridge`. If W = 0, slot 1 decides whether K = 0 without the table. G ~
+    """Draw the K of `Bridge`, or of `Relaxing`, for each item, given its W in ``difference``."""
+    # Slot 0 chooses the row of the table of `Bridge`. If W = 0, slot 1 decides whether K = 0 or the table is used. G ~
     # Geom(m/a) and J ~ Geom(am) follow. Variables that the row does not use are not drawn.
     marks, idle, fall, rise = _bridged(transition, words.word_bits)
     mark, size = marks.drawn(words, 0), np.abs(difference)
     if idle is not None:
         at_zero = np.flatnonzero(size == 0)
-        # At W = 0 the bridge has one more atom, `Bridge.idle`.
+        # At W = 0, K has an additional probability of being 0: `Bridge.idle`.
         mark[at_zero[idle.drawn(words, 1, at_zero) == 0]] = _HOME
     within = np.flatnonzero(mark >= _STAY)
     inward = fall.drawn(words, 2, within)
@@ -220,12 +226,13 @@ def item_bridge(transition: Bridge, difference: Integers, words: OwnWords) -> In
 
 def item_uniform(bound: int, words: OwnWords) -> Integers:
     """floor(U n) for the number U of slot 0: uniform on 0..n-1, int64 or Python ints."""
-    # If the product of word and bound does not fit 64 bits, Python multiplies.
+    # If the product of word and bound does not fit 64 bits, Python's integers are used.
     if bound.bit_length() + words.word_bits > _ROOM:
         return narrowed(np.array([*(_scaled(bound, words, item) for item in range(len(words)))], object))
     first = words.first(0).astype(np.int64)
     drawn: Integers = first * bound >> words.word_bits
-    # If the next word would give another result, this word does not decide. Unlike a modulus, this has no bias.
+    # If a later bit could change the result, this word does not decide, and further bits are read. Unlike a modulus,
+    # this has no bias.
     for item in np.flatnonzero((first + 1) * bound - 1 >> words.word_bits != drawn).tolist():
         drawn[item] = _scaled(bound, words, item)
     return drawn
@@ -269,7 +276,7 @@ def _tightened(transition: Tightening, word_bits: int) -> tuple[Inversion, _Geom
 @lru_cache(maxsize=_KEPT)
 def _bridged(transition: Bridge, word_bits: int) -> tuple[Inversion, Inversion | None, _Geometric, _Geometric]:
     lower, middle = transition.lower, transition.middle
-    # Cached by transition: the tables take milliseconds, a draw a hundred nanoseconds.
+    # The tables are cached for each transition: they take milliseconds, and a draw takes a hundred nanoseconds.
     marks = Inversion(_sums(transition.home, transition.across, transition.stay), word_bits)
     idle = None if transition.higher is None else Inversion(_sums(transition.idle), word_bits)
     fall = _Geometric(transition.fall, doublings([(middle, 1), (lower, -1)]), word_bits)

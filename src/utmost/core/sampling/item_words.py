@@ -1,14 +1,15 @@
-"""Random integers of items: functions of a key, a label and an identifier, for any order, batch and partition.
+"""Random integers of items: functions of a key, a label and an identifier, whatever the order, batch or partition of
+the rows.
 
-**Tags.** An identifier is encoded without prefixes: in blocks of 16 bytes, the first of which has the type and, unless
-the length is fixed, the length in bytes. CBC-MAC of these blocks under AES-256 is the identifier's tag, 16 bytes. On
-prefix-free inputs CBC-MAC is a pseudorandom function [bellare2005]. The tag of an identifier of several columns is the
-CBC-MAC, under a separate key, of the number of columns and their tags.
+**Tags.** No encoded identifier is a prefix of another: it is encoded in blocks of 16 bytes, the first of which has the
+type and, unless the length is fixed, the length in bytes. CBC-MAC of these blocks under AES-256 is the identifier's
+tag, 16 bytes. On prefix-free inputs CBC-MAC is a pseudorandom function [bellare2005]. The tag of an identifier of
+several columns is the CBC-MAC, under a separate key, of the number of columns and their tags.
 
 **Words.** Block j of an item's random integers ("words") for a label is AES-256 of (tag xor j), under a key that HKDF
-derives from the secret and the label. Distinct (item, j) are distinct inputs unless two tags agree in all but their
-lowest bits. So for N items and J blocks the words differ from independent uniform ones by at most the advantage against
-AES and HKDF, plus (N J)^2 / 2^128: proofs/theory/item-noise.md has the proof.
+derives from the secret and the label. Distinct pairs (item, j) give distinct inputs of AES unless two tags agree in all
+but their lowest bits. So for N items and J blocks, nobody distinguishes the words from independent uniform ones with
+more than the advantage against AES and HKDF, plus (N J)^2 / 2^128. The proof is in proofs/theory/item-noise.md.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,14 +32,16 @@ _BLOCK = 16
 _INTEGER, _LARGE, _TEXT, _BYTES, _COMPOUND = 1, 2, 3, 4, 5
 _LENGTH = 5  # bytes of the header: the type in one byte, and the length of the data in four
 _TYPES = {"text": _TEXT, "bytes": _BYTES, "large": _LARGE}
-_AT_ONCE = 1 << 14  # number of rows at a time: their blocks stay in the cache
+_AT_ONCE = 1 << 14  # number of rows at a time; their blocks stay in the cache
 
 Tags = NDArray[np.uint64]
 """Tags of items, shape (n, 2): 16 bytes each, little-endian."""
 
 
 def derived_secret(secret: bytes, *purpose: str) -> bytes:
-    """Derive 32 bytes for one purpose from a secret of 32 bytes, by HKDF. They reveal nothing about other purposes."""
+    """Derive 32 bytes for one purpose from a secret of 32 bytes, by HKDF. These bytes reveal nothing about the secrets
+    of other purposes.
+    """
     return HKDFExpand(hashes.SHA256(), SECRET_BYTES, length_prefixed(purpose)).derive(secret)
 
 
@@ -51,7 +54,8 @@ def length_prefixed(texts: Iterable[str]) -> bytes:
 class Identifiers:
     """Identifiers of items, all of one type, none missing. Create them by `of`, `of_bytes` or `of_buffers`.
 
-    The type is a part of an identifier: 1 and "1" are two items. 1 as int32 and 1 as int64 are the same item.
+    The type is a part of an identifier: the integer 1 and the text "1" are two items. Integers of 32 and of 64 bits are
+    one type.
 
     Attributes:
         kind: "integers", "text" or "bytes".
@@ -69,7 +73,7 @@ class Identifiers:
         """Read identifiers from a list or array of integers, texts or bytes.
 
         Raises:
-            BadTable: for a missing identifier. The message has its row.
+            BadTable: for a missing identifier. The message names its row.
             WrongKind: for any other type, and for a mixture.
 
         >>> len(Identifiers.of(["a", "b"])), Identifiers.of([1, 2]).kind
@@ -204,7 +208,7 @@ def item_tags(secret: bytes, columns: Sequence[Identifiers]) -> Tags:
 
 
 def check_columns(columns: Sequence[Identifiers]) -> int:
-    """Check columns of identifiers, and return the number of items."""
+    """Check that columns of identifiers have one length, and return it."""
     if not isinstance(columns, list | tuple) or not all(isinstance(column, Identifiers) for column in columns):
         raise WrongKind("the columns of identifiers must be a list of Identifiers", came=type(columns).__name__)
     if len({len(column) for column in columns}) != 1:
@@ -213,8 +217,11 @@ def check_columns(columns: Sequence[Identifiers]) -> int:
 
 
 def compound_tags(secret: bytes, tags: Sequence[Tags], runs: NDArray[np.int64] | None = None) -> Tags:
-    """The tags of identifiers of several columns: CBC-MAC of the number of columns and of the tag in each column."""
-    # ``runs`` has the number of consecutive rows that share each tag of the first column; None for one row each.
+    """The tags of identifiers that consist of several columns: CBC-MAC of the number of columns and of the tag in each
+    column.
+    """
+    # ``runs`` gives, for each tag of the first column, the number of consecutive rows with it. None means one row for
+    # each tag.
     header = np.zeros(_BLOCK, np.uint8)
     header[0], header[1:5] = _COMPOUND, np.frombuffer(len(tags).to_bytes(4, "big"), np.uint8)
     cipher = BlockCipher(derived_secret(secret, "compound"))
@@ -230,7 +237,8 @@ def check_unique(tags: Tags) -> None:
     """Check that no two items have the same tag. Two identifiers share a tag with a probability below n^2 / 2^128."""
     if not isinstance(tags, np.ndarray) or tags.dtype != np.uint64 or tags.ndim != 2 or tags.shape[1] != 2:
         raise WrongKind("tags must be a result of item_tags", came=type(tags).__name__, where="identifiers")
-    # Sorting one half of the tags is faster. Two tags agree only in this half with probability n^2 / 2^65.
+    # One half of each tag is sorted, which is faster. Two different tags agree in this half with a probability below
+    # n^2 / 2^65.
     firsts = np.sort(tags[:, 0])
     if not (firsts[1:] == firsts[:-1]).any():
         return
@@ -243,7 +251,9 @@ def check_unique(tags: Tags) -> None:
 
 
 class ItemWords:
-    """Random integers of items for one label, read as a number uniform on [0, 1) for each ``slot`` 0, 1, ..."""
+    """Random integers of items for one label. For each ``slot`` 0, 1, ..., an item has a number that is uniform on [0,
+    1).
+    """
 
     # A number has a first word of 32 bits, and then 128 more bits at a time. The first words of slots 4j to 4j + 3 are
     # block j, little-endian. Extension e = 1, 2, ... of a slot is the block of the counter (slot + 1) 2^32 + e, most
@@ -260,7 +270,7 @@ class ItemWords:
         return len(self._tags)
 
     def first(self, slot: int, some: NDArray[np.intp] | None = None) -> NDArray[Any]:
-        """The first word (32 bits) of a slot, for all items or for some, shape (n,)."""
+        """The first word (32 bits) of a slot, for all items or for the items ``some``, shape (n,)."""
         j, lane = divmod(slot, 4)
         # A block of AES holds the words of four slots: it is encrypted once, and stored.
         if j in self._blocks:
@@ -273,7 +283,7 @@ class ItemWords:
 
     def more(self, item: int, slot: int, extension: int) -> tuple[int, int]:
         """Further bits of one item's number, and the number of these bits."""
-        # First words do not use counters from 2^32 upward, so no bit is read twice.
+        # The counters of first words are below 2^32, and those of further bits are not, so no bit is read twice.
         block = self._block((slot + 1 << 32) + extension, self._tags[item : item + 1])
         return int.from_bytes(block.tobytes(), "big"), 8 * _BLOCK
 
@@ -297,7 +307,7 @@ class BlockCipher:
     def encrypted(self, blocks: NDArray[Any]) -> Tags:
         """Encrypt each row of 16 bytes; the result has shape (n, 2)."""
         plain = np.ascontiguousarray(blocks).view(np.uint8).reshape(-1)
-        # `update_into` of older versions of cryptography needs room for one more block.
+        # `update_into` of older versions of cryptography needs space for one more block.
         secret = np.empty(plain.size + _BLOCK, np.uint8)
         self._encryptor.update_into(plain.data, secret.data)
         return secret[: plain.size].view("<u8").reshape(-1, 2)
@@ -345,7 +355,8 @@ def _padded_tags(cipher: BlockCipher, column: Identifiers, offsets: NDArray[np.i
     for count in np.flatnonzero(np.bincount(blocks)).tolist():
         rows = np.flatnonzero(blocks == count)
         width = count * _BLOCK
-        # The text mask and the header of each length that fills the blocks.
+        # The mask of the bytes that belong to the text, and the header, for each length that needs this number of
+        # blocks.
         lengths = np.arange(max(0, width - _BLOCK - _LENGTH + 1), width - _LENGTH + 1)
         texts, heads = np.zeros((lengths.size, width), np.uint8), np.zeros((lengths.size, width), np.uint8)
         texts[:, _LENGTH:] = np.where(np.arange(width - _LENGTH) < lengths[:, None], 0xFF, 0)
@@ -354,7 +365,8 @@ def _padded_tags(cipher: BlockCipher, column: Identifiers, offsets: NDArray[np.i
         data = np.concatenate(
             [np.zeros(_LENGTH, np.uint8), column.data[offsets[0] : offsets[-1]], np.zeros(width, np.uint8)]
         )
-        # One element of a void type for each position: gathering takes a third of the time of matrix rows.
+        # Each position is one element of a void type, since gathering these takes a third of the time of gathering
+        # rows.
         windows: NDArray[Any] = np.ndarray((data.size - width + 1,), f"V{width}", data, strides=(1,))
         for some in np.array_split(rows, -(-rows.size * count // _AT_ONCE)):
             words = windows[offsets[some] - offsets[0]].view("<u8").reshape(-1, 2 * count)

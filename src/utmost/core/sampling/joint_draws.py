@@ -23,11 +23,13 @@ _SUM_BITS = 61
 def sample_joint_cells(
     distribution: BallMixture, rows: int, *, randomness: Randomness | None = None, method: DrawMethod | None = None
 ) -> Integers:
-    """Independent draws of the noise of k cells, shape (rows, k), as int64 or Python ints; exact for random bits."""
-    # X is uniform on the ball of radius N, for the largest entry {-N, ..., N}^k. N is the first radius plus
+    """Independent draws of the noise of k cells, shape (rows, k), as int64 or Python ints; exact if ``randomness`` is
+    uniform.
+    """
+    # X is uniform on the ball of radius N, which is {-N, ..., N}^k for the norm "max". N is the first radius plus
     # J + G_0 + ... + G_k strides, where the G_i are independent geometric variables of ratio q and P(J = j) is
     # proportional to h_j q^j for h = `sizes`: sum |ball j| (qz)^j = (sum h_j (qz)^j) / (1 - qz)^(k+1). No tail is cut
-    # off. Cost: k + 2 geometric draws and k uniform ones a row; for the range up to k + 1 times as many.
+    # off. Cost: k + 2 geometric and k uniform draws for each row; for the norm "range" up to k + 1 times as many.
     size, bits = natural(rows, "rows"), source(randomness)
     plan = plan_for(method, size * (distribution.cells + 1))
     shells = ShellSampler(distribution.sizes(), distribution.ratio, plan)
@@ -41,7 +43,7 @@ def sample_joint_cells(
 
 
 class ShellSampler:
-    """Draws m with P(m) proportional to f(m) q^m, for the polynomial f of a `ShellSeries` with heads h >= 0."""
+    """Draws m with P(m) proportional to f(m) q^m, for the polynomial f of a `ShellSeries` without a negative h_i."""
 
     __slots__ = ("_geometric", "_index", "_order")
 
@@ -53,7 +55,9 @@ class ShellSampler:
         self._geometric = geometric_sampler(ratio, plan) if geometric is None else geometric
 
     def draw(self, count: int, randomness: Randomness, room: int = 0) -> Integers:
-        """``count`` independent numbers: int64 if they, times a number of ``room`` bits, fit; else Python ints."""
+        """``count`` independent numbers m: as int64 if the product of m and a number of ``room`` bits fits, else as
+        Python ints.
+        """
         parts, _ = self._geometric.draw(count * self._order, randomness)
         widest = int(parts.max(initial=0)).bit_length() + (2 * self._order).bit_length() + room
         shape = (count, self._order)
@@ -96,9 +100,12 @@ def _draw(distribution: BallMixture, rows: int, shells: ShellSampler, randomness
 
 
 def _in_ranges(n: Integers, cells: int, randomness: Randomness) -> Integers:
-    """Draw a uniform point of the ball of each radius N in ``n``: x_i = z_i - z_0, z in 0..N, an entry of z is 0."""
-    # One entry of z, chosen at random, is 0 and the others are uniform. A z with m zeros comes from m of these choices,
-    # so it is accepted with probability 1/m, else drawn again. The number of redraws depends only on the noise.
+    """Draw a uniform point of the ball of each radius N in ``n``: x_i = z_i - z_0, for a z in {0, ..., N}^(k+1) with an
+    entry 0.
+    """
+    # One entry of z, chosen at random, is set to 0, and the others are uniform. A z with m zeros arises from m of these
+    # choices, so it is accepted with probability 1/m, else drawn again. The number of redraws depends only on the
+    # noise.
     rows = len(n)
     points: Integers = np.zeros((rows, cells), dtype=n.dtype)
     left = np.arange(rows)

@@ -3,8 +3,8 @@
 **A path of the noise process, from its smallest level up to epsilon = infinity.** Two-sided geometric noise at alpha is
 the difference of two independent Geom(alpha). The jumps of a path that add up to Geom(alpha) = n have the sizes of the
 cycles of a uniform random permutation of n points: P(c_k cycles of size k) is proportional to the product of
-(alpha^k/k)^(c_k) / c_k!, on both sides. A jump of size k is where (alpha'/alpha)^k passes a uniform number. So a path
-takes a few geometric and uniform draws, and no logarithm.
+(alpha^k/k)^(c_k) / c_k!, on both sides. A jump of size k occurs at the alpha' at which (alpha'/alpha)^k equals a
+uniform number. So a path takes a few geometric and uniform draws, and no logarithm.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def tightening_noise(
     transition: Tightening, count: int, *, randomness: Randomness, method: DrawMethod | None
 ) -> Integers:
     """Draw ``count`` independent W of `Tightening`; each costs about as much as a draw of geometric noise."""
-    # K ~ Geom(a) comes with a mark: plain (W = K), turned (W = -1-K) or, with probability w, none (W = 0).
+    # K ~ Geom(a) is drawn with a mark: plain (W = K), turned (W = -1-K) or, with probability w, none (W = 0).
     # Between equal levels no word is read, so that a seed gives the same noise with and without this step.
     if transition.lower == transition.higher:
         return np.zeros(count, np.int64)
@@ -43,11 +43,11 @@ def bridge_noise(
     transition: Bridge, difference: Integers, *, randomness: Randomness, method: DrawMethod | None
 ) -> Integers:
     """Draw K of `Bridge` independently for each W in ``difference`` (a row of integers)."""
-    # The same variables are drawn for every W: a mark, G and J of the transition's table. One more coin is tossed if W
-    # = 0 and the higher level is finite; then W is the difference of two responses, and no secret. Cost: two geometric
-    # draws and a few passes; under 60 ns each by table for 10^7.
+    # The same variables are drawn for every W: a mark, G and J of the transition's table. One more random bit is drawn
+    # if W = 0 and the higher level is finite; then W is the difference of two responses, and not secret. Cost: two
+    # geometric draws and a few passes; under 60 ns each by table for 10^7.
     if difference.dtype != object:
-        # abs(-2^63) is no int64.
+        # abs(-2^63) does not fit int64.
         difference = difference.astype(
             object if difference.size and int(difference.min()) == -(1 << 63) else np.int64, copy=False
         )
@@ -64,7 +64,8 @@ class _ManyTightening:
         plain = _probability(lambda bits: change(bits) / (1 + ratio(bits)))
         turned = _probability(lambda bits: change(bits) * ratio(bits) / (1 + ratio(bits)))
         nothing = _probability(lambda bits: Interval.of(0, bits))
-        # A fourth mark with probability 0 makes the number of marks a power of two: a mark is two bits of the index.
+        # A fourth mark with probability 0 makes the number of marks a power of two, so that two bits of the index give
+        # the mark.
         self._marked = MarkedGeometricSampler(ratio, (plain, turned, _probability(transition.stay), nothing), plan)
 
     def draw(self, count: int, randomness: Randomness) -> Integers:
@@ -90,7 +91,7 @@ class _ManyBridge:
 
     def draw(self, difference: Integers, randomness: Randomness) -> Integers:
         inward, mark = self._marked.draw(difference.size, randomness)
-        # This number is drawn for all, although few need it, so that the time does not depend on the marks.
+        # This number is drawn for every entry, although few need it, so that the time does not depend on the marks.
         outward, _ = self._rise.draw(difference.size, randomness)
         size = np.abs(difference)
         # The smallest type that holds the sum of any two of these numbers, and its negative.
@@ -110,7 +111,7 @@ class _ManyBridge:
 
 
 def _probability(piece: Real) -> Real:
-    """Cut the intervals of a probability to [0, 1]."""
+    """Clip the intervals around a probability to [0, 1]."""
 
     def within(bits: int) -> Interval:
         interval = piece(bits)
@@ -129,12 +130,14 @@ def _bridge(transition: Bridge, plan: SamplingPlan) -> _ManyBridge:
     return _ManyBridge(transition, plan)
 
 
-# A later level falls into the cell of a jump's clock, and is refused, with a probability below 2^-250.
+# `Path.at` refuses a level that lies in the cell of a jump's clock. This has a probability below 2^-250.
 _CLOCK_WORDS = 4
 
 
 def sample_path(start: Level, *, noise: int | None = None, randomness: Randomness) -> Path:
-    """Draw a path of the process from a level to infinity, with ``noise`` at that level, or new noise for None."""
+    """Draw a path of the process from a level to infinity. Its noise at that level is ``noise``, or newly drawn for
+    None.
+    """
     # Cost: about 20 us, and about 2 ln(1/epsilon) jumps.
     word = randomness.word
     if noise is None:

@@ -1,4 +1,6 @@
-"""Exact draws of one random vector for many cells: a group, numbers of individuals, a uniform point of the shell."""
+"""Exact draws of one random vector for many cells: draw a group of cells, then a shell, then a uniform point of the
+shell.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -38,7 +40,9 @@ def sample_one_draw(
     randomness: Randomness | None = None,
     method: DrawMethod | None = None,
 ) -> Integers:
-    """``rows`` independent draws of all cells, shape (rows, cells), as int64 or Python ints; exact for random bits."""
+    """``rows`` independent draws of all cells, shape (rows, cells), as int64 or Python ints; exact if ``randomness`` is
+    uniform.
+    """
     # Certified thresholds choose the group. Each number of individuals is an index with the weights h_i q^i plus
     # geometric variables of q, see `ShellSeries`: no h is negative, and no tail is cut off. Points of a shell are
     # uniform by integer counts. Cost: 10 to 200 us a draw; about 1 us a cell if one individual may change all cells.
@@ -61,7 +65,7 @@ def sample_one_draw(
         )
         index = chosen.draw(count, bits).astype(np.intp)
     drawn: NDArray[np.object_] = np.zeros((count, distribution.size), object)
-    # The bits by which a value, or a sum of values, may be longer than the number of individuals.
+    # The number of bits by which a value, or a sum of values, may be longer than the number of individuals.
     room = (
         2 * (distribution.sensitivity * distribution.cells if isinstance(distribution, CellsDraw) else 1).bit_length()
         + 2
@@ -92,7 +96,8 @@ def _with_total(distribution: DrawWithTotal, drawn: Integers, totals: Integers, 
     coins = uniform_integers(weight.denominator, len(gap), randomness)
     moved = (weight.numerator * gap + coins) // weight.denominator
     start = 0
-    for size in distribution.tables:  # every cell gets the n-th part, and fewer than n cells get 1 more
+    # Every cell gets the n-th part, and the remainder is added in units of 1 to fewer than n cells.
+    for size in distribution.tables:
         places = _permutations(len(gap), size, size, randomness)
         cells[:, start : start + size] += (moved // size)[:, None] + (places < (moved % size)[:, None])
         start += size
@@ -102,7 +107,9 @@ def _with_total(distribution: DrawWithTotal, drawn: Integers, totals: Integers, 
 def _cells(
     distribution: CellsDraw, raised: int, lowered: int, shells: list[Integers], randomness: Randomness
 ) -> Integers:
-    """Draw a point of each shell: raised and lowered cells with their distances; the other cells are at the centre."""
+    """Draw a point of each shell: some cells are raised and some lowered by drawn distances, and the others are at the
+    centre.
+    """
     count, n, r = shells[0].size, distribution.cells, distribution.step
     places = _permutations(count, n, raised + lowered, randomness)
     found = np.zeros((count, n), object if shells[0].dtype == object else np.int64)
@@ -119,7 +126,7 @@ def _cells(
 
 
 def _permutations(count: int, n: int, first: int, randomness: Randomness) -> NDArray[np.int64]:
-    """Permutations of 0..n-1, shape (count, n), with uniformly random first ``first`` entries."""
+    """Permutations of 0..n-1, shape (count, n). Their first ``first`` entries are uniformly random."""
     places = np.tile(np.arange(n), (count, 1))
     rows = np.arange(count)
     for at in range(min(first, n - 1)):
@@ -177,13 +184,15 @@ def _tables(distribution: TablesDraw, m: int, word: WordSource) -> list[int]:
 
 
 def _pair(distribution: TablesDraw, m: int, word: WordSource) -> tuple[int, int]:
-    """Draw the raised and lowered parts (j, l) in shell m, with probability proportional to its number of points."""
+    """Draw the raised and lowered parts (j, l) of a point in shell m, with probability proportional to the number of
+    such points.
+    """
     if distribution.exactly:
         return m, m
     if not distribution.is_joined:
         j = _on_segment(lambda j: distribution.shell_points(j, m - j), m, distribution.degree, word)
         return j, m - j
-    # Shell m has both (m, s) and (s, m) for each s < m, but (m, m) once.
+    # Shell m contains both (m, s) and (s, m) for each s < m, but (m, m) only once.
     while True:
         s = _on_segment(lambda s: distribution.shell_points(m, s), m, distribution.degree, word)
         is_turned = one_below(2, word) == 1
@@ -234,7 +243,9 @@ def _least_beyond(d: int, j: int, l: int, target: int) -> int:
 
 
 def _composition(total: int, parts: int, word: WordSource) -> list[int]:
-    """Draw a uniform composition of a number into parts >= 0: bars among stars, by Floyd's choice of a subset."""
+    """Draw a uniform composition of a number into parts >= 0, by the method of stars and bars with Floyd's random
+    subset.
+    """
     bars: set[int] = set()
     for place in range(total, total + parts - 1):
         drawn = one_below(place + 1, word)
@@ -255,13 +266,15 @@ _MARGIN_KEY = sha256(b"utmost: margins of answers from one draw").digest()
 def answer_margin(
     distribution: DrawDistribution | DrawWithTotal, coefficients: Sequence[Any], confidence: Number = DEFAULT_CONFIDENCE
 ) -> Fraction:
-    """A margin of the sum of coefficients times cells, with this confidence: the smallest of three bounds, or exact."""
+    """A margin of the sum of coefficients times cells, with this confidence. It is exact, or the smallest of three
+    bounds.
+    """
     # The margin is exact for one cell, and for the total of `TablesDraw`. Otherwise it is the least of three: by the
     # variance (Chebyshev), by the margins of the cells at equal parts of the allowed probability, and by an order
-    # statistic of many draws of the distribution, which is public: it covers less than the confidence with a
-    # probability of at most 1e-9 over the draws. These come from one fixed stream of bits, so that everybody gets the
-    # same margin. Every answer from a `DrawWithTotal` has such a margin. Cost: at most a second for several cells, tens
-    # of seconds for many tables.
+    # statistic of many draws of the distribution, which is public. The coverage of this margin is below the confidence
+    # with a probability of at most 1e-9 over the draws. These come from one fixed stream of bits, so that everybody
+    # gets the same margin. Every answer from a `DrawWithTotal` has such a margin. Cost: at most a second for several
+    # cells, tens of seconds for many tables.
     numbers, sure = [exact(number, "coefficient") for number in coefficients], read_confidence(confidence)
     variance = distribution.variance_of(numbers)
     cells = [place for place, number in enumerate(numbers) if number]
@@ -273,7 +286,7 @@ def answer_margin(
         return abs(numbers[cells[0]]) * distribution.margin(sure, cells[0])
     if isinstance(distribution, TablesDraw):
         tables = [set(table) for table in distribution.split(numbers)]
-        if all(len(table) == 1 for table in tables):  # a multiple of the total
+        if all(len(table) == 1 for table in tables):  # the sum is a multiple of the total
             times: Fraction = sum((next(iter(table)) for table in tables), Fraction(0))
             return abs(times) * distribution.total_margin(sure)
     return _several_margin(distribution, tuple(numbers), sure)
@@ -294,12 +307,13 @@ def _several_margin(
         sizes = np.sort(np.abs(_sampled(distribution, samples).astype(object) @ whole))
         bounds.append(Fraction(int(sizes[rank]), common))
     if isinstance(distribution, DrawDistribution):
-        # The margins of the cells, at equal parts of the allowed probability.
+        # The sum of the margins of the cells, each with an equal part of the allowed probability.
         kinds = {place: _kind(distribution, place) for place, number in enumerate(numbers) if number}
         margins = {kind: distribution.margin(1 - (1 - sure) / len(kinds), kind) for kind in set(kinds.values())}
         bounds.append(sum((abs(numbers[place]) * margins[kind] for place, kind in kinds.items()), Fraction(0)))
     elif rank is None:
-        # The margins of the draw and of the separate total, at half of the allowed probability each, plus the rounding.
+        # The margins of the draw and of the separate total, each with half of the allowed probability, plus the
+        # rounding.
         means, deviations, start = Fraction(0), Fraction(0), 0
         for size in distribution.tables:
             mean = sum(numbers[start : start + size], Fraction(0)) / size
@@ -317,7 +331,9 @@ def _several_margin(
 
 
 def _rank(sure: float, samples: int) -> int | None:
-    """The rank of a draw that exceeds the quantile ``sure`` except with probability 1e-9; None for too few draws."""
+    """The rank of a draw, among sorted draws, that is above the ``sure`` quantile except with probability 1e-9; None
+    for too few draws.
+    """
 
     # Of n independent draws, n x or more lie below the quantile q < x with probability at most exp(-n KL(x, q)).
     def divergence(x: float) -> float:

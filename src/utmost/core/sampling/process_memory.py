@@ -1,7 +1,9 @@
-"""Base class of objects that remember their noise in this process: one thread at a time, no copies, no forked child.
+"""Base class of objects that store their noise in this process. One thread at a time may use them, but no copy and no
+forked child.
 
-A further answer is drawn given the earlier ones. Two threads, a forked child or a copy that do not know each other's
-answers would each draw independently, and all answers together would cost more than any of them accounts for.
+A further answer is drawn given the earlier answers. Two threads, two processes or two copies that do not see each
+other's answers would draw independently. The answers together would then have a larger privacy loss than either of them
+counts.
 """
 
 import os
@@ -14,7 +16,9 @@ from utmost.errors import Unsupported
 
 
 class ProcessMemory:
-    """An object that remembers its answers. Subclasses read within ``_alone()``, and draw after ``_check_owner()``."""
+    """An object that stores its earlier answers. Subclasses read them within ``_alone()``, and draw after
+    ``_check_owner()``.
+    """
 
     __slots__ = ("_lock", "_locked_in", "_owner")
 
@@ -32,7 +36,7 @@ class ProcessMemory:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Exclude other threads in this context."""
-        # A forked child needs a lock that none of its parent's threads holds.
+        # A forked child needs a new lock, since a thread of its parent may have locked the old one.
         if self._locked_in != os.getpid():
             self._locked_in, self._lock = os.getpid(), threading.RLock()
         with self._lock:

@@ -1,4 +1,6 @@
-"""Sources of random bits: the operating system, through keystreams that no fork, thread or pickle repeats."""
+"""Sources of random bits: keystreams with keys from the operating system. No two threads or processes get the same
+stream.
+"""
 
 import os
 import threading
@@ -16,7 +18,7 @@ from utmost.errors import EntropyFailed, PromiseBroken, Unsupported
 KEY_BYTES, NONCE_BYTES = 32, 16
 
 _ZEROS = bytes(1 << 18)
-# `update_into` of older versions of cryptography needs room for one more block.
+# `update_into` of older versions of cryptography needs space for one more block.
 _SLACK = 16
 _WORDS_AT_ONCE = 512
 _WORD_TYPES = {bits: np.dtype(f"<u{bits // 8}") for bits in (8, 16, 32, 64)}
@@ -31,7 +33,7 @@ class Keystream:
         self._encryptor = Cipher(algorithms.AES256(key), modes.CTR(nonce)).encryptor()
         self._spare: list[int] = []
         self.taken = 0  # number of bytes read from the stream
-        self.ahead: dict[Any, Any] = {}  # draws made from the stream before their use, discarded with the stream
+        self.ahead: dict[Any, Any] = {}  # draws made from the stream in advance; they are discarded with the stream
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
         """The next ``count`` random integers of ``bits`` bits, in a new array."""
@@ -68,11 +70,11 @@ _seen: tuple[bytes, ...] = ()
 
 def entropy(count: int) -> bytes:
     """Read ``count`` bytes from the operating system, and check that the source does not repeat a block."""
-    # A digest of the beginning of every block is compared with those of earlier blocks in this process, and the first
-    # block with one more block. So a source that is stuck at one block, or repeats a few, is detected before its second
+    # A digest of the beginning of every block is compared with the digests of earlier blocks in this process; the first
+    # block is compared with one more block. So a source that repeats one block, or a few, is detected before its second
     # block is used. No test proves that a source is unpredictable.
     global _seen
-    # The tuple is replaced and never changed: threads need no lock, which a fork might leave locked.
+    # The tuple is replaced and never changed, so that threads need no lock. A fork might leave a lock locked.
     before = _seen or (_digest(_block(_LEAST_BLOCK)),)
     block = _block(max(count, _LEAST_BLOCK))
     digest = _digest(block)
@@ -129,7 +131,7 @@ class Randomness(Protocol):
 
     @property
     def ahead(self) -> dict[Any, Any]:
-        """Draws made before their use, which are discarded with the stream: at a fork, and in a copy."""
+        """Draws made in advance. They are discarded with the stream, at a fork and in a copy."""
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
         """Return ``count`` random integers of ``bits`` = 8, 16, 32 or 64 bits, in a new array."""
@@ -144,8 +146,8 @@ class _ThreadState(threading.local):
 class SystemRandomness:
     """AES-256-CTR keystreams, each keyed by 48 bytes from the operating system, one for each thread."""
 
-    # Every thread of every process has its own key, and a new one after each gibibyte. A forked child recognises its
-    # parent's state, by a hook that Python runs in the child and by the process number, and takes a new key before the
+    # Every thread of every process has its own key, and a new one after each gibibyte. A forked child detects its
+    # parent's state, by a hook that Python runs in the child and by the process number, and reads a new key before the
     # first bit. Buffered words are discarded with the old key. The state cannot be pickled or copied. No program can
     # detect that its virtual machine was copied while it ran.
     is_secure = True
@@ -201,8 +203,10 @@ def source(randomness: Randomness | None) -> Randomness:
 
 
 def unpredictable(randomness: Randomness | None, *, where: str, instead: str) -> Randomness:
-    """The source for an argument ``randomness=`` of a publication. A source that is not secure is refused."""
-    # For the message, ``where`` is the kind of publication, and ``instead`` the function for tests.
+    """The source for an argument ``randomness=`` of a function that publishes. A source that is not secure is
+    refused.
+    """
+    # The message contains ``where``, the kind of publication, and ``instead``, the function for tests.
     bits = source(randomness)
     if bits.is_secure is not True:
         raise PromiseBroken(
@@ -215,10 +219,13 @@ def unpredictable(randomness: Randomness | None, *, where: str, instead: str) ->
 
 
 class KeyedRandomness:
-    """A keystream under a key, for the derived noise of ledgers, and for tests that repeat."""
+    """A keystream under a given key, for noise that ledgers derive from their key, and for tests that must be
+    repeatable.
+    """
 
-    # The same key gives the same bits, so releases refuse this source like a seed: only the owner of the key knows
-    # whether others can predict them. Derived noise passes it to the draws directly, with a new key for each draw.
+    # The same key gives the same bits, and only the owner of the key knows whether others can predict them. So releases
+    # refuse this source, as they refuse a seed. Derived noise passes it to the draws directly, with a new key for each
+    # draw.
     is_secure = False
 
     __slots__ = ("_stream",)
@@ -234,7 +241,7 @@ class KeyedRandomness:
 
     @property
     def ahead(self) -> dict[Any, Any]:
-        """Draws made before their use."""
+        """Draws made in advance."""
         return self._stream.ahead
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
@@ -246,5 +253,5 @@ class KeyedRandomness:
 
 
 def secure(randomness: Randomness | None) -> Randomness:
-    """The source for an argument ``randomness=`` of a release. A source that is not secure is refused."""
+    """The source for an argument ``randomness=`` of a release. A source that others may predict is refused."""
     return unpredictable(randomness, where="release", instead="utmost.interfaces.testing.seeded_release")

@@ -1,8 +1,8 @@
 """A sampler for any noise on the integers, which needs only the tail probabilities.
 
 The values -m..m are the indices of a `Categorical` distribution. Its first and last index stand for all values from -m
-downward and from m upward. A draw that hits one of these two gets its size from the conditional tails
-P(X >= i) / P(X >= m), in one window after the other: no tail is cut off.
+downward and from m upward. If one of these two is drawn, the size is drawn from the conditional tails P(X >= i) / P(X
+>= m), in one window after the other. No tail is cut off.
 """
 
 from collections.abc import Callable
@@ -24,8 +24,8 @@ _MOST_VALUES = 1 << 16
 class TailSampler:
     """Draws arrays of noise on the integers with at most 2^16 likely values."""
 
-    # Cost: 10 us for each value near 0 to prepare; 1 ns a draw by table, 0.3 ns for each value near 0 constant-time.
-    # Two draws in 2^tail_bits lie beyond these values, and take longer.
+    # Cost: preparation takes 10 us for each of the values -m..m. A draw takes 1 ns by table, and in constant time 0.3
+    # ns for each value. Two draws in 2^tail_bits lie beyond these values, and take longer.
     __slots__ = ("_choosers", "_distribution", "_index", "_reach")
 
     def __init__(self, distribution: IntegerDistribution, plan: SamplingPlan) -> None:
@@ -33,7 +33,8 @@ class TailSampler:
         self._choosers: dict[int, Callable[[WordSource], int]] = {}
 
         def cuts(bits: int) -> list[Interval]:
-            # P(X < k) for k = 1 - m, ..., m: P(X <= -k) is the tail from k on, and P(X < k) is 1 minus it.
+            # P(X < k) for k = 1 - m, ..., m. For k > 0 it is 1 minus the tail P(X >= k), and for other k it is a tail
+            # by symmetry.
             tails = distribution.tail_intervals(range(1, self._reach + 1), bits)
             return [*reversed(tails), *(1 - tail for tail in tails)]
 
