@@ -112,7 +112,7 @@ def test_a_release_counts_first(run, files, tmp_path):
     assert run("release", tmp_path / "counted.json", *loud)[1] == shown
     code, _, err = run("release", tmp_path / "counted.json", *loud, "--cells", 1)
     assert code == 2
-    assert "must not be smaller than the one that was proved" in err
+    assert "--cells must not be below the bound that counting has proved" in err
 
 
 def test_a_counted_file_is_released_as_parquet_too(run, files, tmp_path):

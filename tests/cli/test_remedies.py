@@ -90,6 +90,14 @@ COUNTING = {
     "cells without a unit": "count table.csv --count-column n --domain regions.json",
     "keys without a chance": "count visits.csv --person who --at-most 2 --unknown-keys region --epsilon 1 --out k.json",
     "an option misspelt": f"{COUNT} --sepaator ,",
+    "missing amounts of no column": f"{ROWS} --leave-out amounts",
+    "several events of a row": f"{ROWS} --values paid --step 0.5 --each 0,10 --most-events 2",
+    "a cell of several events of a row": f"{ROWS} --per-cell 3",
+    "two bounds of a cell": f"{COUNT} --values paid --step 0.5 --each 0,10 --most-events 2 --per-cell 10",
+    "events without their range": f"{COUNT} --values paid --step 0.5 --most-events 2",
+    "a bound beside those to compare": f"{COUNT} --contributions at-most=1,2,5",
+    "bounds to compare without persons": "count visits.csv --domain domain.json --contributions per-cell=1,2,5 "
+    "--values paid --step 0.5",
 }
 PLANNING = {
     "no level": "plan counted.json --want region",
@@ -123,6 +131,11 @@ RELEASING = {
     "a release that was published": f"{KEEP} --dataset d --name a".replace("1/2", "1"),
     "cells beside a row": f"{CELLS} --epsilon 1 --once row".replace("table", "pairs").replace(" n ", " n,m "),
     "an option misspelt": f"{CELLS} --epsilon 1".replace("columns", "colums"),
+    "missing amounts of no column": f"release{ROWS.removeprefix('count')} --leave-out amounts --epsilon 1",
+    "a cell of several events of a row": f"release{ROWS.removeprefix('count')} --per-cell 3 --epsilon 1",
+    "fewer cells than counted": "release counted.json --cells 1 --epsilon 1",
+    "less sensitivity than counted": "release counted.json --sensitivity 1/2 --epsilon 1",
+    "cells beside a mean": f"release{ROWS.removeprefix('count')} --mean paid=0,10,0.1 --cells 2 --epsilon 1",
     "a plan as a table": "release counted.json --plan plan.json --epsilon 1 --out y.csv",
 }
 PROMISING = {
@@ -148,6 +161,8 @@ READING = {
     "no rule": "withhold released.csv",
     "a bound in words": "withhold released.csv --below few",
     "another mark": "withhold released.csv --below 5 --mark hidden",
+    "missing amounts in two stages": "detail visits.csv --each-row --domain domain.json --group region --detail sex=1 "
+    "--epsilon 1 --leave-out amounts",
     "means in two stages": "detail visits.csv --each-row --domain domain.json --group region --detail sex=1 "
     "--epsilon 1 --mean paid=0,10,0.1",
 }

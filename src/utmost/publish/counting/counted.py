@@ -207,7 +207,7 @@ class CountedTable(CountedFacts, Display):
             raise OutOfRange(
                 f"the unit of a counted table must not be smaller than the one that was proved, {_in_words(proved)}",
                 came=_in_words(unit),
-                remedy="Leave the unit out; or count again with a smaller at_most=, per_cell= or in_total=.",
+                remedy="Leave unit= out; or count again with a smaller at_most=, per_cell= or in_total=.",
             )
 
     @property

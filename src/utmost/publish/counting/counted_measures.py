@@ -218,19 +218,28 @@ class CountedMeasure:
             remedy = "Pass, for example, per_cell=5000 for sums from 0 to 5000 in the unit of the amounts."
             raise OutOfRange("per_cell must bound the change of a cell by one person", came="none", remedy=remedy)
         ends = _ends(1 if per_cell is None else per_cell, "per_cell", amount)
+        if values is None and each_row and ends != (0, 1):
+            remedy = "Leave per_cell= out: a row is one event."
+            raise OutOfRange("per_cell must be 1 where each row is a person", came=per_cell, remedy=remedy)
         return cls(values, amount, step is not None, event, ends, in_total=in_total)
 
     @classmethod
     def _with_most_events(cls, spec: MeasureSpec, *, each_row: bool, name: str | None) -> "CountedMeasure":
         """Return the measure that counts events and sums their amounts, with one noise for both."""
         most = natural(spec.most_events, "most_events", least=1)
-        if spec.values is None or spec.each is None or spec.per_cell is not None or (each_row and most > 1):
-            came = "no values=" if spec.values is None else "no each=" if spec.each is None else "per_cell="
-            came = "more than one event of a row" if each_row and most > 1 else came
-            remedy = 'Pass, for example, values="amount", each=(0, 1000), most_events=5.'
+        if each_row and most > 1:
+            remedy = "Pass most_events=1: a row is one event."
+            raise OutOfRange("most_events must be 1 where each row is a person", came=most, remedy=remedy)
+        if spec.values is None or spec.each is None:
+            needed = {"values=": ('values="amount"', spec.values), "each=": ("each=(0, 1000)", spec.each)}
+            missing = {name: example for name, (example, value) in needed.items() if value is None}
+            came, remedy = f"no {' and no '.join(missing)}", f"Pass, for example, {', '.join(missing.values())}."
             raise OutOfRange(
                 "most_events= needs values= and each=, the lowest and the highest amount", came=came, remedy=remedy
             )
+        if spec.per_cell is not None:
+            required = "most_events= already bounds a person's events in a cell, so that per_cell= is not allowed"
+            raise OutOfRange(required, came="both", remedy="Leave per_cell= out.")
         step = 1 if spec.step is None else spec.step
         plain = Amount(name or spec.values, step)
         low, high = _ends(spec.each, "each", plain)

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from utmost.tables.cells.spelling import Spelling
 
 
-_MEASURE_ARGUMENT = re.compile(r'\b(missing|step|per_cell|most_events)=("[^"]*"|[\d./]*\d)(?: in ut\.mean or ut\.sum)?')
+_KEY = "(missing|step|values|each|per_cell|most_events|in_total|at_most|of)"
+_KEY_ALONE = re.compile(rf"\b{_KEY}=(?= |,|;|$)|^{_KEY}(?= must )")
+_KEY_VALUE = rf'{_KEY}=("[^"]*"|\([^)]*\)|[\d./]*\d)'
+_KEY_VALUES = re.compile(rf"\b{_KEY_VALUE}(?:, {_KEY_VALUE})*(?: in ut\.mean or ut\.sum)?")
 
 LeftOut = Annotated[
     list[str] | None,
@@ -155,6 +158,7 @@ class CountingOptions(PersonOptions):
                     else "Add --at-most 1, say, the number of cells that one person may change."
                 )
                 raise OutOfRange("counting people needs --person and --at-most", came=f"no {name}", remedy=remedy)
+        self._check_left_out()
         counting = Counting(self.person, self.each_row, self.at_most, together, self.relation, key or self.key)
         by = None if self.by is None else split_names(self.by)
         with (
@@ -212,6 +216,7 @@ class CountingOptions(PersonOptions):
 
     def contributions(self, events: Path, domain: "Domain", spelling: "Spelling", bounds: str) -> "CountedTable":
         """Count how many persons each bound leaves unchanged, see `count_contributions`; bounds: "at-most=1,2,5"."""
+        from utmost.interfaces.cli.options.shared_options import refuse
         from utmost.publish.counting.contributions import count_contributions
         from utmost.publish.counting.counting import Counting
 
@@ -221,14 +226,12 @@ class CountingOptions(PersonOptions):
             raise OutOfRange(
                 "--contributions must name one bound", came=repr(bounds), where="--contributions", remedy=remedy
             )
-        allowed = CountingOptions(
-            self.person, self.each_row, domain=self.domain, by=self.by, values=self.values, step=self.step
-        )
-        allowed = replace(allowed, each=self.each, leave_out=self.leave_out, neighbours=self.neighbours)
-        if not self.are_events or self != allowed:
-            remedy = "Pass --person or --each-row, and for sums --values, --step and --each; the bounds are in "
-            remedy += "--contributions."
-            raise OutOfRange("contributions need persons with events", came="other options", remedy=remedy)
+        if not self.are_events:
+            remedy = "Say who is one person: add --each-row if each row is another person, or --person COLUMN."
+            raise OutOfRange("--contributions needs --person or --each-row", came="neither of them", remedy=remedy)
+        other = replace(self, person=None, each_row=False, domain=None, by=None, values=None, step=None, each=None)
+        refuse("does not go with --contributions", replace(other, leave_out=None, neighbours=None))
+        self._check_left_out()
         limits: Any = split_names([listed])
         table = count_contributions(
             events,
@@ -302,6 +305,11 @@ class CountingOptions(PersonOptions):
                 raise OutOfRange("--leave-out must be outside, amounts or nothing", came=repr(word), remedy=remedy)
         return words
 
+    def _check_left_out(self) -> None:
+        if "amounts" in self._left_out and self.values is None and self.mean is None and self.measures is None:
+            remedy = "Leave out --leave-out amounts; or name the column: --mean income=0,200000."
+            raise OutOfRange("--leave-out amounts needs a column of amounts", came="none", remedy=remedy)
+
     @property
     def measure(self) -> "MeasureSpec":
         from utmost.publish.counting.counted_measures import MeasureSpec
@@ -342,9 +350,11 @@ class CountingOptions(PersonOptions):
                 remedy = "Write --mean income=0,200000 or --mean income=0,200000,0.01, say."
                 raise OutOfRange(required, came=", ".join(self.mean), where="--mean", remedy=remedy) from None
             remedy = self._with_step(error.remedy or "", error.where or "")
-            if self.measures is not None:  # arguments of a measure are keys of its file
-                remedy = _MEASURE_ARGUMENT.sub(r'"\1": \2 in the file of --measures', remedy)
-            named = type(error)(error.required, came=error.came, where=error.where, remedy=remedy)
+            required, came = error.required, error.came
+            if self.measures is not None:
+                required, remedy = _as_keys(required), _as_keys(remedy)
+                came = _as_keys(came) if isinstance(came, str) else came
+            named = type(error)(required, came=came, where=error.where, remedy=remedy)
             for note in getattr(error, "__notes__", ()):
                 named.add_note(self._with_step(note, note))
             raise named from None
@@ -458,6 +468,20 @@ class CountingOptions(PersonOptions):
 
 _READ_AGAIN = 50_000_000  # bytes of the largest file that is read again to look for repeated persons
 _FEWEST = 20  # smallest number of rows for such a search
+
+
+def _as_keys(text: str) -> str:
+    """Write the arguments of a measure in a sentence of the library as keys of the file of --measures."""
+
+    def pairs(match: re.Match[str]) -> str:
+        found = re.finditer(_KEY_VALUE, match[0])
+        written = ", ".join(
+            f'"{name}": {value.replace("(", "[").replace(")", "]")}'
+            for name, value in (each.groups() for each in found)
+        )
+        return f"{written} in the file of --measures"
+
+    return _KEY_ALONE.sub(lambda match: f'"{match[1] or match[2]}"', _KEY_VALUES.sub(pairs, text))
 
 
 def _ends(text: str | None) -> Any:

@@ -327,9 +327,9 @@ class PromiseOptions:
             per, dimensions = self.plane.per or "1", max(len(released), 1)
             return PointNoise(per, grid=self.noise.grid, largest=largest, dimensions=dimensions)
         one = self.protected
-        has_unit = one.sensitivity is not None or one.cells is not None or one.neighbours is not None
-        is_open = not has_unit and self.noise == NoiseOptions() and not self.lasting.half_step
-        if counted is not None and counted.unit.needs_sizes and is_open:
+        if counted is not None and counted.unit.needs_sizes:
+            of_cells = one, self.noise, LedgerNoiseOptions(half_step=self.lasting.half_step)
+            options.refuse("is for the noise of single cells: it does not go with --mean or --in-total", *of_cells)
             from utmost.publish.promises.sum_noise import SumNoise
             from utmost.publish.workloads.planning.cells_plan import cells_plan
 
@@ -342,6 +342,13 @@ class PromiseOptions:
                 proved.check_each_cell("columns")
             wide = proved.sensitivity if one.sensitivity is None else counted.sensitivity_in_steps(one.sensitivity)
             unit = Unit(wide, one.cells or proved.cells, one.neighbours or proved.neighbours, proved.amount)
+            small = ["--sensitivity"] if unit.sensitivity < proved.sensitivity else []
+            small += ["--cells"] if unit.cells < proved.cells else []
+            if small:
+                named = " and ".join(small)
+                required = f"{named} must not be below the bound that counting has proved"
+                remedy = f"Leave out {named}; or count again with a smaller --at-most, --per-cell or --in-total."
+                raise OutOfRange(required, came=f"{unit.sensitivity} in {unit.cells} cells", remedy=remedy)
         numbers, half_step = self.noise.numbers or "integers", self.lasting.half_step
         return CellNoise(unit, numbers, grid=self.noise.grid, largest=largest, half_step=half_step)
 
