@@ -1,6 +1,4 @@
-"""Read tables that were counted elsewhere: one row for each cell, or cumulative columns such as admitted and
-applicants.
-"""
+"""Read tables that were counted elsewhere: one row for each cell, or cumulative columns (admitted, applicants)."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

@@ -349,8 +349,9 @@ class CountedMeasure:
     def reduced_to(
         self, parts: Sequence[NDArray[Any]], sizes: NDArray[Any], left: NDArray[Any]
     ) -> Sequence[NDArray[Any]]:
-        """Reduce each pair to its size in ``left``: the parts of an amount in proportion, but the second part gets the
-        rest.
+        """Reduce each pair to its size in ``left``.
+
+        All parts of an amount are reduced in proportion, except that the second part gets the rest.
         """
         if self.most_events is None:
             return [np.where(parts[0] < 0, -left, left)]

@@ -92,8 +92,9 @@ class CountingReport:
 
     @property
     def keeps_half(self) -> bool:
-        """Whether the bounds keep at least half of the counted total; if a person counts once in a cell, half of the
-        pairs.
+        """Whether the bounds keep at least half of the counted total.
+
+        If a person counts once in a cell, the total is the number of (person, cell) pairs.
         """
         if self.counts_once:
             return 2 * self.removed <= self.pairs

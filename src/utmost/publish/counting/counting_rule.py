@@ -30,8 +30,9 @@ CountedCells = NDArray[Any] | SparseTotals
 
 @dataclass(slots=True, eq=False, repr=False)
 class CountingRule:
-    """How events are read, and which of a person's contributions are kept: this depends only on the key and the
-    person's own events.
+    """How events are read, and which of a person's contributions are kept.
+
+    The choice depends only on the key and the person's own events.
     """
 
     person: str | None  # column of persons; None where each row is a person
@@ -221,8 +222,9 @@ class CountingRule:
         return [above] if missing is None else [np.where(missing, 0, above), missing.astype(np.int64)]
 
     def chosen(self, of_persons: Sequence[PairSums], texts: Sequence[str]) -> Pairs:
-        """Return the kept contributions of some persons, by table and cell; ``of_persons`` must have all pairs of each
-        person.
+        """Return the kept contributions of some persons, by table and cell.
+
+        ``of_persons`` must have all pairs of each person.
         """
         # First each sum is clipped to per_cell, then at_most cells are kept, then their sums are reduced to in_total.
         sums, values = (of_persons[0], of_persons[1:]) if self.columns_of_tables else ((), of_persons)
@@ -314,8 +316,9 @@ class CountingRule:
         self.tally.bound(pairs, clipped, removed, cells=len(pairs.cells), counted=counted, kept=kept)
 
     def summed(self, of_persons: Sequence[PairSums], texts: Sequence[str]) -> Any:
-        """Add up the kept contributions of some persons, as Arrow totals by cell; further cells have the numbers of the
-        tally.
+        """Add up the kept contributions of some persons, as Arrow totals by cell.
+
+        Further cells have the numbers of the tally.
         """
         return self.tally.add_numbers_to(cell_totals(self.chosen(of_persons, texts)))
 

@@ -253,8 +253,9 @@ class _SpilledEvents:
 
 
 def _gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:
-    """Join tables of one schema to tables of at least ``rows`` rows; where amounts exceed 64 bits they are text, so
-    that the schema differs.
+    """Join tables of one schema to tables of at least ``rows`` rows.
+
+    A table in which amounts are text, because they exceed 64 bits, has another schema.
     """
     arrow = extra("pyarrow", "tables")
     waiting: list[Any] = []

@@ -290,9 +290,7 @@ class Accounts:
         return verify_with_witness(self._log)
 
     def receipt(self) -> str:
-        """Return a line of text that identifies the ledger's present state, to store elsewhere; it contains no
-        secret.
-        """
+        """Return a line of text that identifies the ledger's present state, to store elsewhere; it has no secret."""
         return self._log.read(lambda transaction: receipt(transaction.key, transaction.state))
 
     def check(self, receipt: str) -> None:

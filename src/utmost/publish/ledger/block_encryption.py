@@ -179,9 +179,7 @@ def recipient_seal(secret: bytes, identity: str, release: SealedRelease, level: 
 
 
 def checked_parts(rows: PartReader, event: int, count: int, root: str) -> Iterator[bytes]:
-    """Yield the parts of an event in order; raise LedgerDamaged if one is missing, or after the last if one was
-    changed.
-    """
+    """Yield the parts of an event in order; raise LedgerDamaged if a part is missing or the digest of all differs."""
     taken = sha256()
     for part in range(count):
         content = rows.part(event, part)

@@ -73,9 +73,7 @@ class EventLog:
         self._seen, self._digests = State(0, START), KnownDigests()
 
     def read(self, work: Callable[[Transaction], T], *, settle: bool = False) -> T:
-        """Read in one transaction; with ``settle``, the witness marks all stored events as settled before this
-        returns.
-        """
+        """Read in one transaction; with ``settle``, the witness first marks all stored events as settled."""
 
         def reading(rows: Rows) -> tuple[Transaction, list[StoredRow], T]:
             transaction = self.transaction(rows)

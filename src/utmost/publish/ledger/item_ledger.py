@@ -86,8 +86,9 @@ class ItemLedger:
         return self._key(name, version, lambda: (_chosen(stated), stated.lasting_noise.by_item()))
 
     def key_of_request(self, request: PublishRequest) -> CommitmentKey:
-        """Return the `commitment_key` for a request with the table's columns in order; a repeated request gets the same
-        key.
+        """Return the `commitment_key` for a request with the table's columns in order.
+
+        A repeated request gets the same key.
         """
         known = None if request.request is None else self.release(request.name, request.version, request.request)
         version = request.version if known is None else known.version
@@ -144,9 +145,7 @@ class ItemLedger:
         return self._log.answer(answer, look=may_be_stored(self._log.seen, request))
 
     def release(self, name: str, version: int | None = None, request: str | None = None) -> Published | None:
-        """Find a release: ``version``, else the version that ``request`` published, else the newest; None if there is
-        none.
-        """
+        """Find a release: ``version``, else the one that ``request`` published, else the newest; None without any."""
         wanted = None if version is None else exact_integer(version, "version")
 
         def look(transaction: Transaction) -> Published | None:

@@ -41,8 +41,9 @@ class ItemNoise:
         return self.release.noise(column, self.step.to, tags)
 
     def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """Compute the new noise minus the noise at the higher level; check ``apart``, the stored lower minus higher
-        noise.
+        """Compute the new noise minus the noise at the higher level.
+
+        ``apart``, the stored noise at the lower level minus that at the higher level, is checked.
         """
         tags = self._rows(block)
         assert self.step.higher is not None

@@ -174,9 +174,7 @@ def _file(path: Path, timeout: float) -> Store:
 def witness_finder(
     witness: StorePlace | bool | None, beside: Path | None, key_file: Path | None, timeout: float
 ) -> Callable[[State], Witness | None]:
-    """Return a function from a ledger's state to its witness: the file ``witness``, or one beside ledger or key
-    file.
-    """
+    """Return a function from a ledger's state to its witness: the file ``witness``, or one beside ledger or key."""
     if witness not in (None, False) and not (isinstance(witness, str | Path) and str(witness)):
         raise OutOfRange("witness must be the path of a file", came=witness, remedy="Pass witness=False to keep none.")
 

@@ -230,9 +230,7 @@ def _pop_idle(waiting: list[tuple[int, FileMark, sqlite3.Connection]]) -> Iterat
 
 
 def _push_idle(place: tuple[str, float, bool], mark: FileMark | None, connection: sqlite3.Connection) -> bool:
-    """Store a connection for reuse while the file has this mark; return False without a mark, or if too many are
-    stored.
-    """
+    """Store a connection for reuse while the file has this mark; return False if there is no mark or no room."""
     if mark is None or os.name != "posix":
         return False
     if place not in _idle and len(_idle) >= _MOST_FILES:

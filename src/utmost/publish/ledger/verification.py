@@ -234,9 +234,7 @@ def check_receipt(log: EventLog, line: str) -> None:
 def end_quarantine(
     log: EventLog, reason: str, missing: Mapping[str, Number | Level] | None
 ) -> dict[str, tuple[Level, ...]]:
-    """Write the event that ends a quarantine, and return the levels that it charges; the witness begins a new
-    history.
-    """
+    """Write the event that ends a quarantine, and return the levels that it charges; the witness gets a new history."""
     check_name(reason, "reason")
     if missing is not None and not isinstance(missing, Mapping):
         raise wrong_kind("missing", "a mapping of datasets to levels", missing)

@@ -201,9 +201,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
         return self.lattice
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
-        """Return the object that draws a response from stored responses, or from the values and the next lower
-        response.
-        """
+        """Return the object that draws a response from stored responses, or from values and the next lower response."""
         from utmost.publish.promises.response_noise import NoiseOnLattice
 
         return NoiseOnLattice(response.step, self.lattice, response.on(self.lattice))
@@ -294,9 +292,7 @@ def once_cells(
     relaxable: bool = False,
     grid: Number | None = None,
 ) -> OnceCells:
-    """Return the noise that `cell_noise_at` would choose at each level; it takes the same arguments, for a release made
-    once.
-    """
+    """Return the noise that `cell_noise_at` would choose at each level, for a release made once."""
     width = None if grid is None else written_number(grid, "grid")
     return OnceCells(read_unit(unit), read_numbers(numbers), cost_named(cost), truth(relaxable, "relaxable"), width)
 

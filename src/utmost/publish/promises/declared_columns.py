@@ -16,9 +16,7 @@ from utmost.tables.frames.adapters import Column, check_columns_exist, named
 
 
 def check_released(columns: Sequence[str], names: Sequence[str], id_column: str | None) -> None:
-    """Check the columns to release: there is at least one, each is in the table, none is named twice or an
-    identifier.
-    """
+    """Check the columns to release: at least one, each in the table, none named twice, and no identifier."""
     if not columns:
         raise OutOfRange("columns must name at least one column", came="none", remedy='Pass columns=["n"], say.')
     check_columns_exist((*columns, *(() if id_column is None else (id_column,))), names)
@@ -118,9 +116,7 @@ _CODE = re.compile(r"\s*0[0-9]")
 
 
 def check_no_copy(name: str, column: Callable[..., Column], cells: Mapping[str, Column]) -> None:
-    """Refuse a public column with the true values of a released one; ``column(most)`` returns its first ``most``
-    cells.
-    """
+    """Refuse a public column with the true values of a released one; ``column(most)`` returns ``most`` first cells."""
     first = plain_cells(column(most=_FIRST))
     for released, true in cells.items():
         if all(map(_same, first, plain_cells(true[:_FIRST]))) and same_cells(column(), true):

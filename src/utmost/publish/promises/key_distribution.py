@@ -151,9 +151,7 @@ class SelectionDistribution:
 def selection_distribution(
     total: Level, delta: Fraction, keys: int, shares: int | None = None
 ) -> SelectionDistribution:
-    """Return the distribution for one of an individual's ``keys`` keys, at (epsilon/keys, delta/keys); or for one
-    share.
-    """
+    """Return the distribution for one key of an individual, at (epsilon/keys, delta/keys); or for one share."""
     # With K shares that one individual divides among keys, the distribution of one share has epsilon/K: K shares on one
     # key move its probability from 0 to delta, and no division costs more; see proofs/theory/unknown-keys.md.
     if shares is None:
@@ -176,9 +174,7 @@ def selection_distribution(
 def appearance_chance(
     before: SelectionDistribution | None, after: SelectionDistribution, n: int
 ) -> Callable[[int], list[Interval]]:
-    """Return (pi_2 - pi_1)/(1 - pi_1), the chance of a key that was not selected before, as a function of the
-    precision.
-    """
+    """Return (pi_2 - pi_1)/(1 - pi_1), the chance of a key that was not selected before, by the precision."""
 
     def cut(bits: int) -> list[Interval]:
         if before is None:

@@ -333,8 +333,7 @@ def once_together(
     cost: CellCost = "absolute",
     halves: Halves | None = None,
 ) -> OnceTogether:
-    """Return the noise that `noise_together_at` would choose at each level; it takes the same arguments, for a release
-    made once.
+    """Return the noise that `noise_together_at` would choose at each level, for a release made once.
 
     >>> from utmost.exact import level
     >>> once_together(["applicants", "admitted"], unit=Unit(1, 2)).at(level(1)).way.kind

@@ -249,9 +249,7 @@ class Promise(Display):
         epsilon: Number | Level,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> int | float:
-        """Return the margin of error at a level: with this confidence, the error of a released value is at most the
-        margin.
-        """
+        """Return the margin of error at a level: with this confidence, a released value has at most this error."""
         return self.noise.margin(level_of(epsilon), confidence)
 
     def margins(
@@ -537,9 +535,7 @@ def promise_for(promise: "Promise | Plan", table: Any) -> Promise:
 
 
 def warn_of_left_out(promise: Promise, table: Any) -> None:
-    """Warn (IndividualLeftOut) if a counted table states facts that the promise leaves out; the promise is not
-    changed.
-    """
+    """Warn (IndividualLeftOut) if a counted table states facts that the promise leaves out; it stays unchanged."""
     if promise.of_table(table) != promise:
         required = "The table states who one individual is and that utmost counted the table; the promise leaves it out"
         remedy = "Make the promise by Promise.of_counted(table), for a plan with noise=plan, before it is approved."

@@ -77,9 +77,7 @@ class PlannedNoise(ABC):
 
     @abstractmethod
     def margin(self, level: Level, confidence: Number) -> int | float:
-        """Return the margin of error at a level: with this confidence, the error of a released value is at most the
-        margin.
-        """
+        """Return the margin of error at a level: with this confidence, a released value has at most this error."""
 
     @abstractmethod
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:

@@ -152,9 +152,7 @@ class SumNoise(LatticeNoise):
         )
 
     def _bar(self, ratio: Level, confidence: Number) -> int | float:
-        """Return the margin, in the unit of the amount, of a sum whose noise has the level ``ratio`` per change of 1
-        step.
-        """
+        """Return the margin, in the unit of the amount, of a sum whose noise has the level ``ratio`` per step."""
         return self.unit.margin(int(Geometric(ratio).margin(confidence)))
 
     def check(self) -> None:

@@ -68,9 +68,7 @@ def _cell(cell: Any) -> str | None:
 
 
 def taken_for_granted(public: Sequence[str], rows_from: str) -> str:
-    """Return the assumption, in words, about the parts of a table without noise: public columns and the list of
-    rows.
-    """
+    """Return the assumption, in words, about the parts of a table without noise: public columns and list of rows."""
     columns = f"the public columns ({', '.join(public)})" if public else ""
     if rows_from == "observed":
         rows = "Which rows there are was found in the data: the promise does not cover it."

@@ -211,8 +211,7 @@ class Until(Display):
         return bool((np.abs(cells) >= least).all())
 
     def cell_confidence(self, noise: PlannedNoise, levels: Sequence[Level], confidence: Fraction) -> Fraction:
-        """Return the confidence that margins need at each level, so that they hold with ``confidence`` where the rule
-        stops.
+        """Return the confidence that margins need at each level, to hold with ``confidence`` at the level of the stop.
 
         For noise on the integers it follows from the tails at each level: for a share of 10 %, an error exceeds the
         margin where the rule stops about 1.5 times as often as at one level chosen beforehand. For other noise, the

@@ -80,9 +80,7 @@ def noised_by(
     randomness: Randomness,
     method: DrawMethod | None = None,
 ) -> Any:
-    """Add noise in steps of 2^-exponent, or integers if the exponent is None; ``lattice`` is the distribution in
-    steps.
-    """
+    """Add noise in steps of 2^-exponent, or integers if it is None; ``lattice`` is the distribution in steps."""
     if type(values) is int and exponent is None:
         return values + sample(lattice, randomness=randomness, method=method)
     cells = integer_cells(values) if exponent is None else real_cells(values, exponent)

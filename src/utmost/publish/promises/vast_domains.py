@@ -110,9 +110,7 @@ class Texts:
 
 
 def universe_facts(universe: Universe) -> dict[str, str]:
-    """Return the facts by which a ledger recognises a universe: its size, and its kind and digest if it has
-    ``facts``.
-    """
+    """Return the facts by which a ledger recognises a universe: size, and if it has ``facts``, kind and digest."""
     size = {"size": size_text(universe)}
     facts = getattr(universe, "facts", None)
     if facts is None:

@@ -309,8 +309,7 @@ class DetailedSums(Display):
 
     @property
     def together(self) -> NoisySums:
-        """The sums of both stages as one release over a tree, to compute the nearest table; its margins are
-        meaningless.
+        """The sums of both stages as one release over a tree, to compute the nearest table; margins mean nothing.
 
         A group without a breakdown has one row with the group's sum: then the least-squares estimates of group and row
         are that sum.

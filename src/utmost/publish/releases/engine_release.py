@@ -160,9 +160,7 @@ class ReleasableFrame:
                 )
 
     def noised(self, release: ItemResponder, margin: int | float | None, answer: ReleaseItems = responses_of) -> Any:
-        """Return the engine's frame of released and public columns, computed by ``answer``; without margins for
-        None.
-        """
+        """Return the engine's frame of released and public columns, computed by ``answer``; None adds no margins."""
         wanted = (*self.identifiers, *self.columns, *self.public)
         read = self.frame.select([name for name in self.frame.schema().names if name in wanted])
         arrow = extra("pyarrow", "tables")

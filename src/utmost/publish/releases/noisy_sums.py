@@ -563,9 +563,7 @@ class NoisySums(Display):
         return self._as_shown(_mean(ratio, ends), confidence)
 
     def _mean_in_bins(self, name: str, where: Where, counts: ProductForm, sure: Fraction) -> RatioBar:
-        """Join two intervals of the mean: one if all values are at the lower ends of their bins, one if at the upper
-        ends.
-        """
+        """Join two intervals of the mean: if all values are at the lower ends of their bins, and if at the upper ends."""
         # The true mean lies between these two means. Each interval may be wrong with half of the probability 1 - sure.
         middle = _mean(self._ratio(self.counted_form(where, {name: "midpoints"}), self, counts, sure))
         place, level = self.domain.level_named(name)
@@ -813,8 +811,7 @@ class NoisySums(Display):
         return self._selected(where, along, None if amounts is None else amounts.total)
 
     def counted_form(self, where: Where | None = None, along: Along | None = None) -> ProductForm:
-        """Return the linear combination of cells that counts a selection's events; for a release without counts,
-        `form`.
+        """Return the linear combination of cells that counts a selection's events; without counts, return `form`.
 
         Raises:
             OutOfRange: for names and labels that are not in the domain.

@@ -324,8 +324,9 @@ class NoisyTable(SavedTable):
     def clean(
         self, given: "GivenFacts | None" = None, *, hold: "MarginalNames | None" = None, column: str | None = None
     ) -> CleanTable:
-        """Compute nonnegative integers nearest to the noisy cells, whose sums all agree; they are biased: use them for
-        display.
+        """Compute nonnegative integers nearest to the noisy cells, whose sums all agree.
+
+        They are biased: use them for display.
 
         Args:
             given, hold: Arguments of `NoisySums.clean`: public facts that must hold, and one table whose sums stay as

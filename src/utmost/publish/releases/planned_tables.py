@@ -1,6 +1,4 @@
-"""Choose the plan for the release of a counted table; or noise with a smaller error, if the table is released only
-once.
-"""
+"""Choose the plan for the release of a counted table; or better noise, if the table is released only once."""
 
 from dataclasses import replace
 

@@ -50,9 +50,7 @@ class Source:
         return {name: self.adapter.label(self.table, name) for name in self.promise.public}
 
     def texts(self, labels: Mapping[str, Column]) -> Mapping[str, list[str]]:
-        """Return the text columns that are not released, which may name the rows; empty if there is an
-        ``id_column``.
-        """
+        """Return the text columns that are not released, which may name the rows; empty with an ``id_column``."""
         texts: dict[str, list[str]] = {}
         if self.identifiers is not None or self.items is not None:
             return texts
@@ -162,8 +160,9 @@ def checked_source(table: Any, rows: Any, promise: Promise, read: ReadColumn, *,
 
 
 def new_source(table: Any, promise: Promise, rows: Any = None) -> Source:
-    """Read a table for a ledger by `checked_source`, in steps of the noise; pass ``rows`` if they have been read
-    already.
+    """Read a table for a ledger by `checked_source`, in steps of the noise.
+
+    Pass ``rows`` if they have been read already.
     """
     noise, rows = promise.lasting_noise, promise.rows_of(table) if rows is None else rows
     noise.check()

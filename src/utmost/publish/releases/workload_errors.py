@@ -90,9 +90,7 @@ class AnswerErrors:
         return self._known[marginal]
 
     def of_amounts(self, amounts: AmountPair, marginal: Marginal, weights: Weights) -> MarginalDistributions:
-        """Return the error distributions of a weighted sum of an amount's parts, by group, in the form of
-        `of_marginal`.
-        """
+        """Return the error distributions of a weighted sum of an amount's parts, by group, as `of_marginal` does."""
         both, seen, domain = amounts.both(marginal), amounts.seen(marginal), self.reconstruction.domain
         parts = amounts.parts(self.reconstruction.kinds(both), both)
         _, first, kinds = np.unique(parts, axis=1, return_index=True, return_inverse=True)

@@ -58,7 +58,7 @@ class WantedSums(Display):
         return frozen(squares)
 
     def sizes(self, domain: Domain, places: Iterable[int] | None = None) -> dict[int, int]:
-        """Return the number of sums by how many cells they add up, along the axes ``places`` (default: all)."""
+        """Count the sums by the number of cells that they add up, along the axes ``places`` (default: all)."""
         counts = {1: 1}
         for sums, axis in [(self.sums[at], domain.axes[at]) for at in places or range(len(self.sums))]:
             if isinstance(sums, Groups) and sums.at == len(axis.levels):
@@ -127,9 +127,10 @@ class Workload(Display):
     def ranges(
         cls, domain: Domain, *axes: str, weight: Number = 1, by: Any = "", per_answer: bool = False
     ) -> "Workload":
-        """Want all sums of neighbouring values of an axis, for each group of the marginal ``by`` of other axes.
+        """Return a workload of all sums of neighbouring values of an axis.
 
-        With several axes, want all sums over boxes: products of a range along each axis.
+        With several axes, the sums are over all boxes: products of a range along each axis. All sums are wanted for
+        each group of the marginal ``by`` of other axes.
 
         >>> from utmost.workloads import bins
         >>> domain = Domain(x=bins(4), y=bins(3), sex=["men", "women"])
@@ -144,10 +145,10 @@ class Workload(Display):
     def prefixes(
         cls, domain: Domain, *axes: str, weight: Number = 1, by: Any = "", per_answer: bool = False
     ) -> "Workload":
-        """Want the sums of the first 1, 2, ... values of an axis, for each group of the marginal ``by`` of other axes.
+        """Return a workload of the sums of the first 1, 2, ... values of an axis.
 
-        With several axes, want the sums over all boxes that contain the first value of each axis. If the domain has
-        only one axis, its name may be left out.
+        With several axes, the sums are over all boxes that contain the first value of each axis. All sums are wanted
+        for each group of the marginal ``by`` of other axes. If the domain has only one axis, its name may be left out.
 
         >>> from utmost.workloads import bins
         >>> Workload.prefixes(Domain(age=bins(4)), weight=2)
@@ -163,7 +164,9 @@ class Workload(Display):
     def windows(
         cls, domain: Domain, lengths: Mapping[str, int], weight: Number = 1, *, by: Any = "", per_answer: bool = False
     ) -> "Workload":
-        """Want all sums of a fixed number of neighbouring values; with several axes, over all boxes of one size.
+        """Return a workload of all sums of a fixed number of neighbouring values.
+
+        With several axes, the sums are over all boxes of one size.
 
         Args:
             domain: Domain of the table.
@@ -196,7 +199,7 @@ class Workload(Display):
         per_answer: bool = False,
         name: str = "rows",
     ) -> "Workload":
-        """Want weighted sums along axes: each row of a matrix has the weights of the cells of its axis in one sum.
+        """Return a workload of weighted sums along axes: each row of a matrix has an axis' weights in one sum.
 
         Args:
             domain: Domain of the table.
@@ -219,7 +222,9 @@ class Workload(Display):
     def hierarchy(
         cls, domain: Domain, axis: str, weight: Number = 1, *, by: Any = "", per_answer: bool = False
     ) -> "Workload":
-        """Want the sums over the groups of every level of an axis, and the total; each is a part with this weight.
+        """Return a workload of the sums over the groups of every level of an axis, and of the total.
+
+        Each level is a part of the workload with the weight ``weight``, and so is the total.
 
         >>> from utmost.workloads import hierarchy
         >>> place = hierarchy({"North": ["N1", "N2"], "South": ["S1"]}, names=["region", "district"])
@@ -236,7 +241,7 @@ class Workload(Display):
 
     @classmethod
     def sums(cls, domain: Domain, wheres: Iterable[Where], weights: Sequence[Number] | None = None) -> "Workload":
-        """Want single sums, one for each selection in ``wheres``: the sum of the selected cells.
+        """Return a workload of single sums, one for each selection in ``wheres``: the sum of the selected cells.
 
         Args:
             domain: Domain of the table.

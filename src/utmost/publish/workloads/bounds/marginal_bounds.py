@@ -79,7 +79,7 @@ def tangents_below(
 def tangent_levels(
     workload: Workload, marginals: Sequence[Marginal], level: float, condition: ShareCondition
 ) -> TangentLevels | None:
-    """Search levels at which the bound is large, by descent; None if the marginals do not determine every answer."""
+    """Search for levels at which the bound is large, by descent; None if the marginals do not determine all answers."""
     errors = MarginalErrors.of(workload, marginals)
     if errors.undetermined() is not None:
         return None

@@ -16,7 +16,7 @@ from utmost.publish.workloads.workload import Workload
 
 
 def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Level) -> float | None:
-    """Return a lower bound on the error of plans of integer rows, for changes of whole rows; None if unknown."""
+    """Return a lower bound on the error of plans of integer rows, for changes of whole rows; None if none is known."""
     # The plans have independent geometric noise on integer combinations a_i of cells, linear unbiased estimates, and
     # sum of e_i |a_i.d| <= epsilon/s = E for all changes d: (1, 1) or (1, -1) on one row, or on each of several rows.
     # Let X be the information. (1, 1) X (1, 1)' <= p(E), so that in the coordinates of sums and differences,

@@ -92,17 +92,18 @@ def bounds_of(
         unit: Unit of privacy.
         epsilon: Privacy level of the whole release.
         marginals: Marginals that a plan may measure. None stands for all marginals of the domain, or, if these are more
-            than 256, for the cells and the wanted marginals; with several axes, only for those whose groups have one
-            size.
+            than 256, for the cells and the wanted marginals; if the domain has several axes, only marginals whose
+            groups have one size are used.
         together: Axis along which one individual changes all cells of one or several rows, as for `choose_plan`.
 
     Raises:
         NotALevel, OutOfRange: for an invalid level or marginal, for an axis that the domain does not have, and for an
             axis whose size does not divide ``unit.cells``.
 
-    Cost: marginals times eigenspaces, a few thousand times. If the workload treats the values of an axis differently
-    (ranges, labels, groups of several sizes), also a dozen eigendecompositions of a matrix over the values of such
-    axes, at most 2000 values: some 15 seconds for 1024 values, and 2 seconds to check the certificate.
+    Cost: a few thousand iterations, each over all pairs of a marginal and an eigenspace. If the workload treats the
+    values of an axis differently (ranges, labels, groups of several sizes), also a dozen eigendecompositions of a
+    matrix over the values of such axes, at most 2000 values: some 15 seconds for 1024 values, and 2 seconds to check
+    the certificate.
 
     >>> domain = Domain(region=[*range(20)], age=[*range(50)])
     >>> wanted = Workload(domain, {"region age": 1, "region": 1, "age": 1, "": 1})
@@ -173,7 +174,7 @@ def bounds_of(
 def _over_marginals(
     workload: Workload, unit: Unit, at: Level, marginals: Sequence[Marginal]
 ) -> ChordShares | TangentLevels | None:
-    """Return tangents if many tables are wanted, else chords; None if the marginals do not determine every answer."""
+    """Return tangents if many tables are wanted, else shares of a chord; None if some answer is not determined."""
     if wants_marginals(workload) or any(map(is_difference, marginals)):
         even, condition = EvenLevels.of(workload), condition_around(workload.domain, unit, marginals)
         measured = [even.reduced(marginal) for marginal in marginals]
@@ -324,7 +325,7 @@ def _chord(
     rounds: int = 20_000,
     gap: float = 1e-7,
 ) -> ChordShares | None:
-    """Search shares for `chord_below` by z_S <- z_S sqrt(g_S), until max g is near F; None if F is infinite."""
+    """Search for shares for `chord_below` by z_S <- z_S sqrt(g_S), until max g is near F; None if F is infinite."""
     # At the optimum g_S = max g for all S with z_S > 0; and F = max g, plus g_total if the total has a free share.
     whole = sum(spectrum)
     squares = np.array([float(square / whole) for square in spectrum])
@@ -353,7 +354,7 @@ def _chord(
 
 
 def _matrix_roots(parts: Sequence[MatrixPart]) -> MatrixRoots:
-    """Search weights and roots by y_j <- y_j X_jj, X_jj the diagonal of the roots, as long as the bound grows."""
+    """Search for weights and roots by y_j <- y_j X_jj, X_jj the diagonal of the roots, as long as the bound grows."""
     matrices = [np.asarray(part.matrix, dtype=float) / part.denominator for part in parts]
     n = len(matrices[0])
     y, best, best_weights = np.full(n, 1 / n), 0.0, np.full(n, 1 / n)

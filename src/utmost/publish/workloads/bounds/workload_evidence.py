@@ -181,7 +181,7 @@ def changed_by_one(unit: Unit, level: Level) -> tuple[Unit, Level]:
 def chord_of(
     workload: Workload, unit: Unit, level: Level, marginals: Sequence[Marginal], blocks: VarianceComponents
 ) -> tuple[Level, int | None, Fraction]:
-    """Return the level E at share 1, the index of a total with a free share or None, its bound on p(r E)/(r p(E))."""
+    """Return the level E at share 1; the index of a total with a free share, or None; a bound on p(r E)/(r p(E))."""
     # Let p(e) = cosh e - 1. A share r is at most 1, so p(r E) <= r p(E); the total's share is at most 2, so p(r E) <= r
     # p(2E)/2 = r (p(E) + 2) p(E).
     condition = condition_around(workload.domain, unit, marginals)

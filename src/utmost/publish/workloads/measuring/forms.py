@@ -56,7 +56,7 @@ class ProductForm:
         return np.add.reduceat(self.factors[axis], self.domain.axes[axis].group_starts(level))
 
     def energy(self, axis: int, level: int) -> Fraction:
-        """Return the squared length of one axis' factors, averaged over the groups of a level of one group size."""
+        """Return the squared length of one axis' factors, averaged over the groups of a level, which have one size."""
         sums = self.group_sums(axis, level)
         return Fraction(int(sum(total * total for total in sums.tolist())), self.domain.axes[axis].size // len(sums))
 

@@ -31,7 +31,7 @@ from utmost.tables.axes.domain import Domain, Marginal, is_finer
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HatErrors:
-    """The error of a workload by the budget shares, in units of the variance of noise at level ``largest``."""
+    """The error of a workload as a function of budget shares, in units of the noise's variance at ``largest``."""
 
     workload: Workload  # over a domain in which the groups of each level have one size
     place: int  # the index of the axis of hat functions

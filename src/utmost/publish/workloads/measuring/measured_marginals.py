@@ -129,7 +129,7 @@ def _marked(domain: Domain, word: Any, sign: str) -> bool:
 
 
 def _read(domain: Domain, word: str) -> tuple[int, int]:
-    """Return the axis of a marked word, and its code: the spacing of hat functions, or of a class or a difference."""
+    """Return the axis of a marked word, and its code: the spacing of hat functions, or a class or difference."""
     if names_difference(domain, word):
         return domain.columns.index(word.removesuffix(DIFFERENCE_MARK)), -DIFFERENCE
     if names_class(domain, word):

@@ -126,7 +126,7 @@ class AxisRows:
         return np.concatenate([np.eye(self.values) - gain @ H, gain], axis=1)
 
     def loaded(self, spent: NDArray[Any]) -> NDArray[Any]:
-        """For each class of values, return the charge of a value: its own share, and its part of the rows' shares.
+        """For each class of values, return the charge of a value: its own share plus its part of the rows' shares.
 
         Args:
             spent: Share of each class, along the first axis of the array; the class of the rows comes last.

@@ -195,7 +195,7 @@ def estimates_of_groups(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TreeError(Display):
-    """The error of a workload over a tree by the budget shares, in units of the variance of noise at ``level``."""
+    """The error of a workload over a tree by budget shares, in units of the variance of noise at ``level``."""
 
     tree: UnequalTree
     weights: tuple[Floats, ...] = field(repr=False)  # for each level, the weight of each group's variance; (groups,)

@@ -90,14 +90,14 @@ def charge_of(domain: Domain, unit: Unit, shares: Mapping[Marginal, Fraction]) -
 
 
 def spent_by(domain: Domain, unit: Unit, marginals: Iterable[Marginal]) -> list[tuple[Fraction, ...]]:
-    """For each extreme change by one individual, return the loss at share 1 of each marginal, as part of the level."""
+    """For each extreme change by one individual, return the loss at share 1 of each marginal, divided by the level."""
     # Shares keep the level if, for each extreme change, the sum of share times loss is at most 1.
     totals, whole = [is_total(domain, marginal) for marginal in marginals], Fraction(unit.epsilon_parts)
     return [tuple((y if total else x) / whole for total in totals) for x, y in _closed_forms(unit, domain.size)]
 
 
 def share_conditions(unit: Unit, cells: int, level: float = 1.0) -> tuple[ShareCondition, ...]:
-    """Return the one condition, or the two to compare, under which budget shares keep the level exactly."""
+    """Return the conditions, one or two to compare, under which budget shares keep the level exactly."""
     present, left = _cells_entered_and_left(unit, cells)
     if not unit.leaves_totals:
         return (ShareCondition(unit.reach / unit.sensitivity / present),)

@@ -64,7 +64,7 @@ class VarianceComponents(Display):
     def of(
         cls, domain: Domain, marginals: Iterable[Marginal] | None = None, eigenspaces: Iterable[Marginal] | None = None
     ) -> "VarianceComponents":
-        """Return the structure of a domain, whose levels have one group size; by default all S and all T."""
+        """Return the structure of a domain whose levels have groups of one size each; by default all S and all T."""
         chains = chains_of(domain)
         columns = tuple(domain.marginals() if marginals is None else marginals)
         rows = tuple(domain.marginals() if eigenspaces is None else eigenspaces)

@@ -58,7 +58,7 @@ class CertifiedShares(Display):
 
     @property
     def is_certified(self) -> bool:
-        """Whether the value is within the tolerance of the bound; False if the search ran out of boxes."""
+        """Whether the value is within the tolerance of the bound; False if the search stopped before."""
         return self.value <= self.bound * (1 + self.tolerance) * (1 + _LOWERED)
 
 
@@ -77,7 +77,7 @@ class ErrorOfPrecisions(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """The shares r with low <= r <= high and ``spent`` r <= 1; `of` lowers ``high`` as far as this loses no such r."""
+    """The shares r with low <= r <= high and ``spent`` r <= 1; `of` lowers ``high`` if this excludes no such r."""
 
     low: Floats
     high: Floats
@@ -151,7 +151,7 @@ def certified_shares(
     most_boxes: int = 20_000,
     progress: Callable[[int, float], None] | None = None,
 ) -> CertifiedShares:
-    """Search the best budget shares of a few marginals, with a lower bound on the error at any shares.
+    """Search for the best budget shares of a few marginals, with a lower bound on the error at any shares.
 
     Args:
         workload: Wanted sums, and the weight of the error of each.

@@ -25,7 +25,7 @@ _MOST_PAIRS = 10**7
 
 
 def candidate_marginals(workload: Workload) -> dict[Marginal, int]:
-    """Return the marginals to search, and how many marginals of the domain each represents (1 if unknown)."""
+    """Return the candidate marginals, and how many marginals of the domain each represents (1 if unknown)."""
     # `useful` has the coarsest marginal for each set of eigenspaces; it is empty if there are too many to examine. If
     # more than `MOST_CANDIDATES` are useful, the candidates are the wanted marginals, the finest common marginal of
     # each pair of wanted marginals, and the finest common marginal of all. If these are too many, the pairs are left
@@ -56,7 +56,7 @@ def named_candidates(workload: Workload, candidates: Iterable[str | Sequence[str
 
 
 def plain_shares(workload: Workload, marginals: Sequence[Marginal]) -> list[Floats]:
-    """Return up to three choices of shares: 1 for the finest common marginal; equal for the wanted; equal for all."""
+    """Return up to three choices of shares: 1 for the finest common marginal; equal for all wanted; equal for all."""
     wanted = [marginal in workload.marginals for marginal in marginals]
     finest = [marginal == finest_common(workload.marginals) for marginal in marginals]
     return [_equal(chosen) for chosen in (finest, wanted, [True] * len(marginals)) if any(chosen)]

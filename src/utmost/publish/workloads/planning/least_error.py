@@ -1,4 +1,4 @@
-"""Search budget shares for a workload: optimized, rounded, and never worse than simple shares."""
+"""Search for budget shares for a workload: optimized, rounded, and never worse than simple shares."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -30,7 +30,7 @@ def least_shares(
     aim: str = "mean",
     condition: ShareCondition = PLAIN,
 ) -> dict[Marginal, Fraction]:
-    """Search shares of little error over candidate marginals, rounded; `plain_shares` if these are as good."""
+    """Search for shares of little error over candidate marginals, rounded; `plain_shares` if these are as good."""
     names = list(marginals)
     blocks = VarianceComponents.of(workload.domain, marginals, workload.eigenspaces)
     mean = WeighedError.of(blocks, [workload.spectrum(blocks)], level, condition)

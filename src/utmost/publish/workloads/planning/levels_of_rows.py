@@ -69,7 +69,7 @@ def certified_rows(
     most_boxes: int = 20_000,
     progress: Callable[[int, float], None] | None = None,
 ) -> CertifiedShares:
-    """Search the best budget shares of integer rows over a few cells, with a lower bound on the error at any shares.
+    """Search for the best budget shares of integer rows over a few cells, with a lower bound on the error.
 
     Args:
         rows: Rows of integer coefficients of 1 to 6 cells; (rows, cells).

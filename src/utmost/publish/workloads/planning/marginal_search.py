@@ -1,4 +1,4 @@
-"""Search budget shares for workloads of many marginals: a closed form, and descents that start from it.
+"""Search for budget shares for workloads of many marginals: a closed form, and descents that start from it.
 
 If no other wanted table contains a wanted table S, only S measures the space T = S (see `marginal_spaces`), with the
 error mu_S n_S v(e_S). At small levels, the sum of these errors is least, for a given sum of levels, if
@@ -70,7 +70,7 @@ def marginals(domain: Domain, *columns: int, weight: Number = 1) -> dict[Margina
 def marginal_shares(
     workload: Workload, level: float, condition: ShareCondition, *, signs: bool = False
 ) -> dict[Marginal, Fraction]:
-    """Search shares of little error for a workload of many marginals; ``level`` is the level of share 1."""
+    """Search for shares of little error for a workload of many marginals; ``level`` is the level of share 1."""
     domain = workload.domain
     wanted = tuple(dict.fromkeys(part.marginal(domain) for part in workload.parts))
     sets = [wanted]

@@ -529,7 +529,7 @@ class Plan(Display):
 
     @property
     def clean_needs(self) -> str | None:
-        """The name of a table to measure, too, so that clean tables can be computed; None if this would not help.
+        """The name of a further table to measure, so that clean tables can be computed; None if this would not help.
 
         >>> shares = {"age": "1/2", "place": "1/2"}
         >>> Plan(Domain(age=range(100), place=range(1000)), Unit(1, 1), shares).clean_needs

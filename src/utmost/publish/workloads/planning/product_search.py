@@ -1,4 +1,4 @@
-"""Search listed rows along each axis of a workload, so that their products have little error.
+"""Search for listed rows along each axis of a workload, so that their products have little error.
 
 The Gram matrix of a workload is a sum over its parts of products of one matrix for each axis. If the rows of the other
 axes are fixed, the error along one axis is that of a single Gram matrix: the sum of the parts' matrices, each weighted
@@ -93,7 +93,7 @@ class _RowProblem:
         return {place: np.asarray(np.linalg.inv((A.T * shares**2 / 2) @ A))}
 
     def real_rows(self, level: float) -> list[dict[int, RealRows]]:
-        """Return candidates of real rows by axis: for one axis at the level, for several at small levels."""
+        """Return candidates of real rows by axis, optimized at the level for a single axis, else at small levels."""
         if len(self.searched) == 1:
             (place,) = self.searched
             return [{place: rows} for rows in _best_of_starts(self._gram_along(place, self._signed_inverse), level)]
@@ -156,7 +156,7 @@ def _inverse(rows: RealRows) -> Floats:
 
 
 def _best_of_starts(gram: Floats, level: float) -> list[RealRows]:
-    """Search real rows from several starts, and return the best one or two results."""
+    """Search for real rows from several starts, and return the best one or two results."""
     scaled = gram / gram.trace()
     seeds = range(4 if len(gram) <= 256 else 1)
     steps = 400 if len(gram) <= 256 else 600

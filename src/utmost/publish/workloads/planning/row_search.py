@@ -1,4 +1,4 @@
-"""Search integer rows along an axis: their entries, and the levels of the values and of the rows.
+"""Search for integer rows along an axis: their entries, and the levels of the values and of the rows.
 
 The search begins with real rows. Let theta_ij be the level that row i spends on value j, and c_j = E - sum_i theta_ij
 what is left for the value itself. The information matrix is X = diag p(c) + theta' theta / 2, with the precision p(c) =
@@ -46,7 +46,7 @@ def real_rows(
     start: RealRows | None = None,
     inside: float = 1e-4,
 ) -> RealRows:
-    """Search ``count`` real rows for the Gram matrix M, if each value spends ``level``."""
+    """Search for ``count`` real rows for the Gram matrix M, if each value spends ``level``."""
     # `exact` chooses the precision p(c) of a value; else it is c^2/2. A descent never leaves a zero, so it starts
     # `inside`.
     values = len(gram)
@@ -68,7 +68,7 @@ def real_rows(
 
 
 def refitted(gram: Floats, rows: Floats, left: Floats, level: float, *, exact: bool) -> RealRows:
-    """Search the best real rows near ``rows`` that leave exactly the level ``left`` to each value."""
+    """Search for the best real rows near ``rows`` that leave exactly the level ``left`` to each value."""
     count, values = rows.shape
     spent = level - left
 

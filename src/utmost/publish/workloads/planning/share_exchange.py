@@ -1,4 +1,4 @@
-"""Search budget shares of marginals with little weighted error, by exchanges between two marginals at a time.
+"""Search for budget shares of marginals with little weighted error, by exchanges between two marginals at a time.
 
 The error is not convex in the shares (at half the level, the variance is more than four times as large). So the search
 has no proof of optimality: it starts from many shares. Lower bounds show how far its plan can be from the best. The
@@ -24,7 +24,7 @@ _GAIN = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeighedError:
-    """The error of a workload by the budget shares, in units of the variance of noise at level ``level``."""
+    """The error of a workload as a function of budget shares, in units of the variance of noise at ``level``."""
 
     # (spectra, eigenspaces). The error of a spectrum is the sum over eigenspaces of spectrum / eigenvalue; for several
     # spectra, the error is the largest of these sums.

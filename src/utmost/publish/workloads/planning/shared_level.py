@@ -143,7 +143,7 @@ def share_level(
             and weights that are not positive.
         NotALevel: for an invalid level, ``up_to`` below ``epsilon``, and a level at which errors exceed floats.
 
-    Cost: 200 errors of each plan, a tenth of a second each.
+    Cost: 200 errors are computed for each plan, a tenth of a second each.
     Source: composition; proofs/theory/counting.md, "One level for several measures".
 
     >>> from utmost.privacy import Unit
@@ -214,7 +214,9 @@ def _errors(plan: Plan, level: Level, parts: int) -> Floats:
 
 
 def _best_multiples(errors: Floats, budget: int) -> tuple[float, list[int]]:
-    """Return the least sum of one error from each row, for columns (1, 2, ...) that add up to the budget; and these."""
+    """Return the least sum of one error from each row, for columns (1, 2, ...) that add up to the budget; and these
+    columns.
+    """
     # `errors` has the shape (measures, N); column b - 1 has the errors with b parts of the level.
     sums = np.full(budget + 1, np.inf)
     sums[0], choices = 0.0, list[NDArray[np.int64]]()

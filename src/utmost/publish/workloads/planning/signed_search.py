@@ -1,4 +1,4 @@
-"""Search signed rows for a few cells that one individual changes together, if no individual lowers a cell.
+"""Search for signed rows for a few cells that one individual changes together, if no individual lowers a cell.
 
 With rows a_i at levels e_i, the precision matrix is X = sum of p(e_i) a_i a_i', p(e) = cosh e - 1, and the mean
 variance of the k cells is tr X^-1 / k. The levels form a polytope: sum_i e_i |a_i d| <= E for the 2^k - 1 changes d.
@@ -132,7 +132,7 @@ class _Pool:
 
 
 def _best_sets(pool: _Pool, *, square: bool) -> list[tuple[int, ...]]:
-    """Search sets of rows by exchanges at equal levels; return the best sets, and the set of single cells."""
+    """Search for sets of rows by exchanges at equal levels; return the best sets, and the set of single cells."""
     cells = pool.rows.shape[1]
     alone = tuple(int(np.flatnonzero((pool.rows == row).all(axis=1))[0]) for row in np.eye(cells, dtype=int))
     seen: dict[tuple[int, ...], float] = {alone: float(pool.values(np.array([alone]))[0])}
@@ -209,7 +209,7 @@ def _optimized(pool: _Pool, chosen: Sequence[int], epsilon: float) -> tuple[floa
 
 
 def _descended(rows: NDArray[np.int64], loads: Floats, epsilon: float, gram: Floats) -> Floats:
-    """Search shares of little error from equal shares: random steps (fixed seed), which shrink when none gains."""
+    """Search for shares of little error from equal shares: random steps (fixed seed), which shrink when none gains."""
     random = np.random.default_rng(0)
     share = np.ones(len(rows))
     value, width = _errors(rows, loads, share[None], epsilon, gram)[0], _WIDEST

@@ -151,7 +151,7 @@ def mixed_within(
     limits: Mapping[str, float],
     spending: Callable[[Shares], Shares] = dict,
 ) -> FoundSums:
-    """Mix a found plan with a split: return the mixture within the limits that has most of the found plan."""
+    """Mix a found plan with a split: return the mixture within the limits with the largest part of the found plan."""
     # `spending` scales a mixture so that it spends the level.
     if is_within(found.variances(request), limits):
         return found

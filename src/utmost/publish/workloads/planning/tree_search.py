@@ -1,4 +1,4 @@
-"""Search the budget shares of the levels of one axis whose groups differ in size, by exchanges between two levels."""
+"""Search for the budget shares of one axis' levels, whose groups differ in size, by exchanges between two levels."""
 
 from fractions import Fraction
 
@@ -22,7 +22,7 @@ _LATTICE = 1000
 def least_tree_shares(
     workload: Workload, unit: Unit, epsilon: Number | Level, condition: ShareCondition | None = None
 ) -> dict[Marginal, Fraction]:
-    """Return shares of the levels with little error, multiples of 1/1000; ``condition`` is by default the first one."""
+    """Return shares of the levels with little error, in multiples of 1/1000; ``condition`` defaults to the first."""
     # Start from the share 1 of each single level, from equal shares of the wanted levels, and from equal shares of all.
     # The result is never worse than a start, but not proved to be the best.
     chosen = share_conditions(unit, workload.domain.size)[0] if condition is None else condition

@@ -186,7 +186,7 @@ def _least_moves(
 
 
 def least_whole_flow(program: LinearProgram, sums: ChainSums, chains: list[list[NDArray[np.int64]]]) -> Floats | None:
-    """Return an integer optimum of the program of two chains, proved by duals up to 10^-9 a cell; or None."""
+    """Return an integer optimum of the program of two chains, proved by duals up to 10^-9 a cell; None if not found."""
 
     # Equal fractions make whole faces of the program optimal, and a simplex method takes cubic time on these. An
     # interior point method takes about thirty steps, and then all cycles of its arcs have cost 0. With few sums, six

@@ -41,7 +41,7 @@ class LeastSquares(Protocol):
         """Check that the measured sums determine every sum of a marginal."""
 
     def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
-        """Return a number for each group of a marginal, equal if the groups' errors have the same distribution."""
+        """Return a number for each group of a marginal; equal numbers mean equal error distributions."""
 
     def terms(self, *forms: ProductForm) -> dict[Marginal, dict[tuple[Fraction, ...], int]]:
         """For each measured marginal, return the coefficients of its noise in the forms, and how often each occurs."""
@@ -54,14 +54,17 @@ class LeastSquares(Protocol):
 
 @runtime_checkable
 class CoefficientsAlong(LeastSquares, Protocol):
-    """An estimator for which nearly every sum along one axis has a different distribution of its error."""
+    """An estimator with a different distribution of the error for nearly every sum along one axis."""
 
     @property
     def place(self) -> int:
-        """The index of this axis."""
+        """The index of the axis along which the distributions differ."""
 
     def coefficients(self, marginal: Marginal, others: Sequence[int]) -> list[tuple[Marginal, Floats, int]]:
-        """Return the coefficients of measured noise in a marginal's sums along the axis, at ``others`` elsewhere."""
+        """Return the coefficients of measured noise in the sums of a marginal along the axis.
+
+        ``others`` selects one group on the other axes.
+        """
 
 
 def values_by(

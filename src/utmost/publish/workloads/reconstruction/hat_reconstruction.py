@@ -36,7 +36,7 @@ from utmost.tables.axes.domain import Domain, Marginal, is_finer
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HatReconstruction:
-    """Least squares as `Reconstruction`, if some marginals measure hat functions along one axis [woodbury1950]."""
+    """Least squares as in `Reconstruction`, if some marginals measure hat functions along one axis [woodbury1950]."""
 
     # Time of an estimate: the number of cells, plus the square of the number of hat functions (at most 2000); for the
     # first estimate also its cube.
@@ -285,7 +285,7 @@ class _AxisSplit:
         return lifted
 
     def rest_sums(self, cells: NDArray[Any], marginal: Marginal) -> NDArray[Any]:
-        """Add up cells over the groups of a marginal of the other axes; the first array axis stays."""
+        """Add up cells over the groups of a marginal of the other axes; the first array axis is unchanged."""
         for a, level in enumerate(marginal):
             cells = np.add.reduceat(cells, self.rest.axes[a].group_starts(level), axis=a + 1)
         return cells

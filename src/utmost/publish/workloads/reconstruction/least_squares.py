@@ -419,7 +419,7 @@ def not_determined(domain: Domain, marginal: Marginal, measured: Iterable[Margin
 
 
 def not_cleanable() -> Unsupported:
-    """Return the error for clean tables of a vast domain, or if differences or listed rows are measured."""
+    """Return the error for clean tables of a vast domain, or of a plan that measures differences or listed rows."""
     remedy = 'Plan with method="independent", over a smaller domain.'
     came = "listed rows, differences or a vast domain"
     return Unsupported("clean tables need measured groups or hat functions", came=came, remedy=remedy)

@@ -44,7 +44,7 @@ _Key = tuple[tuple[Fraction, ...], ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarginalReconstruction:
-    """`Reconstruction` for measured marginals of a vast domain, and for measured differences of two values."""
+    """Least squares as in `Reconstruction`, for marginals of a vast domain and for differences of two values."""
 
     # Time of a table: its cells times 2^columns; for the first table also the spaces that measured tables have in
     # common.

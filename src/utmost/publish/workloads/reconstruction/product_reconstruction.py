@@ -38,7 +38,7 @@ _MOST_COEFFICIENTS = 10**7
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductReconstruction:
-    """`Reconstruction` if products of listed rows are measured [woodbury1950]."""
+    """Least squares as in `Reconstruction`, if products of listed rows are measured [woodbury1950]."""
 
     # Time of an estimate: for each axis the number of values times rows; for the first estimate also the cube of the
     # rows.

@@ -20,7 +20,7 @@ _FLOATS_UP_TO = 1 << 53
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RotatedReconstruction:
-    """`Reconstruction` if marginals without the axis of a pair measure sums, and with this axis differences."""
+    """Least squares as in `Reconstruction`, if sums and differences along the axis of a pair are measured."""
 
     # Sums and differences have independent noise and no common parameters, so each is estimated by its own least
     # squares.

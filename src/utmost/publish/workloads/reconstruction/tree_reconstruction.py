@@ -17,7 +17,7 @@ from utmost.tables.axes.domain import Domain, Marginal
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeReconstruction:
-    """`Reconstruction` for a domain of one axis, whose groups may have any sizes."""
+    """Least squares as in `Reconstruction`, for a domain of one axis, whose groups may have any sizes."""
 
     # Computing all estimates takes a few rationals for each group, and so does the error of an answer.
     domain: Domain

@@ -25,7 +25,7 @@ _FEW = 2000  # for fewer fractional arcs, the walk is fast enough
 
 
 def whole_flow(cells: Floats, costs: Floats, chains: Sequence[Sequence[NDArray[np.int64]]]) -> Floats:
-    """Round the cells' flows to integers next to them, so that all sums of groups are, too, at no higher cost."""
+    """Round the cells' flows to adjacent integers, such that all sums of groups are integers, at no higher cost."""
     # `cells` are flows in [0, 1], (n,); `costs` are the costs per unit of flow in each cell, (n,). Each of the two
     # `chains` has the group of every cell, (n,), for each marginal from fine to coarse. This takes a few sorts of the
     # cells, and a cycle for each cell that is then still fractional.

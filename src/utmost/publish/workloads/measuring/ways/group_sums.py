@@ -1,4 +1,7 @@
-"""Measure the sums over the groups of marginals; all groups of a level must have one size. Errors by eigenspaces."""
+"""Measure the sums over the groups of marginals; all groups of a level must have one size.
+
+The errors are computed by eigenspaces.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Measure sums over the groups of marginals of a vast domain; errors by residual subspaces."""
+"""Measure sums over the groups of marginals of a vast domain; the errors are computed by residual subspaces."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Measure sums over the groups of one axis that differ in size, such as states and counties; errors by two passes."""
+"""Measure sums over the groups of one axis, which may differ in size, such as states and counties."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

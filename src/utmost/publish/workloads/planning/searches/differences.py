@@ -1,4 +1,4 @@
-"""Search marginals and differences of the two values of axes, if complete tables are wanted."""
+"""Search for marginals and differences of the two values of axes, if complete tables are wanted."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ from utmost.publish.workloads.planning.searches.plan_search import (
 
 
 class DifferenceSearch:
-    """Search budget shares of tables and of differences, by descent."""
+    """Search for budget shares of tables and of differences, by descent."""
 
     name = "differences of two values"
 

@@ -1,4 +1,4 @@
-"""Search hat functions: the axis, the spacings, and the budget shares of hat functions and of other marginals.
+"""Search for hat functions: the axis, the spacings, and the budget shares of hat functions and of other marginals.
 
 As a function of the spacings the error has many small local minima, and it is not convex in the shares, so the search
 has no proof of optimality. It starts from one spacing and from two, of sizes that suit ranges and prefixes. It changes

@@ -1,4 +1,4 @@
-"""Search integer rows along every axis, and their products."""
+"""Search for integer rows along every axis, and their products."""
 
 from utmost.publish.workloads.measuring.product_errors import MOST_VALUES
 from utmost.publish.workloads.measuring.wanted_sums import wants_marginals
@@ -7,7 +7,7 @@ from utmost.publish.workloads.planning.searches.plan_search import FoundSums, Pl
 
 
 class RowSearch:
-    """Search real rows along one axis after another, rounded to integers."""
+    """Search for real rows along one axis after another, rounded to integers."""
 
     name = "integer rows"
 

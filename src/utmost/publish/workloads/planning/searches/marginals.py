@@ -1,4 +1,4 @@
-"""Search marginals to measure: sums over groups, each marginal with a budget share."""
+"""Search for marginals to measure: sums over groups, each marginal with a budget share."""
 
 from utmost.errors import Unsupported
 from utmost.publish.workloads.measuring.even_levels import EvenLevels

@@ -1,4 +1,4 @@
-"""Search sums and differences along an axis of two values, if one individual changes both cells of a row."""
+"""Search for sums and differences along an axis of two values, if one individual changes both cells of a row."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -21,7 +21,7 @@ from utmost.tables.axes.domain import Marginal
 
 
 class RotatedSearch:
-    """Search sums and differences separately: each has its own budget and error."""
+    """Search for sums and differences separately: each has its own budget and error."""
 
     name = "rotated sums"
 

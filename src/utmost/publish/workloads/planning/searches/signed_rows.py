@@ -1,11 +1,11 @@
-"""Search signed sums along an axis of three to five values, if one individual enlarges the cells of a row together."""
+"""Search for signed sums along an axis of three to five values, if one individual enlarges a row's cells together."""
 
 from utmost.publish.workloads.planning.product_search import product_rows
 from utmost.publish.workloads.planning.searches.plan_search import FoundSums, PlanRequest, SearchObstacle, mean_alone
 
 
 class SignedSearch:
-    """Search signed rows along the axis, and integer rows along the other axes."""
+    """Search for signed rows along the axis, and integer rows along the other axes."""
 
     name = "signed sums"
 
