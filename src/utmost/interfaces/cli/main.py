@@ -265,7 +265,9 @@ class _Command(click.Command):
             raise
 
     def _flag_before(self, message: str, words: Sequence[str]) -> str | None:
-        """Return the option without a value that stands before the extra word of a message; None without one."""
+        """Return the option without a value that precedes the unexpected word in an error message; None if there is
+        none.
+        """
         extra = re.search(r"\((.*)\)", message)
         word = extra[1].split()[0] if extra and extra[1].strip() else None
         before = words[words.index(word) - 1] if word in words[1:] else None

@@ -563,7 +563,7 @@ class NoisySums(Display):
         return self._as_shown(_mean(ratio, ends), confidence)
 
     def _mean_in_bins(self, name: str, where: Where, counts: ProductForm, sure: Fraction) -> RatioBar:
-        """Join two intervals of the mean: if all values are at the lower ends of their bins, and if at the upper ends."""
+        """Join two intervals of the mean: if all values are at the lower ends of their bins, and if at the upper."""
         # The true mean lies between these two means. Each interval may be wrong with half of the probability 1 - sure.
         middle = _mean(self._ratio(self.counted_form(where, {name: "midpoints"}), self, counts, sure))
         place, level = self.domain.level_named(name)

@@ -231,7 +231,7 @@ def _draw(
 
 
 def _option(level: Level) -> str:
-    """Return a level in the form that --epsilon accepts and a text file can hold: 1/2, or 1/2ln3."""
+    """Return a level in the form that --epsilon accepts and a text file can contain: 1/2, or 1/2ln3."""
     if level.base is None:
         return str(level.power)
     return f"{'' if level.power == 1 else level.power}ln{1 / level.base}"

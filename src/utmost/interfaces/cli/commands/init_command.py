@@ -71,7 +71,7 @@ class RecipeOutput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """All options that a recipe may hold."""
+    """All options that a recipe may contain."""
 
     everyday: EverydayPromiseOptions
     level: options.LevelOptions
@@ -176,7 +176,7 @@ def _confirm(question: str) -> bool:
 
 
 def _checked(choices: Choices, given: dict[str, Any], folder: Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Return the options of a recipe and the domain, after a check that they go together."""
+    """Return the options of a recipe and the domain, after checking that the options are compatible."""
     choices.level.read()
     promised, people = choices.everyday.complete, choices.people
     promised.check()

@@ -63,7 +63,7 @@ RARE = (
     ),
     *("--neighbours", "--nonnegative", "--exactly", "--together"),
 )
-"""Options that steer the search, or plan for a domain before counting."""
+"""Options that control the search, or that plan for a domain before anything is counted."""
 
 
 def plan(

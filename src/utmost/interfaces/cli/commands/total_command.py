@@ -38,7 +38,7 @@ from utmost.tables.files import files
 from utmost.tables.files.signatures import signer_of
 
 _MOST_NAMED = 12
-"""Largest number of names of unwritten tables on the screen."""
+"""The largest number of tables that the screen lists as not written."""
 
 ELSEWHERE = {
     "--minus": "Write utmost read RELEASE --where sex=women --minus sex=men.",

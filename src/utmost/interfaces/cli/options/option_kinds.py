@@ -125,10 +125,10 @@ def _listed(several: bool, value: Any) -> Any:
 
 
 class _Option(click.Option):
-    """An option of click, or a key of a recipe; several values are a list, and no values None."""
+    """An option of click, or a key of a recipe; several values are a list, and no value is None."""
 
     def get_error_hint(self, ctx: Any) -> str:
-        """Return where a wrong value stands: the option, or the key of a recipe."""
+        """Return the place of a wrong value: the option, or the key of a recipe."""
         is_key = ctx is not None and self not in ctx.command.params
         return f"{self.opts[-1].lstrip('-')!r} in the recipe" if is_key else super().get_error_hint(ctx)
 

@@ -215,7 +215,7 @@ class CountingOptions(PersonOptions):
         return tables
 
     def contributions(self, events: Path, domain: "Domain", spelling: "Spelling", bounds: str) -> "CountedTable":
-        """Count how many persons each bound leaves unchanged, see `count_contributions`; bounds: "at-most=1,2,5"."""
+        """Count how many persons each bound leaves unchanged; ``bounds`` is a text such as "at-most=1,2,5"."""
         from utmost.interfaces.cli.options.shared_options import refuse
         from utmost.publish.counting.contributions import count_contributions
         from utmost.publish.counting.counting import Counting

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Changes = Literal["any", "counts"]
 NoiseBy = Literal["rows", "items"]
 EXAMPLES = {"--columns": "--columns NAMES", "--sensitivity": "--sensitivity 1", "--cells": "--cells 1"}
-"""Spelling of the options that columns need."""
+"""Examples of the options that released columns need, as a user types them."""
 TOGETHER_HELP = "One person changes one row only: any (up or down) or counts (one direction)."
 
 
