@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -217,6 +218,25 @@ def test_backups_and_quarantine(run, published):
     assert report["quarantine"] is None
     assert report["datasets"][0]["spent"] == "2"
     assert run("ledger", "restore", "copy.db", *published)[0] == 2
+
+
+def test_the_help_of_restore_keeps_a_release_relaxable(run, published):
+    """The command in the help names the witness; without it the releases of the backup can never be relaxed."""
+    run("ledger", "backup", "--out", "copy.db", *published)
+    shown = " ".join(run("ledger", "restore", "--help")[1].split())
+    example = (
+        re.search(r"utmost (ledger restore copy.db .*?old.db.witness)", shown)[1].replace("old.db", "r.db").split()
+    )
+    without = example[: example.index("--witness")]
+    for words, can_relax in ((without, False), (example, True)):
+        Path("new.db").unlink(missing_ok=True)
+        Path("new.db.witness").unlink(missing_ok=True)
+        code, shown, err = run(*words)
+        assert (code, "--witness of the lost ledger" in " ".join(shown.split())) == (0, not can_relax), err
+        place = [word.replace("restore", "resume") for word in words if word != "copy.db"]
+        assert run(*place, "--reason", "a lost disk", "--nothing-missing")[0] == 0
+        call = ["relax", BERKELEY, *place[2:], "--name", "admissions", "--epsilon", "2"]
+        assert (run(*call)[0] == 0) == can_relax
 
 
 def test_what_is_charged_as_lost_is_said(run, published):

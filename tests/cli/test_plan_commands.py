@@ -294,7 +294,7 @@ def test_a_ledger_keeps_a_release_by_a_plan(run, counted, plan, tmp_path):
     place = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "admissions"]
     outs = [tmp_path / name for name in ("a.json", "b.json", "c.json")]
     say = ["release", counted, "--plan", plan, *place]
-    assert "would be spent" in run(*say, "--epsilon", "1/4", "--dry-run")[1]
+    assert "spent in all" in run(*say, "--epsilon", "1/4", "--dry-run")[1]
     assert run(*say, "--epsilon", "1/4", "--out", outs[0])[0] == 0
     code, shown, err = run("relax", counted, *place, "--epsilon", 2, "--out", outs[1])
     assert (code, "answered at" in shown) == (0, True), err

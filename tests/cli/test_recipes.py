@@ -72,7 +72,7 @@ def test_a_nightly_job_repeats_itself_and_refuses_other_data(run, job, monkeypat
     ran(run, "ledger", "create", "n.db", "--key-file", "night.secret.toml")
     shown = ran(run, "release", "e.csv", *night[:2], "--dry-run")
     assert "± " in shown
-    assert "would be spent" in shown
+    assert "spent in all" in shown
     spent = "Dataset people has spent epsilon = 1/4.\n"
     assert f"Answered.\n{spent}" in ran(run, "release", "e.csv", *night, "--out", "o.csv")
     first = (job / "o.csv").read_bytes(), (job / "o.csv.json").read_bytes()

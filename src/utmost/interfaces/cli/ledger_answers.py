@@ -457,7 +457,8 @@ def show_after(
     rows = {"release": question.name, "level": f"epsilon = {level_words(question.at)}", **margins}
     rows |= budget_rows(report)
     rows |= {"cost": "nothing: this answer is stored, and the call repeats it"} if repeated else {}
-    rows["would be spent"], rows["would remain"] = rows.pop("spent"), rows.pop("remaining")
+    rows["spent in all"] = f"{rows.pop('spent')}, by every release of dataset {report['dataset']}"
+    rows["would remain"] = rows.pop("remaining")
     shown = [ladder_grid(ladder)] if ladder else []
     screen().print(ScreenGroup(ScreenText("Nothing was drawn. After this call:", style="bold"), *shown, facts(rows)))
 

@@ -245,11 +245,18 @@ def restore(
     place: LedgerPlaceOptions,
     answer: options.Output,
 ) -> None:
-    """Make a ledger from a backup. It draws nothing new until it is resumed."""
+    """Make a ledger from a backup. It draws nothing new until it is resumed.
+
+    Pass the witness of the lost ledger: without it no earlier release can be relaxed.
+
+    utmost ledger restore copy.db --ledger new.db --key-file old.db.key --witness old.db.witness
+    """
     if place.path is not None:
         check_absent(place.path)
     with Ledger.restore(copy, place.ledger, key=place.key, witness=place.witness_path) as opened:
         text = "Restored, and in quarantine: no new answers before `utmost ledger resume`."
+        if place.witness is None:
+            text += " Without the --witness of the lost ledger no earlier release can be relaxed."
         _give_status(opened, answer, text)
 
 
