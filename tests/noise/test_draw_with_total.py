@@ -152,6 +152,14 @@ def test_draws_have_these_variances_and_margins_cover(epsilon, runs):
     assert answer_margin(distribution, [1] * 5, "0.9999") < rare < 40 * distribution.variance_of([1] * 5) ** 0.5
 
 
+@pytest.mark.parametrize("answer", [[1] * 5, [1, -1, 0, 0, 0]])
+def test_margins_grow_with_the_confidence(answer):
+    """From draws to the bound beyond them, which has the rounding in it: at a high level little else is left."""
+    distribution = DrawWithTotal.at_share(lambda at: TablesDraw(at, [2, 3]), level(20), Fraction(1, 2))
+    margins = [answer_margin(distribution, answer, sure) for sure in ("0.9", "0.997", "0.9995", "0.9999", "0.99999999")]
+    assert margins == sorted(margins)
+
+
 def test_one_draw_alone_is_what_a_total_without_weight_leaves():
     """Zeros as often as the distribution says: the coins move nothing where both totals agree."""
     distribution = with_total(TablesDraw(HALF, [2, 2]))

@@ -213,6 +213,8 @@ def test_a_width_that_is_no_number_is_refused(grid):
 
 
 @given(exponents)
+@example(-1023)
+@example(1074)
 def test_declared_widths_are_read_exactly(exponent):
     assert declared_exponent(Fraction(2) ** -exponent) == exponent
 

@@ -103,6 +103,25 @@ def _one_more(place):
     return place + 1
 
 
+@pytest.mark.parametrize("m", [0, 1, 2])
+def test_both_parts_of_a_joined_shell_have_their_weights(monkeypatch, m):
+    """(m, s) and (s, m) for each s < m and (m, m) by their numbers of points, exactly, where the first round ends."""
+    distribution, on_segment = TablesDraw(1, [2, 3], "change-one"), one_draws._on_segment
+
+    def first_round():
+        once = iter([on_segment])
+        monkeypatch.setattr(one_draws, "_on_segment", lambda *given: next(once)(*given))
+        try:
+            return one_draws._pair(distribution, m, None)
+        except StopIteration:  # a second round begins
+            return ("again",)
+
+    found = every_path(monkeypatch, first_round)
+    ended = 1 - found.pop(("again",))
+    weights = {(j, l): distribution.shell_points(j, l) for j in range(m + 1) for l in range(m + 1) if m in (j, l)}
+    assert found == {pair: ended * Fraction(points, sum(weights.values())) for pair, points in weights.items()}
+
+
 DISTRIBUTIONS = [
     CellsDraw(1, 2, 2, 2, step=2),
     CellsDraw(1, 3, 2),
@@ -168,6 +187,16 @@ def test_rejected_points_are_drawn_cell_by_cell(monkeypatch):
     zeros = int((draws == 0).all(axis=1).sum())
     assert as_often(zeros, 4_000, float(distribution.pmf([0] * 4))) > LEVEL
     assert no_more_often(int((abs(draws[:, 3]) > distribution.margin("0.9")).sum()), 4_000, 0.1) > LEVEL
+
+
+@pytest.mark.parametrize("shell", [1, 3])
+def test_rejected_points_with_a_bound_on_cells_are_uniform(monkeypatch, shell):
+    """Two raised cells in shell s: each at most 2 s, the sum at most 3 s."""
+    monkeypatch.setattr(one_draws, "_REJECTIONS", 0)
+    distribution, shells = CellsDraw(1, 3, 3, 2, in_total=3), np.array([shell])
+    found = every_path(monkeypatch, lambda: one_draws._raised(distribution, 2, shells, SeededRandomness(1))[0].tolist())
+    wanted = [x for x in product(range(1, 2 * shell + 1), repeat=2) if sum(x) <= 3 * shell]
+    assert found == dict.fromkeys(wanted, Fraction(1, len(wanted)))
 
 
 @pytest.mark.parametrize(
