@@ -42,6 +42,7 @@ MADE = [
     'plan counted.json --want "region sex" --want region --epsilon 1 --out plan.json',
     "release counted.json --plan plan.json --epsilon 1 --out release.json",
     f"{CELLS} --epsilon 1 --out released.csv",
+    "release whole.csv --each-row --mean paid=0,10 --domain domain.json --epsilon 1 --out means.csv",
     "ledger create l.db",
     f"{KEEP} --dataset d --name a --out kept.csv",
     f"promise --columns n --public region {UNIT} --out promise.json",
@@ -109,6 +110,8 @@ PLANNING = {
     "another ending": "plan counted.json --want region --epsilon 1 --out other.csv",
     "a unit that was proved": "plan counted.json --want region --epsilon 1 --at-most 2",
     "shares of more than all": "plan counted.json --want region --epsilon 1 --share region=2",
+    "exactly without a relation": "plan domain.json --want region --exactly --at-most 1 --epsilon 1",
+    "exactly for a counted table": "plan counted.json --want region --exactly --epsilon 1",
     "a confidence of 95": "plan counted.json --want region --epsilon 1 --confidence 95",
 }
 RELEASING = {
@@ -150,6 +153,7 @@ READING = {
     "another column": "total release.json --where regio=north",
     "a column without a label": "total release.json --where region",
     "a plan without tables": "total release.json --plan plan.json",
+    "another amount": "total means.csv --sum n",
     "numbers without a mean": "total release.json --values 1,2,3",
     "another label of a table": "read released.csv --where region=nort",
     "another name of a table": "read releasd.csv",

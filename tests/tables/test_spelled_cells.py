@@ -1,8 +1,10 @@
 """Cells as offices and programs write them: declared marks, patterns of dates, gaps in categories, odd workbooks."""
 
 import datetime as dt
+import functools
 import re
 from datetime import datetime
+from fractions import Fraction
 
 import numpy as np
 import openpyxl
@@ -418,3 +420,17 @@ def test_a_pattern_that_begins_with_the_year_reads_by_itself():
     assert [days.place(text) for text in ("2010-04-03", "2010-03-24")] == [0, 2]
     with pytest.raises(WrongKind, match=r"ISO dates.*are read beside a pattern"):
         Spelling(pattern=["%m/%d/%Y", "%Y-%m-%d"])
+
+
+@pytest.mark.parametrize(("cell", "read"), [("4,5", "4.5"), ("1,234", "1234"), ("$ 3", "3"), ("1.234,50", "1234.5")])
+def test_the_remedy_of_a_spelled_number_says_where_it_is_declared(cell, read):
+    """The first call in the message, with the arguments of the refused call, reads the number."""
+    events = {"who": ["a"], "shop": ["A"], "paid": [cell]}
+    paid = ut.sum("paid", each=(0, 2000), per_cell=2000, step="0.5")
+    call = functools.partial(ut.count_table, events, {"shop": ["A"]}, ut.Counting("who", at_most=1), measure=paid)
+    with pytest.raises(BadTable) as caught:
+        call()
+    spelling = re.search(r"ut\.count_table\(\.\.\., spelling=(ut\.Spelling\(.*?\))\)", str(caught.value))[1]
+    assert call(spelling=eval(spelling, {"ut": ut})).table("shop")["paid"].tolist() == [Fraction(read)]
+    with pytest.raises(BadTable, match="Make the column one of numbers"):
+        ut.release({"n": [cell]}, ut.Promise("n", unit=ut.Unit(1, 1)), epsilon=1)

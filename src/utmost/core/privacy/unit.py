@@ -131,8 +131,9 @@ class Unit(PickledByFields):
         object.__setattr__(self, "in_total", None if most is None or most >= number * count else most)
         object.__setattr__(self, "exactly", _promised(exactly, "exactly"))
         if exactly and (self.neighbours != "change-one" or not nonnegative):
-            remedy = "Pass both, or leave out exactly=."
-            raise OutOfRange('exactly= needs neighbours="change-one" and nonnegative=True', remedy=remedy)
+            missing = [] if self.neighbours == "change-one" else ['neighbours="change-one"']
+            named = " and ".join(missing if nonnegative else [*missing, "nonnegative=True"])
+            raise OutOfRange(f"exactly= needs {named}", remedy=f"Pass {named}, or leave out exactly=.")
         if exactly and self.reach.denominator != 1:
             required = "with exactly=True the changes of one individual must add up to a whole number"
             raise OutOfRange(required, came=str(self.reach), where="in_total", remedy="Count in smaller steps.")

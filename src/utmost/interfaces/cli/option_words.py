@@ -34,7 +34,9 @@ _OPTIONS = {
 
 _ASSIGNED = re.compile(rf"(?<![(\w])({'|'.join(_OPTIONS)})=(True\b|\[?(?:\"[^\"]*\"|'[^']*'|[\w/.^()-]*[\w)])?\]?)")
 _PYTHON_CALL = re.compile(r"(ut\.[\w.]+\((?:[^()]|\([^()]*\))*\))")
-_SPELLING = re.compile(r"(?:ut\.)?Spelling\(((?:(?:decimal|thousands|currency|missing_marks)=[^)]*)+)\)")
+_SPELLING = re.compile(
+    r"(?:ut\.count_table\(\.\.\., spelling=)?ut\.Spelling\(((?:(?:decimal|thousands|currency|missing_marks)=[^)]*)+)\)+"
+)
 _SELECTED = re.compile(r"where=\{'([^']*)': (?:slice\(([^,()]*), ([^,()]*)\)|\[([^\]]*)\])\}")
 _NUMBERED = re.compile(r"values=\{((?:'[^']*': [\w/.-]+(?:, )?)+)\}")
 _QUOTED, _NUMBER = re.compile(r"'([^']*)'"), re.compile(r"'([^']*)': ([\w/.-]+)")
@@ -47,7 +49,7 @@ _LEVEL = re.compile(r"\b(epsilon|alpha)=(?=\d)")
 _LEVEL_SHOWN = re.compile(r"\b[Ll]evel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\)")
 _FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")
 _SPECIAL = re.compile(r"[ *?<>#\\]|^[-.:]+$")  # characters that a shell reads
-_NAMED = re.compile(rf"^((?:no )?)({'|'.join(_OPTIONS)})=(\d*)$")
+_NAMED = re.compile(rf"^((?:no )?)({'|'.join(_OPTIONS)})=(\d*)(?:True)?$")
 _CALLS = {
     "Call relax or view, or publish": "Use utmost relax or utmost view, or publish",
     'alpha="1/2"': "--epsilon alpha=1/2",
@@ -72,6 +74,8 @@ _CALLS = {
     "ut.workloads.periods": '"periods"',
     'periods(..., zone="America/New_York"), in a domain file ': "on its axis in the domain file ",
     "declare it among missing_marks": "declare it: --missing-marks MARK",
+    "Make the column one of numbers. For events, declare": "Declare",
+    "Make the column one of numbers. For events, if": "If",
     "another key=": "another --count-key",
     "use the counting key of the first count, for example ut.Counting(..., key=ledger.counting_key())": (
         "give the file of the first count, or count again with its --count-key"
@@ -110,6 +114,9 @@ _CALLS = {
     'the zone in which you count: zone="America/New_York"': (
         'on its axis in the domain file the zone in which you count: "zone": "America/New_York"'
     ),
+    "Pass the table's own unit; or, if you left nobody out, dataclasses.replace(table, unit=unit)": (
+        "Plan again without --exactly; or, in Python, release dataclasses.replace(table, unit=unit)"
+    ),
     "Leave out whole=": 'Leave out "whole"',
     "Leave out fanout=": 'Leave out "fanout"',
     "groups= and fanout=": '"groups" and "fanout"',
@@ -128,6 +135,7 @@ _CALLS = {
     "a table of ut.count_contributions, or of utmost count": "a table of utmost count",
     "amount must name an amount": "--sum must name an amount",
     "Leave amount= out": "Leave --sum out",
+    "leave amount= out": "leave --sum out",
     "Pass amount=": "Write --sum ",
     'Pass an int, a Fraction, a Decimal, a float, or text such as "1/2" or "0.5", in the digits 0 to 9.': (
         "Write a number such as 1, 0.5 or 1/2, in the digits 0 to 9."

@@ -24,11 +24,12 @@ RowName = Callable[[int], str]
 
 _INT64 = np.iinfo(np.int64)
 _MOST_WRITTEN = 13_952  # bits of 4 200 digits: Python writes no integer of more than 4 300
+AMOUNT_STEP = 'Amounts with decimals are rounded to a step: add step="0.01".'
 _REALS = 'Add numbers="reals" for real values.'
 SMALLER_UNIT = "Pass integers, in a smaller unit such as cents."
 
 
-def integer_column(column: Column, name: str, place: RowName, *, not_whole: str = _REALS) -> NDArray[Any]:
+def integer_column(column: Column, name: str, place: RowName, *, not_whole: str | None = None) -> NDArray[Any]:
     """Read a column of integers, as int64 if all fit, else as Python ints. Floats and Decimals may be integers, too."""
     array = _plain(column, name, place)
     if array is not None and array.dtype.kind == "i":
@@ -44,7 +45,7 @@ def integer_column(column: Column, name: str, place: RowName, *, not_whole: str 
     return whole
 
 
-def real_column(column: Column, name: str, place: RowName) -> NDArray[Any]:
+def real_column(column: Column, name: str, place: RowName, *, not_whole: str | None = None) -> NDArray[Any]:
     """Read a column of reals, as float64 if all are floats, else exactly as Fractions.
 
     >>> real_column([Decimal("0.1"), 2], "income", str).tolist()
@@ -58,7 +59,7 @@ def real_column(column: Column, name: str, place: RowName) -> NDArray[Any]:
         floats = np.array(cells, dtype=np.float64)
         if bool(np.isfinite(floats).all()):
             return floats
-    return objects(_real(cell, row, name, place) for row, cell in enumerate(cells))
+    return objects(_real(cell, row, name, place, not_whole) for row, cell in enumerate(cells))
 
 
 def check_distinct(column: Column, name: str, place: RowName) -> None:
@@ -101,11 +102,11 @@ def _plain(column: Any, name: str, place: RowName) -> NDArray[Any] | None:
     if column.ndim != 1:
         raise BadTable("a column must be one-dimensional", came=f"shape {column.shape}", where=f"column {name!r}")
     if is_masked_array(column) and (masked := np.ma.getmaskarray(column)).any():
-        raise _refusal(None, int(masked.argmax()), name, place, "a number")
+        raise _refusal(None, int(masked.argmax()), name, place, "a number", None)
     return np.asarray(column)
 
 
-def _integer(cell: Any, row: int, name: str, place: RowName, not_whole: str) -> int:
+def _integer(cell: Any, row: int, name: str, place: RowName, not_whole: str | None) -> int:
     if isinstance(cell, Integral) and not isinstance(cell, bool | np.bool_):
         return int(cell)
     if isinstance(cell, float | np.floating | Decimal | Fraction):
@@ -115,15 +116,15 @@ def _integer(cell: Any, row: int, name: str, place: RowName, not_whole: str) -> 
     raise _refusal(cell, row, name, place, "an integer", not_whole)
 
 
-def _real(cell: Any, row: int, name: str, place: RowName) -> Fraction:
+def _real(cell: Any, row: int, name: str, place: RowName, not_whole: str | None) -> Fraction:
     if isinstance(cell, Rational | float | np.floating | Decimal) and not isinstance(cell, bool):
         number = Fraction(int(cell.numerator), int(cell.denominator)) if isinstance(cell, Rational) else exactly(cell)
         if number is not None:
             return number
-    raise _refusal(cell, row, name, place, "a finite number")
+    raise _refusal(cell, row, name, place, "a finite number", not_whole)
 
 
-def _refusal(cell: Any, row: int, name: str, place: RowName, wanted: str, not_whole: str = _REALS) -> BadTable:
+def _refusal(cell: Any, row: int, name: str, place: RowName, wanted: str, not_whole: str | None) -> BadTable:
     from utmost.tables.cells.odd_cells import POINTS_OF_THOUSANDS, declare_mark, odd_number  # only for a refusal
 
     came, remedy = kind_of(cell), "Correct the cell."
@@ -134,10 +135,14 @@ def _refusal(cell: Any, row: int, name: str, place: RowName, wanted: str, not_wh
     elif isinstance(cell, float | np.floating | Decimal | Fraction) and exactly(cell) is not None:
         # A number with three decimals often comes from a file that writes 1234 as 1.234.
         is_grouped = isinstance(cell, Decimal) and cell.as_tuple().exponent == -3 and 1 <= abs(cell) < 1000
-        remedy = f"{not_whole} {POINTS_OF_THOUSANDS}" if is_grouped else not_whole
+        remedy = not_whole or _REALS
+        remedy += f" {POINTS_OF_THOUSANDS}" if is_grouped else ""
     elif isinstance(cell, str):
         came, remedy = ("text", _CAST) if PLAIN.number(cell) is not None else odd_number(cell, PLAIN)
-        remedy = remedy if declare_mark(came, PLAIN) is None else _FILL
+        if declare_mark(came, PLAIN) is not None:
+            remedy = _FILL
+        elif not_whole is None and "spelling=" in remedy:
+            remedy = f"{_CAST} For events, {remedy[0].lower()}{remedy[1:]}"
     return BadTable(f"the cell must be {wanted}", came=came, where=_where(row, name, place), remedy=remedy)
 
 

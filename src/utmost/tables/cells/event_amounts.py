@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import largest_size
 from utmost.core.privacy.amount import Amount
 from utmost.tables.cells.cell_values import is_masked_array
-from utmost.tables.cells.columns import is_missing, number_cells, real_column
+from utmost.tables.cells.columns import AMOUNT_STEP, is_missing, number_cells, real_column
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
 _FITS = 1 << 62
@@ -56,7 +56,7 @@ def rounded_amounts(
         steps = {cell: _nearest(*cell.as_integer_ratio(), step) for cell in few}
         fits = all(abs(whole) < _FITS for whole in steps.values())
         return np.array(list(map(steps.__getitem__, cells)), dtype=np.int64 if fits else object)
-    read = real_column(cells, name, lambda row: f"row {before + row + 1}")
+    read = real_column(cells, name, lambda row: f"row {before + row + 1}", not_whole=AMOUNT_STEP)
     return _binary(read, step) if read.dtype.kind == "f" else _packed(round(number / step) for number in read)
 
 

@@ -19,7 +19,7 @@ from utmost.core.sampling.item_words import Identifiers
 from utmost.errors import BadTable
 from utmost.tables.axes.axes import Axis, text_of
 from utmost.tables.cells.cell_values import is_masked_array, kind_of
-from utmost.tables.cells.columns import integer_column, is_hashable, is_missing, number_cells
+from utmost.tables.cells.columns import AMOUNT_STEP, integer_column, is_hashable, is_missing, number_cells
 from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.frames.arrow_arrays import integers_of_arrow, integers_to_arrow
 from utmost.tables.frames.arrow_identifiers import arrow_identifiers
@@ -179,8 +179,6 @@ class TextsInArrow(Sequence[str]):
         return arrow_identifiers(some.cast(arrow.large_binary()), "person")
 
 
-_STEP = 'Amounts with decimals are rounded to a step: add step="0.01".'
-
 PlaceReader = Callable[[Any], NDArray[np.int64]]
 """Function from a column to the position of each cell among the values of an axis: `OUTSIDE` for another value,
 `MISSING` for a missing cell (both are negative)."""
@@ -234,4 +232,4 @@ def amounts_in(column: Any, name: str, before: int, spelling: Spelling = PLAIN) 
 
         whole = pyarrow.types.is_integer(column.type) and column.null_count == 0
         column = column.to_numpy(zero_copy_only=False) if whole else column.to_pylist()
-    return integer_column(column, name, lambda row: f"row {before + row + 1}", not_whole=_STEP)
+    return integer_column(column, name, lambda row: f"row {before + row + 1}", not_whole=AMOUNT_STEP)

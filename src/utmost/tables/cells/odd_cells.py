@@ -32,6 +32,15 @@ MARK_ANYWAY = "If it marks a missing cell, declare it among missing_marks."
 TEXT = (TEXT_KIND, "Write the number with digits, a point and a sign before it.")
 
 
+def _spelled(marks: str) -> str:
+    return f"ut.count_table(..., spelling=ut.Spelling({marks}))"
+
+
+_DECIMAL = _spelled('decimal=","')
+_BOTH = _spelled('decimal=",", thousands="."')
+POINTS_OF_THOUSANDS = f"If the point separates thousands, declare both marks: {_BOTH}."
+
+
 def looks_missing(text: str) -> bool:
     """Whether text is a usual mark of offices and programs for a missing cell."""
     return text.strip().lower() in _MARKS
@@ -55,7 +64,7 @@ def declare_mark(came: object, spelling: Spelling) -> str | None:
         return None
     mark = str(came).removesuffix(_MISSING_KIND)
     also = ", in addition to the declared ones" if spelling.missing_marks else ""
-    return f"Declare it{also}: Spelling(missing_marks=[{mark}])."
+    return f"Declare it{also}: {_spelled(f'missing_marks=[{mark}]')}."
 
 
 def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
@@ -80,25 +89,24 @@ def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
         if form.fullmatch(unsigned):
             # The marks separate thousands; but a single comma or point before three digits may also be a decimal mark.
             named = {"'": "apostrophe", " ": "space"}.get(mark, mark)
-            remedy = f'If these separate thousands, declare them: Spelling(thousands="{named}").'
+            thousands = _spelled(f'thousands="{named}"')
+            remedy = f"If these separate thousands, declare them: {thousands}."
             if mark == "." and spelling.decimal is None:
                 remedy = POINTS_OF_THOUSANDS
             if mark == "," and unsigned.count(",") == 1 and "." not in unsigned and spelling.decimal is None:
-                remedy += ' If the comma is a decimal mark: Spelling(decimal=",").'
+                remedy += f" If the comma is a decimal mark: {_DECIMAL}."
                 return "a number with a comma before three digits", remedy
             return f"a number with {marks} between thousands", remedy
     if _COMMA.fullmatch(unsigned) and spelling.decimal != ",":
-        return "a number with a comma before its decimals", 'Declare it: Spelling(decimal=",").'
+        return "a number with a comma before its decimals", f"Declare it: {_DECIMAL}."
     if _CURRENCY.fullmatch(plain):
-        remedy = 'Declare it: Spelling(currency="$") for $.'
+        currency = _spelled('currency="$"')
+        remedy = f"Declare it: {currency} for $."
         if _COMMAS.search(plain):
-            remedy += ' Commas between thousands, too: Spelling(thousands=",").'
+            remedy += ' Commas between thousands, too: thousands=",".'
         elif _POINTS.search(plain) and spelling.thousands is None:
             remedy += f" {POINTS_OF_THOUSANDS}"
         elif "," in plain and spelling.decimal is None:
-            remedy += ' The comma before decimals, too: Spelling(decimal=",").'
+            remedy += ' The comma before decimals, too: decimal=",".'
         return "a number with a currency or a unit", remedy
     return TEXT
-
-
-POINTS_OF_THOUSANDS = 'If the point separates thousands, declare both marks: Spelling(decimal=",", thousands=".").'

@@ -119,7 +119,7 @@ def plan(
     More: docs/howto/publish-consistent-tables.md
     """
     bounds = {"--at-most": at_most, "--per-cell": per_cell, "--in-total": in_total, "--values": values, "--step": step}
-    promised = {"nonnegative": nonnegative or exactly, "exactly": exactly}
+    promised = {"nonnegative": nonnegative, "exactly": exactly}
     domain, unit, along = _domain_and_unit(source, bounds, neighbours, together, promised)
     amounts = AmountPair.of(domain, unit)
     own = None if amounts is None else amounts.amount.name
@@ -170,8 +170,11 @@ def _domain_and_unit(
         stated |= {f"--{name}": known or None for name, known in promised.items()}
         for name, value in stated.items():
             if value is not None:
-                remedy = f"Leave out {name}; or count again with another one."
-                raise OutOfRange("a counted table has its own bounds on a person", came=name, remedy=remedy)
+                again = (
+                    "plan for the domain" if name in ("--nonnegative", "--exactly") else "count again with another one"
+                )
+                required, remedy = "a counted table has its own bounds on a person", f"Leave out {name}; or {again}."
+                raise OutOfRange(required, came=name, remedy=remedy)
         return counted.domain, counted.unit, counted.together
     domain, in_total = Domain.of_facts(document), bounds["--in-total"]
     # A bound over all cells also bounds each cell; one person may then be in every cell.
@@ -191,6 +194,7 @@ def _domain_and_unit(
     wide = most if amount is None else amount.steps(most, "per_cell")
     relation = neighbours or "add-remove"
     steps_in_total = in_total if in_total is None or amount is None else amount.steps(in_total, "in_total")
+    promised |= {"nonnegative": promised["nonnegative"] or promised["exactly"]}
     unit = Unit(wide, min(at_most, domain.size), relation, amount, in_total=steps_in_total, **promised)
     if together is not None and in_total is None:
         WholeRows.of(domain, together).check_whole(unit.cells, "at_most")
