@@ -1,1 +1,1 @@
-"""Publishing: from people to a table that is remembered over years."""
+"""Publish tables about people: count events, promise a level, add noise, keep a ledger, and write statements."""

@@ -69,7 +69,7 @@ def _require(*, holds: bool, what: str) -> None:
 
 
 def check_distributions() -> None:
-    """Check in rationals that probabilities sum to 1, and that neighbours differ by at most the level."""
+    """Check in rationals that probabilities sum to 1, and that those of neighbours differ by at most the level."""
     for distribution in (
         Geometric(alpha="1/2"),
         DiscreteStaircase(alpha="1/3", sensitivity=5),
@@ -193,4 +193,4 @@ CHECKS: dict[str, Callable[[], None]] = {
     "a ledger: published, relaxed, viewed, reopened, verified": check_ledger,
     "a silent solver: nothing on standard output but answers": check_silence,
 }
-"""The checks, in order."""
+"""The checks by name, in the order in which they run."""

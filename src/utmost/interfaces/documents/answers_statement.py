@@ -22,7 +22,7 @@ from utmost.publish.promises.statement_kinds import ANSWERS_KIND
 from utmost.publish.releases.release_facts import ReleaseFacts
 
 EACH_ROW = "each row, as one person"
-"""Who the persons are in a table without a column of persons."""
+"""The persons in a table without a column of persons, in words."""
 
 BY_DESIGN = "primal and dual prove the design"
 BY_ROWS = "computed from all rows: the least level that it keeps"

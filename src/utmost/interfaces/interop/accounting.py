@@ -28,9 +28,9 @@ def privacy_loss_distribution(distribution: Distribution, cells: int = 1, *, dis
     """Return the privacy loss distribution of noise on ``cells`` cells, each changed by at most the sensitivity.
 
     It is computed from the worst pair: the distribution, and its copy shifted by the sensitivity. Outcomes with the
-    same loss form one class. For a distribution on the reals, the integers are used that are drawn on its grid.
-    More than 4096 classes of a geometric distribution, or 65536 outcomes of another distribution, are joined at their
-    largest loss. The result errs upwards, up to the rounding of float64.
+    same loss form one class. For a distribution on the reals, the function uses the distribution of the integers that
+    are drawn on its grid. More than 4096 classes of a geometric distribution, or 65536 outcomes of another
+    distribution, are joined at their largest loss. The result errs upwards, up to the rounding of float64.
 
     Args:
         distribution: Distribution of the noise of one cell, at its share of the level.

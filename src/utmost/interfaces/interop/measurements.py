@@ -61,9 +61,9 @@ def gradual_measurement(distribution: Geometric) -> Any:
 
     Raises:
         Unsupported: where OpenDP is not installed.
-        OutOfRange: by the queryable, for a level above the distribution's; nothing is spent then.
+        OutOfRange: raised by the queryable, for a level above the distribution's; nothing is spent then.
 
-    Source: koufogiannis2015, Theorem 1B, on the integers.
+    Source: [koufogiannis2015], Theorem 1B, on the integers.
     """
     instance(distribution, Geometric, "distribution")
     _check_allowed()

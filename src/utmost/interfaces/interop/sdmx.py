@@ -47,7 +47,7 @@ def sdmx_csv(
 
     Columns are STRUCTURE, STRUCTURE_ID and ACTION; a dimension for each public column; OBS_VALUE; and the attributes
     OBS_STATUS (A for a value, Q where a cell is withheld, U where it is marked unreliable), MARGIN_OF_ERROR and
-    CONFIDENCE_LEVEL. Labels stand as they were published: where a dimension is coded, they must be its codes.
+    CONFIDENCE_LEVEL. Labels are written as they were published: if a dimension is coded, the labels must be its codes.
 
     Args:
         path: Released table with its statement beside it; both are checked.

@@ -28,7 +28,7 @@ class Audit:
         return self._ledger.budget(dataset)
 
     def limit(self, token: Token, dataset: str, limit: Level) -> Budget:
-        """Set the limit of a dataset, and return its budget; the same limit again changes nothing."""
+        """Set the limit of a dataset, and return its budget; setting the same limit again changes nothing."""
         token.check("budgets")
         budget = self._ledger.budget(dataset, limit)
         self._context.records.write(lambda store: self._context.trail(store, token, "limit", dataset=dataset))
@@ -106,7 +106,7 @@ class Audit:
             raise OutOfRange(error.required, where="receipt") from None
 
     def trail(self, token: Token, after: str = "", most: int = 1000) -> list[tuple[str, dict[str, Any]]]:
-        """Return the trail of the service, oldest first: who did what, when; no confidential values."""
+        """Return the trail of the service, oldest first: who did what and when, without confidential values."""
         token.check("trail")
         return self._context.records.read(lambda store: store.all("trail", after, most))
 

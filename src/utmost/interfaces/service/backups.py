@@ -1,7 +1,7 @@
 """Back up a service into a folder, and restore each new backup once as a test.
 
 A backup is a folder of two SQLite files, whatever the store: the ledger, and the encrypted records of the service.
-Neither file holds the ledger's key, which must be kept elsewhere. The test restores both files by `put_back` into a
+Neither file contains the ledger's key, which must be kept elsewhere. The test restores both files by `put_back` into a
 temporary folder, and checks every MAC, digest, level, budget and line of the trail there.
 """
 

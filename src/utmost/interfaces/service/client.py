@@ -114,7 +114,7 @@ class RemoteLedger:
         return tuple(map(level_from_text, self.release(name, version)["levels"]))
 
     def spent(self, name: str | None = None, *, dataset: str | None = None) -> Level | None:
-        """Return the level spent by all versions of a release, or by a dataset, as `Ledger.spent`.
+        """Return the level spent by all versions of a release, or by a dataset, as `Ledger.spent` does.
 
         For a release, only answers that the token may see count; for a dataset, the token needs the right to read its
         budget.
@@ -137,7 +137,7 @@ class RemoteLedger:
         epsilon: Number | Level,
         version: int | None = None,
     ) -> Answer[Any]:
-        """Return the answer at a level, as `Ledger.view`; its table is a dict of columns, or a `NoisySums`."""
+        """Return the answer at a level, as `Ledger.view` does; its table is a dict of columns, or a `NoisySums`."""
         at = level_text(level(epsilon))
         return self._answer(self._get(f"/v1/releases/{path_part(name)}/view", epsilon=at, version=version), None)
 
@@ -238,7 +238,7 @@ class RemoteLedger:
         independent: bool = False,
         proposal: str | None = None,
     ) -> Answer[Any]:
-        """Publish a table at a first level, as `Ledger.publish`; `proposal` is the name of the approved proposal.
+        """Publish a table at a first level, as `Ledger.publish` does; `proposal` is the name of the approved proposal.
 
         With a proposal, the promise is sent unchanged: nothing is taken over from a counted table.
 
@@ -265,7 +265,7 @@ class RemoteLedger:
         request: str | None = None,
         proposal: str | None = None,
     ) -> Answer[Any]:
-        """Relax a release with the same table, as `Ledger.relax`; `proposal` names the approved proposal."""
+        """Relax a release with the same table, as `Ledger.relax` does; `proposal` names the approved proposal."""
         body = {"level": level_text(level(epsilon)), "version": version, "proposal": proposal}
         answer = self._post(f"/v1/releases/{path_part(name)}/relax", request, {**body, **table_as_json(table)})
         return self._answer(answer, table)
@@ -278,7 +278,7 @@ class RemoteLedger:
         request: str | None = None,
         proposals: Mapping[str, str] | None = None,
     ) -> dict[str, Answer[Any]]:
-        """Publish several tables in one transaction, as `Ledger.publish_measures`.
+        """Publish several tables in one transaction, as `Ledger.publish_measures` does.
 
         Args:
             requests, tables: Arguments as for `Ledger.publish_measures`.
@@ -299,7 +299,7 @@ class RemoteLedger:
         request: str | None = None,
         proposals: Mapping[str, str] | None = None,
     ) -> dict[str, Answer[Any]]:
-        """Relax several releases together, each to its budget share of one level, as `Ledger.relax_shared`."""
+        """Relax several releases together, each to its budget share of one level, as `Ledger.relax_shared` does."""
         _, levels = levels_of_tables(tables, shared, epsilon)
         requests = [AnswerRequest(name, at) for name, at in levels.items()]
         return self.relax_measures(requests, tables, request=request, proposals=proposals)
@@ -312,7 +312,7 @@ class RemoteLedger:
         request: str | None = None,
         proposals: Mapping[str, str] | None = None,
     ) -> dict[str, Answer[Any]]:
-        """Relax several releases, each to its own level, in one transaction, as `Ledger.relax_measures`."""
+        """Relax several releases, each to its own level, in one transaction, as `Ledger.relax_measures` does."""
         return self._together("relaxations", request, tables, list(map(_sent, requests)), proposals or {})
 
     def _together(
@@ -346,7 +346,7 @@ class RemoteLedger:
         return self._get(path) if limit is None else self._send("PUT", path, json={"epsilon": level_text(level(limit))})
 
     def charge(self, dataset: str, *, epsilon: Number | Level, what: str, independent: bool = False) -> dict[str, Any]:
-        """Charge a level that another tool spent, and return the budget, as `Ledger.charge`."""
+        """Charge a level that another tool spent, and return the budget, as `Ledger.charge` does."""
         sent = {"epsilon": level_text(level(epsilon)), "what": what, "independent": independent}
         return self._send("PUT", f"/v1/datasets/{path_part(dataset)}/charges", json=sent)
 
@@ -479,7 +479,7 @@ class RemoteLedger:
         return self._send("POST", path, json=body, headers=headers)
 
     def _send(self, method: str, path: str, **sent: Any) -> dict[str, Any]:
-        """Send a request and return its answer; an interrupted request is sent again, which repeats nothing."""
+        """Send a request and return its answer; an interrupted request is sent again, but takes effect only once."""
         import httpx
 
         for turn in range(_TRIES):

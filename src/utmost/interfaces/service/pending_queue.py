@@ -1,4 +1,4 @@
-"""Queue of waiting proposals: each has a short record, written when it begins to wait and deleted when it ends.
+"""Queue of waiting proposals: each has a short record, which exists as long as the proposal waits.
 
 A record is written in the transaction that proposes or decides, so the queue always agrees with the other records. No
 page has to open all proposals to count those that wait.

@@ -40,13 +40,13 @@ _LONGEST_REASON, _A_PAGE = 1000, 1000
 _PUBLICATION, _LISTED, _PROPOSER = "publication", "proposals", "proposer"
 
 MOST_WAITING_OF_ONE = 50
-"""Most undecided proposals of one person."""
+"""The largest number of undecided proposals of one person."""
 
 MOST_CHARACTERS_OF_ONE = 4 << 20
-"""Most characters of the undecided requests of one person together."""
+"""The largest number of characters in the undecided requests of one person together."""
 
 MOST_A_DAY = 500
-"""Most proposals of one person within a day."""
+"""The largest number of proposals that one person may make within a day."""
 
 
 def check_declared(token: Token, verb: str, request: PublishRequest) -> None:

@@ -19,7 +19,8 @@ from utmost.publish.releases.tables_before_draw import table_before_draw
 from utmost.tables.files import files
 
 LONGEST_REQUEST = 1 << 19
-"""Most characters of a proposed request as JSON, which a page can show. A request that is not shown completely cannot
+"""The largest number of characters of a proposed request as JSON, so that a page can show it. A request that is not
+shown completely cannot
 be approved."""
 
 
@@ -44,7 +45,7 @@ def read_answer_request(members: Mapping[str, Any]) -> AnswerRequest:
 
 
 def served(request: PublishRequest) -> PublishRequest:
-    """Return a request after checks: a table can have its columns, its draw is fast, and CSV can hold its answer."""
+    """Return a request after checks: a table can have its columns, its draw is fast, its answer can be a CSV file."""
     promise, noise = request.promise, request.promise.lasting_noise
     noise.check_served()
     if not noise.is_by_plan:
@@ -79,7 +80,7 @@ def proposable(request: PublishRequest) -> PublishRequest:
 
 
 def approved_facts(request: PublishRequest | AnswerRequest) -> dict[str, Any]:
-    """Return what a proposal stores beside name, version and level: a publication as JSON, nothing for a relaxation."""
+    """Return the facts that a proposal stores beside name, version and level: of a publication the request as JSON."""
     return request.facts() if isinstance(request, PublishRequest) else {}
 
 

@@ -65,7 +65,7 @@ class Service:
         self.waiting = PendingQueue(self.context)
 
     def is_ready(self) -> bool:
-        """Check that the stores of records and ledger answer."""
+        """Check that the stores of the records and of the ledger respond."""
         self.bearers.any()
         self.ledger.status()
         return True

@@ -1,6 +1,6 @@
 """Write and check the trail: who did what, when. A line has a digest of all lines before it, and no confidential value.
 
-A line is encrypted and has a MAC by the service's key, as every record. In addition, line k holds
+A line is encrypted and has a MAC by the service's key, like every record. In addition, line k has
 
     chain(k) = SHA-256(chain(k - 1), name, line without chain),
 

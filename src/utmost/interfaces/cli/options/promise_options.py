@@ -129,7 +129,7 @@ class NoiseOptions(EverydayNoiseOptions):
 
 @dataclass(frozen=True, slots=True)
 class LedgerNoiseOptions:
-    """Options for the noise of a ledger, which it repeats; noise that is drawn once has none of them."""
+    """Options for noise that a ledger repeats; they do not apply to noise that is drawn once."""
 
     title: ClassVar[str] = "Noise in a ledger"
 
@@ -205,7 +205,7 @@ class PromiseOptions:
         object.__setattr__(self, "stated", PROMISE_FORM.read(self.promise))
 
     def check(self) -> None:
-        """Check that the options go together, and that the released columns are complete."""
+        """Check that the options are compatible, and that the released columns are complete."""
         half_step = LedgerNoiseOptions(half_step=self.lasting.half_step)
         if self.stated is not None:
             return
@@ -280,7 +280,10 @@ class PromiseOptions:
         return PLAN_FORM.read(self.noise.plan)
 
     def of(self, counted: "CountedTable | None" = None, noise: "PlannedNoise | Plan | None" = None) -> "Promise":
-        """Return the promise. A counted table gives options their unit, and says for a promise file who was counted."""
+        """Return the promise.
+
+        A counted table determines the unit if options make the promise, and who was counted if a file has the promise.
+        """
         # Every promise of a command is made here. `noise` replaces the noise of the options.
         from utmost.publish.promises.declared_columns import rows_origin
         from utmost.publish.promises.promise import Promise, promise_for

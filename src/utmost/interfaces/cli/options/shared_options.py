@@ -191,7 +191,10 @@ class Output:
         return file_of(self.out)
 
     def give(self, report: Any, document: Any = None) -> bool:
-        """Write the result to --out and print it as JSON, if asked to; return True if it is still to be shown."""
+        """Write the result to --out; print it as JSON if --json is set, or if --out is standard output.
+
+        Return True if nothing was printed, so that the caller must still show the result on the screen.
+        """
         # `document` is written in place of the report if another command can read the file.
         from utmost.interfaces.documents.reports import print_json
         from utmost.tables.files.atomic import write_together
@@ -269,7 +272,7 @@ def given_options(group: Any) -> Iterator[tuple[str, Any]]:
 
 
 def typed_again(*groups: Any, beside_recipe: bool = False) -> str:
-    """Return the given options as text for a shell; an option that only a recipe has, as a line of the recipe."""
+    """Return the given options as text for a shell; an option that only a recipe has becomes a line of the recipe."""
     from utmost.tables.files.toml_files import toml_value
 
     context = click.get_current_context(silent=True)

@@ -149,7 +149,7 @@ class TableAnswer:
 
 
 def check_fits(answer: TableAnswer, table: Any) -> None:
-    """Check, before any draw, that the output can hold a table of `table_before_draw`; a .json file holds any."""
+    """Check, before any draw, that the output can contain a table of `table_before_draw`; a .json file always can."""
     from utmost.tables.files import files
 
     file = answer.file

@@ -117,7 +117,7 @@ def requested_tables(plan: Plan) -> dict[str, tuple[Any, ...]]:
 
 
 def margins_by_themselves(plan: Plan, at: Level, confidence: Fraction) -> dict[str, dict[str, int | float]]:
-    """Return margins of each requested table if its noise were separate: at the complete level, at its budget share."""
+    """Return margins of each requested table if its noise were separate: at the whole level, at its budget share."""
     margins: dict[str, dict[str, int | float]] = {}
     # A single table has the complete level.
     if plan.workload is None or plan.together is not None or len(plan.workload.parts) < 2:
@@ -186,7 +186,7 @@ def is_of_cells(plan: Plan) -> bool:
 
 
 def give_tables(release: NoisySums, plan: Plan, folder: Path, signer: Signer | None) -> list[Path]:
-    """Write a CSV file of each table that a plan requests and its statement, all or none; return the files."""
+    """Write each table that a plan requests to a CSV file, with its statement, all or none; return the files."""
     if folder.exists() and not folder.is_dir():
         raise OutOfRange(
             "--tables must name a folder", came=f"the file {folder.name}", remedy="Name a new folder: --tables tables."
@@ -290,7 +290,7 @@ def give_workload(
     headline: str = "Released.",
     repeated: bool | None = None,
 ) -> None:
-    """Write document and signature, both or none; then print."""
+    """Write the document of a release by a plan and its signature, both or none; then print."""
     # With `again`, the document may exist as the answer of a repeated request, and is compared.
     writers = document_writers(release, out, signer, again=again)
     if writers:

@@ -175,7 +175,7 @@ class Bearers:
         self._context.records.write(work)
 
     def last_admin_until(self) -> int | None:
-        """Return when the last token that can make tokens expires, in seconds since 1970; None without such a token."""
+        """Return the time when the last token that can make tokens expires, in seconds since 1970; None without one."""
         # Tokens for an OpenID person count only if no token has a secret: the person can perhaps no longer sign in.
         now = self._context.clock()
         admins = [token for token in self._tokens() if token.may("tokens") and token.is_valid(now)]

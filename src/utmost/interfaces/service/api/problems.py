@@ -66,7 +66,7 @@ def status_of(error: errors.UtmostError) -> int:
 
 
 def printable(text: str) -> str:
-    """Return a text that JSON can hold: lone surrogates of UTF-16 are written as escapes."""
+    """Return a text that JSON can contain: lone surrogates of UTF-16 are written as escapes."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

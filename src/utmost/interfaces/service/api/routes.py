@@ -378,7 +378,7 @@ def limit(service: Served, who: Who, dataset: PathPart, body: NewLimit) -> answe
 
 @router.put("/datasets/{dataset}/charges", summary="Charge a level that another tool spent")
 def charge(service: Served, who: Who, dataset: PathPart, body: NewCharge) -> answers.BudgetResponse:
-    """Add the level to the dataset's budget; the same charge again changes nothing."""
+    """Add a level to the amount that the dataset has spent; the same charge again changes nothing."""
     budget = service.audit.charge(who, dataset, read_level(body.epsilon), body.what, independent=body.independent)
     return answers.BudgetResponse.of(budget)
 

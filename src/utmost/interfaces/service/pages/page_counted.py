@@ -28,7 +28,7 @@ def read_counted_file(content: bytes) -> CountedTable:
 
 
 def read_plan_file(content: bytes) -> tuple[Promise, Level]:
-    """Return the promise and the level in a file of `utmost plan`; the file holds only public facts."""
+    """Return the promise and the level in a file of `utmost plan`; the file has only public facts."""
     plan = PLAN_FORM.of(read_json_file(content, "utmost plan"), "file")
     assert plan.level is not None, "a plan says its level"
     return Promise(noise=plan), plan.level

@@ -149,7 +149,7 @@ class StoredLevel:
         return made
 
     def first_file(self, marginal: str) -> tuple[Ending, bytes]:
-        """Return "csv" and the CSV file of the released values; if CSV cannot hold them, "parquet" and that file."""
+        """Return "csv" and the CSV file of the released values; if CSV cannot contain them, "parquet" and that file."""
         try:
             return "csv", self.content("csv", marginal)
         except BadTable:

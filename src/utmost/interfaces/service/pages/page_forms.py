@@ -32,7 +32,7 @@ _OPTIONAL_FILES = ("statement", "release")
 
 
 def _key(sent: FilledForm) -> str:
-    """Return the idempotency key of a form, so that a form that is sent twice takes place once."""
+    """Return the idempotency key of a form, so that a form that is sent twice takes effect once."""
     return sent.text("key")
 
 

@@ -1,9 +1,10 @@
 """Identify the viewer of a page by a cookie that no script can read, and accept forms of this service's pages only.
 
-The cookie holds a token, or the secret of a session of an OpenID sign-in. It is sent to this site only
+The cookie contains a token, or the secret of a session of an OpenID sign-in. It is sent to this site only
 (SameSite=Strict), hidden from scripts (HttpOnly), and over TLS never sent unencrypted (Secure, with a name that a
 neighbouring site cannot set). Every form has a MAC of the cookie, so that a page of another site can send no form.
-Before the sign-in the cookie holds a random number, so that nobody can be signed in as another person without noticing.
+Before the sign-in the cookie contains a random number, so that nobody can be signed in as another person without
+noticing.
 """
 
 import csv
@@ -89,7 +90,7 @@ def end_sign_in_state(request: Request, response: Response) -> None:
 
 
 def fresh_guest() -> str:
-    """Return a random content for the cookie of a viewer who is not signed in."""
+    """Return random content for the cookie of a viewer who is not signed in."""
     return _GUEST + entropy(16).hex()
 
 

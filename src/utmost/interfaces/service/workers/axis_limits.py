@@ -9,17 +9,17 @@ from utmost.tables.axes.axis_facts import spelled_periods
 from utmost.tables.axes.clock import LEAST_SECONDS, Period, read_time
 
 MOST_VALUES = 200_000
-"""Most values of all axes together in a request: one and a half seconds of work."""
+"""The largest number of values of all axes together in a request: one and a half seconds of work."""
 
 MOST_AXES = 64
-"""Most axes of a domain in a request: the limit of an array."""
+"""The largest number of axes of a domain in a request: the limit of an array."""
 
 MOST_PRODUCTS = 1 << 23
 """Largest product of max(values of an axis, rows) and rows squared, for one axis: least squares takes one and a half
 seconds. Plans of `ut.choose_plan` reach at most two thirds of this product."""
 
 MOST_NAMES = 1 << 15
-"""Most names of axes in all measured marginals together; reading them takes half a second."""
+"""The largest number of names of axes in all measured marginals together; reading them takes half a second."""
 
 
 def check_axes(domain: Any) -> None:
