@@ -321,7 +321,7 @@ class Releases:
         return False
 
     def may_know(self, token: Token, verb: str, dataset: str, name: str) -> bool:
-        """Check whether a token may know a dataset: it is named as the release, or a visible release spends its budget."""
+        """Check whether a token may know a dataset: it has the name of the release, or a visible release spends it."""
         if token.may(verb) or dataset == name:
             return True
         visible = (release for release in self._ledger.releases if granted_level(token, release.name) is not None)
