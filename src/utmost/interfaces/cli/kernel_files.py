@@ -1,7 +1,8 @@
 """Search for kernels so that an interrupted search can continue; write kernels and vertices as rows of text.
 
-A small JSON file holds the state of the search, a CSV file the kernels. After each block, the CSV file is flushed
-to disk before a new state replaces the old one. A continued search first cuts off rows that the state does not count.
+The state of the search is in a small JSON file, the kernels are in a CSV file. After each block, the CSV file is
+flushed to disk before a new state replaces the old one. A continued search first cuts off rows that the state does not
+count.
 """
 
 import os

@@ -179,7 +179,7 @@ class Question:
         return self.answer.signer
 
     def check_repeats(self, ledger: Ledger, source: Path | None, at: Level, request: str | None = None) -> None:
-        """Refuse, before any draw, to write a new answer over files; refuse a ledger in quarantine before that."""
+        """Before any draw, refuse a ledger in quarantine, and then refuse to write a new answer over existing files."""
         if not self.is_written or (request is not None and ledger.has_request(request)):
             return
         if self.is_answered(ledger, at):

@@ -74,7 +74,7 @@ def prior_of(text: str, secrets: int) -> Array:
 
 def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | None = None) -> dict[str, Any]:
     """Return the leakage of a channel by one measure as plain data; exact numbers are given as float and as text."""
-    # With a space, the report has the smallest epsilon that the channel keeps.
+    # With a space, the report has the smallest epsilon that the channel satisfies.
     leaked = hyper(C, prior)
     # max C[x, y] / C[x', y] over secrets x, x' and possible outcomes y.
     highs, lows = C.matrix.max(axis=0), C.matrix.min(axis=0)
@@ -105,7 +105,7 @@ def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | No
         "strategy": _strategy(C, prior, measure),
     }
     if space is not None:
-        # A pair of secrets and an outcome show that the channel keeps no smaller epsilon.
+        # A pair of secrets and an outcome show that the channel satisfies no smaller epsilon.
         epsilon = smallest_epsilon(C, space)
         pair = None if epsilon.pair is None else [str(space.labels[x]) for x in epsilon.pair]
         outcomes = range(C.shape[1]) if C.outcomes is None else C.outcomes

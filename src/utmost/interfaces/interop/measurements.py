@@ -26,8 +26,8 @@ def opendp_measurement(distribution: Distribution) -> Any:
 
     The input domain is ``atom_domain`` of i64, or of floats without NaN; the input metric is the absolute distance; the
     output measure is the maximum divergence. The privacy map takes d_in to the smallest level that the distribution
-    keeps at that distance, see `utmost.privacy_types.smallest_level`, rounded up. A released integer beyond i64 becomes
-    the nearest integer in i64, which is post-processing.
+    satisfies at that distance, see `utmost.privacy_types.smallest_level`, rounded up. A released integer beyond i64
+    becomes the nearest integer in i64, which is post-processing.
 
     OpenDP must first allow measurements from outside:
     ``opendp.prelude.enable_features("contrib", "honest-but-curious")``.
@@ -110,7 +110,7 @@ def _not_allowed() -> Unsupported:
 
 
 def level_within(distribution: Distribution, distance: Any) -> float:
-    """Return the epsilon that the distribution keeps at a distance, rounded up; infinity beyond the floats."""
+    """Return the epsilon that the distribution satisfies at a distance, rounded up; infinity beyond the floats."""
     if isinstance(distance, float) and math.isinf(distance):
         return math.inf
     shift = exact(distance, "d_in")

@@ -1,6 +1,6 @@
 """Proposals: a publication or a relaxation cannot be undone, so a second person approves it first.
 
-A proposal holds only public facts: the release, the level and the promise. The curator keeps the table, and sends it
+A proposal has only public facts: the release, the level and the promise. The curator keeps the table, and sends it
 after the approval, so that no true value waits on a disk. An approval is for these facts only. Sending an approved
 request twice costs nothing, because the ledger repeats its answer.
 

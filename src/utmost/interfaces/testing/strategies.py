@@ -19,7 +19,7 @@ from utmost.design.spaces import priors as prior_distributions
 from utmost.design.spaces.consumer import Consumer
 
 sizes = st.integers(1, 7)
-"""Numbers of secrets, with one, two, and more than five among them."""
+"""Numbers of secrets from 1 to 7."""
 
 alphas = st.fractions(min_value=Fraction(1, 100), max_value=Fraction(99, 100), max_denominator=100)
 """Rational alphas from 1/100 to 99/100."""
@@ -70,7 +70,7 @@ def refined_pairs(draw: st.DrawFn, n: int, m: int, k: int) -> tuple[Channel, Cha
 
 @st.composite
 def private_channels(draw: st.DrawFn, n: int, at: Level) -> Channel:
-    """Exact channels on n counts {0, ..., n - 1} that keep a level with rational alpha: G followed by any remap."""
+    """Exact channels on n counts {0, ..., n - 1} that satisfy a level with rational alpha: G followed by any remap."""
     after = draw(channels(n, draw(st.integers(1, n))))
     return Channel(matrix_product(GeometricMatrix(n, at).matrix(), after.matrix))
 

@@ -39,7 +39,7 @@ _PLAIN = None, None, False  # (between, distinct, missing) of a plain amount, an
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CountedTable(CountedFacts, Display):
-    """The true counts, or sums, of every cell of a declared domain; `count_table` makes one.
+    """The true counts, or sums, of every cell of a declared domain; made by `count_table`.
 
     The values are confidential: never publish the table itself, only a release of it, which has noise.
 
@@ -48,7 +48,7 @@ class CountedTable(CountedFacts, Display):
         cells: Array of integers with the domain's shape; amounts are in steps. For a domain of more than 2^28 cells, a
             `FewCells` with the nonzero cells.
         unit: Unit of privacy: the largest change of the table by one individual.
-        kind: Kind of dataframe for tables made from the counts, as an adapter names it.
+        kind: Name of the kind of dataframe in which methods return tables, such as "pandas".
         report: Counting report: how many events were counted, clipped, removed and left out. It is confidential: no
             file, pickle or copy of the table has it.
         part: Pair of the name of a partition of the individuals into disjoint parts, and the name of this table's part.
@@ -100,7 +100,7 @@ class CountedTable(CountedFacts, Display):
 
     @property
     def summable(self) -> NDArray[Any] | FewCells:
-        """The cells in a type that can hold every sum of cells."""
+        """The cells in a type that can represent every sum of cells."""
         if isinstance(self.cells, FewCells) or self.cells.dtype == object:
             return self.cells
         return with_room_for(self.cells, max(1, self.cells.size))
@@ -139,7 +139,7 @@ class CountedTable(CountedFacts, Display):
             )
 
     def read_by(self, plan: "Plan") -> NDArray[Any] | FewCells:
-        """Return the cells that a plan reads, in a type that can hold every sum of cells."""
+        """Return the cells that a plan reads, in a type that can represent every sum of cells."""
         if plan.narrowed_from is None:
             return self.summable
         places = self.domain.places_of(plan.domain)

@@ -135,10 +135,10 @@ def mean(
 def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureSpec:
     """Count the distinct values in each cell: a measure of `count_table` or `count_measures`.
 
-    At most ``at_most`` values of one person count in a cell: those with the least hash of key, person and value. A cell
-    holds the number of different values that count for at least one person, so that one person changes this number by
-    at most ``at_most``. Two cells may have values in common, so that these numbers do not add up: count totals and
-    coarser tables separately, each at its own privacy level. Use `count` for the number of *persons*.
+    At most ``at_most`` values of one person count in a cell: those with the least hash of key, person and value. The
+    value of a cell is the number of different values that count for at least one person, so that one person changes
+    this number by at most ``at_most``. Two cells may have values in common, so that these numbers do not add up: count
+    totals and coarser tables separately, each at its own privacy level. Use `count` for the number of *persons*.
 
     Args:
         column: Column of values; neither the column of persons nor an axis.

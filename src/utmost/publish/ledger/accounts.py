@@ -175,7 +175,7 @@ class Accounts:
             NotPublished: if no limit is given and the ledger has no dataset of this name.
 
         Warns:
-            BudgetUnused: if the ledger holds releases, but none of this dataset.
+            BudgetUnused: if the ledger has releases, but none of this dataset.
             LimitBelowSpent: if the limit is below the spent level.
         """
         check_name(dataset, "dataset")

@@ -58,7 +58,7 @@ def noise_secret(key: Key, name: str, version: int, committed: bytes) -> bytes:
 
 
 def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, where: str, remedy: str) -> None:
-    """Check that ``now``, the commitment to the table of ``source``, equals ``committed``, the stored one."""
+    """Check that ``now``, the commitment to the table of ``source``, equals the stored commitment ``committed``."""
     # The refusal does not say where the tables differ: a caller who sees where a guess differs finds every value by
     # trying. `difference` names the rows, for the holder of the ledger's key.
     if source.rows != rows:

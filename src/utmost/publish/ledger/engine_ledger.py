@@ -88,7 +88,7 @@ def view_frame(
 
 
 def checked_responses(items: ItemLedger, known: Published, table: Any, table_at: Level) -> ReleasableFrame:
-    """Check that a frame holds exactly the responses at a level, by two passes over the rows; return the frame."""
+    """Check that a frame has exactly the responses at a level, by two passes over the rows; return the frame."""
     frame = _published_frame(known, table)
     committed = _committed_again(items, known, frame, table_at)
     items.check_committed(known.name, committed, version=known.version)
@@ -98,7 +98,7 @@ def checked_responses(items: ItemLedger, known: Published, table: Any, table_at:
 def _committed_again(
     items: ItemLedger, known: Published, frame: ReleasableFrame, table_at: Level | None
 ) -> ItemCommitment:
-    """Commit again to a published frame; with ``table_at``, the frame holds the responses at this level, not values."""
+    """Commit again to a published frame; with ``table_at``, the frame has the responses at this level, not values."""
     answered = None
     if table_at is not None:
         if table_at not in known.responses:

@@ -204,7 +204,7 @@ class EventLog:
         return rollback_loss(state_of(self.key, seen[:common]), state_of(self.key, seen), transaction.state)
 
     def _present_state(self, rows: Rows) -> State:
-        """Return the state of the store; read only the events after the last one that this process knows."""
+        """Return the state of the store; read only the events after the last one that this process has read."""
         seen = self._seen
         if seen.number and rows.mac(seen.number) != seen.mac:
             raise Quarantined(
@@ -283,7 +283,7 @@ class EventLog:
         return pending, False
 
     def _has_pending(self) -> bool:
-        """Whether the witness can be read and holds a draw that was not returned to anybody."""
+        """Whether the witness can be read and has a draw that was not returned to anybody."""
         try:
             return self.witness is not None and bool(self.witness.record().pending)
         except LedgerError:

@@ -3,7 +3,7 @@
 To publish: the driver asks for the `CommitmentKey`; workers commit to their rows; the engine adds up the commitments
 and checks by an aggregate that identifiers are unique and present; the driver publishes the sum in one transaction;
 with the resulting `ItemResponder` the workers answer, as often as they are run. Relaxing has the same steps, and the
-sum must be the published one.
+sum must equal the published sum.
 """
 
 import hmac

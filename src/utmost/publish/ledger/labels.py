@@ -1,8 +1,8 @@
 """The labels of a release: its public columns as they were published, which identify the rows of later answers.
 
 The event that publishes a release stores the labels in blocks among its parts, and their digest among its facts. The
-encryption of every response authenticates these facts: a recipient who reads an encrypted level without the ledger's
-key knows that no label has been changed.
+encryption of every response authenticates these facts: whoever reads an encrypted level without the ledger's key is
+assured that no label has been changed.
 
 **In an encrypted ledger nobody reads labels without a key.** They are encrypted under their own key,
 
@@ -44,10 +44,10 @@ TableLabels = tuple[Sequence[str], PublicCells]
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Facts about the stored labels (public columns) of a release, as its event has them."""
+    """Facts about the stored labels (public columns) of a release, as its event stores them."""
 
     order: tuple[str, ...]  # Names of the public and the released columns, in the order of the table
-    digest: str  # Digest of the parts that hold the cells
+    digest: str  # Digest of the parts that have the cells
     parts: int  # Number of these parts
     salt: str | None = None  # Salt of the key that encrypts the labels; None if they are not encrypted
 

@@ -378,8 +378,8 @@ class Ledger(Persons, Accounts, Display):
         same answers. A table that an earlier call published by the same promise at the same level keeps its answer.
 
         Args:
-            requests: Requests with the same dataset and the same ``independent``. For measures that share a level
-                `shared_requests` makes them.
+            requests: Requests with the same dataset and the same ``independent``. `shared_requests` makes the requests
+                for measures that share a level.
             tables: Tables by the name of the release, as for `publish`.
 
         Returns:
@@ -606,10 +606,10 @@ class Ledger(Persons, Accounts, Display):
         Args:
             reason: Reason, for the record.
             missing: {dataset: epsilon} of losses that the witness cannot determine; required without a witness, {} if
-                nothing was lost. Losses that the witness has seen are charged in any case.
+                nothing was lost. Losses that the witness has recorded are charged in any case.
 
         Returns:
-            The levels that are charged to each dataset: those that the witness has seen, and ``missing``.
+            The levels that are charged to each dataset: those that the witness has recorded, and ``missing``.
 
         Raises:
             OutOfRange: if there is no quarantine, if ``missing`` is required, or if it names a release in place of

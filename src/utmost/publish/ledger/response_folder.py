@@ -43,7 +43,7 @@ def check_responses(
     epsilon: Number | Level,
     version: int | None = None,
 ) -> int:
-    """Check that an engine's frame, such as a table in a warehouse, holds exactly the answers at a level.
+    """Check that an engine's frame, such as a table in a warehouse, has exactly the answers at a level.
 
     Args:
         ledger: Ledger that gave the answers.
@@ -56,7 +56,7 @@ def check_responses(
 
     Raises:
         WrongKind: if ``ledger`` is not a ledger.
-        DataChanged: if the frame holds other values.
+        DataChanged: if the frame has other values.
         NotPublished: if there is no such release or level.
         Unsupported: if the noise of the release is not keyed by identifier.
 
@@ -280,7 +280,7 @@ class ResponseFolder:
         work = BatchCommitter(key, release.promise.id_column, answered)
         batches = _batches(files, [*release.promise.id_column, *release.columns])
         items.check_committed(release.name, gathered_commitment(work(batches))[0], version=release.version)
-        # A column of margins holds the margin of the level in every row, and so no information on the data.
+        # A column of margins has the margin of the level in every row, and so no information on the data.
         compute, margin = extra("pyarrow.compute", "tables"), margin_of(release, at)
         for path in files:
             there = [name for name in _margins(release) if name in parquet.opened(path).schema_arrow.names]

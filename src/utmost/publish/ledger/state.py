@@ -129,7 +129,7 @@ class Published(Display):
         Whether the data were declared independent is not stored.
 
         Raises:
-            LedgerDamaged: if the event holds no valid request.
+            LedgerDamaged: if the event has no valid request.
         """
         try:
             return PublishRequest.of_facts({name: self.facts[name] for name in _REQUESTED if name in self.facts})
@@ -502,7 +502,7 @@ def event_facts(
     items: ItemFacts | None,
     labels: Labels | None,
 ) -> dict[str, Any]:
-    """Return the facts of a release that hold for all levels, as an event stores them for `release_of_facts`."""
+    """Return the facts of a release that are equal for all levels, as an event stores them; see `release_of_facts`."""
     facts = request.facts()
     # A stored confirmation would reveal that another dataset has the same values.
     del facts["independent"]

@@ -68,7 +68,7 @@ class WitnessRecord:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A file that holds the events of one ledger."""
+    """A file that stores the events of one ledger."""
 
     path: Path  # Path of the file. Backups of the ledger must not restore this file.
     timeout: float
@@ -126,7 +126,7 @@ class Witness:
             raise after_draw(error) if reached and self._may_hold(rows[-1]) else error from None
 
     def settle(self, rows: list[StoredRow]) -> None:
-        """Mark events as settled, once the store holds them: their answers may then be returned."""
+        """Mark events as settled, once they are in the ledger's store: their answers may then be returned."""
 
         # One of three cases is required: the events are pending in this witness; or the first of them is settled, and
         # the others follow it; or the witness is empty. Otherwise somebody has written to the ledger without this

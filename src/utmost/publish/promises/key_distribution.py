@@ -134,7 +134,7 @@ class SelectionDistribution:
             drawn, bits = (drawn << 64) | word(), bits + 64
 
     def _placed(self, drawn: int, bits: int) -> int | None:
-        """Return T if the first ``bits`` bits of U, which ``drawn`` holds as an integer, determine it; else None."""
+        """Return T if the first ``bits`` bits of U, which are the integer ``drawn``, determine it; else None."""
         below, above = 0, self.certain
         while above - below > 1:
             middle = (below + above) // 2

@@ -46,7 +46,7 @@ TABLE, GROUP, COUNT = "table", "group", "count"
 """Columns of a release of all one-way tables: name of the table, group, and count of the group."""
 
 TOTAL = "total"
-"""Name of the table that holds the total, and of the only group of this table."""
+"""Name of the table of the total, and of the only group of this table."""
 
 MOST_CELLS = 1000
 """The most cells of one draw. To compute its distribution takes seconds for 50 cells, and a minute for 100."""

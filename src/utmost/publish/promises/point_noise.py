@@ -41,7 +41,7 @@ _MOST_DISTANCES = 1 << 64
 
 @dataclass(frozen=True, slots=True, init=False)
 class PointNoise(Noise):
-    """Euclidean Laplace noise for columns that hold the coordinates of one point in each row.
+    """Euclidean Laplace noise for columns that are the coordinates of one point in each row.
 
     The level, and the budget that it spends, are for each ``per`` of Euclidean distance: moving a point by 2 ``per``
     costs twice the level. If several rows belong to one individual, the distances add up.

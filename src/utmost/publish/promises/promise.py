@@ -283,20 +283,20 @@ class Promise(Display):
 
     @property
     def assumed(self) -> str:
-        """The assumption about the list of rows and the public columns; empty if the noise states its own one."""
+        """The assumption about the list of rows and the public columns; empty if the noise itself states it."""
         if self.noise.names_rows or self.noise.is_by_plan:
             return ""
         return taken_for_granted(self.public, self.rows)
 
     @property
     def texts(self) -> dict[str, str]:
-        """The fields that hold a text for readers, as {title: text}."""
+        """The fields that have a text for readers, as {title: text}."""
         named = {title: getattr(self, name) for name, title in texts_of(Promise).items()}
         return {title: words for title, words in named.items() if words is not None}
 
     @property
     def sentences(self) -> str:
-        """The texts for readers as sentences, and a sentence if the unit is proved; empty without these."""
+        """The texts for readers as sentences, and a sentence if the unit is proved; empty if there is neither."""
         said = [f"{title[0].upper()}{title[1:]} {words}." for title, words in self.texts.items()]
         counted = _COUNTED.format("row" if self.individual == EACH_ROW else "individual", self.quantity)
         return " ".join([*said, counted] if self.proved else said)

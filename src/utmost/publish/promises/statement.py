@@ -182,7 +182,7 @@ class Statement:
             digested: Whether to compare the digest of the cells; pass False if the digest of the file was compared.
 
         Raises:
-            BadTable: if the table is another one.
+            BadTable: if the table is not the table of this statement.
         """
         noise, columns = self.noise, self.promise.columns
         stated = {"rows": self.rows, "table": self.digest}

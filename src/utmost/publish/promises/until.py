@@ -319,7 +319,7 @@ def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Un
         OutOfRange: for a share of at most 0 or above 1, and for an invalid number of levels.
         WrongKind: for a rule that is a function, which could read the data.
 
-    Source: [ligett2017] for the idea; by [koufogiannis2015] the tried levels together cost only the last one.
+    Source: [ligett2017] for the idea; by [koufogiannis2015], all tried levels together cost only the last of them.
 
     >>> import utmost as ut
     >>> table = {"department": ["A", "B"], "applicants": [933, 585]}

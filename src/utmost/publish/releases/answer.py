@@ -450,7 +450,7 @@ class Answer(Display, Generic[TableT_co]):
     ) -> "RatioBar":
         """Return an interval for the standard deviation of a number over a selection; see `NoisySums.spread`.
 
-        All individuals of a bin count with the one number that stands for the bin.
+        All individuals of a bin are counted with one number, which represents the bin.
         """
         return self._sums("a deviation").spread(name, where=where, values=values, confidence=confidence)
 

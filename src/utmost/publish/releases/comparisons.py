@@ -137,7 +137,7 @@ def _confidence(confidence: Number | None, answer: Answer[Any]) -> Fraction:
 
 
 def _at_one_level(sure: Fraction, answers: Sequence[Answer[Any]]) -> Fraction:
-    """Return the confidence for a fixed level, so that margins hold with ``sure`` where rules chose the level."""
+    """Return the confidence that margins at one level need, to hold with ``sure`` under stopping rules."""
     # This is a union bound over all combinations of levels at which the rules could have stopped.
     for answer in answers:
         if answer.stop is not None:

@@ -278,7 +278,7 @@ class DetailedSums(Display):
             given, hold: Arguments of `NoisySums.clean` that a release in two stages does not take.
 
         Raises:
-            Unsupported: for public facts, and a held table.
+            Unsupported: for public facts, and for a table to hold.
             SolverFailed: if the numerical search for the cells fails.
         """
         return self.clean_problem(given, hold).solved()

@@ -689,7 +689,7 @@ class NoisySums(Display):
     ) -> RatioBar:
         """Return an interval for the variance of a number over a selection, sum (x - mean)^2 / count.
 
-        All individuals of a bin count with the one number that stands for the bin.
+        All individuals of a bin are counted with one number, which represents the bin.
 
         Args:
             name: Level whose labels stand for numbers.
@@ -742,7 +742,7 @@ class NoisySums(Display):
     ) -> RatioBar:
         """Return an interval for the standard deviation of a number over a selection: the root of `variance`.
 
-        All individuals of a bin count with the one number that stands for the bin.
+        All individuals of a bin are counted with one number, which represents the bin.
         """
         return deviation_bar(self.variance(name, where=where, values=values, confidence=confidence))
 
@@ -1002,7 +1002,7 @@ class NoisySums(Display):
         return AnswerErrors(self.reconstruction, self._ratios, self.unit)
 
     def at_one_level(self, confidence: Fraction) -> Fraction:
-        """Return the confidence for a fixed level with which ``confidence`` holds at the level that a rule chose."""
+        """Return the confidence that margins at one level need, to hold with ``confidence`` under a stopping rule."""
         return confidence if self.stop is None else self.stop.at_one_level(confidence)
 
     def distributions(self, marginal: str | Sequence[str] | Marginal) -> dict[int, Combination]:

@@ -388,7 +388,7 @@ class NoisyTable(SavedTable):
         return CleanProblem.posed(release, squares, whole, one, "columns:", given, hold)
 
     def digest(self, column: str) -> str:
-        """Return the SHA-256 of the labels and one noisy column; a clean table names its source by it."""
+        """Return the SHA-256 of the labels and one noisy column, by which a clean table names its source."""
         cells = self.cells
         values = [str(cell) for cell in cells.cells[column]]
         return cells_digest({**cells.labels, column: values})["sha256"]

@@ -1,4 +1,4 @@
-"""Check that a table with withheld cells keeps its rule, and that exactly the right cells of its release are withheld.
+"""Check that a table with withheld cells follows its rule, and that exactly the right cells of the release are withheld.
 
 The statement of the table contains the rule and the statement of the release without its digests, and follows from
 these two. In the table, a blank cell must have the rule's mark, every shown cell must satisfy the rule, and labels and
@@ -80,7 +80,7 @@ WITHHELD_FORM = StatementForm(WITHHELD_KIND, "a statement of a withheld table", 
 def check_withheld(
     statement: Mapping[str, Any], table: Any, release: Answer[Any] | NoisyTable | None = None
 ) -> WithheldTable[Any]:
-    """Check that a table with withheld cells keeps the rule of its statement, and follows from its release.
+    """Check that a table with withheld cells follows the rule in its statement, and follows from its release.
 
     Args:
         statement: Statement in the JSON file of the table.

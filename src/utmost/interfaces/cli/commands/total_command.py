@@ -474,7 +474,7 @@ def _bar(bar: RatioBar, question: str, kind: str) -> dict[str, Any]:
 
 
 def _numbers(read: NoisySums, name: str, where: Where, points: Any) -> str | None:
-    """Return in words which numbers stand for bins in a mean; None if each label stands for one value."""
+    """Return in words which numbers represent bins in a mean; None if each label represents one value."""
     if not stand_for_bins(read.domain, name, where):
         return None
     return "middles of the bins" if isinstance(points, str) else "numbers that stand for the bins"

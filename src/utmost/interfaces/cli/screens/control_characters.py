@@ -1,4 +1,4 @@
-"""Replace control characters in text of others, before a terminal gets it."""
+"""Replace control characters in text that other people wrote, before a terminal gets it."""
 
 import re
 

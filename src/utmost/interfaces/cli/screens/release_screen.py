@@ -131,8 +131,8 @@ def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> No
 
 
 def _next(facts: ReleaseFacts) -> str:
-    """Return advice for the next release: to use a ledger, if the noise is one that a ledger can keep."""
-    # A ledger keeps only noise that has an answer at every level. `OnceCells` has an answer at one level, but in a
+    """Return advice for the next release: to use a ledger, if a ledger can store releases with this noise."""
+    # A ledger stores only noise that has an answer at every level. `OnceCells` has an answer at one level, but in a
     # ledger the same cells are promised as `CellNoise`.
     if facts.promise is None or not isinstance(facts.promise.noise, Noise | OnceCells):
         return ADDS_UP

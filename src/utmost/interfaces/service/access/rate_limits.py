@@ -240,7 +240,7 @@ def _count_or_refuse(buckets: "RequestBuckets", caller: str) -> None:
 
 
 class RequestBuckets:
-    """Limits each caller: a bucket holds `burst` requests, and refills by `rate` requests a second."""
+    """Limits each caller: a bucket has room for `burst` requests, and refills by `rate` requests a second."""
 
     def __init__(self, rate: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._burst, self._clock = rate, burst, clock

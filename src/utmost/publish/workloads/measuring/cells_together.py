@@ -169,7 +169,10 @@ def presence(level: Level, unit: Unit) -> Level:
 
 
 def two_sided(level: Level, unit: Unit, step: int = 1) -> CellsDraw:
-    """Return one noise for all cells, if presence lowers no cell; replacement may raise some and lower others."""
+    """Return the distribution of one draw for all cells, if the presence of an individual lowers no cell.
+
+    The replacement of a record may raise some cells and lower others.
+    """
     return CellsDraw(level, unit.cells, unit.cells, unit.sensitivity, neighbours=unit.neighbours, step=step)
 
 

@@ -35,7 +35,7 @@ from utmost.tables.axes.domain import Domain, Marginal
 
 @dataclass(frozen=True, slots=True)
 class ShareCondition:
-    """A condition under which budget shares keep the level: shares = ``scale`` * (parts that add up to 1)."""
+    """A condition under which budget shares satisfy the level: shares = ``scale`` * (parts that add up to 1)."""
 
     scale: Fraction  # shares are fractions of the level that noise of single cells would have, see `Unit.per_cell`
     free: Fraction = Fraction(0)  # an additional part that the total may have
@@ -57,7 +57,7 @@ class ShareCondition:
 _PUBLIC, _LOUDEST = 256, 600.0  # a public total has at most 256 times the level of share 1, and at most the level 600
 
 PLAIN = ShareCondition(Fraction(1))
-"""The condition that shares add up to 1, which keeps the level for every unit."""
+"""The condition that shares add up to 1, which satisfies the level for every unit."""
 
 TOTAL_FREE = ShareCondition(Fraction(1), Fraction(1))
 """The condition if a replaced record does not change the total: the total may have a share of 1 in addition."""
@@ -91,13 +91,13 @@ def charge_of(domain: Domain, unit: Unit, shares: Mapping[Marginal, Fraction]) -
 
 def spent_by(domain: Domain, unit: Unit, marginals: Iterable[Marginal]) -> list[tuple[Fraction, ...]]:
     """For each extreme change by one individual, return the loss at share 1 of each marginal, divided by the level."""
-    # Shares keep the level if, for each extreme change, the sum of share times loss is at most 1.
+    # Shares satisfy the level if, for each extreme change, the sum of share times loss is at most 1.
     totals, whole = [is_total(domain, marginal) for marginal in marginals], Fraction(unit.epsilon_parts)
     return [tuple((y if total else x) / whole for total in totals) for x, y in _closed_forms(unit, domain.size)]
 
 
 def share_conditions(unit: Unit, cells: int, level: float = 1.0) -> tuple[ShareCondition, ...]:
-    """Return the conditions, one or two to compare, under which budget shares keep the level exactly."""
+    """Return the conditions, one or two to compare, under which budget shares satisfy the level exactly."""
     present, left = _cells_entered_and_left(unit, cells)
     if not unit.leaves_totals:
         return (ShareCondition(unit.reach / unit.sensitivity / present),)
@@ -119,7 +119,7 @@ def share_conditions(unit: Unit, cells: int, level: float = 1.0) -> tuple[ShareC
 
 
 def condition_around(domain: Domain, unit: Unit, marginals: Sequence[Marginal]) -> ShareCondition:
-    """Return a condition that all shares which keep the level satisfy, for lower bounds on errors."""
+    """Return a condition that holds for all shares that satisfy the level, for lower bounds on errors."""
     present, left = _cells_entered_and_left(unit, domain.size)
     # The first closed form of `_closed_forms` is at most the loss.
     if unit.leaves_totals and left == present and is_exact(domain, unit, marginals):

@@ -56,7 +56,11 @@ def named_candidates(workload: Workload, candidates: Iterable[str | Sequence[str
 
 
 def plain_shares(workload: Workload, marginals: Sequence[Marginal]) -> list[Floats]:
-    """Return up to three choices of shares: 1 for the finest common marginal; equal for all wanted; equal for all."""
+    """Return up to three choices of shares.
+
+    In one, the finest common marginal has the share 1; in one, the wanted marginals have equal shares; in one, all
+    marginals have equal shares.
+    """
     wanted = [marginal in workload.marginals for marginal in marginals]
     finest = [marginal == finest_common(workload.marginals) for marginal in marginals]
     return [_equal(chosen) for chosen in (finest, wanted, [True] * len(marginals)) if any(chosen)]

@@ -1,4 +1,4 @@
-"""Search for budget shares under each condition that keeps the level, and return those of least error."""
+"""Search for budget shares under each condition that satisfies the level, and return those of least error."""
 
 from dataclasses import replace
 from fractions import Fraction

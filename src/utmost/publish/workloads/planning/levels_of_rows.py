@@ -1,9 +1,9 @@
 """The best budget shares of integer rows over a few cells that one individual changes together, certified.
 
 With rows a_i at the levels e_i, the precision matrix is X = sum of p(e_i) a_i a_i', and the error tr(M X^-1) is a
-convex function of the precisions p(e_i). Let D be all changes that one individual may make. The levels keep epsilon E
-if sum_i e_i |a_i d| <= E for every d in D. The sum is convex in d, so it suffices to check the corners of D. The search
-of `branch_and_bound` then applies, with this polytope of levels.
+convex function of the precisions p(e_i). Let D be all changes that one individual may make. The levels satisfy epsilon
+E if sum_i e_i |a_i d| <= E for every d in D. The sum is convex in d, so it suffices to check the corners of D. The
+search of `branch_and_bound` then applies, with this polytope of levels.
 """
 
 from collections.abc import Callable, Sequence

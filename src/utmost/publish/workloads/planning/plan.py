@@ -61,7 +61,7 @@ class Plan(Display):
 
     Each sum over a group of a measured marginal gets independent geometric noise. The level of this noise is the
     marginal's share times `Unit.per_cell`, the level that noise of single cells has. Each cell lies in one group of
-    each marginal, so shares that add up to 1 keep the level for every unit. Shares may add up to more than 1 if one
+    each marginal, so shares that add up to 1 satisfy the level for every unit. Shares may add up to more than 1 if one
     individual cannot change so much, see `charge`. Shares do not depend on the level, so a release can be relaxed
     without loss. `choose_plan` makes the plan for a workload.
 
@@ -292,7 +292,7 @@ class Plan(Display):
         return dict(self.each_sums(cells))
 
     def each_sums(self, cells: NDArray[Any] | FewCells) -> Iterator[tuple[Marginal, NDArray[Any]]]:
-        """Yield the true sums of one measured marginal after another, so that memory holds only one marginal's sums.
+        """Yield the true sums of one measured marginal after another, so that only one marginal's sums are in memory.
 
         Raises:
             Unsupported: for a domain too large for an array, unless groups and differences are measured.

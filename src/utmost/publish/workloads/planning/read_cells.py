@@ -17,7 +17,10 @@ _MOST_READ = 1 << 16
 
 
 def narrowed_request(wanted: Workload, unit: Unit) -> tuple[Workload, Unit]:
-    """Return the workload over only the cells that it reads, and the unit for these; both unchanged if it reads all."""
+    """Return the workload over only the cells that its answers read, and the unit for these cells.
+
+    Both are unchanged if all cells are read.
+    """
     domain = wanted.domain
     if unit.is_shared or unit.is_distinct:
         return wanted, unit.on_cells(domain.size)

@@ -1,8 +1,8 @@
 """Limit the error of each wanted table to that of separate noise on this table, at its share of the budget.
 
-The plan of least weighted error may give one table a large error in favour of the others. If all tables keep their
-limits, no table is worse than with separate noise. A table at budget share s has a variance of about 2/(s epsilon)^2.
-So the weighted error of tables with separate noise is least if the shares are proportional to weight^(1/3).
+The plan of least weighted error may give one table a large error in favour of the others. If all tables are within
+their limits, no table is worse than with separate noise. A table at budget share s has a variance of about 2/(s
+epsilon)^2. So the weighted error of tables with separate noise is least if the shares are proportional to weight^(1/3).
 """
 
 from collections.abc import Callable, Mapping

@@ -48,7 +48,7 @@ def _descended(error: TreeError, start: Floats) -> tuple[float, Floats]:
                 value, shares = min(
                     (value, shares), _exchanged(error, shares, level, finer_level), key=lambda exchange: exchange[0]
                 )
-        if not value < before * (1 - 1e-8):  # any shares keep the level, so the search may end early
+        if not value < before * (1 - 1e-8):  # any shares satisfy the level, so the search may end early
             break
     return value, shares
 

@@ -73,7 +73,7 @@ class Measurement(Protocol):
         """Return the least-squares estimator from the measured sums, with these weights."""
 
     def theorem(self, unit: Unit, shares: Shares) -> str:
-        """Return sentences that prove that noise with these shares keeps the level."""
+        """Return sentences that prove that noise with these shares satisfies the level."""
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
         """Return lower bounds on the weighted error."""

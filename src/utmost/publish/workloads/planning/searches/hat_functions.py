@@ -161,7 +161,7 @@ class _SpacingSearch:
                             if now < value:
                                 shares, value = tried, now
                                 break
-                    if not value < before * (1 - 1e-6):  # any shares keep the level, so the search may end early
+                    if not value < before * (1 - 1e-6):  # any shares satisfy the level, so the search may end early
                         break
             self.known[spacings] = value, shares
         return isfinite(self.known[spacings][0])
