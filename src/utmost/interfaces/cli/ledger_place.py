@@ -38,7 +38,7 @@ class LedgerPlaceOptions:
 
     @property
     def is_there(self) -> bool:
-        """Whether the file of the ledger exists; True for a server, because only opening it can tell."""
+        """Whether the file of the ledger exists; True for a server, which must be opened to find out."""
         return self.path is None or self.path.exists()
 
     @contextmanager

@@ -1,7 +1,7 @@
 """Write and read a verdict on universal optimality as a document that anyone can check again without a solver.
 
-The document leaves out what can be computed: the vertices of the type, and the cells of priors, are computed on
-reading.
+The document leaves out everything that can be computed: the vertices of the type, and the cells of priors, are computed
+on reading.
 """
 
 from collections.abc import Mapping

@@ -201,7 +201,7 @@ def _text_figure(words: str) -> Any:
 
 
 def _losslessness(verdict: Any) -> Any:
-    """Plot the noise that turns one distribution into the other, if this noise is on a lattice; else the verdict."""
+    """Plot the noise that turns one distribution into the other, if it is on a lattice; else plot the verdict."""
     noise = verdict.difference
     if not hasattr(noise, "listed"):
         return _text_figure("lossless" if verdict else f"not lossless: {type(verdict.obstacle).__name__}")

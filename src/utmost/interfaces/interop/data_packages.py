@@ -33,7 +33,7 @@ def data_package(path: Path | str, deployment: Deployment | None = None, *, lice
 
     A field of margins names its field of values as ``uncertaintyOf``, and has the ``confidence``. The package's
     ``privacy`` has epsilon, the guarantee in words, and the distribution of the noise. For a table with the noise of
-    another tool it says that utmost promises nothing, and what was declared.
+    another tool it states the declared noise, and that utmost promises nothing.
 
     Args:
         path: Released .csv or .tsv with its statement beside it; both are checked.

@@ -83,7 +83,7 @@ class RemoteLedger:
     """The ledger of a service, within the rights of a token; made by `connect`.
 
     Methods behave like those of `Ledger`, and raise the same errors. An interrupted write is sent again under its
-    idempotency key, so that it takes place once. Tables are sent as columns, and answers have the type of the table
+    idempotency key, so that it takes effect once. Tables are sent as columns, and answers have the type of the table
     that was sent.
     """
 

@@ -34,7 +34,7 @@ class Settings:
         few_bytes: Longest body of any other request, in bytes.
         rate: Requests per second for each token, and for each address that sends no valid token.
         burst: Largest number of requests that may come without a pause.
-        patience: Seconds within which the body of a request must arrive.
+        patience: Number of seconds within which the body of a request must arrive.
         most_levels: Number of new levels of a release that a recipient may make.
         behind_proxy: Whether to trust the headers by which a proxy names the client.
         oidc_issuer: Address of an OpenID provider; empty for none.

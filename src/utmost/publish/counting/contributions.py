@@ -59,8 +59,8 @@ def count_contributions(
         counting: Owner of each event, by ``person`` or ``each_row``, and the neighbouring relation; without bounds.
         bound: Bound to choose. "at_most": the number of cells in which a person has events. "per_cell": the largest
             absolute value of a person's sum in a cell. "in_total": the sum of the absolute values over all cells.
-        limits: Limits to compare, ascending, >= 1, such as ``range(1, 21)`` or [1, 2, 5, 10]; for amounts in their own
-            unit.
+        limits: Limits to compare, ascending, >= 1, such as ``range(1, 21)`` or [1, 2, 5, 10]; limits of amounts are in
+            the amounts' own unit.
         measure: Quantity bounded by "per_cell" and "in_total": events, or the `sum` of amounts, with ``step`` and
             ``each``.
         spelling, outside, progress: Arguments of `count_table`.

@@ -226,7 +226,7 @@ def write_charge(log: EventLog, dataset: str, level: Level, what: str, *, is_ind
 def spending_after(
     state: State, dataset: str, release: Published | None, level: Level, part: Part | None = None
 ) -> Spending:
-    """Return what a dataset will have spent once a release is answered at ``level``; ``part`` is for a new release."""
+    """Return the spending of a dataset once a release is answered at ``level``; ``part`` is for a new release."""
     if release is None:
         return spending_with(state, dataset, [(level, part)])
     return spending_with(state, dataset, [(max(level, release.spent), release.part)], instead=[release])
@@ -235,7 +235,7 @@ def spending_after(
 def spending_with(
     state: State, dataset: str, more: Iterable[tuple[Level, Part | None]], instead: Sequence[Published] = ()
 ) -> Spending:
-    """Return what a dataset has spent, plus the levels ``more``, minus the levels of the releases ``instead``."""
+    """Return the spending of a dataset, plus the levels ``more``, minus the levels of the releases ``instead``."""
     account = state.accounts.get(dataset, Account())
     for release in instead:
         account = account.minus(release.spent, release.part)

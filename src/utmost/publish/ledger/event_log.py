@@ -185,7 +185,7 @@ class EventLog:
         )
 
     def loss(self, transaction: Transaction) -> RollbackLoss | None:
-        """Compute what a rollback lost, by comparing store and witness; None without a witness."""
+        """Compute the losses by a rollback, from a comparison of store and witness; None without a witness."""
         if self.witness is None:
             return None
         seen = self.witness.rows()

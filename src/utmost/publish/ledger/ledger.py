@@ -174,7 +174,8 @@ class Ledger(Persons, Accounts, Display):
                 level, but only the level that was reached is spent.
             dataset: Dataset whose budget is spent; the name of the release if left out. Levels of its releases add up.
             independent: True confirms that nobody in these data is in another dataset. It must be True if another
-                dataset has the same values, or if a limit was set on a dataset that no release names. It is not stored.
+                dataset has the same values, or if a limit was set on a dataset that no release names. The ledger does
+                not store this declaration.
             version: Version of the data. Publish a release whose data have changed as the next version, which adds to
                 the spent level; the version is never chosen automatically.
             request: Name of this request: a repeated call with this name and the same arguments returns the same

@@ -217,7 +217,7 @@ def _idle_connection(place: tuple[str, float, bool], mark: FileMark | None) -> s
 
 
 def _pop_idle(waiting: list[tuple[int, FileMark, sqlite3.Connection]]) -> Iterator[tuple[FileMark, sqlite3.Connection]]:
-    """Remove and yield idle connections of this process; no two threads get the same one."""
+    """Remove and yield idle connections of this process; no two threads get the same connection."""
     while waiting:
         try:
             process, before, connection = waiting.pop()
@@ -257,7 +257,7 @@ def _integrity(connection: sqlite3.Connection) -> list[str]:
 
 
 def _schema_differences(connection: sqlite3.Connection) -> list[str]:
-    """List what differs from a ledger's schema: tables, columns, indices, triggers, views and unused settings."""
+    """List the differences from a ledger's schema: in tables, columns, indices, triggers, views and unused settings."""
     schema = _schema(connection)
     expected = _expected() if b"utmost_schema" in schema else {}
     odd = [f"schema: {name.decode('utf-8', 'replace')}" for name in sorted(schema.keys() ^ expected.keys())]

@@ -237,7 +237,7 @@ class RollbackLoss:
 
 
 def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:
-    """Compute what a rollback lost; ``common`` is the state at the last event that ledger and witness share."""
+    """Compute the losses by a rollback; ``common`` is the state at the last event that ledger and witness share."""
     missing: dict[str, list[Level]] = {}
     closed: list[ReleaseKey] = []
     for item, seen in witness.releases.items():

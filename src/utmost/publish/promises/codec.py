@@ -99,7 +99,7 @@ def table_statement(kind: str, facts: Mapping[str, Any], digest: Digest | None) 
 
 
 def written_by(expected: Any, statement: Any) -> Any:
-    """Copy the version of utmost from ``statement`` to ``expected``, also in documents inside them."""
+    """Copy the version of utmost from ``statement`` to ``expected``, and to the documents inside it."""
     if not isinstance(expected, dict) or not isinstance(statement, dict):
         return expected
     again = {name: written_by(fact, statement.get(name)) for name, fact in expected.items()}

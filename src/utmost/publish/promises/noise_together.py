@@ -76,7 +76,7 @@ _WAY = {
 
 @dataclass(frozen=True, slots=True)
 class TogetherNoise(ColumnNoise, LatticeNoise):
-    """Geometric noise on sums of columns, for columns of which one individual changes cells of only one row."""
+    """Geometric noise on sums of columns, for columns in which one individual changes cells of only one row."""
 
     kind: ClassVar[str] = "columns that one individual changes together"
     json_kind: ClassVar[str] = "together"
@@ -201,7 +201,7 @@ def together_noise(
     tuned_at: Number | Level = 1,
     largest: Number | None = None,
 ) -> TogetherNoise:
-    """Choose noise that can be relaxed, for columns of which one individual changes cells of only one row.
+    """Choose noise that can be relaxed, for columns in which one individual changes cells of only one row.
 
     Args:
         columns: Two columns of integers or more; pairs are taken in this order.
@@ -251,7 +251,7 @@ def _same_facts(facts: Any, name: str = "") -> Any:
 
 @dataclass(frozen=True, slots=True)
 class OnceTogether(ColumnNoise):
-    """Noise with the least error at one level, for columns of which one individual changes cells of only one row."""
+    """Noise with the least error at one level, for columns in which one individual changes cells of only one row."""
 
     kind: ClassVar[str] = "columns with noise for one level"
     json_kind: ClassVar[str] = "together at one level"

@@ -90,7 +90,7 @@ class FirstResponse:
 
 @dataclass(frozen=True, slots=True)
 class DerivedNoise:
-    """Noise derived from a key; noise that was stored earlier is compared with what the key gives."""
+    """Noise derived from a key; noise that was stored earlier is compared with the noise that the key gives."""
 
     step: Step
     lattice: Lattice

@@ -1,4 +1,4 @@
-"""Noise for columns of which one individual changes cells of only one row, such as men and women in each department.
+"""Noise for columns in which one individual changes cells of only one row, such as men and women in each department.
 
 One of the methods adds noise to the sum and the difference of two columns instead of the columns. An individual who
 changes both cells by at most s changes sum and difference by at most 2s in all, so that each of them needs no more
@@ -238,7 +238,7 @@ def noise_together_at(
     halves: Halves | None = None,
     confidence: Number = DEFAULT_CONFIDENCE,
 ) -> NoiseTogetherAtLevel:
-    """Choose the noise of columns of which one individual changes cells of only one row; draw nothing.
+    """Choose the noise of columns in which one individual changes cells of only one row; draw nothing.
 
     Args:
         columns: Two columns or more. Neighbours in this order form pairs; a last odd column stays single.
@@ -356,7 +356,7 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
 
 
 def rows_facts(way: CellsTogether) -> list[dict[str, Any]]:
-    """Return for each group with signed sums their coefficients and budget shares, and the loss by each change."""
+    """For each group with signed sums, return the sums' coefficients and budget shares, and the loss by each change."""
     return [
         {
             "rows": [list(row) for row in distribution.rows],

@@ -123,7 +123,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def level(self) -> Level:
-        """The level of the answer; ``epsilon`` is the same as a number."""
+        """The level of the answer; ``epsilon`` is its epsilon as a number."""
         return self.noise.level
 
     @property
@@ -186,7 +186,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def memory_identity(self) -> str | None:
-        """The random name of the ledger or process that remembers the release; None if none does or it is unknown."""
+        """The random name of the ledger or process that remembers the release; None if there is none, or unknown."""
         return None if self._release is None else self._release.memory_identity
 
     def margin(self, confidence: Number | None = None) -> int | float:

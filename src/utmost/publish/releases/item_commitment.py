@@ -81,7 +81,7 @@ class ItemCommitment:
             sums: Sums, shape (k, 9), each below 2^62.
 
         Raises:
-            OutOfRange: for an invalid number of a block.
+            OutOfRange: for an invalid block number.
         """
         at, parts = int64_array(blocks, "blocks", (-1,)), int64_array(sums, "sums", (-1, 1 + _LIMBS))
         if len(parts) != at.size or ((at < 0) | (at >= BLOCKS + _MOST_COLUMNS)).any() or (parts < 0).any():

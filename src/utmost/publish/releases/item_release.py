@@ -94,7 +94,7 @@ class ItemResponder:
         Args:
             identifiers: Columns that together identify a row, each of shape (n,).
             values: True values of each released column, shape (n,).
-            level: Level of the path; ``self.level`` if left out.
+            level: Level in the path at which noise is added; ``self.level`` if left out.
 
         Returns:
             For each column, the noisy values in the order of the rows: int64, Python integers if one exceeds int64, or

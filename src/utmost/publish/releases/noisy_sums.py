@@ -188,7 +188,7 @@ class NoisySums(Display):
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the domain and the noisy sums; `sums_digest` says of which bytes."""
+        """The SHA-256 of the domain and the noisy sums; `sums_digest` describes its input."""
         return sums_digest(self.plan, self.measured)
 
     @property

@@ -43,7 +43,7 @@ def table_before_draw(table: Any, promise: Promise) -> Any:
 
 
 def cells_before_draw(plan: "Plan") -> dict[str, NDArray[Any]]:
-    """Return the table of all cells of a plan's domain; for an amount with counts, with columns of means."""
+    """Return the table of all cells of a plan's domain, with columns of means if sums and counts share noise."""
     from utmost.publish.workloads.amount_pair import value_column
 
     domain, amounts = plan.domain, plan.amount_pair

@@ -79,7 +79,7 @@ class WithheldTable(SavedTable, Generic[TableT]):
 
     @property
     def rule_words(self) -> str:
-        """The rule in sentences; for another tool's noise, without the sentence that noise protects."""
+        """The rule in sentences; for another tool's noise, without the sentence that the noise protects individuals."""
         if self.release["kind"] == NOISY_TABLE_KIND:
             return f"{self.rule.condition} The rule looks at noisy values alone, and protects nobody."
         return self.rule.words

@@ -159,7 +159,7 @@ def counted_on_trust(promise: Promise) -> tuple[str, ...]:
 
 
 def beyond_unit(promise: Promise, unit: Unit, cell: str, size: int | None) -> str:
-    """Return the sentence about contributions beyond the bounds; or that the publisher declared the bounds."""
+    """Return the sentence about contributions beyond the bounds, or about the publisher's declaration of the bounds."""
     # `size` is the number of cells of the table, if it is known: nobody is in more cells.
     # The sentence depends on the unit, which is public, and not on the data.
     if not promise.proved:

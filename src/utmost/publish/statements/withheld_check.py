@@ -1,4 +1,4 @@
-"""Check that a table with withheld cells follows its rule, and that exactly the right cells of the release are withheld.
+"""Check that a table with withheld cells follows its rule, and that exactly the right cells of a release are withheld.
 
 The statement of the table contains the rule and the statement of the release without its digests, and follows from
 these two. In the table, a blank cell must have the rule's mark, every shown cell must satisfy the rule, and labels and

@@ -282,7 +282,8 @@ class PromiseOptions:
     def of(self, counted: "CountedTable | None" = None, noise: "PlannedNoise | Plan | None" = None) -> "Promise":
         """Return the promise.
 
-        A counted table determines the unit if options make the promise, and who was counted if a file has the promise.
+        A counted table determines the unit if the promise comes from options, and who was counted if it comes from a
+        file.
         """
         # Every promise of a command is made here. `noise` replaces the noise of the options.
         from utmost.publish.promises.declared_columns import rows_origin

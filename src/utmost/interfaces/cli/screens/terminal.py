@@ -295,7 +295,7 @@ class Screen:
 
     @property
     def width(self) -> int:
-        """How many characters fit a line: as many as COLUMNS or the terminal says, or 80."""
+        """The number of characters in a line: that of COLUMNS or of the terminal, or 80."""
         columns = os.environ.get("COLUMNS", "")
         if columns.isdecimal() and int(columns):
             return int(columns)

@@ -108,7 +108,7 @@ DONE = {
     "waits": "The limit is set. No release uses this dataset yet: check the spelling of its name.",
     "holds": "The ledger still has all events of the receipt.",
 }
-"""Messages after a form, by the word `done` in the address; the word itself is never shown."""
+"""Messages that a page shows after a form, by the value of `done` in the address; the value itself is never shown."""
 
 
 @cache

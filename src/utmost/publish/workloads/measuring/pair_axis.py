@@ -120,7 +120,7 @@ class PairAxis:
         return self._side(workload, 1), self._side(workload, -1)
 
     def has_no_covariance(self, part: WantedSums) -> bool:
-        """Whether answers give both columns the same weight, so that errors of sums and differences do not mix."""
+        """Whether answers give both columns the same weight: then errors of sums and differences are uncorrelated."""
         squares = (part.sums[self.place].matrix(self.domain.axes[self.place]).astype(int) ** 2).sum(axis=0)
         return bool(squares[0] == squares[1])
 

@@ -5,9 +5,9 @@ the privacy loss
 
     max over d in D of sum_i e_i |a_i.d|
 
-and no less. For marginals with one level each, let e_0 be the level of the total and R the sum of all other levels, in
-units of the sensitivity; k the number of cells that one individual changes, n the number of all cells, m = min(k, n), b
-= min(m, n - m). The loss is
+and this loss is attained. For marginals with one level each, let e_0 be the level of the total and R the sum of all
+other levels, in units of the sensitivity; k the number of cells that one individual changes, n the number of all cells,
+m = min(k, n), b = min(m, n - m). The loss is
 
     add-remove                         m (R + e_0)
     change-one                        2m (R + e_0)

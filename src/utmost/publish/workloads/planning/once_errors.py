@@ -23,8 +23,8 @@ STAIRCASE, ONE_DRAW, ONE_WAY_DRAW = "a staircase for each cell", "one draw of al
 WITH_TOTAL, WITH_TABLES = ", with a separate total", ", beside the other tables"
 _MOST_CELLS = 50
 _MOST_DIFFERENCES, _MANY_TABLES = 60, 8
-"""Limits for one draw of tables: the differences of groups in few tables, and the number of tables that are many.
-Beyond them, the gain over a plan is small and takes seconds.
+"""Limits for one draw of tables: the largest number of differences of groups in few tables, and the number of tables
+from which on tables are many. Beyond them, the gain over a plan is small and takes seconds.
 """
 
 

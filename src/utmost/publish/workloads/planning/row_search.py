@@ -1,11 +1,11 @@
 """Search for integer rows along an axis: their entries, and the levels of the values and of the rows.
 
-The search begins with real rows. Let theta_ij be the level that row i spends on value j, and c_j = E - sum_i theta_ij
-what is left for the value itself. The information matrix is X = diag p(c) + theta' theta / 2, with the precision p(c) =
-2 sinh(c/2)^2 of geometric noise at level c, or its limit c^2/2. L-BFGS minimizes tr(M X^-1), by Woodbury's identity.
-Then the c_j are replaced by a few different levels, the rows are optimized again for these levels, and each column is
-rounded to whole parts of E, so that every value is charged exactly E. The error has many local minima: this is a
-search, without a proof of optimality. The start is pseudorandom with a fixed seed.
+The search begins with real rows. Let theta_ij be the level that row i spends on value j, and let c_j = E - sum_i
+theta_ij be the level that is left for the value itself. The information matrix is X = diag p(c) + theta' theta / 2,
+with the precision p(c) = 2 sinh(c/2)^2 of geometric noise at level c, or its limit c^2/2. L-BFGS minimizes tr(M X^-1),
+by Woodbury's identity. Then the c_j are replaced by a few different levels, the rows are optimized again for these
+levels, and each column is rounded to whole parts of E, so that every value is charged exactly E. The error has many
+local minima: this is a search, without a proof of optimality. The start is pseudorandom with a fixed seed.
 
 Source: p-identity plans [mckenna2018], with integer rows, and noise at every level.
 """

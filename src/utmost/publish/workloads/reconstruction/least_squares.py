@@ -127,7 +127,7 @@ class Reconstruction:
         return tuple(self._canonical(a, level) for a, level in enumerate(marginal))
 
     def base_of(self, marginal: Marginal) -> Marginal:
-        """Return the coarsest marginal of measured levels that is nowhere coarser than a marginal."""
+        """Return the coarsest marginal of measured levels that is nowhere coarser than ``marginal``."""
         same = self.canonical(marginal)
         return tuple(
             max(coarser for coarser in chain if coarser <= level)
