@@ -136,6 +136,8 @@ RELEASING = {
     "an option misspelt": f"{CELLS} --epsilon 1".replace("columns", "colums"),
     "missing amounts of no column": f"release{ROWS.removeprefix('count')} --leave-out amounts --epsilon 1",
     "a cell of several events of a row": f"release{ROWS.removeprefix('count')} --per-cell 3 --epsilon 1",
+    "marks of thousands in a counted table": "release counted.json --thousands . --epsilon 1",
+    "a separator in a counted table": "release counted.json --separator , --epsilon 1",
     "fewer cells than counted": "release counted.json --cells 1 --epsilon 1",
     "less sensitivity than counted": "release counted.json --sensitivity 1/2 --epsilon 1",
     "cells beside a mean": f"release{ROWS.removeprefix('count')} --mean paid=0,10,0.1 --cells 2 --epsilon 1",

@@ -1,10 +1,12 @@
 """A request to publish is checked when it is made, and both entrances of a ledger write the same facts of it."""
 
 import json
+import re
 from dataclasses import fields, replace
 
 import pytest
 
+import utmost as ut
 from asking import asked, publish_items
 from utmost import Unit
 from utmost.errors import NotANumber, OutOfRange, WrongKind
@@ -12,6 +14,7 @@ from utmost.exact import level
 from utmost.ledger import Ledger, PublishRequest
 from utmost.promises import Promise
 from utmost.sampling import Identifiers
+from utmost.workloads import Domain, Workload
 
 KEY = bytes(range(32))
 
@@ -90,3 +93,13 @@ def test_both_doors_write_the_same_facts(tmp_path):
         "drop",
         "keyed_by_id",
     }
+
+
+def test_the_remedy_of_a_plan_in_place_of_a_promise_works():
+    unit = ut.Unit(1, 1)
+    plan = ut.choose_plan(Workload(Domain({"region": ["N", "S"]}), {"region": 1}), unit, epsilon=1)
+    for given in (plan, unit):
+        with pytest.raises(WrongKind) as caught:
+            PublishRequest("a", given, level(1), "d")
+        promise = eval(re.search(r"Pass (.*\))[.,]", str(caught.value))[1], {"ut": ut, "plan": plan})
+        assert PublishRequest("a", promise, level(1), "d").promise == promise

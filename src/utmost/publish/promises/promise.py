@@ -516,12 +516,20 @@ class Promise(Display):
 
 
 def checked_promise(promise: Any) -> Promise:
-    """Return a promise unchanged; refuse any other object, with the remedy if it is noise or a unit."""
-    if isinstance(promise, PlannedNoise):
-        name = type(promise).__name__
-        remedy = f"Pass ut.Promise(noise={name}(...)), with the columns if the noise does not name them."
-        raise WrongKind("promise must be a Promise", came=f"only a noise, {name}", remedy=remedy)
-    return instance(promise, Promise, "promise")
+    """Return a promise unchanged; refuse any other object, and say how a plan, noise or unit becomes a promise."""
+    from utmost.publish.workloads.planning.plan import Plan
+
+    if not isinstance(promise, Promise):
+        came = "None" if promise is None else type(promise).__name__
+        remedy = 'Pass ut.Promise("count", public="region", unit=ut.Unit(1, 1)), say.'
+        if isinstance(promise, Plan):
+            came, remedy = "a plan", "Pass ut.Promise(noise=plan)."
+        elif isinstance(promise, PlannedNoise):
+            name = type(promise).__name__
+            came = f"only a noise, {name}"
+            remedy = f"Pass ut.Promise(noise={name}(...)), with the columns if the noise does not name them."
+        raise WrongKind("promise must be a Promise", came=came, remedy=remedy)
+    return promise
 
 
 def promise_for(promise: "Promise | Plan", table: Any) -> Promise:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from utmost.tables.files.signatures import Signer
 
 
+_MARKS = ("--decimal", "--thousands", "--missing-marks", "--currency")
+"""Options for the spelling of numbers and of missing cells."""
+
+
 def check_output(out: Path | None, source: Path | None = None) -> None:
     """Check that a table can be written to this file, before the table is made."""
     from utmost.tables.files import files
@@ -51,21 +55,25 @@ class TextFileOptions:
     def of(self, table: Path, *, is_counted: bool = False) -> Path:
         """Return the file, as a `TextFile` with these options if any is given."""
         # `is_counted`: the rows are counted as events, whose text is read in the same way in every format.
-        from utmost.tables.cells.spelling import PLAIN
         from utmost.tables.files import files
         from utmost.tables.files.text_files import TextFile
 
-        if self.separator is None and self.encoding is None and self.cells == PLAIN and not self.names:
+        given = list(options.typed_options(self))
+        if not given:
             return table
         is_lines = not table.is_dir() and files.ending_of(table) in files.JSON_LINES
         is_text = not table.is_dir() and (is_lines or files.ending_of(table) in files.TEXT)
-        if not is_text and not (self.separator is None and self.encoding is None):
-            raise OutOfRange("--separator and --encoding are for text files", came=table.name)
-        if self.names and (is_lines or not is_text):
-            raise OutOfRange("--header is for text files without a header", came=table.name, remedy="Leave it out.")
-        if (is_lines or not is_text) and self.cells != PLAIN and not is_counted:
-            required = "marks of numbers and of missing cells are only for .csv and .tsv, and for events to count"
-            raise OutOfRange(required, came=table.name, remedy="This format stores numbers as numbers.")
+        for name in given:
+            remedy = f"Leave out {name}."
+            if name in ("--separator", "--encoding") and not is_text:
+                raise OutOfRange(f"{name} is for text files", came=table.name, remedy=remedy)
+            if name == "--header" and (is_lines or not is_text):
+                raise OutOfRange("--header is for text files without a header", came=table.name, remedy=remedy)
+            if name in _MARKS and (is_lines or not is_text) and not is_counted:
+                required = (
+                    f"{name} is for .csv and .tsv, and for events to count: other formats store numbers as numbers"
+                )
+                raise OutOfRange(required, came=table.name, remedy=remedy)
         return TextFile.of(table, self.separator, self.encoding, self.cells, self.names) if is_text else table
 
 
