@@ -20,8 +20,7 @@ from utmost.tables.files import files
 
 LONGEST_REQUEST = 1 << 19
 """The largest number of characters of a proposed request as JSON, so that a page can show it. A request that is not
-shown completely cannot
-be approved."""
+shown completely cannot be approved."""
 
 
 _LISTS = ("columns", "public", "drop", "id_column")

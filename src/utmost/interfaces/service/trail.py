@@ -1,7 +1,6 @@
 """Write and check the trail: who did what and when.
 
-A line has a digest of all lines before it, and no confidential
-value.
+A line has a digest of all lines before it, and no confidential value.
 
 A line is encrypted and has a MAC by the service's key, like every record. In addition, line k has
 

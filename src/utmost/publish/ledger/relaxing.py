@@ -70,9 +70,7 @@ class RowPermutation:
 
     @classmethod
     def of(cls, transaction: Transaction, release: Published, source: Source, committed: bytes) -> "RowPermutation":
-        """Compute the permutation of a table that is known to be the published table; ``committed`` is its
-        commitment.
-        """
+        """Compute the permutation of a table known to be the published one; ``committed`` is its commitment."""
         if source.items is None:
             return cls()
         mine = item_tags(noise_secret(transaction.key, release.name, release.version, committed), [source.items])

@@ -1,6 +1,4 @@
-"""Noise for points of the plane, such as homes: the coordinates of a row get joint noise, at epsilon per distance
-unit.
-"""
+"""Noise for points of the plane, such as homes: the coordinates of a row get joint noise, at epsilon per distance."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
