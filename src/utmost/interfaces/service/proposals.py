@@ -176,7 +176,7 @@ class Proposals:
         return self._context.records.read(work)
 
     def others_waiting(self, token: Token, name: str, dataset: str) -> list[Proposal]:
-        """Return the waiting proposals on a dataset except `name`, oldest first, on releases that a token may see."""
+        """Return the waiting proposals on a dataset, except `name`, for releases that a token may see; oldest first."""
         # Cost: reads at most a thousand requests.
         self._check_sees(token)
 

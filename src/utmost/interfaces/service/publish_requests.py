@@ -79,7 +79,7 @@ def proposable(request: PublishRequest) -> PublishRequest:
 
 
 def approved_facts(request: PublishRequest | AnswerRequest) -> dict[str, Any]:
-    """Return the facts that a proposal stores beside name, version and level: of a publication the request as JSON."""
+    """Return the facts that a proposal stores beside name, version and level: for a publication, its request."""
     return request.facts() if isinstance(request, PublishRequest) else {}
 
 

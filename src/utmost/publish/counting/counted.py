@@ -48,7 +48,7 @@ class CountedTable(CountedFacts, Display):
         cells: Array of integers with the domain's shape; amounts are in steps. For a domain of more than 2^28 cells, a
             `FewCells` with the nonzero cells.
         unit: Unit of privacy: the largest change of the table by one individual.
-        kind: Name of the kind of dataframe in which methods return tables, such as "pandas".
+        kind: Kind of table that methods return, as a table adapter writes it, such as "dataframe:polars".
         report: Counting report: how many events were counted, clipped, removed and left out. It is confidential: no
             file, pickle or copy of the table has it.
         part: Pair of the name of a partition of the individuals into disjoint parts, and the name of this table's part.

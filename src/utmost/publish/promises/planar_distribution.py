@@ -75,7 +75,10 @@ class PlanarDistribution(Display):
         return _fine_grid(self.noise.level) if self.declared is None else self.declared
 
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> float:
-        """Return the margin of error: with this confidence an answer, rounded, is at most this far from its point."""
+        """Return the margin of error: the distance of a rounded answer from its point is at most this.
+
+        The probability of a distance of at most the margin is at least the confidence.
+        """
         # The margin of the noise plus half the diagonal of a grid cell, rounded up.
         return round_up(_margin(self.noise, self.grid, read_confidence(confidence)))
 

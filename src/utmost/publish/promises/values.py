@@ -35,8 +35,8 @@ def add_noise(
     point; below 2^53 grid steps it equals this point.
 
     Args:
-        values: A number, a list (nested or not), or an array of any shape; a list or an array may be empty. It is not
-            changed.
+        values: A number, a list (nested or not), or an array of any shape; a list or an array may be empty. The
+            argument is not changed.
         distribution: Distribution for the sensitivity and the level of one value. If one individual changes several
             values, make it for the budget share of each value.
         randomness: Source of random bits, the operating system's if left out; a seeded source is refused.

@@ -327,7 +327,7 @@ class Answer(Display, Generic[TableT_co]):
         """Yield the names of a plan's tables: ``{name: answer[name] for name in answer}``.
 
         Raises:
-            Unsupported: for a table of cells, which has columns.
+            Unsupported: for a table of cells, which has columns instead of tables.
         """
         return iter(self._sums("a list of tables", "Its columns are in its table: answer.table."))
 

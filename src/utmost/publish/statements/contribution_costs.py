@@ -187,7 +187,8 @@ def bound_costs(
     """Compare bounds on contributions: the noise that each needs, what it removes, and its expected error.
 
     Args:
-        contributions: Answer of a released table of `count_contributions`; or the table itself with ``public=True``.
+        contributions: Answer to the release of a table of `count_contributions`; or the table itself with
+            ``public=True``.
         domain: Domain of the table to be published, with separate noise for each cell.
         epsilon: Privacy level of the table to be published, as a number or a `Level`, such as ``level(alpha="1/2")``.
         at_most, per_cell: Value of the bound that is not compared, 1 by default: pass ``per_cell`` if the contributions

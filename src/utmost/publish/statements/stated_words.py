@@ -333,7 +333,7 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
 
 
 def sums_table_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
-    """Write the statement of one table of a release by a plan in words: the table's margins, then those of its sums."""
+    """Write in words the statement of one table of a release by a plan: the table's margins, then those of its sums."""
     from utmost.publish.releases.noisy_sums import SUMS_TABLE_FORM
     from utmost.publish.workloads.workload import narrowed
 

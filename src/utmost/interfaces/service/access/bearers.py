@@ -26,7 +26,7 @@ from utmost.publish.ledger.events import check_name
 
 _YEAR = 366 * 86400
 SOON = 14 * 86_400
-"""Seconds before expiry at which a notice is sent."""
+"""Number of seconds before the expiry of a token when a notice is sent."""
 
 EXPIRES = "expires"
 

@@ -1,4 +1,7 @@
-"""The values of ``method=`` of `choose_plan`: which searches each runs, and the choice of the least error."""
+"""The values of the argument ``method`` of `choose_plan`: the searches that each value runs.
+
+This module also chooses, among the plans that were found, the plan that has the least error.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
