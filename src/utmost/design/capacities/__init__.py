@@ -1,1 +1,1 @@
-"""Compute the largest leakage of any mechanism of a privacy type; each method has its own file."""
+"""The capacity of a privacy type (the largest leakage of any mechanism of the type), by methods in separate files."""

@@ -1,9 +1,9 @@
 """Compute the capacity (largest leakage) of a channel or a privacy type, by the cheapest method that proves it.
 
-The capacity of a type by one measure of information is the value of a linear program over the vertices of the type. A
-mechanism with columns M_y = n w_y v_y has at the prior p the posterior measure sum_y w_y phi(v_y), where phi(v) is the
-measure of the joint column p * (n v). For convex phi, replacing a column by a combination of vertices never decreases
-the sum. So the largest posterior measure of any mechanism of the type is
+For a given measure of information, the capacity of a type is the value of a linear program over the vertices of the
+type. A mechanism with columns M_y = n w_y v_y has at the prior p the posterior measure sum_y w_y phi(v_y), where phi(v)
+is the measure of the joint column p * (n v). For convex phi, replacing a column by a combination of vertices never
+decreases the sum. So the largest posterior measure of any mechanism of the type is
 
     max sum_v w_v phi(v)   subject to   sum_v w_v v = u,   w >= 0,
 
@@ -52,7 +52,7 @@ from utmost.errors import OutOfRange, Unsupported
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class VertexCertificate(Display):
-    """A proof that no mechanism of a type has an additive leakage above ``upper``, for one measure at one prior."""
+    """A proof that no mechanism of a type has an additive leakage above ``upper``, for a given measure and prior."""
 
     ptype: PrivacyType
     measure: Measure
@@ -65,13 +65,15 @@ class VertexCertificate(Display):
     def upper(self) -> Fraction | float:
         """The upper bound of the additive leakage of any mechanism of the type."""
         after = self.dual.sum() / len(self.dual) + self.slack
-        # ``after`` bounds a vulnerability, or minus an uncertainty.
+        # ``after`` bounds the posterior value: a vulnerability, or minus an uncertainty.
         before = self.measure.prior(self.prior)
         gained = after - (before if self.measure.rises else -before)
         return gained if isinstance(gained, Fraction) else float(gained)
 
     def verify(self) -> bool:
-        """Check that the mechanism is of the type, and that y . v >= phi(v) for all vertices v, listed anew."""
+        """Check that the mechanism is of the type, and that y . v >= phi(v) for all vertices v. The vertices are
+        computed again.
+        """
         columns = vertices(self.ptype).columns
         gains = _gains(self.measure, self.prior, columns)
         is_above = (self.dual @ columns + self.slack >= gains).all()
@@ -130,7 +132,8 @@ def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object =
     if exactly and is_exact(gains):
         mechanism, slack = Channel(matrix), 0
     else:
-        # The error of a product is at most four units of roundoff for each of the n terms; the tolerance is never 0.
+        # The rounding error of a product is at most four units of roundoff for each of the n terms. The tolerance is
+        # never 0.
         rounding = 2.0**-50 * n * float(np.abs(gains).max(initial=0.0)) + 1e-300
         slack = max(0.0, float((gains - dual.astype(np.float64) @ columns.astype(np.float64)).max())) + rounding
         mechanism = Channel(matrix if exactly else matrix / matrix.sum(axis=1, keepdims=True))
@@ -146,7 +149,7 @@ def _gains(measure: Measure, prior: Array, columns: Array) -> Array:
     return gains if measure.rises else -gains
 
 
-# If a method proves a wider relative gap than this, the next method is tried.
+# If the bounds of a method have a wider relative gap than this, the next method is tried.
 _NARROW_GAP = 1e-9
 _FEW_SECRETS = 36
 
@@ -170,9 +173,10 @@ def packing_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate
 
 
 def bound_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate with the narrowest known gap, for a type that is too large for an exact capacity."""
+    """Return the certificate with the narrowest known gap, for a type that is too large for the exact methods."""
     certificates = [_bounds_of_packing(ptype, kind)]
-    # Use the dual of the packing, and a mechanism from its weights, scaled down so far that a rest column is private.
+    # Use the dual of the packing program, and a mechanism from its weights. The weights are scaled so that the rest
+    # column is private.
     similarity = Similarity.of(ptype)
     classes = Classes.of(similarity)
     weights = packing(ptype, "multiplicative", similarity, classes)
@@ -190,7 +194,9 @@ def bound_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate |
 
 @lru_cache(maxsize=2)
 def _bounds_of_packing(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate from a packing: by an exact completion for small types, by envelopes for large ones."""
+    """Return the certificate from a packing: an exact completion of the mechanism for small types, envelopes of its
+    columns for large types.
+    """
     similarity = Similarity.of(ptype)
     weights = packing(ptype, kind, similarity, Classes.of(similarity))
     if weights is None:
@@ -201,7 +207,9 @@ def _bounds_of_packing(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertif
 
 
 def product_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate of a product space, from those of its parts: mechanisms, duals and bounds multiply."""
+    """Return the certificate of a product space, whose mechanism, dual and bounds are the products of those of its
+    parts.
+    """
     parts = product_parts(ptype)
     certificates = [] if parts is None else [shortest(part, kind)[1] for part in parts]
     if not certificates or any(c.multipliers is not None or c.gap > _NARROW_GAP * float(c.upper) for c in certificates):
@@ -214,7 +222,7 @@ def product_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate
 
 
 def shortest(ptype: PrivacyType, kind: CapacityKind) -> tuple[str, CapacityCertificate]:
-    """Return the name and the certificate of the first method that reaches the capacity."""
+    """Return the name and the certificate of the first method in `ROUTES` that finds a certificate."""
     for name, route in ROUTES:
         certificate = route(ptype, kind)
         if certificate is not None:
@@ -278,8 +286,8 @@ def capacity(
         Unsupported: for a type too large for every method, and for a measure without a method.
         OutOfRange: for an unknown kind, or a prior without a type and a measure.
 
-    Cost: O(n) for counts and equal distances. Otherwise that of a k x k linear system for k classes of equivalent
-    secrets, if its solution is nonnegative (60 x 60 places take seconds); else that of linear programs.
+    Cost: O(n) for counts and equal distances. Otherwise the cost of a k x k linear system for k classes of equivalent
+    secrets, if its solution is nonnegative (60 x 60 places take seconds); else the cost of linear programs.
 
     Source: [fernandes2022], theorems 4 and 5, definition 8, theorem 14, corollaries 17 and 18.
 
@@ -315,7 +323,8 @@ def capacity(
         return measure.capacity(of, kind)
     if kind == "multiplicative":
         return bayes_vulnerability.capacity(of)
-    # The uniform prior, and the gain for excluding a secret, attain the additive capacity of a channel.
+    # The uniform prior, and the gain function that rewards excluding a secret, attain the additive capacity of a
+    # channel.
     C = as_channel(of)
     value = 1 - total(C.matrix.min(axis=0))
     gain, uniform = exclusion_gain(C.shape[0]), priors.uniform(C.shape[0])

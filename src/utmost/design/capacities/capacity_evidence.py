@@ -7,9 +7,9 @@ that for every secret j and every v in C
     multiplicative:  sum_x z_x v_x >= v_j;  then  sum_y max_x M[x, y] <= sum_x z_x  for every M of the type;
     additive:        sum_x z_x v_x <= v_j;  then  sum_y min_x M[x, y] >= sum_x z_x  for every M of the type.
 
-For z >= 0 it is enough to check the steepest column: sum_x z_x alpha^(+-d(x,j)) >= 1 (<= 1). A dual z with negative
-entries needs multipliers lambda >= 0 of single inequalities v_x >= alpha^d(x,y) v_y, such that their combination for
-each j is at most z - e_j (or e_j - z).
+For z >= 0 it is enough to check, for each secret j, the column alpha^(+-d(x,j)): sum_x z_x alpha^(+-d(x,j)) >= 1 (<=
+1). A dual z with negative entries also needs multipliers lambda >= 0 of single inequalities v_x >= alpha^d(x,y) v_y,
+such that their combination for each j is at most z - e_j (or e_j - z).
 
 Bounds are exact if all alpha^d are rational; otherwise they are rounded outward.
 """
@@ -58,7 +58,9 @@ METHODS = ("closed form", "product", "magnitude", "packing", "orbits", "program"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PairMultipliers(Display):
-    """Multipliers values[k] >= 0 of the inequalities v[x[k]] >= alpha^d(x[k], y[k]) v[y[k]] for columns v = j[k]."""
+    """Multipliers values[k] >= 0 of the inequalities v[x[k]] >= alpha^d(x[k], y[k]) v[y[k]] in the proof for the secret
+    j[k].
+    """
 
     x: Array
     y: Array
@@ -102,14 +104,15 @@ def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanis
     if isinstance(mechanism, UniformMechanism):
         return _uniform_value(ptype, kind, mechanism.sign)
     if isinstance(mechanism, LatticeMechanism):
-        # The mechanism is private by the Cauchy-Schwarz inequality (see `magnitude`), so only the metric is checked.
+        # The mechanism is private by the Cauchy-Schwarz inequality (see `magnitude`), so it suffices to check that the
+        # metric is Euclidean.
         if kind != "additive" or not isinstance(ptype.space.metric, EuclideanGridMetric):
             came = f"the {kind} capacity of {ptype.space}"
             raise PromiseBroken("this mechanism proves additive capacities of Euclidean lattices", came=came)
         return mechanism.least()
     if isinstance(mechanism, EnvelopeMechanism):
         # Only the rest column can fail to be private. The capacity needs only one of the two bounds of the sum, and
-        # only this bound is narrow.
+        # only that one is close to the sum.
         facts = mechanism.facts()
         _check_rest(ptype, 1 - facts.most, 1 - facts.least)
         if kind == "multiplicative":
@@ -122,7 +125,7 @@ def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanis
 def bounded(
     ptype: PrivacyType, kind: CapacityKind, dual: Dual, multipliers: PairMultipliers | None = None
 ) -> Enclosure:
-    """Return bounds of sum_x z_x for a dual z; raise PromiseBroken if z is not feasible."""
+    """Return lower and upper bounds of sum_x z_x for a dual z; raise PromiseBroken if z is not feasible."""
     if isinstance(dual, ProductDual):
         parts = _parts(ptype, len(dual.parts))
         return _product([bounded(part, kind, z) for part, z in zip(parts, dual.parts, strict=True)])
@@ -200,7 +203,9 @@ def largest_power(ptype: PrivacyType) -> Fraction:
 
 
 def _uniform_value(ptype: PrivacyType, kind: CapacityKind, sign: int) -> Enclosure:
-    """Return bounds of n / s, the value of the columns alpha^(+-d) / s and of the dual 1 / s; s is the row sum."""
+    """Return bounds of n / s, where s is the row sum of alpha^(+-d). It is the value of the mechanism alpha^(+-d) / s
+    and of the dual 1 / s.
+    """
     profile = distance_profile(ptype.space)
     if profile is None:
         raise PromiseBroken("every secret must have the same distances to the others", came=ptype.space)
@@ -212,7 +217,9 @@ def _uniform_value(ptype: PrivacyType, kind: CapacityKind, sign: int) -> Enclosu
 
 
 def slacks(ptype: PrivacyType, kind: CapacityKind, dual: Array, multipliers: PairMultipliers) -> Array:
-    """Return z - e_j (or e_j - z) minus the combination of inequalities for each j, (secrets, j), rounded down."""
+    """Return z - e_j (or e_j - z) minus the combination of inequalities, for each j, rounded down; shape (secrets,
+    j).
+    """
     n, sign = ptype.space.size, 1 if kind == "multiplicative" else -1
     slack = np.empty((n, n), dtype=object)
     slack[:] = (sign * dual)[:, None]
@@ -249,7 +256,7 @@ class CapacityCertificate(Evidence):
         mechanism: Mechanism of the type that leaks at least ``lower``.
         dual: Dual z that proves that no mechanism leaks more than ``upper``.
         multipliers: Multipliers of single privacy inequalities, if the dual has negative entries.
-        bounds: Bounds that mechanism and dual prove; equal for an exact capacity.
+        bounds: Lower and upper bound that mechanism and dual prove. They are equal for an exact capacity.
     """
 
     ptype: PrivacyType
@@ -265,7 +272,7 @@ class CapacityCertificate(Evidence):
 
     @property
     def theorem(self) -> str | None:
-        """Name of the theorem that gives mechanism and dual in closed form; None if a method computed them."""
+        """Name of the theorem that gives mechanism and dual in closed form; None if they were computed numerically."""
         metric, mechanism = self.ptype.space.metric, self.mechanism
         match mechanism:
             case SimilarityMechanism() if isinstance(metric, LineMetric):
@@ -299,7 +306,8 @@ class TypeCapacity(Capacity):
 
     mechanism: Any  # a `Channel` of Fractions, or an `ImplicitMechanism`; it leaks at least `lower`
     certificate: CapacityCertificate
-    # The method that found the certificate, one of `METHODS`; "bound" may leave a gap for large types.
+    # The method that found the certificate, one of `METHODS`; the method "bound" may leave a gap between the bounds of
+    # a large type.
     method: str = ""
 
     def __post_init__(self) -> None:

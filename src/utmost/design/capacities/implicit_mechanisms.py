@@ -34,10 +34,12 @@ from utmost.errors import OutOfRange
 
 
 def product_parts(ptype: PrivacyType) -> tuple[PrivacyType, ...] | None:
-    """Return the privacy types of the parts of a product space, the last varying fastest; None for another space."""
+    """Return the privacy types of the parts of a product space, whose last part varies fastest; None for any other
+    space.
+    """
     # Distances of parts add up, so alpha^d is the product of the powers of the parts. So if columns v and w are
-    # private, v kron w is private, and the steepest columns have this form. Hence mechanisms, nonnegative duals, sum_y
-    # max_x M[x, y] and sum_y min_x M[x, y] of the parts multiply.
+    # private, v kron w is private. The columns alpha^d(., j) and 1 / alpha^d(., j) have this form. Hence mechanisms,
+    # nonnegative duals, sum_y max_x M[x, y] and sum_y min_x M[x, y] of the parts multiply.
     metric = ptype.space.metric
     match metric:
         case SumMetric():
@@ -68,7 +70,7 @@ def distance_profile(space: Space) -> DistanceCounts | None:
     rows = np.sort(np.asarray(metric.distance(some[:, None], np.arange(space.size)[None, :])), axis=1)
     if (rows != rows[0]).any():
         return None
-    # the level is arbitrary, because only the distances are used
+    # any level will do, because only the distances are used
     similarity = Similarity.of(PrivacyType(space, level(1)))
     counts = np.sort(similarity.kinds, axis=1)
     if (counts != counts[0]).any():
@@ -79,12 +81,14 @@ def distance_profile(space: Space) -> DistanceCounts | None:
 
 
 def profile_sum(at: Level, profile: DistanceCounts, sign: int) -> Fraction | Interval:
-    """Return sum_d count(d) alpha^(sign d): a Fraction if all terms are rational, else an interval."""
+    """Return the sum of count(d) alpha^(sign d) over the distances d: a Fraction if all terms are rational, else an
+    interval.
+    """
     scaled = [(at.scaled(d) if d and isinstance(d, Fraction) else None, d, count) for d, count in profile.items()]
     if all(isinstance(d, Fraction) and (s is None or s.is_rational) for s, d, _ in scaled):
         powers = ((s.alpha_fraction() if s else Fraction(1), count) for s, _, count in scaled)
         return sum((count * (p if sign > 0 else 1 / p) for p, count in powers), Fraction(0))
-    # A power may begin with this many binary zeros, so the intervals get this many more bits.
+    # A power may have this many leading zero bits, so the intervals get this many more bits.
     zeros = max(int(3 * at.epsilon_float * float(d)) for d in profile) + 2
     bits = 256 + 2 * zeros + max(profile.values()).bit_length()
     total = Interval.of(0, bits)
@@ -185,7 +189,7 @@ class UniformMechanism(ImplicitMechanism):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ProductMechanism(ImplicitMechanism):
-    """The mechanism A kron B kron ..., with one mechanism for each part of a secret; the last part varies fastest."""
+    """The mechanism A kron B kron ..., with one mechanism for each part of a secret. The last part varies fastest."""
 
     parts: "tuple[CapacityMechanism, ...]"
 
@@ -217,7 +221,7 @@ class EnvelopeFacts(Display):
 class EnvelopeMechanism(ImplicitMechanism):
     """The mechanism M[x, c] = max_y alpha^d(x, y) heights[y, c], with a rest column that makes the rows sum to 1.
 
-    Each column is the smallest private column that is nowhere below its heights; heights that are private up to
+    Each column is the smallest private column that is nowhere below its heights; Heights that are private up to
     rounding hardly change. Only the rest column may fail to be private, so only the rest column needs a check.
 
     Attributes:
@@ -248,7 +252,7 @@ class EnvelopeMechanism(ImplicitMechanism):
         return frozen(np.column_stack([columns, np.maximum(1 - columns.sum(axis=1), 0.0)]))
 
     def columns(self) -> NDArray[np.float64]:
-        """Return all columns except the rest, (n, k), with relative errors below six units of 2^-53. Cost: O(n^2 k)."""
+        """Return all columns except the rest column, (n, k), with relative errors below 6 * 2^-53. Cost: O(n^2 k)."""
         similarity = Similarity.of(self.ptype)
         middles = [(power.lower + power.upper) / 2 for power in similarity.intervals(1100)]
         powers = np.array([float(middle) for middle in middles])
@@ -261,7 +265,7 @@ class EnvelopeMechanism(ImplicitMechanism):
         return columns
 
     def facts(self) -> "EnvelopeFacts":
-        """Return bounds of sums of entries, for all columns except the rest."""
+        """Return bounds of sums of entries, for all columns except the rest column."""
         # A power, a product and each of k additions have a relative error of at most one unit of 2^-53.
         columns = self.columns()
         error, tiny = Fraction(self.heights.shape[1] + 8, 1 << 53), Fraction(1, 1 << 900)
@@ -281,7 +285,8 @@ class LatticeMechanism(ImplicitMechanism):
     """The mechanism M[(r, c), (i, j)] = g_i(r) h_j(c) on a lattice, from two-column geometric mechanisms g and h.
 
     The mechanism g for the row r has the level epsilon p, and h for the column c has epsilon q, where (p, q) is the
-    unit vector along the diagonal of the lattice. For a side of one point, the mechanism has one column.
+    unit vector along the diagonal of the lattice. If a side has only one point, the mechanism of that side has one
+    column.
 
     Attributes:
         ptype: Privacy type on a Euclidean lattice of at least two points.
@@ -309,7 +314,7 @@ class LatticeMechanism(ImplicitMechanism):
         return frozen(np.kron(*sides))
 
     def least(self) -> tuple[Fraction, Fraction]:
-        """Return a lower and an upper bound of the sum over columns of their least entries."""
+        """Return a lower and an upper bound of sum_c min_x M[x, c], the sum of the least entries of the columns."""
         # The sum is a product of a factor for each side: t^m for 2m + 1 points and 2 t^(m+1) / (1 + t) for 2m + 2
         # points, with t = alpha^p or alpha^q. If both sides are odd, it is alpha^D for the half diagonal D.
         metric, level, bits = self._metric, self.ptype.level, 384
@@ -332,7 +337,9 @@ class LatticeMechanism(ImplicitMechanism):
 
 
 def two_columns(side: int, epsilon: float) -> NDArray[np.float64]:
-    """Return the geometric mechanism with columns merged by the end at which they are least: (side, 2) or (1, 1)."""
+    """Return the geometric mechanism with its columns merged into two, by the end at which a column is least: (side, 2)
+    or (1, 1).
+    """
     if side == 1:
         return np.ones((1, 1))
     half = np.arange(side // 2)

@@ -1,6 +1,8 @@
-"""Compute capacities in closed form: counts, spaces in which all secrets have equal distances, lattices, the magnitude.
+"""Compute capacities in closed form: for counts, for spaces in which every secret has the same distances to the others,
+for lattices, and from the magnitude of a space.
 
-**The multiplicative capacity is the sum of the weighting w, if w is nonnegative; E w = 1 with E = alpha^d.**
+**The multiplicative capacity is the sum of the weighting w, if w is nonnegative.** The weighting is the solution of E w
+= 1, with E = alpha^d.
 
 Then M = E diag(w) is a channel of the type and leaks sum_y w_y, and the dual z = w proves that no channel leaks more.
 The sum of the weighting is called the magnitude of the metric space.
@@ -17,7 +19,8 @@ positive only at the middle count or counts. If every secret has the same distan
 multiplicative capacity n / s, and F / s with F = q^d the additive capacity 1 - n / s, where s is the row sum of E or F;
 the dual is uniform. This gives n / (1 + (n - 1) a) for equal distances and (2 / (1 + a))^b for strings of b bits.
 
-Source: [fernandes2022], corollaries 20 and 22; the additive part of 22 is misprinted: 1 - n / (1 + (n - 1) q) is right.
+Source: [fernandes2022], corollaries 20 and 22; the additive part of corollary 22 has a misprint: the correct value is 1
+- n / (1 + (n - 1) q).
 
 **The additive capacity of a Euclidean lattice is attained with one column for each corner.**
 
@@ -75,20 +78,22 @@ def mechanism_and_dual(ptype: PrivacyType, weights: Array) -> tuple[SimilarityMe
 
 
 def raised_dual(weights: Array, least: Fraction) -> Array:
-    """Return w / L, rounded up: a dual of the multiplicative capacity, where L <= E w."""
+    """Return w / L, rounded up, where L <= E w. This is a dual of the multiplicative capacity."""
     # Entries are rounded up by less than one unit, and entries 0 are not rounded.
     return objects([Fraction(int(w / least * _UNIT) + 1 if w else 0, _UNIT) for w in weights.tolist()])
 
 
 def lowered_dual(ptype: PrivacyType, dual: Array) -> Array:
-    """Return z / H, rounded down: a dual of the additive capacity, where F z <= H, F = alpha^-d; or z if F z <= 1."""
+    """Return z / H, rounded down, where F z <= H and F = alpha^-d; or z itself if F z <= 1. This is a dual of the
+    additive capacity.
+    """
     most = max(row_sums(ptype, dual, -1)[1])
     if most <= 1:
         return dual
     return objects([Fraction(int(z / most * _UNIT), _UNIT) for z in dual.tolist()])
 
 
-# If an exact solution needs more digit operations than this, bounds are computed in place of it.
+# If an exact solution needs more operations on digits than this, bounds are computed instead.
 _MOST_DIGITS = 3e9
 _ROUNDS = 12
 _NEGLIGIBLE = Fraction(1, 1 << (BITS - 16))
@@ -129,7 +134,9 @@ def exact_weighting(similarity: Similarity, classes: Classes) -> Array | None:
 
 
 def weighting(similarity: Similarity, classes: Classes) -> Array | None:
-    """Return the solution of E w = 1 with an error of about 2^-120, as Fractions (n,); None if floats fail."""
+    """Return the solution of E w = 1 as Fractions (n,), with an error of about 2^-120; None if it cannot be found from
+    floats.
+    """
     # Improve the float64 solution repeatedly by the exact remainder 1 - E w. Weights of uncertain sign become 0.
     low, _, scale = scaled_table(similarity, 1)
     kinds = similarity.kinds[classes.representatives]
@@ -156,12 +163,14 @@ def weighting(similarity: Similarity, classes: Classes) -> Array | None:
 
 
 def reduced_similarity(similarity: Similarity, classes: Classes, table: Array) -> Array:
-    """Return the matrix (k, k) of sums over y in class B of table[kind of (x, y)], where x represents class A."""
+    """Return the matrix (k, k) whose entry (A, B) is the sum of table[kind of (x, y)] over y in class B, where x
+    represents class A.
+    """
     k = len(classes)
     reduced = np.zeros((k, k), dtype=table.dtype) if table.dtype != object else np.full((k, k), Fraction(0))
     for a, x in enumerate(classes.representatives.tolist()):
         if table.dtype == object:
-            # A code stands for a class and a kind of distance.
+            # Each code is a pair of a class and a kind of distance.
             width = int(similarity.kinds[x].max()) + 1
             codes, counts = np.unique(classes.labels * width + similarity.kinds[x], return_counts=True)
             for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
@@ -178,7 +187,7 @@ def spread(values: list[Fraction], classes: Classes) -> Array:
 
 
 def closed_form(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate of a capacity that has a closed form; None if the space is of another kind."""
+    """Return the certificate of a capacity that has a closed form; None if no closed form is known."""
     if isinstance(ptype.space.metric, LineMetric):
         n = ptype.space.size - 1
         is_rational = ptype.level.is_rational
@@ -206,7 +215,7 @@ def _lower_end(value: Any) -> Fraction:
     return value if isinstance(value, Fraction) else value.lower
 
 
-# exp(-75) is below the rounding error of a float near 1, so a dual this small proves no more than 0 does.
+# exp(-75) is below the rounding error of a float near 1, so a dual this small proves no better bound than the dual 0.
 _NEGLIGIBLE_EXPONENT = 75.0
 
 
@@ -219,7 +228,9 @@ def on_lattice(ptype: PrivacyType) -> CapacityCertificate | None:
 
 
 def bound_on_lattice(ptype: PrivacyType) -> CapacityCertificate | None:
-    """Return a certificate of two bounds of the additive capacity of a Euclidean lattice; None for another space."""
+    """Return a certificate with a lower and an upper bound of the additive capacity of a Euclidean lattice; None for
+    any other space.
+    """
     metric = ptype.space.metric
     if not isinstance(metric, EuclideanGridMetric) or metric.size == 1:
         return None

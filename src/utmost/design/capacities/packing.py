@@ -1,4 +1,4 @@
-"""Compute a capacity from linear programs of n variables, the packing and the covering program, not of n^2 variables.
+"""Compute a capacity from the packing or the covering program, a linear program of n variables in place of n^2.
 
 With E = alpha^d and F = 1/E, the best bounds of the capacities from duals z >= 0 are the values of
 
@@ -7,17 +7,17 @@ With E = alpha^d and F = 1/E, the best bounds of the capacities from duals z >= 
 
 Every feasible z bounds the capacity. A mechanism attains the bound if its column j has the entry w_j at j and is as
 steep as possible (w_j E, or w_j F) at every secret x with z_x > 0. A small linear program finds the other entries of
-this mechanism. If this program has no solution, the bound may be strict (for some metrics it is), and a larger program
-has to decide.
+this mechanism. If this program has no solution, the capacity may be smaller than the bound (for some metrics it is),
+and a larger program has to decide.
 
 **For large types there are two bounds, which are often equal.**
 
-The dual z of the packing program gives one bound. The weights w give the columns w_j E_j (w_j F_j for the additive
-capacity) of the secrets with w_j > 0. The sum of a row over these columns can differ from 1 only where z = 0. A linear
-program changes the entries of such rows, as far as the rows with z > 0 allow, to make the largest difference from 1 as
-small as possible. Entries that a known symmetry exchanges share one variable, and only violated inequalities are added.
-The upper envelopes of the columns are private; they are scaled so that a private rest column makes the rows sum to 1.
-If all differences become 0, the two bounds are equal up to rounding.
+The dual z of the packing or covering program gives one bound. The weights w give the columns w_j E_j (w_j F_j for the
+additive capacity) of the secrets with w_j > 0. The sum of a row over these columns can differ from 1 only where z = 0.
+A linear program changes the entries of such rows, as far as the rows with z > 0 allow, to make the largest difference
+from 1 as small as possible. Entries that a known symmetry exchanges share one variable, and only violated inequalities
+are added. The upper envelopes of the columns are private; they are scaled so that a private rest column makes the rows
+sum to 1. If all differences become 0, the two bounds are equal up to rounding.
 """
 
 import math
@@ -77,7 +77,9 @@ class Packing:
 
 
 def packing(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, classes: Classes) -> Packing | None:
-    """Return the solution of the packing (or covering) program, exact if alpha^d is rational; None if too large."""
+    """Return the solution of the packing (or covering) program, exact if alpha^d is rational; None if the program is
+    too large.
+    """
     farthest = float(similarity.level.epsilon_float * max(map(float, similarity.lengths)))
     # A float program with entries F = e^(epsilon d) above 10^12 would be too inaccurate.
     if len(classes) > _MOST_CLASSES or (kind == "additive" and farthest > math.log(_LARGEST)):
@@ -110,7 +112,7 @@ def packing(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, clas
 def by_packing(
     ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, packed: Packing
 ) -> CapacityCertificate | None:
-    """Return the certificate of a capacity if a mechanism attains the bound of the packing, else None."""
+    """Return the certificate of a capacity if a mechanism is found that attains the bound of the packing, else None."""
     completed = completion(ptype, kind, similarity, packed)
     if completed is None:
         return None
@@ -124,13 +126,17 @@ def by_packing(
 
 
 def bound_by_packing(ptype: PrivacyType, kind: CapacityKind, packed: Packing, dual: Array) -> CapacityCertificate:
-    """Return the certificate of a given dual with the mechanism that `mechanism_and_dual` makes of the packing."""
+    """Return the certificate of the given dual with the mechanism that `mechanism_and_dual` computes from the
+    packing.
+    """
     mechanism, _ = mechanism_and_dual(ptype, packed.weights)
     return CapacityCertificate(ptype, kind, mechanism, dual)
 
 
 def central_dual(ptype: PrivacyType, similarity: Similarity) -> Array:
-    """Return a dual z of the additive capacity: alpha^r at a centre of the space, with radius r, and 0 elsewhere."""
+    """Return a dual z of the additive capacity: alpha^r at a centre of the space, where r is the radius of the space,
+    and 0 elsewhere.
+    """
     # If alpha^r is so small that floats do not distinguish the capacity from 1, z is 0 everywhere.
     radii = similarity.kinds.max(axis=1)
     dual = np.full(similarity.size, Fraction(0), dtype=object)
@@ -176,7 +182,9 @@ def completion(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, p
 def _completion_program(
     table: Array, similarity: Similarity, free: Array, low: Array, high: Array, exactly: bool
 ) -> LinearProgram:
-    """Return the program for entries m[x, j] of free rows: low <= m <= high, m[x] >= alpha^d(x, y) m[y], row sums 1."""
+    """Return the program for the entries m[x, j] of free rows, with low <= m <= high, m[x] >= alpha^d(x, y) m[y] and
+    row sums 1.
+    """
     f, k = low.shape
     unit: Any = Fraction(1) if exactly else 1.0
     x, y = (part.ravel() for part in np.nonzero(~np.eye(f, dtype=bool)))
@@ -204,7 +212,9 @@ _BROKEN = 1e-13
 def by_envelope(
     ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, packed: Packing
 ) -> CapacityCertificate | None:
-    """Return the certificate from changed columns of a packing, for a large type; None if too many or floats fail."""
+    """Return the certificate from changed columns of a packing, for a large type; None if the columns are too many or
+    floats fail.
+    """
     try:
         heights = _MovedEntries.of(ptype, kind, similarity, packed).heights()
         return CapacityCertificate(ptype, kind, scaled_envelope(ptype, heights), packed.dual)
@@ -213,7 +223,7 @@ def by_envelope(
 
 
 def scaled_envelope(ptype: PrivacyType, heights: Floats) -> EnvelopeMechanism:
-    """Return the envelopes of columns that nearly sum to 1, scaled so that the rest column is private."""
+    """Return the upper envelopes of columns whose rows nearly sum to 1, scaled so that the rest column is private."""
     # Scale the columns by theta, which is computed as in `mechanism_and_dual`.
     facts = EnvelopeMechanism(ptype, heights).facts()
     least, most = facts.least, facts.most
@@ -225,7 +235,9 @@ def scaled_envelope(ptype: PrivacyType, heights: Floats) -> EnvelopeMechanism:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _MovedEntries:
-    """The entries (x, c) with z_x = 0 and w_c > 0; entries that a symmetry exchanges share one variable."""
+    """The entries (x, c) with z_x = 0 and w_c > 0, which a program changes. Entries that a symmetry exchanges share one
+    variable.
+    """
 
     similarity: Similarity
     free: NDArray[np.intp]  # (f,) the secrets x
@@ -309,7 +321,9 @@ class _MovedEntries:
         return np.asarray(solve(program).primal[:-1][self.entry])
 
     def _per_variable(self, values: Floats, choose: np.ufunc) -> Floats:
-        """Return one value for each variable, an extreme of the values of its entries, equal up to rounding."""
+        """Return one value for each variable, chosen by ``choose`` among the values of its entries, which differ only
+        by rounding.
+        """
         order = np.argsort(self.entry.ravel(), kind="stable")
         starts = np.searchsorted(self.entry.ravel()[order], np.arange(int(self.entry.max()) + 1))
         return np.asarray(choose.reduceat(values.ravel()[order], starts))

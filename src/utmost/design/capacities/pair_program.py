@@ -1,4 +1,5 @@
-"""Compute the capacity of a privacy type by the linear program of its mechanisms, small by symmetry or by lazy rows.
+"""Compute the capacity of a privacy type by the linear program of its mechanisms, made smaller by symmetry or by lazy
+constraints.
 
 **The capacity program over classes of pairs has one variable for all equivalent pairs of secrets.**
 
@@ -12,8 +13,8 @@ divided among the rows that were merged, are multipliers of the whole program.
     subject to      m[x, j] >= alpha^d(x, y) m[y, j] for essential edges {x, y} and every j,   sum_j m[x, j] = 1.
 
 The search starts with the inequalities between each secret j and all others in column j, and adds violated inequalities
-until none is violated. Column j merges the outcomes that lead to the guess j (or "not j"), so n columns are enough
-(lemma 16).
+until none is violated. Column j merges the outcomes after which the adversary guesses j (or "not j"), so n columns are
+enough (lemma 16).
 
 Source: [fernandes2022], lemma 16 and corollaries 17 and 18.
 """
@@ -40,7 +41,9 @@ from utmost.errors import PromiseBroken, SolverFailed
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classes:
-    """An equitable partition: how many y of class B have d(x, y) = r depends only on r, B and the class of x."""
+    """An equitable partition of the secrets: the number of y in class B with d(x, y) = r depends only on r, B and the
+    class of x.
+    """
 
     # The orbits of the automorphisms form an equitable partition, which refines the coarsest one. Averaging over
     # classes commutes with E = alpha^d, so linear programs in E and row sums (weighting, packing, covering) have
@@ -51,10 +54,10 @@ class Classes:
 
     @classmethod
     def of(cls, similarity: Similarity) -> "Classes":
-        """Return the coarsest equitable partition, by colour refinement: a few rounds of O(n^2)."""
+        """Return the coarsest equitable partition, by colour refinement: Cost: a few rounds of O(n^2)."""
         kinds = mixed_words(np.arange(len(similarity.lengths), dtype=np.uint64))
         labels = np.zeros(similarity.size, dtype=np.intp)
-        # Hash as many rows together as need about 16 MB.
+        # Hash so many rows together that they need about 16 MB.
         step = max(1, (1 << 21) // similarity.size)
         while True:
             # Hash the distances from a secret to all y, and the classes of all y, to 64 bits: the sum over y of a
@@ -79,7 +82,7 @@ class Classes:
 
 
 def mixed_words(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return 64-bit integers mixed into integers that look random (the finaliser of splitmix64)."""
+    """Return pseudorandom 64-bit integers, each a function of one given integer (the finaliser of splitmix64)."""
     mixed = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -87,7 +90,9 @@ def mixed_words(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def row_numbers(rows: NDArray[np.uint64]) -> NDArray[np.intp]:
-    """Return an index for each row, the same for equal rows; indices 0, 1, ... are in order of first appearance."""
+    """Return an index for each row. Equal rows have the same index, and the indices 0, 1, ... are in order of first
+    appearance.
+    """
     _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     order = np.empty(len(first), dtype=np.intp)
     order[np.argsort(first)] = np.arange(len(first))
@@ -97,7 +102,9 @@ def row_numbers(rows: NDArray[np.uint64]) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairClasses:
-    """A coherent partition: the class of (x, y) determines how many z have (x, z) in R and (z, y) in S."""
+    """A coherent partition of the pairs of secrets: for classes R and S, the class of (x, y) determines how many z have
+    (x, z) in R and (z, y) in S.
+    """
 
     # The orbits of pairs under the automorphisms form a coherent partition, which refines the coarsest one. Averaging a
     # mechanism over classes preserves privacy and trace: for classes R of (x, j) and S of (y, j) that occur together at
@@ -107,7 +114,7 @@ class PairClasses:
 
     @classmethod
     def of(cls, similarity: Similarity) -> "PairClasses":
-        """Return the coarsest coherent partition that distinguishes distances: a few rounds of O(n^3)."""
+        """Return the coarsest coherent partition that distinguishes distances: Cost: a few rounds of O(n^3)."""
         n = similarity.size
         labels = row_numbers(similarity.kinds.reshape(-1, 1).astype(np.uint64)).reshape(n, n)
         while True:
@@ -131,12 +138,15 @@ class PairClasses:
 _MOST_SECRETS = 100
 _MOST_EXACT_ROWS = 3_000
 _MOST_ROWS = 80_000
-# Largest gap of a float solution: if the proven gap is wider, the solver has failed, and another method is tried.
+# Largest accepted gap between the bounds of a float solution. A wider gap means that the solver has failed, and another
+# method is tried.
 _NEAR = 1e-7
 
 
 def by_orbits(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate from the program over classes of pairs; None if it is too large or floats fail."""
+    """Return the certificate from the program over classes of pairs; None if the program is too large or floats
+    fail.
+    """
     n = ptype.space.size
     if n > _MOST_SECRETS or n == 1:
         return None
@@ -168,7 +178,9 @@ def by_orbits(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | N
 def certificate_of_answer(
     ptype: PrivacyType, kind: CapacityKind, matrix: Array, dual: Array, multipliers: PairMultipliers, exactly: bool
 ) -> CapacityCertificate | None:
-    """Return the certificate of a solution of a program, repaired if it has floats; None if the proven gap is wide."""
+    """Return the certificate of a solution of a program. A float solution is repaired first; the result is None if the
+    gap stays wide.
+    """
     if exactly:
         return CapacityCertificate(ptype, kind, Channel(matrix), dual, multipliers)
     channel = Channel(private_matrix(ptype, matrix))
@@ -233,8 +245,8 @@ def _program(
 _MOST_VARIABLES = 2_100
 _MOST_EXACT_VARIABLES = 900
 _ROUNDS = 60
-# Float solutions violate rows by about this much. Smaller violations add no rows, because the search would not end; the
-# repair corrects them.
+# Float solutions violate rows by about this much. Smaller violations add no rows, since the search would not end
+# otherwise. The repair of the solution corrects them.
 _BROKEN = 1e-11
 
 PrivacyRows = NDArray[np.int64]
@@ -262,7 +274,9 @@ def by_edge_program(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertifica
 def solve_lazily(
     ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, exactly: bool
 ) -> tuple[PrivacyRows, LinearSolution]:
-    """Return the inequalities that the program needs, and its solution, which violates no other inequality."""
+    """Return the inequalities that the program needs, and its solution, which violates none of the omitted
+    inequalities.
+    """
     n, edges = similarity.size, ptype.space.edges
     x, y = np.concatenate([edges, edges[:, ::-1]]).T
     # Start with the rows m[i, j] >= alpha^d m[j, j] for all i and j (multiplicative), or m[j, j] >= alpha^d m[i, j].
@@ -277,8 +291,8 @@ def solve_lazily(
         edge, j = np.nonzero(gaps > (0 if by_simplex else _BROKEN))
         worst = np.argsort(-gaps[edge, j].astype(np.float64), kind="stable")[: 4 * n]
         broken = np.column_stack([x[edge[worst]], y[edge[worst]], j[worst]]).astype(np.int64)
-        # Floats find the rows that matter; then the exact program starts with these rows, and adds rows in the same
-        # manner.
+        # The search in floats finds the needed rows. The exact program then starts with these rows, and adds further
+        # rows in the same manner.
         if len(broken) == 0 and by_simplex == exactly:
             return rows, solution
         by_simplex = (exactly and len(broken) == 0) or by_simplex

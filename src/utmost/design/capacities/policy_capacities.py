@@ -3,8 +3,8 @@
 A part contains the secrets at finite distances from each other; secrets at distance 0 have the same row. Repeated rows
 change neither sum_y max_x C[x, y] nor sum_y min_x C[x, y]. Mechanisms of different parts may use different outcomes,
 and sum_y max_x over all secrets is at most the sum over the parts, so the multiplicative capacity is the sum of the
-multiplicative capacities of the parts. With two or more parts, no outcome need be possible for all secrets, so the
-additive capacity is 1. (The magnitude of a disjoint union is the sum of the magnitudes too.)
+multiplicative capacities of the parts. With two or more parts, some mechanism has no outcome that is possible for all
+secrets, so the additive capacity is 1. (The magnitude of a disjoint union is the sum of the magnitudes too.)
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class PolicyCapacity(Display):
 
     kind: CapacityKind
     value: Fraction | float  # upper bound of the capacity; exact if the capacities of the parts are exact
-    lower: Fraction | float  # lower bound of the capacity: leakage that some mechanism attains
+    lower: Fraction | float  # lower bound of the capacity: the leakage of some mechanism
     parts: tuple[TypeCapacity, ...]  # capacity of each part, with its certificate; empty if an additive capacity is 1
 
     def verify(self) -> bool:

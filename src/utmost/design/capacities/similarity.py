@@ -1,4 +1,4 @@
-"""Store the matrix alpha^d of a privacy type by its distinct entries, and bound its row sums."""
+"""Store the matrix alpha^d of a privacy type by its distinct entries, and bound its weighted row sums."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -34,7 +34,9 @@ class Similarity:
 
     @classmethod
     def of(cls, ptype: PrivacyType) -> "Similarity":
-        """Return the similarity of a type; compute it once in O(n^2), and cache 4 n^2 bytes while the type exists."""
+        """Return the matrix alpha^d of a type. It is computed once in O(n^2), and 4 n^2 bytes are cached while the type
+        exists.
+        """
         if ptype not in _similarities:
             kinds, lengths = _kinds(ptype.space)
             _similarities[ptype] = cls(ptype.level, frozen(kinds), lengths)
@@ -130,7 +132,9 @@ def scaled_table(similarity: Similarity, sign: int) -> tuple[Array, Array, int]:
 
 
 def _line_sums(ptype: PrivacyType, weights: Array, sign: int) -> tuple[list[Fraction], list[Fraction]]:
-    """Return `row_sums` on counts, in O(n): sum from the left + w + sum from the right."""
+    """Return `row_sums` on counts, in O(n): the sum over smaller counts, the weight itself, and the sum over larger
+    counts are added.
+    """
     a: Any
     zero: Any
     if ptype.level.is_rational:
@@ -177,5 +181,5 @@ def _signed(power: Interval, sign: int) -> Interval:
 
 
 def _zeros(epsilon: float, length: Fraction | Surd, sign: int) -> int:
-    """Return the number of additional bits that a division by alpha^length needs."""
+    """Return the number of additional bits that a division by alpha^length needs for the same precision."""
     return 0 if sign > 0 else int(3 * epsilon * float(length)) + 2

@@ -1,8 +1,8 @@
-"""Build mechanisms from a matrix of costs at a given level: the exponential mechanism and the abstract staircase.
+"""Build mechanisms of a given level from a matrix of costs: the exponential mechanism and the abstract staircase.
 
-Both mechanisms give outcome y for secret x with a probability proportional to a weight, which falls with the cost of y
-for x. The weights satisfy a level, but dividing each row by its sum can double epsilon unless all row sums are equal.
-So the weights use half of the given epsilon if row sums may differ, and all of it if row sums are equal.
+Both mechanisms give outcome y for secret x with a probability proportional to a weight, which decreases as the cost of
+y for x grows. The weights satisfy a level, but dividing each row by its sum can double epsilon unless all row sums are
+equal. So the weights use half of the given epsilon if row sums may differ, and all of it if row sums are equal.
 """
 
 from dataclasses import dataclass, replace
@@ -33,18 +33,20 @@ information.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightedOutcomes:
-    """Unnormalised columns weights * alpha^steps; a column of a tail stands for infinitely many outcomes."""
+    """Columns weights * alpha^steps that are not yet normalised. A column of a tail represents infinitely many
+    outcomes.
+    """
 
     steps: Array  # (n, w) exponents of alpha
     weights: Array  # (w,) base weights of the columns
-    falls: Array  # (w,): a column of a tail has the steps s, s + fall, s + 2 fall, ...; 0 for other columns
+    falls: Array  # (w,): a column of a tail sums the steps s, s + fall, s + 2 fall, ...; 0 for other columns
     owner: NDArray[np.intp]  # (w,) the outcome to which each column belongs
     names: tuple[str | int, ...] | None  # names of the outcomes, if there is a tail
 
     def sums_agree(self) -> bool:
         """Return whether all rows have the same sum, for every alpha."""
-        # A row sum times 1 - X^fall, for each tail, is a polynomial in X = alpha. Compare the coefficients of these
-        # polynomials.
+        # Multiplied by 1 - X^fall for each tail, a row sum is a polynomial in X = alpha. Compare the coefficients of
+        # these polynomials.
         tails, sums = set(self.falls.tolist()) - {0}, set()
         for row in self.steps:
             total: dict[Fraction, Fraction] = {}
@@ -66,9 +68,10 @@ class WeightedOutcomes:
 
 
 def with_tails(costs: Array, weights: Array, tails: Tails, unit: Fraction, *, integer_steps: bool) -> WeightedOutcomes:
-    """Return the outcomes of the costs, and before and after them the outcomes of one period of the two tails."""
-    # ``costs`` are in units of the sensitivity, ``tails`` in the units of the user. With integer steps, a tail that
-    # rises by p/q of a unit with each outcome repeats after q outcomes, p steps lower; otherwise after one outcome.
+    """Return the outcomes of the cost matrix, preceded and followed by the outcomes of one period of each tail."""
+    # ``costs`` are in units of the sensitivity, ``tails`` in the units of the user. With integer steps, a tail whose
+    # cost increases by p/q of a unit with each outcome repeats after q outcomes, times alpha^p; otherwise it repeats
+    # after one outcome.
     rises = []
     for tail in tails:
         rise = exact(0 if tail is None else tail, "tails")
@@ -111,7 +114,7 @@ def exponential_mechanism(
 
     D is the sensitivity of the costs, the largest |costs[x, y] - costs[z, y]| / d(x, z), so multiplying all costs by a
     constant does not change the channel. If row sums of the weights may differ, sqrt(alpha) replaces alpha. They cannot
-    differ if every row has the same costs, each with the same base weight, in some order.
+    differ if every row has the same pairs of a cost and a base weight, in any order.
 
     Args:
         costs: (n, m), nonnegative.
@@ -120,11 +123,11 @@ def exponential_mechanism(
         base: (m,) positive weights of the outcomes; all 1 when left out.
         tails: Tails (left, right) of a countable range, see `Tails`. Each outcome further to the left of the first
             column adds the cost ``left``, each outcome further to the right of the last column adds ``right``, at the
-            same base weight. None or 0 where the range ends.
+            same base weight. Pass None or 0 on a side where the range ends.
 
     Returns:
-        (n, m), exact if costs, tails and base are exact and every power is rational, else float64. Each tail is one
-        more outcome: (n, m + 2) for two.
+        (n, m), exact if costs, tails and base are exact and every power is rational, else float64. Each tail adds one
+        outcome, so two tails give (n, m + 2).
 
     Raises:
         NotALoss: for invalid costs, for a wrong number of rows, and for costs that are the same for every secret.
@@ -163,22 +166,23 @@ def abstract_staircase(
     Args:
         costs: (n, m), nonnegative.
         epsilon, alpha: Level of one unit of distance; give one of the two.
-        gamma: Position of the step in each interval, between 0 and 1; with 1/2 the trade-off curve of the level is
-            attained.
+        gamma: Position of the step in each interval, between 0 and 1; with 1/2, the mechanism attains the trade-off
+            curve of its level.
         space: n secrets at integer distances; all at distance 1 from each other (`discrete`) when left out.
         base: (m,) positive weights of the outcomes; all 1 when left out.
         tails: Tails (left, right) of a countable range, see `Tails`. Each outcome further to the left of the first
             column adds the cost ``left``, each outcome further to the right of the last column adds ``right``, at the
-            same base weight. None or 0 where the range ends.
+            same base weight. Pass None or 0 on a side where the range ends.
 
     Returns:
         (n, m), exact if costs, tails and base are exact and alpha (or its root) is rational, else float64. Each tail
-        is one more outcome: (n, m + 2) for two.
+        adds one outcome, so two tails give (n, m + 2).
 
     Raises:
         NotALoss: for invalid costs, for a wrong number of rows, and for costs that are the same for every secret.
         OutOfRange: for an invalid base or gamma.
-        Unsupported: for non-integer distances, because a staircase may fall by a whole step over less than D.
+        Unsupported: for non-integer distances, because the probability may change by a whole factor alpha between costs
+            that differ by less than D.
 
     Source: [geng2012], definition 4; theorem 13 there holds only for equal sums.
 
@@ -252,7 +256,7 @@ def _sensitivity(cost: Array, space: Space) -> Fraction:
 def _normalised(weighted: WeightedOutcomes, at: Level, exactly: bool) -> Channel:
     """Return the channel with rows proportional to weights * alpha^steps, at half the epsilon unless `sums_agree`."""
     used = at if weighted.sums_agree() else at.scaled("1/2")
-    steps = weighted.steps - weighted.steps.min(axis=1)[:, None]  # so that no row underflows to 0
+    steps = weighted.steps - weighted.steps.min(axis=1)[:, None]  # steps are reduced so that no row underflows to 0
     each = {step: used.scaled(step) for step in {*steps.flat, *weighted.falls} if step}
     if exactly and is_exact(weighted.weights) and all(power.is_rational for power in each.values()):
         power = np.frompyfunc(lambda step: each[step].alpha_fraction() if step else Fraction(1), 1, 1)

@@ -1,4 +1,6 @@
-"""Represent a finite mechanism by its matrix: the probability of each outcome for each secret; remap its outcomes."""
+"""Represent a finite mechanism by the matrix of the probabilities of its outcomes for each secret, and remap its
+outcomes.
+"""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -32,7 +34,9 @@ from utmost.errors import NotAChannel, OutOfRange, quoted
 
 
 def merged_columns(matrix: Array, tolerance: float) -> tuple[Array, list[list[int]]]:
-    """Return a matrix with proportional columns added up and zero columns removed, and the columns in each sum."""
+    """Return a matrix with proportional columns added up and zero columns removed, and the list of columns in each
+    sum.
+    """
     check_array(matrix, "matrix", 2)
     sums = matrix.sum(axis=0)
     groups: list[list[int]] = []
@@ -43,7 +47,8 @@ def merged_columns(matrix: Array, tolerance: float) -> tuple[Array, list[list[in
         groups = list(same.values())
     else:
         # Compare a normalised column with the first column of each group, so that groups do not drift. First compare
-        # the mean row number under each column as a distribution: near columns have near means, and few others do.
+        # the mean row index under each normalised column: columns that agree have nearly equal means, and few others
+        # do.
         firsts, means = np.empty((matrix.shape[1], matrix.shape[0])), np.empty(matrix.shape[1])
         rows = np.arange(matrix.shape[0])
         for y in np.flatnonzero(sums > 0).tolist():
@@ -193,7 +198,9 @@ class Channel(Display):
         return stochastic(np.concatenate(_weighted(self.matrix, other.matrix, p), axis=1), self.secrets)
 
     def parallel(self, other: "Channel") -> "Channel":
-        """Return the channel that runs both on one secret, independently: outcome y m' + z has C[x, y] D[x, z]."""
+        """Return the channel that applies both channels to the same secret, independently: outcome y m' + z has
+        probability C[x, y] D[x, z].
+        """
         instance(other, Channel, "other")
         _check_same_secrets(self, other)
         mine, theirs = same_numbers(self.matrix, other.matrix)
@@ -220,7 +227,7 @@ class Channel(Display):
     def merge_columns(self, tolerance: float = 1e-12) -> "Channel":
         """Return the channel with proportional columns added up and impossible outcomes removed (the reduced channel).
 
-        Outcomes with proportional columns lead every prior to the same posterior, so they reveal the same.
+        Outcomes with proportional columns give every prior the same posterior, so they reveal the same information.
 
         Args:
             tolerance: Largest difference of two entries for which float64 columns, scaled to sum 1, count as
@@ -257,16 +264,16 @@ class Channel(Display):
     ) -> Any:
         """Draw an outcome for each secret, with exactly the probabilities in the row of the secret.
 
-        The outcome may be published; each further draw for the same secret costs the level of the channel again.
+        The outcome may be published; each further draw for the same secret spends the level of the channel again.
 
         Args:
             secrets: Secret, or list or array of secrets. A secret is an index or, if secrets have names, a name. (If
                 some names are numbers, a number is read as a name.) If secrets are names, outcomes are names too.
             shape: Shape of the independent draws for each secret; () for one draw.
             randomness: Source of random bits, by default the operating system; it must not be predictable.
-            method: "constant" does the same work for every secret and outcome: n m comparisons a draw. "table" is
-                faster, but its look-ups can be observed through shared caches. The default is "constant" if that takes
-                at most 0.1 seconds, else "table".
+            method: "constant" makes the same n m comparisons in each draw, whatever the secret and the outcome. "table"
+                is faster, but other programs may observe its table look-ups through shared caches. The default is
+                "constant" if that takes at most 0.1 seconds, else "table".
 
         Returns:
             One outcome, or an array of outcomes; its shape is ``shape`` followed by the shape of ``secrets``.
@@ -352,7 +359,7 @@ def _names(names: Sequence[Hashable] | None, size: int, what: str) -> ChannelLab
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class Remap(Display, PickledByFields):
-    """A deterministic remap: outcome y becomes action ``actions[y]``. (A randomised remap is a `Channel`.)
+    """A deterministic remap: outcome y leads to action ``actions[y]``. (A randomised remap is a `Channel`.)
 
     Args:
         actions: (m,) integers in 0, ..., size-1, one for each outcome.

@@ -1,8 +1,8 @@
 """Draw an outcome for each secret, with exactly the probabilities in the row of a channel of Fractions.
 
-A row of Fractions p_0, ..., p_(m-1) cuts [0, 1) at T_k = p_0 + ... + p_(k-1), and the outcome is the number of cuts
-at or below a uniform number U. A draw first uses 64 bits of U. If those bits do not decide on which side of a cut U
-lies, which happens in at most one of 2^40 draws, `Thresholds` reads further bits until they decide.
+A row of Fractions p_0, ..., p_(m-1) divides [0, 1) at the cuts T_k = p_0 + ... + p_(k-1), and the outcome is the number
+of cuts at or below a uniform number U. A draw first uses 64 bits of U. If those bits do not decide on which side of a
+cut U lies, which happens in at most one of 2^40 draws, `Thresholds` reads further bits until they decide.
 """
 
 from collections.abc import Hashable, Sequence
@@ -68,7 +68,7 @@ class ChannelRows(Hashable, Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NamedMechanism:
-    """Draw outcomes of a mechanism whose secrets and outcomes may have names."""
+    """A mechanism whose secrets and outcomes may have names, and which draws outcomes."""
 
     mechanism: OutcomeSampler
     # names of the secrets; if some names are numbers, a number is read as a name, otherwise as an index
@@ -77,7 +77,7 @@ class NamedMechanism:
     remap: OutcomeRemap | None = None  # remap that is applied to each outcome
 
     def draw(self, secrets: Any, shape: Shape, randomness: Randomness | None, method: DrawMethod | None) -> Any:
-        """Draw outcomes for publication, like `outcomes`; raise PromiseBroken for predictable randomness."""
+        """Draw outcomes as `outcomes` does, but for publication: predictable randomness raises PromiseBroken."""
         bits = unpredictable(randomness, where="draw", instead="utmost.interfaces.testing.seeded_draw")
         return self.outcomes(secrets, shape, bits, method)
 
@@ -107,7 +107,7 @@ class NamedMechanism:
         return names[outcomes]
 
     def rows(self, secrets: Any) -> NDArray[np.intp]:
-        """Return the row index of each secret of a list of indices or names."""
+        """Return the row index of each secret in a list of indices or names."""
         return self._secret_rows(secrets).rows
 
     def numbers(self, rows: NDArray[np.intp], randomness: Randomness, method: DrawMethod | None) -> NDArray[np.intp]:
@@ -260,7 +260,9 @@ class RowSampler:
     def _by_search(
         self, rows: NDArray[np.intp], uniform: NDArray[np.uint64]
     ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Return how many cuts of each draw's row are at or below ``uniform``, and whether a tie leaves this open."""
+        """Return, for each draw, how many cuts of its row are at or below ``uniform``, and whether more bits are needed
+        to decide it.
+        """
         keys, before = self._key(rows.astype(np.uint64), uniform), rows * (self._shape[1] - 1)
         index = np.searchsorted(self._keys, keys, side="right") - before
         return index, (index > 0) & (self._keys[np.maximum(before + index - 1, 0)] == keys)
@@ -268,7 +270,7 @@ class RowSampler:
     def _by_comparison(
         self, rows: NDArray[np.intp], uniform: NDArray[np.uint64]
     ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Return the result of `_by_search` in constant time: compare each draw with every cut of every row."""
+        """Return the result of `_by_search` in constant time, by comparing each draw with every cut of every row."""
         n, m = self._shape
         indices, unsure = np.zeros(rows.size, np.intp), np.zeros(rows.size, np.bool_)
         block = max(1, min(n, _AT_ONCE // (m * min(rows.size, _DRAWS_SIDE_BY_SIDE))))

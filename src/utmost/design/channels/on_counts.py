@@ -33,7 +33,7 @@ def geometric_channel(size: int, epsilon: Number | Level | None = None, *, alpha
 
     Args:
         size: Number of counts, n + 1 >= 1.
-        epsilon, alpha: Privacy level, one of them.
+        epsilon, alpha: Privacy level; give one of the two.
 
     Cost: O(n^2); see `GeometricMatrix` for work with G that does not form it.
 
@@ -47,7 +47,8 @@ def geometric_channel(size: int, epsilon: Number | Level | None = None, *, alpha
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GeometricMatrix(Display):
-    r"""The matrix G of `geometric_channel`, not stored: products with G and with its inverse take O(n m).
+    r"""The matrix G of `geometric_channel`, without storing its entries: products of G or its inverse with m columns
+    take O(n m).
 
     G = E diag(c) with E[i, j] = alpha^|i-j|, and E^{-1} = T / (1 - alpha^2) is tridiagonal: T has -alpha beside the
     diagonal; on the diagonal it has 1 at both ends and 1 + alpha^2 elsewhere. So G^{-1} = diag(1/c) T / (1 - alpha^2).
@@ -127,7 +128,9 @@ class GeometricMatrix(Display):
         randomness: Any = None,
         method: DrawMethod | None = None,
     ) -> Any:
-        """Draw a noisy count for each true count, exactly, at any level; the arguments are those of `Channel.draw`."""
+        """Draw a noisy count for each true count, exactly and at any level. The arguments are those of
+        `Channel.draw`.
+        """
         return self._drawing().draw(secrets, shape, randomness, method)
 
     def _drawing(self) -> NamedMechanism:
@@ -149,7 +152,9 @@ class GeometricMatrix(Display):
         return determinant
 
     def _scale(self, floats: bool) -> tuple[Fraction | float, Fraction | float]:
-        """Return the factor c of the two outermost counts, and that of all other counts; 1 for a single count."""
+        """Return the factor c of the two outermost counts, and the factor of all other counts. For a single count, both
+        are 1.
+        """
         if floats or not self.level.is_rational:
             e = self.level.epsilon_float
             ends, inside = float(1 / (1 + np.exp(-e))), float(np.tanh(e / 2))
@@ -170,7 +175,7 @@ class GeometricMatrix(Display):
         return self.scales(floats=not is_exact(x))
 
     def _sweep(self, x: Array) -> Array:
-        """Return E @ x for E[i, j] = alpha^|i-j|, by one pass down and one pass up."""
+        """Return E @ x for E[i, j] = alpha^|i-j|, in one pass over ascending and one over descending rows."""
         a = self._alpha(x)
         down, up = x.copy(), np.zeros_like(x) if not is_exact(x) else x * Fraction(0)
         for i in range(1, self.size):
@@ -208,14 +213,15 @@ def unbounded_geometric_channel(
 ) -> Channel:
     """Return two-sided geometric noise on the counts 0, ..., n, with one outcome below 0 and one above n.
 
-    C[i, j] = (1-alpha)/(1+alpha) alpha^|i-j| for responses j in 0..n. All responses below 0 are one outcome, with
-    probability alpha^(i+1)/(1+alpha); all responses above n are another, with probability alpha^(n-i+1)/(1+alpha). The
-    columns of all responses below 0 are proportional to the column of 0, so their merging changes no posterior. If
-    proportional columns are merged, the result is `geometric_channel`, so both channels have the same hyper.
+    C[i, j] = (1-alpha)/(1+alpha) alpha^|i-j| for responses j in 0..n. All responses below 0 are merged into one
+    outcome, with probability alpha^(i+1)/(1+alpha); all responses above n into another, with probability
+    alpha^(n-i+1)/(1+alpha). The columns of all responses below 0 are proportional to the column of 0, so merging them
+    changes no posterior. If proportional columns are merged, the result is `geometric_channel`, so both channels have
+    the same hyper.
 
     Args:
         size: Number of counts, n + 1 >= 1.
-        epsilon, alpha: Privacy level, one of them.
+        epsilon, alpha: Privacy level; give one of the two.
 
     Returns:
         (n+1, n+3), with the outcomes named "< 0", 0, ..., n, "> n"; exact if alpha is rational, else float64.
@@ -234,7 +240,8 @@ def unbounded_geometric_channel(
 def renormalised_geometric_channel(
     size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> Channel:
-    """Return the channel on the counts 0, ..., n with rows proportional to alpha^|i-j|, which breaks its level.
+    """Return the channel on the counts 0, ..., n with rows proportional to alpha^|i-j|, which does not satisfy the
+    given level.
 
     **This channel does not satisfy its nominal level for n >= 2**, because the rows of powers have different sums. Its
     true epsilon is `renormalised_epsilon`. Use `geometric_channel`, which clamps noise and satisfies the level.
@@ -282,11 +289,11 @@ def laplace_channel(
     = infinity. Outcome j is the interval from t_j to t_{j+1}, and C[i, j] = F(t_{j+1} - i) - F(t_j - i).
 
     Posteriors under Laplace noise vary within every interval inside [0, n], so this finite channel loses information
-    there; below 0 and above n posteriors are constant, and nothing is lost.
+    there; Below 0 and above n, posteriors are constant, and no information is lost.
 
     Args:
         size: Number of counts, n + 1 >= 1.
-        epsilon, alpha: Privacy level, one of them.
+        epsilon, alpha: Privacy level; give one of the two.
         thresholds: Increasing numbers; 1/2, 3/2, ..., n - 1/2 when left out, which rounds the response to the nearest
             count in the range.
 
@@ -324,8 +331,8 @@ def laplace_channel(
     # A power is irrational: use floats.
     rate, ends = at.epsilon_float, np.array([-np.inf, *map(float, cuts), np.inf]) - np.arange(rows)[:, None]
     low, high = ends[:, :-1], ends[:, 1:]
-    # Compute P(low < X < high) without cancellation: if 0 is outside, as P(X beyond the near end) (1 - e^(-rate
-    # width)).
+    # Compute P(low < X < high) without cancellation: if 0 is outside the interval, it is P(X beyond the near end) times
+    # 1 - e^(-rate width).
     one_side: Any = np.exp(-rate * np.minimum(abs(low), abs(high))) / 2 * -np.expm1(-rate * (high - low))
     across = 1 - (np.exp(rate * np.minimum(low, 0)) + np.exp(-rate * np.maximum(high, 0))) / 2
     return stochastic(np.asarray(np.where((low < 0) & (high > 0), across, one_side)))

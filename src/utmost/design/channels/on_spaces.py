@@ -30,7 +30,7 @@ def randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha:
 
     Args:
         k: Number of secrets, k >= 1.
-        epsilon, alpha: Privacy level, one of them; exact where alpha is rational.
+        epsilon, alpha: Privacy level; give one of the two. The channel is exact if alpha is rational.
 
     Source: [fernandes2022], definition 10.
 
@@ -50,7 +50,7 @@ def dual_randomized_response(k: int, epsilon: Number | Level | None = None, *, a
 
     Args:
         k: Number of secrets, k >= 1.
-        epsilon, alpha: Privacy level, one of them; exact where alpha is rational.
+        epsilon, alpha: Privacy level; give one of the two. The channel is exact if alpha is rational.
 
     Source: [fernandes2022], section VI-B (the dual of definition 10).
 
@@ -81,10 +81,10 @@ def two_secret_optimum(
     Here d is epsilon times the distance of the secrets.
 
     Every private mechanism for two secrets is T followed by post-processing, so T is optimal for every prior and every
-    loss. For more secrets no mechanism has this property.
+    loss. For more than two secrets, no mechanism has this property.
 
     Args:
-        epsilon, alpha: Privacy level of one unit of distance, one of them.
+        epsilon, alpha: Privacy level of one unit of distance; give one of the two.
         distance: Distance of the secrets, positive.
 
     Returns:
@@ -125,7 +125,7 @@ def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, al
 
     Args:
         space: n secrets.
-        epsilon, alpha: Privacy level of one unit of distance, one of them.
+        epsilon, alpha: Privacy level of one unit of distance; give one of the two.
 
     Returns:
         (n, n), with the labels of the secrets as names; exact if alpha^d is rational for every distance d, else
@@ -188,7 +188,7 @@ def alpha_powers(space: Space, at: Level) -> Array:
     return frozen(np.exp(-at.epsilon_float * lengths.astype(np.float64)))
 
 
-# Lattice points of weight below exp(-_DEPTH) have together less than 1e-20 of the weight of all other points.
+# All lattice points of weight below exp(-_DEPTH) together have less than 1e-20 of the weight of the other points.
 _DEPTH = 52
 _FARTHEST = 50_000
 _MOST_EPSILON = 1_000_000  # at this epsilon, the probability of the wrong answer has about 400 000 digits
@@ -197,20 +197,22 @@ _MOST_EPSILON = 1_000_000  # at this epsilon, the probability of the wrong answe
 def planar_geometric_channel(
     rows: int, cols: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> Channel:
-    """Return planar noise on a grid: P(z) = c alpha^|z| on the infinite lattice, then moved to the nearest grid point.
+    """Return planar noise on a grid. The noise z has P(z) = c alpha^|z| on the infinite lattice, and the noisy point is
+    replaced by the nearest grid point.
 
-    |z| is the Euclidean length. The constant c is the same for every secret, so the level holds for the Euclidean
+    Here |z| is the Euclidean length. The constant c is the same for every secret, so the level holds for the Euclidean
     distance. Replacing a point outside the grid by the nearest grid point is post-processing.
 
     Args:
         rows, cols: Grid, see `spaces.grid`.
-        epsilon, alpha: Privacy level of one step of the grid, one of them.
+        epsilon, alpha: Privacy level of one step of the grid; give one of the two.
 
     Returns:
-        (rows cols, rows cols) float64, because sums over a lattice have no closed form; the points are the names.
+        (rows cols, rows cols) float64, because sums over a lattice have no closed form. The names of secrets and
+        outcomes are the points.
 
     Raises:
-        Unsupported: if the noise reaches farther than 50 000 steps, for epsilon below about 1/1000.
+        Unsupported: if the noise extends over more than 50 000 steps, as for epsilon below about 1/1000.
 
     Cost: O((rows + cols + 52/epsilon)^2 + (rows cols)^2): a second or two for epsilon = 1/100.
 
@@ -245,14 +247,18 @@ _ONE, _BEYOND, _ALL = range(3)
 
 
 def _offsets(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return (secret, outcome) tables for one axis: the kind of offsets clamped to the outcome, and the least one."""
+    """Return two tables for one axis, indexed by secret and outcome: the kind of offsets that are clamped to the
+    outcome, and the smallest such offset.
+    """
     x, y = np.arange(size)[:, None], np.arange(size)[None, :]
     kind = np.where((y == 0) | (y == size - 1), _BEYOND if size > 1 else _ALL, _ONE)
     return np.broadcast_to(kind, (size, size)), abs(x - y)
 
 
 def _weights(rate: float, n: int, m: int, reach: int) -> Floats:
-    """Return sums of exp(-rate |(i, j)|) over offsets, indexed by kind of i, kind of j, nearest |i| and nearest |j|."""
+    """Return sums of exp(-rate |(i, j)|) over offsets (i, j), indexed by the kind of i, the kind of j, the smallest |i|
+    and the smallest |j|.
+    """
     weights = np.zeros((3, 3, n, m))
     across = np.arange(reach + 1.0)
     beyond = np.zeros((2, m))

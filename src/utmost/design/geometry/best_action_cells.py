@@ -1,6 +1,6 @@
 """Prove that a mechanism has the least loss for every prior, by certificates that are checked without a solver.
 
-The certificates divide the priors into cells; on each cell, the best actions of a consumer are constant.
+The certificates divide the set of priors into cells. Within a cell, the best actions of a consumer are constant.
 """
 
 from collections.abc import Iterable
@@ -39,18 +39,20 @@ class Complex:
 
     size: int
     planes: tuple[PriorVector, ...]  # integer normals of all hyperplanes, first the n coordinate planes
-    cells: tuple[Cell, ...]  # they cover the simplex and meet in common faces
+    cells: tuple[Cell, ...]  # cells that cover the simplex and meet in common faces
 
     @classmethod
     def of(cls, columns: Array, loss: Array) -> "Complex":
-        """Return the cells for a channel with exact columns (n, m) and a loss (n, k); time may be exponential in n."""
-        # Each column y cuts the cells where the minimising action of min_w sum_x pi_x C[x, y] l(x, w) changes.
+        """Return the cells for a channel with exact columns (n, m) and a loss (n, k); The time may be exponential in
+        n.
+        """
+        # Each column y divides the cells where the action w that minimises sum_x pi_x C[x, y] l(x, w) changes.
         n = len(columns)
         units = tuple(tuple(int(x == y) for x in range(n)) for y in range(n))
         actions = sorted({tuple(action) for action in as_integers(loss)[0].T})
         planes = {unit: k for k, unit in enumerate(units)}
         cells = [Cell(units, tuple(((1 << n) - 1) & ~(1 << k) for k in range(n)))]
-        # Proportional columns cut at the same hyperplanes.
+        # Proportional columns divide the cells at the same hyperplanes.
         directions = {_without_common_factor(over_one_denominator(column)[0]) for column in columns.T if any(column)}
         for column in sorted(directions):
             costs = np.array(column, dtype=object)[:, None] * np.array(actions, dtype=object).T
@@ -77,8 +79,7 @@ class Complex:
 
     def fills_the_simplex(self) -> bool:
         """Check that every facet of a cell lies on the border of the simplex or is a facet of one other cell."""
-        # Then the cells cover the simplex: a gap between cells would border on a facet without a cell on its other
-        # side.
+        # Then the cells cover the simplex: a gap between cells would have a facet without a cell on its other side.
         across: dict[frozenset[PriorVector], list[int]] = {}
         for cell in self.cells:
             touched = reduce(or_, cell.on) >> self.size
@@ -99,7 +100,9 @@ def exact_prior(ray: PriorVector) -> Array:
 
 
 def over_one_denominator(values: Any) -> tuple[Array, int]:
-    """Return rationals as integers and their common denominator; return irrational numbers unchanged, and 1."""
+    """Return rationals as integers and their common denominator; for irrational numbers, return them unchanged and the
+    denominator 1.
+    """
     flat = np.asarray(values, dtype=object)
     return (flat, 1) if any(isinstance(x, PowerNumber) for x in flat.flat) else as_integers(flat)
 
@@ -111,7 +114,7 @@ def _clipped(cell: Cell, normal: PriorVector, planes: dict[PriorVector, int]) ->
     heights = [_dot(normal, ray) for ray in cell.rays]
     if max(heights) <= 0:
         return None
-    # The key of a plane: its normal without common factor, with a positive first nonzero entry, which is 1 if entries
+    # The key of a plane is its normal without a common factor. Its first nonzero entry is positive, and is 1 if entries
     # are irrational.
     if any(isinstance(v, PowerNumber) for v in normal):
         head = next(v for v in normal if v)
@@ -191,7 +194,9 @@ def exact_loss(loss: object, secrets: int) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dominance:
-    """A certificate that the expected loss of ``channel`` is at most ``slack`` above the least one at every prior."""
+    """A certificate that at every prior, the expected loss of ``channel`` exceeds the least expected loss by at most
+    ``slack``.
+    """
 
     # Let the prior pi be a vertex of a cell, and z a vector with z . v <= min_w sum_x pi_x v(x) l(x, w) for all
     # vertices v of the type. Then every mechanism loses at least sum(z) at pi, and the channel loses at most sum(z) +
@@ -211,13 +216,13 @@ class Dominance:
         return exact_weights(vertices(self.ptype))
 
     def verify(self) -> bool:
-        """Check all claims; recompute vertices and cells, because the stored lists could be incomplete."""
+        """Check all claims. Vertices and cells are computed again, because the stored lists could be incomplete."""
         if not _are_exact(self.loss, self.channel.matrix, [self.slack], *self.duals.values()):
             return False
         if self.slack < 0 or not _fit_type(self.ptype, self.loss, self.channel):
             return False
         columns = self.vertices
-        with images_decide():  # for this search only: the checks below are exact
+        with images_decide():  # floats are used for this search only: the checks below are exact
             cells = Complex.of(self.channel.matrix, self.loss)
         stated, computed = ({frozenset(cell.rays) for cell in some.cells} for some in (self.cells, cells))
         if stated != computed or not cells.fills_the_simplex():
@@ -240,7 +245,9 @@ class Dominance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conflict:
-    """A certificate that every mechanism of the type has a regret of at least ``regret`` at one of ``priors``."""
+    """A certificate that every mechanism of the type has a regret of at least ``regret`` at one or more of
+    ``priors``.
+    """
 
     # Let mu be weights of the priors, u_v(pi) = min_w sum_x pi_x v(x) l(x, w), and z a vector with z . v <= sum_k mu_k
     # u_v(priors[k]) for all vertices v of the type. Then the weighted mean loss of every mechanism over the priors is
@@ -249,7 +256,7 @@ class Conflict:
     loss: Array
     priors: tuple[Array, ...]
     weights: tuple[Any, ...]  # mu, positive with sum 1
-    mechanisms: tuple[AnyChannel, ...]  # for each prior, the mechanism with which others are compared
+    mechanisms: tuple[AnyChannel, ...]  # for each prior, the mechanism to which others are compared
     multipliers: tuple[Any, ...]  # z
     regret: Any
 
@@ -293,7 +300,7 @@ def _is_distribution(values: Any, size: int) -> bool:
 
 
 def _are_exact(*lists: Any) -> bool:
-    """Return whether no number is a float; rounded sums prove nothing."""
+    """Return whether no number is a float. Floats are refused because rounded sums prove nothing."""
     return all(isinstance(x, int | Fraction | PowerNumber | np.integer) for some in lists for x in np.ravel(some))
 
 

@@ -1,4 +1,4 @@
-"""Search for the kernels of a privacy type in compiled code, by a depth-first walk over sets of independent vertices.
+"""Search for the kernels of a privacy type in compiled code, by a depth-first search over sets of independent vertices.
 
 **The tableau, in floating point and in prime fields.**
 
@@ -16,9 +16,9 @@ columns. From n - 2 chosen columns, one double loop finds all pairs that complet
 point nor prime fields decide whether a set is a kernel, the caller decides with exact numbers.
 
 The comparison of an entry with 0 has three outcomes. A float beyond the error bound decides the sign. An entry that is
-zero in all prime fields has been set to 0.0 and counts as zero. Otherwise the sign is open. The walk rejects a set only
-if the signs that forbid a kernel are certain, because it never visits a set again. A set with an open sign is stored as
-an open set.
+zero in all prime fields has been set to 0.0 and counts as zero. Otherwise the sign is open. The walk never visits a set
+twice, so it rejects a set only if the signs that exclude a kernel are certain. A set with an open sign is stored as an
+open set.
 """
 
 from collections.abc import Callable
@@ -74,7 +74,9 @@ class Walk(NamedTuple):
 
 @compiled_inside
 def times_modulo(a: Any, b: Any, p: Any, inverse: Any) -> Any:
-    """Return a b / 2^32 modulo p (Montgomery's product); 1 / 2^32 does not change whether a sum of products is 0."""
+    """Return a b / 2^32 modulo p (Montgomery's product). The factor 1 / 2^32 does not change whether a sum of products
+    is 0.
+    """
     t = a * b
     r = (t + ((t & _LOW) * inverse & _LOW) * p) >> _HALF
     return r - p if r >= p else r
@@ -87,7 +89,7 @@ def minus_modulo(a: Any, b: Any, p: Any) -> Any:
 
 @compiled
 def largest_row(column: NDArray[np.float64], used: NDArray[np.bool_]) -> int:
-    """Return the unused row with the largest absolute entry; the first of several."""
+    """Return the unused row with the largest absolute entry; among several, the first."""
     best = -1
     for row in range(len(column)):
         if not used[row] and (best < 0 or abs(column[row]) > abs(column[best])):
@@ -114,8 +116,8 @@ def _pivot_floats(
     certain = abs(head) - head_error
     for i in range(j + 1, m + 1):
         f = old[row, i] / head
-        # The error of the quotient f: the errors of numerator and divisor over the divisor's lower bound, and one
-        # rounding.
+        # The error of the quotient f: the errors of numerator and divisor, divided by the lower bound of the divisor,
+        # plus one rounding.
         off = np.inf if certain <= 0 else (error[k, i] + abs(f) * head_error) / certain + ROUNDING * abs(f)
         grown = size[k, i] + head_size * abs(f)
         size[k + 1, i] = abs(f)
@@ -137,7 +139,8 @@ def _pivot_residues(
     old: NDArray[np.uint64], new: NDArray[np.uint64], p: np.uint64, inverse: np.uint64, j: int, row: int
 ) -> None:
     n, m = old.shape[0], old.shape[1] - 1
-    # Cross-multiply, because one inverse modulo p costs as much as thirty products. This multiplies rows by factors.
+    # Cross-multiply, because one inverse modulo p takes as long as thirty products. This multiplies each row by a
+    # factor.
     head = old[row, j]
     for other in range(n):
         factor = old[other, j]
@@ -170,7 +173,7 @@ def _is_zero(residues: NDArray[np.uint64], row: int, i: int) -> bool:
 
 @compiled_inside
 def _is_hopeless(walk: Walk, k: int, start: int) -> bool:
-    """Return whether a row proves that the k chosen columns are in no kernel with columns from ``start`` on."""
+    """Return whether a row proves that no kernel consists of the k chosen columns and of columns from ``start`` on."""
     # In an unpivoted row, some column must have the sign of the target. In a pivoted row with a target <= 0, some
     # column must have a negative entry, otherwise the coefficient of the chosen column stays <= 0.
     tableau, error = walk.tableau[k], walk.error[k]
@@ -191,7 +194,8 @@ def _is_hopeless(walk: Walk, k: int, start: int) -> bool:
             sign = 1.0 if target > 0 else -1.0
         helped = False
         for i in range(start, m):
-            # An entry of uncertain sign may help, and pruning must be certain.
+            # An entry of uncertain sign may make a kernel possible, and a set may be skipped only if that is
+            # impossible.
             if sign * tableau[row, i] > -error[i] and tableau[row, i] != 0.0:
                 helped = True
                 break
@@ -222,12 +226,14 @@ def _record(walk: Walk, k: int, verdict: int) -> None:
 
 @compiled_inside
 def _spanning_verdict(walk: Walk, k: int) -> int:
-    """Return the verdict on k columns that span the target: 1 if all coefficients are positive, 0 if not, 2 if open."""
+    """Return the verdict on k columns that span the target: 1 if all coefficients are positive, 0 if not, 2 if a sign
+    is open.
+    """
     tableau, bound = walk.tableau[k], walk.error[k, -1]
     answer = 1
     for c in range(k):
         x = tableau[walk.rows[c + 2], -1]
-        # With a coefficient 0, fewer columns span the target, so the set is not minimal and no kernel.
+        # If a coefficient is 0, fewer columns span the target, so the set is not minimal, and hence no kernel.
         if x < -bound or x == 0.0:
             return 0
         if x <= bound:
@@ -237,7 +243,9 @@ def _spanning_verdict(walk: Walk, k: int) -> int:
 
 @compiled_inside
 def _cast_rays(walk: Walk, k: int, start: int) -> bool:
-    """Compute rays of the columns from ``start`` on, for n - 2 chosen columns; return False if the target is small."""
+    """Compute rays of the columns from ``start`` on, for n - 2 chosen columns. Return False if the target is too small
+    for the error bounds.
+    """
     # Let s be the entry of a column in rows[1] after rows[0] has cleared the target from rows[1]. Columns p and q
     # complete a kernel of size n if and only if s_p > 0 > s_q and rays[p] + rays[q] > 0 in every entry before the last:
     # then p / |s_p| + q / |s_q| is a positive multiple of the target, and the entries of the sum of rays are
@@ -250,7 +258,7 @@ def _cast_rays(walk: Walk, k: int, start: int) -> bool:
     # u is the larger target of the two rows, and the divisor below; the test keeps its relative error below 1/16.
     if abs(u) <= 16 * off:
         return False
-    # In row `second` minus w times row `first` the target is 0, so the entries of p and q must cancel.
+    # The target is 0 in row `second` minus w times row `first`, so the entries of p and q must cancel there.
     w = tableau[second, m] / u
     # Relative errors of a quotient add up; 1.1 exceeds 1 / (1 - 1/16), the effect of the error of the divisor.
     w_off = 1.1 * off * (1 + abs(w)) / abs(u) + ROUNDING * abs(w)
@@ -260,7 +268,7 @@ def _cast_rays(walk: Walk, k: int, start: int) -> bool:
         s_off = error[j] * (1 + abs(w)) + w_off * (abs(t) + error[j]) + 4 * ROUNDING * (abs(s) + abs(w * t))
         rays[j, n - 1], ray_error[j, 1] = s, s_off
         if abs(s) <= 16 * s_off:
-            continue  # s is zero or of open sign, and `_complete` handles this column
+            continue  # s is zero or of open sign; `_complete` handles this column
         # Rays are scaled to |s| = 1, so both columns of a pair have coefficient 1: adding two rays costs O(n).
         inverse = 1 / abs(s)
         relative = s_off * inverse + off / abs(u) + 4 * ROUNDING
@@ -328,7 +336,8 @@ def _single_verdict(walk: Walk, k: int, j: int) -> int:
     """Return whether a column with s = 0 completes a kernel of size n - 1: 1 for yes, 0 for no, 2 for open."""
     tableau, m = walk.tableau[k], walk.tableau.shape[2] - 1
     u, t, off, t_off = tableau[walk.rows[0], m], tableau[walk.rows[0], j], walk.error[k, m], walk.error[k, j]
-    # With s = 0, column and target are proportional in the two last rows; the coefficient x = u / t must be positive.
+    # With s = 0, the column and the target are proportional in the two last rows. The coefficient x = u / t must be
+    # positive.
     if t == 0.0 or (t * u < 0 and abs(t) > t_off):
         return 0
     if abs(t) <= 16 * t_off:
@@ -387,8 +396,8 @@ def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDA
         for b in range(n_down):
             j = downs[b]
             bound = ray_error[i, 0] + ray_error[j, 0]
-            # This loop takes most of the time. Most pairs fail at one of the first entries. At entry 0 fail the pairs
-            # that add up to a negative multiple of the target.
+            # This loop takes most of the time. Most pairs fail at one of the first entries. Pairs that add up to a
+            # negative multiple of the target fail at entry 0.
             lowest = np.inf
             for c in range(n - 1):
                 total = rays[i, c] + rays[j, c]
@@ -404,7 +413,7 @@ def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDA
 
 @compiled_inside
 def _doubt_all(walk: Walk, k: int, start: int, j: int) -> None:
-    """Store, once, every pair with column j as an open set; the s of column j is nonzero and of open sign."""
+    """Store every pair with column j once, as an open set. The s of column j is nonzero and of open sign."""
     m, n = walk.tableau.shape[2] - 1, walk.tableau.shape[1]
     # If both columns of a pair have an open sign, the call for the earlier column stores it.
     for i in range(start, m):
@@ -431,7 +440,9 @@ def complete(walk: Walk) -> bool:
 
 @compiled
 def resume_walk(walk: Walk, patience: int) -> bool:
-    """Walk until arrays are nearly full or ``patience`` sets have been completed (True), or to the end (False)."""
+    """Continue the walk. Return True when arrays are nearly full or ``patience`` sets have been completed, and False at
+    the end.
+    """
     n, m = walk.tableau.shape[1], walk.tableau.shape[2] - 1
     ups, downs = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
     # One call of `_complete` stores at most all pairs of columns, so one check before the call is enough.
@@ -451,7 +462,8 @@ def resume_walk(walk: Walk, patience: int) -> bool:
             if k > 0:
                 walk.used[walk.rows[k + 1]] = False
             continue
-        # The largest entry as pivot keeps errors small. If all entries are 0, column j depends on the chosen columns.
+        # The largest entry is the pivot, to keep errors small. If all entries are 0, column j depends on the chosen
+        # columns.
         row = largest_row(walk.tableau[k, :, j], walk.used)
         if walk.tableau[k, row, j] == 0.0:
             continue

@@ -53,7 +53,9 @@ Exponents = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Decomposition(Display):
-    """A channel as a remapped mixture: use kernel i with probability weights[i], then apply ``remap`` to it."""
+    """A channel as a remapped mixture: use kernel i with probability weights[i], then apply ``remap`` to its
+    outcome.
+    """
 
     kernels: tuple[Channel, ...]  # kernels of the privacy type, with n rows of Fractions
     weights: tuple[Fraction, ...]  # positive probabilities
@@ -61,7 +63,9 @@ class Decomposition(Display):
 
     @property
     def mixture(self) -> Channel:
-        """The channel [weights[0] kernels[0] | weights[1] kernels[1] | ...]; an outcome shows which kernel was used."""
+        """The channel [weights[0] kernels[0] | weights[1] kernels[1] | ...]; an outcome reveals which kernel was
+        used.
+        """
         parts = [kernel.matrix * weight for kernel, weight in zip(self.kernels, self.weights, strict=True)]
         return Channel(np.concatenate(parts, axis=1))
 
@@ -78,10 +82,11 @@ class Decomposition(Display):
 def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
     """Write a channel of the type exactly as a refinement of a mixture of kernels of the type.
 
-    First, every column is written as a sum of multiples of vertices. A step subtracts as much as possible of a vertex
-    on the smallest face that contains the column, which makes one more pair tight; steps end when nothing is left. Then
-    the vertices of all columns are divided into kernels. A step finds a kernel among the vertices by Caratheodory's
-    reduction, and subtracts as much of it as possible, which uses up at least one vertex.
+    First, every column is written as a sum of multiples of vertices. A step subtracts the largest possible multiple of
+    a vertex on the smallest face that contains the column. This makes one more pair of secrets tight. The steps end
+    when the column is 0. Then the vertices of all columns are divided into kernels. A step finds a kernel among the
+    vertices by Caratheodory's reduction, and subtracts the largest possible multiple of it, which uses up at least one
+    vertex.
 
     Args:
         ptype: Type with rational alpha^d.
@@ -173,7 +178,7 @@ class RationalCone:
             vertex = self.vertex_at(column)
             values = self.column(vertex)
             # Subtract the largest multiple of the vertex for which the rest stays in the cone. If no pair bounds the
-            # amount, the column is a multiple of the vertex, and nothing is left.
+            # multiple, the column is a multiple of the vertex, and the rest is 0.
             c, v = np.array(column, dtype=object), np.array(values, dtype=object)
             room, use = c[None, :] - self.factors * c[:, None], v[None, :] - self.factors * v[:, None]
             bounds = [r / u for r, u in zip(room.ravel(), use.ravel(), strict=True) if u > 0]
@@ -183,7 +188,9 @@ class RationalCone:
         return parts
 
     def vertex_at(self, column: list[Fraction]) -> Exponents:
-        """Return a vertex at which every tight pair of the column is tight: one on the column's smallest face."""
+        """Return a vertex at which every tight pair of the column is tight. It lies on the smallest face that contains
+        the column.
+        """
         # Secrets joined by tight pairs form a component. All secrets outside the component of secret 0 are scaled up
         # together until one more pair with this component is tight.
         values = np.array(column, dtype=object)
@@ -229,7 +236,8 @@ def _kernel_within(
 
 
 def is_vertex_mechanism(ptype: PrivacyType, channel: Channel) -> bool:
-    """Return whether each posterior of a channel is a vertex of the type: its tight pairs join all secrets.
+    """Return whether each posterior of a channel is a vertex of the type, which means that its tight pairs join all
+    secrets.
 
     Args:
         ptype: Type with rational alpha^d.
@@ -263,7 +271,7 @@ def is_kernel(ptype: PrivacyType, channel: Channel) -> bool:
     """Return whether the posteriors of a channel are linearly independent vertices; equal posteriors count once.
 
     Raises:
-        Unsupported, PromiseBroken: as `is_vertex_mechanism`.
+        Unsupported, PromiseBroken: as for `is_vertex_mechanism`.
 
     response on the discrete space (lemma 21).
 

@@ -1,4 +1,4 @@
-r"""How much better a channel B can be than a channel A at a prior: Le Cam's deficiency, and the additive capacity.
+r"""The largest advantage of a channel B over a channel A at a prior: Le Cam's deficiency, and the additive capacity.
 
 For a gain function g and a prior p let V_g[p, C] be the posterior vulnerability. The distance of B from the refinements
 of A is the largest difference of V_g[p, B] and V_g[p, A] over a class of gains. The distance is 0 if and only if B is a
@@ -44,7 +44,9 @@ Gains = Literal["unit", "never negative"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RefinementDistance(Display):
-    """The largest advantage of channel `worse` over channel `better` at a prior, for a class of gains, with a proof."""
+    """The largest advantage of the channel `worse` over the channel `better` at a prior, for a class of gains, with a
+    proof.
+    """
 
     value: Fraction
     better: Channel  # A
@@ -148,7 +150,7 @@ def additive_capacity_at(channel: Channel | object, prior: object, *, gains: Gai
         gains: Class of gains, as for `refinement_distance`.
 
     Raises:
-        NotAChannel, OutOfRange, Unsupported: as `refinement_distance`.
+        NotAChannel, OutOfRange, Unsupported: as for `refinement_distance`.
 
     Source: [alvim2014].
 
@@ -164,7 +166,9 @@ def additive_capacity_at(channel: Channel | object, prior: object, *, gains: Gai
 
 
 def _least_distance_of_unit_gains(A: Array, B: Array, p: Array) -> tuple[Fraction, Array, Array]:
-    """Minimise sum p_x T_xy subject to T + A R >= B, R a channel; return minimum, gains (duals / p_x) and R."""
+    """Minimise sum p_x T_xy subject to T + A R >= B for a channel R; return the minimum, the gains (duals / p_x) and
+    R.
+    """
     (n, m), k = A.shape, B.shape[1]
     triplets = [(x * k + y, z * k + y, A[x, z]) for x in range(n) for y in range(k) for z in range(m) if A[x, z]]
     triplets += [(r, m * k + r, Fraction(1)) for r in range(n * k)]
@@ -177,7 +181,9 @@ def _least_distance_of_unit_gains(A: Array, B: Array, p: Array) -> tuple[Fractio
 
 
 def _least_distance_of_silent_gains(A: Array, B: Array, p: Array) -> tuple[Fraction, Array, Array]:
-    """Maximise sum p_x (A R)_xy subject to A R <= B, rows of R summing to <= 1; return 1 - maximum, gains and R."""
+    """Maximise sum p_x (A R)_xy subject to A R <= B and row sums of R of at most 1; return 1 minus the maximum, the
+    gains and R.
+    """
     (n, m), k = A.shape, B.shape[1]
     triplets = [(x * k + y, z * k + y, A[x, z]) for x in range(n) for y in range(k) for z in range(m) if A[x, z]]
     triplets += [(n * k + z, z * k + y, Fraction(1)) for z in range(m) for y in range(k)]

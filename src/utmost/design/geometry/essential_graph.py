@@ -1,7 +1,7 @@
-"""Compute the essential graph of a metric, its biconnected components, and the number of its height functions.
+"""Compute the essential graph of a metric and its biconnected components, and count its height functions.
 
 An edge of the essential graph joins two secrets without a third secret between them. A height function changes by 1 or
--1 along every edge. A transfer matrix over the frontier of the graph counts height functions without a list.
+-1 along every edge. A transfer matrix over the frontier of the graph counts height functions without listing them.
 """
 
 from dataclasses import dataclass
@@ -72,10 +72,12 @@ def neighbour_lists(n: int, edges: EdgeList) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BipartiteGraph:
-    """A connected bipartite graph with edges of equal length; distances of secrets are lengths of shortest paths."""
+    """A connected bipartite graph with edges of equal length. The distance of two secrets is the length of a shortest
+    path.
+    """
 
     order: tuple[int, ...]  # the nodes; each after the first is a neighbour of an earlier one
-    hops: NDArray[np.int16]  # (n, n) numbers of edges of shortest paths
+    hops: NDArray[np.int16]  # (n, n) the number of edges of a shortest path between each pair
     edges: EdgeList
 
     @classmethod
@@ -133,7 +135,7 @@ def longest_basis_cycle(n: int, edges: EdgeList) -> int:
 
 States = NDArray[np.uint64]
 
-# The 6-cube needs 3 * 10^6 labellings; more than this would fill the memory.
+# The 6-cube needs 3 * 10^6 labellings. More than this limit would fill the memory.
 _MOST_STATES = 1 << 25
 
 
@@ -186,7 +188,9 @@ def count_height_functions(graph: BipartiteGraph) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _SweepStep:
-    """One node of the sweep: its slot in a state, the slots of its visited neighbours, and slots that become free."""
+    """One step of the sweep, for one node: its slot in a state, the slots of its visited neighbours, and the slots that
+    become free.
+    """
 
     slot: int
     near: tuple[int, ...]
@@ -194,7 +198,9 @@ class _SweepStep:
 
 
 def _sweep(graph: BipartiteGraph) -> list[_SweepStep]:
-    """Return the steps of a greedy order of the nodes, which keeps few visited nodes with an unvisited neighbour."""
+    """Return the steps for a greedy order of the nodes, in which few visited nodes have an unvisited neighbour at any
+    time.
+    """
     n = len(graph.order)
     neighbours = neighbour_lists(n, graph.edges)
     waits_for = [set(near) for near in neighbours]

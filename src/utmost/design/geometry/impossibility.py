@@ -1,4 +1,6 @@
-"""Find a consumer for whom a mechanism is not optimal, or decide for which losses it is optimal at every prior."""
+"""Find a consumer for whom a mechanism is not optimal, and decide for which losses a mechanism is optimal at every
+prior.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,12 +44,12 @@ class Unserved(Display):
 def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved | None:
     """Return a prior on two secrets for which a mechanism is not optimal, because it distinguishes them too little.
 
-    On two secrets the type has one best mechanism T; all others are refinements of T (corollary 9). The search looks
-    for a pair of secrets on which the channel is not T and the loss is not trivial, and for which T extends to a
-    mechanism of the type that treats every other secret like one of the two. Then this mechanism is strictly better
-    than the channel at a prior on the pair for which two actions are equally good. On a discrete space with more than
-    two secrets, no mechanism is T on every pair. So a loss that is trivial on no pair, such as any strictly monotone
-    loss, has no universally optimal mechanism there (theorem 12).
+    On two secrets the type has one best mechanism T, and every other mechanism post-processes T (corollary 9). The
+    search looks for a pair of secrets on which the channel is not T and the loss is not trivial, and for which T
+    extends to a mechanism of the type that treats every other secret like one of the two. Then this mechanism is
+    strictly better than the channel at a prior on the pair for which two actions are equally good. On a discrete space
+    with more than two secrets, no mechanism is T on every pair. So a loss that is trivial on no pair, such as any
+    strictly monotone loss, has no universally optimal mechanism there (theorem 12).
 
     Args:
         ptype: Privacy type with rational alpha^d. The search is polynomial: no vertices are listed.
@@ -100,9 +102,10 @@ def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved
 def unserved_consumer(ptype: PrivacyType, channel: Channel) -> Unserved | None:
     """Return a consumer, with any loss and prior, for whom a mechanism is not optimal in its type; None if none exists.
 
-    If a mechanism is optimal for all priors and losses, every kernel of the type is a refinement of the mechanism. If a
-    kernel is no refinement, some consumer prefers the kernel. A type on two secrets has only one kernel, which is
-    optimal for all consumers (theorem 8, corollary 9); on more secrets no mechanism is (theorem 11).
+    If a mechanism is optimal for all priors and losses, every kernel of the type is a refinement of the mechanism. If
+    some kernel is not a refinement of it, some consumer prefers that kernel. A type on two secrets has only one kernel,
+    which is optimal for all consumers (theorem 8, corollary 9); on more than two secrets, no mechanism is optimal for
+    all consumers (theorem 11).
 
     Args:
         ptype: Privacy type with rational alpha^d, small enough to list its kernels.
@@ -145,8 +148,8 @@ class UtilitySet(Display):
 
     The set contains all trivial losses, and is closed under sums and under multiplication by a function of the secret
     (`joint_loss`, `scaled_loss`). If one mechanism is a refinement of another, its set is contained in the set of the
-    other. If an outcome of a fair coin decides which of two mechanisms is used, the set is the intersection of the sets
-    of both.
+    other. If a fair coin with a public outcome decides which of two mechanisms is used, the set of the combination is
+    the intersection of their sets.
 
     Attributes:
         ptype: Privacy type with rational alpha^d.
@@ -171,7 +174,7 @@ class UtilitySet(Display):
     def verdict(self, loss: object) -> UniversalityVerdict:
         """Decide whether a loss is in the set; return a proof, or a prior at which another mechanism is better.
 
-        Raises: as `universality`.
+        Raises: the errors of `universality`.
         """
         return universality(self.ptype, loss, self.channel)
 
@@ -199,11 +202,11 @@ class UtilitySet(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LiftedLoss(Display):
-    """A loss on all secrets that is in a `UtilitySet`, with the proof on the secrets where it is not 0."""
+    """A loss on all secrets that is in a `UtilitySet`. The proof concerns the secrets for which the loss is not 0."""
 
     loss: Array  # (n, k), 0 for secrets that are not in `secrets`
     secrets: tuple[int, ...]
-    verdict: UniversalityVerdict  # for loss and mechanism restricted to `secrets`, with its certificate
+    verdict: UniversalityVerdict  # verdict on the loss and the mechanism restricted to `secrets`
 
 
 def trivial_action(loss: object) -> int | None:

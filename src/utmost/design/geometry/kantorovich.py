@@ -1,9 +1,9 @@
 r"""Compute the Kantorovich (earth mover's) distance of two distributions over a space, with a proof.
 
-The distance is the least mean distance by which mass must move to turn the first distribution p into the second, q.
-Mass moves along essential edges, because every distance is the length of a path of essential edges. So the linear
-program has one variable for each direction of an edge. Its dual is a potential f with f(x) - f(y) <= d(x, y), which
-proves that no transport costs less than sum_x (p_x - q_x) f(x).
+The distance is the least mean distance over which probability mass must move to turn the first distribution p into the
+second distribution q. Mass moves along essential edges, because every distance is the length of a path of essential
+edges. So the linear program has one variable for each direction of an edge. Its dual is a potential f with f(x) - f(y)
+<= d(x, y), which proves that no transport costs less than sum_x (p_x - q_x) f(x).
 
 Source: [kantorovich1942]; for hypers, [alvim2014].
 """
@@ -27,7 +27,9 @@ _BITS = 96
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class KantorovichDistance(Display):
-    """The least cost of moving one distribution onto another, as two bounds, equal if all distances are rational."""
+    """The least cost of moving one distribution to another, as two bounds, which are equal if all distances are
+    rational.
+    """
 
     lower: Fraction
     upper: Fraction  # equal to lower, or about 2^-90 above if a distance is irrational
@@ -90,7 +92,7 @@ def kantorovich_distance(space: Space, first: object, second: object) -> Kantoro
     edges = space.edges
     arcs = np.concatenate([edges, edges[:, ::-1]])
     bounds = [_bounds(space.metric.length(int(x), int(y))) for x, y in edges.tolist()] * 2
-    # Minimise the sum of distance times flow, where outflow minus inflow of each secret is its surplus p - q.
+    # Minimise the sum of distance times flow, where for each secret the outflow minus the inflow is p - q.
     count = len(arcs)
     rows, columns = arcs.T.ravel(), np.tile(np.arange(count), 2)
     values = objects([Fraction(1)] * count + [Fraction(-1)] * count)

@@ -17,7 +17,7 @@ from utmost.design.geometry.vertex_search import Vertices, vertices
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
 
-# Exact numbers decide the signs of coefficients below this threshold; rounding errors are far smaller.
+# Exact numbers decide the sign of a coefficient whose size is below this threshold. Rounding errors are far smaller.
 _NEAR_ZERO = 1e-7
 
 _MOST_SAMPLES = 10**9
@@ -100,7 +100,7 @@ class _Completions:
         basis, triangle = np.linalg.qr(self.system[:, chosen], mode="complete")
         if k and np.abs(np.diagonal(triangle)).min() < _NEAR_ZERO:
             return self._exactly(chosen, np.setdiff1d(np.arange(len(self.vertices)), chosen))
-        # In this basis the chosen vertices are 0 in the last n - k rows, so there a multiple of the added vertex must
+        # In this basis the chosen vertices are 0 in the last n - k rows. There, a multiple of the added vertex must
         # equal the target.
         rotated, target = basis.T @ self.system, basis.T[:, 0]
         over = rotated[k:]
@@ -118,5 +118,7 @@ class _Completions:
         return int((maybe & sure).sum()) + self._exactly(chosen, np.flatnonzero(maybe & ~sure))
 
     def _exactly(self, chosen: NDArray[np.int64], others: NDArray[np.int64]) -> int:
-        """Return how many vertices of ``others`` form a kernel with all chosen vertices, decided with exact numbers."""
+        """Return how many of the vertices ``others`` form a kernel together with all chosen vertices, decided with
+        exact numbers.
+        """
         return sum(is_kernel_support(self.vertices, [*map(int, chosen), int(j)]) for j in others)

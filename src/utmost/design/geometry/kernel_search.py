@@ -1,4 +1,4 @@
-"""List and count the kernels of a privacy type: every mechanism of the type post-processes a mixture of its kernels.
+"""List and count the kernels of a privacy type. Every mechanism of the type is a post-processed mixture of its kernels.
 
 Two methods list kernels: a walk in compiled code, and the double description method, which needs no compilation.
 """
@@ -40,7 +40,7 @@ from utmost.design.geometry.vertex_search import Vertices, vertex_blocks
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, SolverFailed, Unsupported
 
-# Vertices with an entry below this number are left to exact arithmetic: floating point would decide few signs.
+# Types with a vertex entry below this number need exact arithmetic, because floating point would decide few signs.
 _SMALLEST_WEIGHT = 2.0**-24
 # With fewer sets of n - 2 vertices than `_SMALL_EXACT` (rational vertices) or `_SMALL_SEARCH` (irrational), the method
 # without compilation is tried first, because loading compiled code takes longer than a small search. With fewer than
@@ -50,11 +50,11 @@ _SMALL_EXACT, _SMALL_SEARCH, _TINY_SEARCH = 3_000_000, 50_000, 10_000
 # walk if it is already compiled; after `_MUCH_WORK` it compiles. A single search that has done `_MOST_WORK` changes to
 # the walk.
 _SOME_WORK, _MUCH_WORK, _MOST_WORK = 25_000, 400_000, 150_000
-# Comparisons of supports per unit of work, and the factor by which irrational numbers are slower.
+# Number of comparisons of supports per unit of work, and the factor by which irrational numbers are slower.
 _COMPARISONS, _SLOWER = 1 << 12, 5
 _MOST_ROWS = 1 << 28
 _worked = 0
-# Irrational vertices: fewest and most bits of a rational approximation, and the largest error of a row sum.
+# For irrational vertices: fewest and most bits of a rational approximation, and the largest error of a row sum.
 _FIRST_BITS, _MOST_BITS, _SURELY_ONE = 256, 1 << 16, Fraction(1, 1 << 60)
 
 
@@ -107,11 +107,11 @@ def kernels(ptype: PrivacyType) -> Kernels:
     A kernel is a set of linearly independent vertices with the uniform distribution strictly inside its convex hull. As
     a channel, its columns are these vertices, scaled. Equivalently, kernels are the vertices of {lambda >= 0: V lambda
     = uniform}. For rational alpha, the search decides exactly which coefficients are zero, even if kernels are
-    degenerate (alpha = 1/2). For rational epsilon, it computes with a random residue in place of alpha, and takes a
+    degenerate (alpha = 1/2). For rational epsilon, it computes with a random residue in place of alpha, and mistakes a
     nonzero coefficient for zero with a probability below 2^-60.
 
-    Source: [fernandes2022], definition 5. Cost: see `walk_kernels` (with the extra ``utmost[geometry]``) and
-    `kernels_by_double_description`.
+    Source: [fernandes2022], definition 5. Cost: that of `walk_kernels` if the extra ``utmost[geometry]`` is installed,
+    else that of `kernels_by_double_description`.
 
     >>> from utmost.spaces import counts
     >>> listed = kernels(PrivacyType(counts(2), alpha="1/2"))
@@ -133,7 +133,8 @@ def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: WalkPosition |
 
 @progress_bar("Searching kernels")
 def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda done: None) -> dict[int, int]:
-    """Return, for each number of outcomes, how many kernels of a type have it; large types are counted without a list.
+    """Return, for each number of outcomes, how many kernels of a type have it; The kernels of large types are counted
+    without listing them.
 
     Args:
         ptype: Privacy type.
@@ -182,7 +183,7 @@ def kernel_channel(support: Vertices) -> Channel:
     while bits <= _MOST_BITS:
         powers = (_near_power(support.powers, tuple(c), bits) for vertex in support.exponents.tolist() for c in vertex)
         columns = objects(powers, shape).T
-        # Least squares, because approximations do not show which rows are independent.
+        # Least squares are used, because approximations do not show which rows are independent.
         sums = columns.sum(axis=0)
         matrix = columns * solve_lifted(matrix_product(columns.T, columns), sums[:, None])[:, 0]
         if (matrix >= 0).all() and (abs(matrix.sum(axis=1) - 1) < objects([_SURELY_ONE])).all():
@@ -229,7 +230,7 @@ def _blocks(listed: Vertices, rows: int = 1 << 16, start: WalkPosition | None = 
 
 
 class _TooLong(Exception):
-    """The double description method has done so much work that the compiled walk would be faster."""
+    """The double description method needs so much work that the compiled walk would be faster."""
 
 
 def _supports_without_compilation(listed: Vertices) -> NDArray[np.int32] | None:
@@ -240,7 +241,7 @@ def _supports_without_compilation(listed: Vertices) -> NDArray[np.int32] | None:
     if steps >= (_SMALL_EXACT if listed.is_exact else _SMALL_SEARCH):
         return None
     if steps >= _TINY_SEARCH and _worked > _SOME_WORK:
-        # This process has searched so much that compiling pays for small types too.
+        # This process has searched so much that compilation saves time for small types too.
         from utmost.design.geometry.compiled_walk import resume_walk
 
         if _worked > _MUCH_WORK or is_compiled_already(resume_walk):
@@ -260,7 +261,9 @@ def _all_at_once(listed: Vertices, most_work: float = inf) -> NDArray[np.int32]:
 
 
 def _can_walk(listed: Vertices) -> bool:
-    """Return whether the compiled search is installed and floats can distinguish the entries of a vertex."""
+    """Return whether the compiled search is installed, and floats are precise enough for the entries of the
+    vertices.
+    """
     if listed.distances.size < 3 or float(listed.weights.min()) < _SMALLEST_WEIGHT:
         return False
     return find_spec("numba") is not None
@@ -279,9 +282,9 @@ class _Ray:
 
 
 def kernels_by_double_description(vertices: Vertices, most_work: float = inf) -> list[tuple[int, ...]]:
-    """Return the supports of the extreme rays of {lambda >= 0: all rows of V lambda are equal}, sorted by size."""
+    """Return the supports of the extreme rays of {lambda >= 0: all rows of V lambda are equal}, the smallest first."""
 
-    # Each step adds the equation that one more row of V lambda equals row 0. A ray that satisfies the equation stays,
+    # Each step adds the equation that one more row of V lambda equals row 0. A ray that satisfies the equation remains,
     # and every pair of adjacent rays with differences of opposite signs gives a new ray. Two rays are adjacent if and
     # only if the union of their supports contains the support of no third ray. Cost of a step with R rays: at most R^2
     # pairs, and memory for R rays.
@@ -332,7 +335,9 @@ def _cut(rays: list[_Ray], gaps: list[KernelNumber], row: int, joining: int, unt
 
 
 def _adjacent(masks: Masks, ups: NDArray[np.intp], downs: NDArray[np.intp], most: int) -> Iterator[tuple[int, int]]:
-    """Yield (up, down) if the union of both supports has at most ``most`` columns and contains no third support."""
+    """Yield each pair (up, down) whose supports have a union of at most ``most`` columns that contains no third
+    support.
+    """
     is_down = np.zeros(len(masks), dtype=bool)
     is_down[downs] = True
     for up in ups.tolist():

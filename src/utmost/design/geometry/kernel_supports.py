@@ -29,7 +29,7 @@ class SignUndecided(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AlphaPolynomial:
-    """A polynomial in powers of alpha, stored as an interval around its value and its residues in two prime fields."""
+    """A polynomial in powers of alpha, stored as an interval around its value and as residues in two prime fields."""
 
     # If both residues are zero, the value counts as zero; this is wrong with probability below 2^-120. Otherwise the
     # interval gives the sign, or `certain_sign` raises `SignUndecided`.
@@ -72,7 +72,9 @@ def certain_sign(x: KernelNumber) -> int:
 
 @lru_cache(maxsize=4)
 def exact_columns(vertices: Vertices, bits: int) -> tuple[list[list[KernelNumber]], KernelNumber]:
-    """Return the vertices as columns of exact numbers, each times a positive factor; and the number 1 in that class."""
+    """Return the vertices as columns of exact numbers, each multiplied by a positive factor, and the number 1 in the
+    same type.
+    """
     if vertices.is_exact:
         scales = [lcm(*(x.denominator for x in column)) for column in vertices.weights.T]
         return [[int(x * scale) for x in column] for column, scale in zip(vertices.weights.T, scales, strict=True)], 1
@@ -84,7 +86,7 @@ def exact_columns(vertices: Vertices, bits: int) -> tuple[list[list[KernelNumber
 
 
 def with_enough_bits(compute: Callable[[int], T]) -> T:
-    """Return ``compute(bits)`` for 256 bits, or twice as many until it raises no `SignUndecided`."""
+    """Return ``compute(bits)`` for 256 bits. While it raises `SignUndecided`, the number of bits is doubled."""
     bits = 256
     while True:
         try:
@@ -145,7 +147,7 @@ def as_masks(supports: Sequence[Collection[int]], columns: int) -> Any:
     return np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
 
 
-# With twice as many vertices, the pairs that complete one set to kernels would take a gigabyte.
+# With twice this number of vertices, the pairs that complete one set to kernels would need a gigabyte.
 _MOST_VERTICES = 5_000
 
 
@@ -162,7 +164,7 @@ class KernelBlock(Display):
     """The kernels found by one part of the walk."""
 
     supports: NDArray[np.int32]  # (m, n) the indices of the vertices of each kernel, ascending, filled up with -1
-    position: WalkPosition | None  # from which the walk continues; None at the end
+    position: WalkPosition | None  # position from which the walk continues; None at the end
     done: float  # finished fraction of the search, between 0 and 1
 
 
@@ -177,7 +179,9 @@ def check_searchable(vertices: int) -> None:
 
 
 def scaled_differences(vertices: Vertices) -> NDArray[np.float64]:
-    """Return rows v(0) and (v(x) - v(0)) / (1 - alpha) for x > 0, (n, N), each entry accurate to the last digits."""
+    """Return the rows v(0) and (v(x) - v(0)) / (1 - alpha) for x > 0, shape (n, N). Each entry is accurate to a few
+    units in the last place.
+    """
     powers = vertices.powers
     pairs = np.concatenate(
         [np.broadcast_to(vertices.exponents[:, :1], vertices.exponents.shape), vertices.exponents], 2

@@ -52,7 +52,8 @@ class WalkTables:
             largest = 1
             for square in sorted(squares)[-vertices.distances.size :]:
                 largest *= isqrt(square) + 1
-            # Subtracting row 0 changes minors at most in sign; the factor 2 is needed because a minor may be negative.
+            # Subtracting row 0 changes at most the sign of a minor. The factor 2 is needed because a minor may be
+            # negative.
             count = -(-(2 * largest).bit_length() // 30)
         fields, residues, above = list[Field](), [], _PRIMES_ABOVE
         for _ in range(count):
@@ -65,7 +66,9 @@ class WalkTables:
         return cls(scaled_differences(vertices), np.array(residues, dtype=np.uint64), primes)
 
     def walk(self, columns: Indices, lead: int, rows: int) -> Walk:
-        """Return the start of a walk over the vertices ``columns``, in this order; if ``rows`` is 0, it only counts."""
+        """Return the start of a walk over the vertices ``columns``, in this order; If ``rows`` is 0, the walk only
+        counts kernels.
+        """
         n, m, count = len(self.floats), len(columns), len(self.primes)
         tableau = np.zeros((n - 1, n, m + 1))
         tableau[0, :, :m] = self.floats[:, columns]
@@ -105,7 +108,7 @@ class PairCompletions:
 
     vertices: Vertices
     start: tuple[NDArray[np.float64], NDArray[np.uint64], NDArray[np.float64], NDArray[np.float64]]
-    walk: Walk  # `count` overwrites its tableau, with the columns of the given vertices first
+    walk: Walk  # `count` overwrites this tableau; the columns of the given vertices come first
 
     @classmethod
     def of(cls, vertices: Vertices) -> "PairCompletions":
@@ -116,7 +119,9 @@ class PairCompletions:
         )
 
     def count(self, chosen: ArrayLike) -> int:
-        """Return the number of pairs that form a kernel of n vertices with n - 2 distinct vertices, in O(N^2 n)."""
+        """Return the number of pairs that form a kernel of n vertices together with the n - 2 distinct vertices
+        ``chosen``, in O(N^2 n).
+        """
         walk, n, m = self.walk, self.vertices.distances.size, len(self.vertices)
         first = np.asarray(chosen, dtype=np.int64)
         columns = np.concatenate([first, np.setdiff1d(np.arange(m + 1), first)])  # the target remains the last column
@@ -126,7 +131,7 @@ class PairCompletions:
         for k in range(n - 2):
             row = largest_row(walk.tableau[k, :, k], walk.used)
             if walk.tableau[k, row, k] == 0.0:
-                return 0  # dependent vertices
+                return 0  # the given vertices are dependent
             walk.chosen[k], walk.rows[k + 2], walk.used[row] = k, row, True
             pivot(walk, k, k, row)
         if not complete(walk):
@@ -135,7 +140,8 @@ class PairCompletions:
         return int(walk.sizes[n].sum()) + sum(is_kernel_support(self.vertices, columns[pair]) for pair in pairs)
 
 
-# Compiled code cannot be interrupted, so it returns after about this many pairs, to show progress and allow a stop.
+# Compiled code cannot be interrupted, so it returns after about this many pairs. Then progress is shown and Ctrl-C
+# takes effect.
 _PAIRS_BEFORE_A_PAUSE = 1 << 28
 
 
@@ -144,10 +150,10 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: WalkPosition | 
     # A kernel belongs to the first orbit of vertices (under the automorphisms of the space) that contains one of its
     # vertices. For each orbit, the walk searches only sets that contain the representative (the first vertex of the
     # orbit) and no vertex of an earlier orbit. For each vertex of the orbit, one automorphism maps the representative
-    # to it. If these automorphisms are applied to the sets that the walk finds, all kernels of the orbit arise. A
-    # kernel with several vertices of the orbit arises once for each of them; `images` retains the copy in which the
-    # image of the representative is the lowest of these vertices. Memory: O((rows + N^2) n), because N^2 / 2 pairs may
-    # complete one set of n - 2 vertices. Cost: at most C(N, n-2) tableau steps. A block also ends after about a second.
+    # to it. Applying these automorphisms to the sets that the walk finds gives all kernels of the orbit. A kernel with
+    # several vertices of the orbit is found once for each of them; `images` retains the copy in which the image of the
+    # representative is the lowest of these vertices. Memory: O((rows + N^2) n), because N^2 / 2 pairs may complete one
+    # set of n - 2 vertices. Cost: at most C(N, n-2) tableau steps. A block also ends after about a second.
     check_searchable(len(vertices))
     tables, tasks = WalkTables.of(vertices), _orbit_tasks(vertices)
     start = start or WalkPosition()
@@ -179,7 +185,9 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: WalkPosition | 
 
 
 def count_by_walk(vertices: Vertices, watch: Callable[[float], object] = lambda done: None) -> NDArray[np.int64]:
-    """Return the numbers of kernels with 0, 1, ..., n vertices, (n+1,); call ``watch`` with the fraction done."""
+    """Return the numbers of kernels with 0, 1, ..., n vertices, (n+1,); ``watch`` is called with the finished fraction
+    of the search.
+    """
     # A kernel with t of the s vertices of an orbit occurs t times among the s images of each set, so a set counts as
     # s/t.
     tables, tasks = WalkTables.of(vertices), _orbit_tasks(vertices)
@@ -206,13 +214,15 @@ def count_by_walk(vertices: Vertices, watch: Callable[[float], object] = lambda 
 class _OrbitTask:
     """The search for the kernels of one orbit of vertices."""
 
-    number: int  # of the orbit, from 0, in the order of the search
+    number: int  # index of the orbit, from 0, in the order of the search
     columns: Indices  # vertices in the order of the walk: those of this orbit, then those of later orbits
     lead: int  # number of vertices of this orbit
     moves: list[Indices]  # for each vertex of this orbit, an automorphism that maps the first one to it
 
     def images(self, local: Array) -> NDArray[np.int32]:
-        """Return all kernels of the orbit, each once; ``local`` has those with its first vertex, by column number."""
+        """Return all kernels of the orbit, each once. The rows of ``local`` are the kernels with the first vertex of
+        the orbit, by column number.
+        """
         supports = np.where(local >= 0, self.columns[local], -1)
         parts = []
         for member, move in zip(self.columns[: self.lead], self.moves, strict=True):

@@ -1,8 +1,8 @@
-"""Find a remap P of a channel B for which B P is nearest to a channel A, in floats or by an exact linear program.
+"""Find the remap P of a channel B for which B P is nearest to a channel A, in floats or by an exact linear program.
 
 The nearest remap P minimises ||B P - A||. If the minimum is 0, P proves that A refines B. Otherwise let R = B P - A. A
-consumer with the loss R and a uniform prior has a smaller loss with A than with B, by sum_y min_w (B' R)[y, w] -
-<A, R> = ||R||^2, up to scale. So R proves that A does not refine B.
+consumer with the loss R and a uniform prior has a smaller loss with A than with B. The difference is sum_y min_w (B'
+R)[y, w] - <A, R> = ||R||^2, up to a factor. So R proves that A does not refine B.
 """
 
 import math
@@ -26,13 +26,15 @@ _SURELY_DIFFERENT, _SAME = 1e-9, 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MergedPair:
-    """B and A with proportional columns merged and zero columns removed; a remap B P = A exists if one did before."""
+    """B and A with proportional columns merged and zero columns removed. A remap between them exists if one existed
+    before.
+    """
 
     coarse: Array  # (n, m'), B with merged columns
     fine: Array  # (n, k'), A with merged columns
     near: tuple[Floats, Floats]  # `coarse` and `fine` as floats
     rows: Array  # (m,) for each column of B, the index of the merged column that contains it; 0 for a zero column
-    # (k', k) entry [i, j]: the fraction of merged column i that column j of A was; None if none was merged
+    # (k', k) entry [i, j]: column j of A as a fraction of merged column i; None if none was merged
     shares: Array | None
 
     @classmethod
@@ -53,12 +55,16 @@ class MergedPair:
         return cls(_summed_columns(B, groups), _summed_columns(A, parts), merged, rows, shares)
 
     def unmerged(self, remap: Array) -> Array:
-        """Return the remap from B to A for a remap from `coarse` to `fine`; impossible outcomes of B use row 0."""
+        """Return the remap from B to A that corresponds to a remap from `coarse` to `fine`. Impossible outcomes of B
+        use its row 0.
+        """
         return (remap if self.shares is None else matrix_product(remap, self.shares))[self.rows]
 
 
 def _proportional_columns(matrix: Array, near: Floats) -> list[list[int]]:
-    """Return groups of proportional columns by index; compare exactly only if floats do not distinguish all columns."""
+    """Return groups of proportional columns, by index. Columns are compared exactly only if floats do not distinguish
+    all of them.
+    """
     if not is_exact(matrix):
         return merged_columns(matrix, _SAME)[1]
     groups = merged_columns(near, _SURELY_DIFFERENT)[1]
@@ -72,7 +78,7 @@ def _summed_columns(matrix: Array, groups: list[list[int]]) -> Array:
 
 
 _SHORTEN = 0.9995
-# Iterates below this gap do not improve: if some entries must vanish, the equations become too ill-conditioned.
+# Iterates with a smaller gap do not improve: if some entries must be 0, the equations become too ill-conditioned.
 _SMALLEST_GAP = 1e-18
 
 
@@ -151,19 +157,23 @@ _MOST_NUMBERS = 3 * 10**7
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RemapCandidate:
-    """A matrix that may be near a remap from B to A, or a loss that may prove that no such remap exists."""
+    """A candidate: a matrix that may be near a remap from B to A, or a loss that may prove that no such remap
+    exists.
+    """
 
     remap: Floats | None  # (m, k), with row sums near 1, and positive if possible
     loss: Floats | None  # (n, k) prior times loss; a proof if sum_y min_w (B' loss)[y, w] > <A, loss>
 
 
 def remap_candidates(B: Floats, A: Floats) -> Iterator[RemapCandidate]:
-    """Yield candidates for B (n, m), without zero columns, and A (n, k); candidates that cost less come first."""
+    """Yield candidates for B (n, m), without zero columns, and A (n, k); the candidates that are fastest to compute
+    come first.
+    """
     # Compute the pseudoinverse of B: by QR if columns or rows are clearly independent, else by singular values.
     tall = B.shape[0] >= B.shape[1]
     Q, R = np.linalg.qr(B if tall else B.T)
     sizes = abs(np.diag(R))
-    if sizes.min() > 1e-10 * sizes.max():  # far from dependent: the inverse loses at most ten digits
+    if sizes.min() > 1e-10 * sizes.max():  # clearly independent: the inverse loses at most ten digits
         inverse, rank = np.linalg.solve(R, Q.T), len(R)
         back = inverse if tall else inverse.T
     else:
@@ -197,13 +207,17 @@ def remap_candidates(B: Floats, A: Floats) -> Iterator[RemapCandidate]:
 
 
 def _affine(B: Floats, A: Floats, back: Floats, at: Floats) -> Floats:
-    """Return the nearest matrix with B P = A (in least squares) and row sums 1; the two corrections commute."""
+    """Return the matrix nearest to ``at`` with B P = A (in least squares) and row sums 1. The two corrections
+    commute.
+    """
     at = at + back @ (A - B @ at)
     return np.asarray(at + (1 - at.sum(axis=1, keepdims=True)) / at.shape[1])
 
 
 def _projected(B: Floats, A: Floats, back: Floats, at: Floats) -> Iterator[RemapCandidate]:
-    """Yield losses that may refute B P = A, and last a remap P > 0 with B P = A if alternating projections find one."""
+    """Yield losses that may refute B P = A. If alternating projections find a remap P > 0 with B P = A, it is yielded
+    last.
+    """
     k = A.shape[1]
     for deep in _DEEP:
         for turn in range(_ROUNDS):
@@ -224,13 +238,13 @@ def _refuting(B: Floats, A: Floats, remap: Floats) -> RemapCandidate | None:
     """Return the residual B P - A of a remap P as a loss, if it clearly proves that no remap turns B into A."""
     missed = B @ remap - A
     margin = (B.T @ missed).min(axis=1).sum() - (A * missed).sum()
-    # The margin must exceed rounding errors, and the residual the tolerance with which a remap is accepted.
+    # The margin must exceed rounding errors, and the residual must exceed the tolerance with which a remap is accepted.
     return RemapCandidate(None, missed) if margin > 1e-3 * (missed**2).sum() > 1e-22 else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestRemap:
-    """The least max |B P - A| over all remaps P, with proofs from both sides."""
+    """The least max |B P - A| over all remaps P, with proofs of the lower and of the upper bound."""
 
     distance: Fraction  # 0 if and only if A is a refinement of B
     remap: Array  # (m, k), a remap P that attains the distance

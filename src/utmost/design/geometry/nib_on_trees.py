@@ -1,4 +1,4 @@
-"""Solve the loss nib on trees: the least expected loss for a prior, and whether one mechanism attains it for all.
+"""The loss nib on trees: the least expected loss for a prior, and whether one mechanism attains it for all priors.
 
 The loss nib is 1 if the consumer names the true secret, and 0 if the consumer names another secret: the consumer wants
 to name a secret that is not the true one. Distances are numbers of edges, and a is alpha.
@@ -87,12 +87,14 @@ class _Tree:
         return [a ** (n + 1) / (1 + a) if n < f else 1 - a ** (f + 1) / (1 + a) for n, f in zip(near, far, strict=True)]
 
     def keeps(self, matrix: Array) -> bool:
-        """Return whether a channel keeps the level: entries differ by at most the factor 1/alpha along each edge."""
+        """Return whether a channel satisfies the level: along each edge, entries differ by at most the factor
+        1/alpha.
+        """
         a = self.alpha
         return all((a * matrix[x] <= matrix[y]).all() and (a * matrix[y] <= matrix[x]).all() for x, y in self.edges)
 
     def least_of_sides(self, belief: Array) -> dict[int, tuple[_Least, _Least]]:
-        """Return the `_Least` on the parent's side and on the child's side of each edge, by the child of the edge."""
+        """Return, for the child of each edge, the `_Least` on the parent's side of the edge and on the child's side."""
         a = self.alpha
         below: dict[int, _Least] = {}
         for x in reversed(self.order):
@@ -123,7 +125,9 @@ class NibOptimum(Display):
     packing: Array  # (n,) the vector t of the bound in the docstring of this module
 
     def verify(self) -> bool:
-        """Check in O(n) that `mechanism` keeps the level and has loss `loss`, and that `packing` proves the bound."""
+        """Check in O(n) that `mechanism` satisfies the level and has the loss `loss`, and that `packing` proves the
+        bound.
+        """
         tree, n, matrix = _Tree.of(self.ptype), self.ptype.space.size, self.mechanism.matrix
         if not (len(matrix) == len(self.packing) == len(self.prior) == n) or matrix.shape[1] != len(self.actions):
             return False
@@ -151,7 +155,7 @@ def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
         prior: (n,) exact.
 
     Raises:
-        Unsupported: for another space, an irrational alpha, and a float64 prior.
+        Unsupported: for a space that is no such tree, an irrational alpha, and a float64 prior.
         NotAPrior: if the number of entries of the prior is not n.
 
     Cost: O(n) additions and multiplications of rationals.
@@ -192,12 +196,14 @@ def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NibConflict(Display):
-    """A proof that no mechanism on a tree has the least nib loss at every prior: optima for some priors conflict."""
+    """A proof that no mechanism on a tree has the least nib loss at every prior, because the optima for some priors
+    conflict.
+    """
 
     # Let a mechanism be optimal at all of `priors`. Along each edge from the centre to a leaf, each of its columns
-    # changes by a factor alpha or 1/alpha, and each column rises along at most one of these edges. Since rows sum to 1,
-    # the entries of the centre's row in the columns that rise towards one leaf sum to a/(1 + a). Over all leaves this
-    # is more than 1, a contradiction.
+    # changes by a factor alpha or 1/alpha, and each column increases along at most one of these edges. Since rows sum
+    # to 1, the entries of the centre's row in the columns that increase towards one leaf sum to a/(1 + a). Over all
+    # leaves this is more than 1, a contradiction.
     ptype: PrivacyType
     centre: int
     leaves: tuple[int, ...]  # more than 1 + 1/alpha neighbours of the centre
@@ -244,9 +250,11 @@ class NibVerdict(Display):
         return self.mechanism is not None
 
     def verify(self) -> bool:
-        """Check in O(n^2) that the mechanism is private and always optimal; if there is none, check the conflict."""
-        # An optimal mechanism whose outcomes on each side of an edge are merged equals the mechanism of two outcomes in
-        # `least_nib_loss`.
+        """Check in O(n^2) that the mechanism is private and optimal at every prior. If there is no such mechanism,
+        check the conflict.
+        """
+        # If the outcomes on each side of an edge are merged, an optimal mechanism equals the mechanism of two outcomes
+        # in `least_nib_loss`.
         if self.mechanism is None:
             return self.conflict is not None and self.conflict.verify()
         tree, matrix, n = _Tree.of(self.ptype), self.mechanism.matrix, self.ptype.space.size
@@ -261,18 +269,18 @@ class NibVerdict(Display):
 def universal_nib(ptype: PrivacyType) -> NibVerdict:
     """Decide whether one mechanism on a tree has the least expected nib loss at every prior.
 
-    The loss nib is 1 if the consumer names the true secret, else 0. Such a mechanism exists if and only if
-    alpha <= 1/(D - 1), where D is the largest number of neighbours of a secret; so on lines it always exists. It gives
-    the outcome y for the secret x with probability a^d(x,y) (1 - (deg(y) - 1) a)/(1 + a), where deg(y) is the number of
-    neighbours of y.
+    The loss nib is 1 if the consumer names the true secret, else 0. A mechanism with the least loss at every prior
+    exists if and only if alpha <= 1/(D - 1), where D is the largest number of neighbours of a secret; So on lines it
+    always exists. It gives the outcome y for the secret x with probability a^d(x,y) (1 - (deg(y) - 1) a)/(1 + a), where
+    deg(y) is the number of neighbours of y.
 
     Args:
         ptype: Privacy type on a tree with edges of length 1, with rational alpha.
 
     Raises:
-        Unsupported: for another space, and an irrational alpha.
+        Unsupported: for a space that is no such tree, and an irrational alpha.
 
-    Cost: O(n^2) rationals.
+    Cost: O(n^2) operations on rationals.
 
     Source: proofs/theory/universal-optimality.md; [fernandes2022], section VI-A, suggests the result for lines.
 

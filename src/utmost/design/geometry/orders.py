@@ -1,4 +1,4 @@
-"""Decide two orders on channels that refinement implies: the max-case order and the privacy order."""
+"""Decide two orders on channels, both of which refinement implies: the max-case order and the privacy order."""
 
 import math
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from utmost.design.leakage.channel_capacity import as_channel
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestMixture:
-    """The mixture of given points with the smallest maximum norm of its difference to a target."""
+    """The mixture of given points that is nearest to a target in the maximum norm."""
 
     distance: Fraction  # 0 if and only if the target is a mixture
     weights: Array  # (m,) nonnegative, summing to 1
@@ -75,8 +75,9 @@ class MaxCaseVerdict(Verdict):
 def max_case_verdict(better: Channel, worse: Channel, tolerance: float) -> MaxCaseVerdict:
     """Decide the max-case order: whether max_y V(posterior y) is never larger for ``worse``, for all quasi-convex V."""
     # The order holds if and only if the posteriors of ``worse`` lie in the convex hull of the posteriors of ``better``.
-    # Refinement implies this order, and also requires that the weights add up; for linearly independent posteriors of
-    # ``better`` both are equivalent. Source: [chatzikokolakis2021]; [fernandes2022], observation b) after equation (7).
+    # Refinement implies this order, and also requires that the weights of both hypers agree. For linearly independent
+    # posteriors of ``better`` both orders are equivalent. Source: [chatzikokolakis2021]; [fernandes2022], observation
+    # b) after equation (7).
     known, wanted = same_numbers(_posteriors(better), _posteriors(worse))
     allowed = 0.0 if is_exact(known) and is_exact(wanted) else tolerance
     weights = []
@@ -128,7 +129,8 @@ def privacy_order_verdict(better: Channel, worse: Channel, tolerance: float) -> 
 
 
 def induced_ratios(channel: Channel | object) -> Array:
-    """Return exp(d_C): the largest C[x, y] / C[z, y] or its inverse over all outcomes, for each pair of secrets.
+    """Return exp(d_C): for each pair of secrets x, z, the largest of C[x, y] / C[z, y] and C[z, y] / C[x, y] over all
+    outcomes y.
 
     Returns:
         (n, n) symmetric Fractions, at least 1, or ``inf`` if an outcome is possible for only one of the two secrets;

@@ -19,7 +19,7 @@ from utmost.errors import NotAChannel, OutOfRange, PromiseBroken, Unsupported
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class PowerChannel(Display):
-    """A channel with exact irrational probabilities: rational functions of irrational powers of alpha.
+    """A channel with exact irrational probabilities, which are rational functions of irrational powers of alpha.
 
     Attributes:
         matrix: (n, m) numbers of a `PowerField`; each row sums to exactly 1.
@@ -49,11 +49,14 @@ class PowerChannel(Display):
 
     @property
     def nearest(self) -> Channel:
-        """The channel with the nearest float probabilities, for display and for measures that need floats."""
+        """The channel with the nearest float64 probabilities, for display and for measures of leakage that need
+        floats.
+        """
         return Channel(self.matrix.astype(np.float64))
 
     def breach(self, ptype: PrivacyType) -> tuple[int, int, int] | None:
-        """Return secrets x, z and an outcome y with C[x, y] > exp(epsilon d(x, z)) C[z, y]; None if none exist. Exact.
+        """Return secrets x, z and an outcome y with C[x, y] > exp(epsilon d(x, z)) C[z, y]; None if there are none. The
+        comparison is exact.
 
         Raises:
             OutOfRange: if the number of secrets is not that of the type.
@@ -88,7 +91,9 @@ def is_member(ptype: PrivacyType, channel: AnyChannel) -> bool:
 
 
 def member(ptype: PrivacyType, channel: AnyChannel) -> AnyChannel:
-    """Return a channel as a `PowerChannel` of a type; raise if it is a float64 channel or not of the type."""
+    """Return a channel of a type as a `PowerChannel`; raise an error for a float64 channel, and for one that is not of
+    the type.
+    """
     if isinstance(channel, Channel) and not channel.is_exact:
         raise Unsupported(
             "universal optimality needs an exact channel",
@@ -103,7 +108,8 @@ def member(ptype: PrivacyType, channel: AnyChannel) -> AnyChannel:
 
 
 def exact_mechanism(ptype: PrivacyType, support: Sequence[int]) -> Channel | PowerChannel:
-    """Return, exactly, the only mechanism of a type whose columns are positive multiples of the given vertices.
+    """Return the exact mechanism of a type whose columns are positive multiples of the given vertices. There is only
+    one.
 
     Args:
         ptype: Privacy type; alpha^d may be irrational.

@@ -1,4 +1,4 @@
-"""Compute and compare exactly with irrational powers of alpha, such as alpha^sqrt(2).
+"""Exact numbers built from irrational powers of alpha, such as alpha^sqrt(2), with arithmetic and comparisons.
 
 The probabilities of mechanisms on Euclidean grids, or on any space with rational epsilon, are quotients of sums of
 powers alpha^(a + b sqrt 2 + ...) with rational coefficients. Each such number is stored as the operation and operands
@@ -8,9 +8,9 @@ polynomials is computed; if its numerator is zero, so is the number; otherwise A
 This provably terminates in two cases. For a rational epsilon, the generators e^(-epsilon sqrt r) for different
 square-free r are algebraically independent (Lindemann and Weierstrass: sqrt r are linearly independent over the
 rationals). For an algebraic alpha and one irrational root, alpha^sqrt(r) is transcendental (Gelfond and Schneider). In
-both cases a nonzero polynomial is nonzero at the generators. For a rational alpha and two or more irrational roots this
-is believed (it follows from Schanuel's conjecture) and unproved. If balls of `MOST_BITS` bits leave a sign open, it is
-not guessed: `Undecided` is raised.
+both cases a nonzero polynomial is nonzero at the generators. For a rational alpha and two or more irrational roots,
+this follows from Schanuel's conjecture, which is not proved. If balls of `MOST_BITS` bits leave a sign open,
+`Undecided` is raised: signs are never guessed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -57,8 +57,8 @@ _images_decide: ContextVar[bool] = ContextVar("images decide", default=False)
 @contextmanager
 def images_decide() -> Iterator[None]:
     """Within this context, count a number as zero if its image in the prime field is zero."""
-    # Use it for a search whose result is checked outside the context: a nonzero number has the image zero for about
-    # one prime in 2^60.
+    # Use this context only for a search whose result is checked outside it: a nonzero number has the image zero for
+    # about one prime in 2^60.
     token = _images_decide.set(True)
     try:
         yield
@@ -72,8 +72,8 @@ class PowerField:
 
     Attributes:
         powers: Powers of alpha.
-        degree: Alpha of one unit is generator^step for an algebraic generator of this degree; 0 if alpha is not
-            algebraic.
+        degree: Degree of the algebraic generator of which alpha, for one unit of distance, is a power; 0 if alpha is
+            not algebraic.
     """
 
     powers: LogPowers
@@ -215,7 +215,9 @@ class PowerField:
         return total % prime
 
     def _lowered(self, polynomial: fmpz_mpoly) -> tuple[fmpz_mpoly, int]:
-        """Substitute generator^degree = base in a polynomial; return the result times an integer, and that integer."""
+        """Substitute generator^degree = base in a polynomial. Return the result multiplied by an integer, and that
+        integer.
+        """
         if polynomial.is_zero() or polynomial.degrees()[0] < self.degree:
             return polynomial, 1
         base, terms = self.powers.level.base, polynomial.to_dict()
@@ -271,7 +273,7 @@ class PowerNumber:
         """The polynomials of numerator and denominator, in lowest terms; computed when first needed."""
         todo = [self]
         while todo:
-            # An explicit stack: operations may be nested thousands deep, too deep for recursion.
+            # An explicit stack replaces recursion, since operations may be nested thousands deep.
             at = todo[-1]
             if at._known is not None:
                 todo.pop()
@@ -283,7 +285,7 @@ class PowerNumber:
                 todo += missing
                 continue
             at._known = at.field.reduced(combined(at._operation[0], first.quotient, second.quotient))
-            # Drop the operands, otherwise a search would keep everything that it ever tried in memory.
+            # Drop the operands. Otherwise a search would keep all numbers that it ever computed in memory.
             at._operation = None
             if at is self:
                 at._near = at.field.near(at._known)
@@ -320,7 +322,9 @@ class PowerNumber:
         )
 
     def stored(self) -> list[list[list[Any]]]:
-        """Return numerator and denominator as lists of terms; a term is a coefficient, as text, and its exponents."""
+        """Return numerator and denominator as lists of terms. A term consists of a coefficient, as text, and its
+        exponents.
+        """
         return [
             [[str(int(c)), *map(int, exponents)] for exponents, c in sorted(part.to_dict().items())]
             for part in self.quotient
@@ -398,7 +402,7 @@ class PowerNumber:
         if that is None or self is that:
             return None if that is None else 0
         (a, r), (b, s) = self._near, that._near
-        # Subtracting the floats adds one rounding error, half a unit in the last place.
+        # Subtracting the floats adds one rounding error, of half a unit in the last place.
         if abs(gap := a - b) > (r + s + ULP * abs(gap)) * WIDER + TINY:
             return 1 if gap > 0 else -1
         difference = self - that

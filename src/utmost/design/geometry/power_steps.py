@@ -16,7 +16,9 @@ UNKNOWN = float("inf")
 
 
 def combined(sign: str, first: Quotient, second: Quotient) -> Quotient:
-    """Return the sum, difference, product or quotient of two quotients, not in lowest terms; ``sign`` is + - * or /."""
+    """Return the sum, difference, product or quotient of two quotients, not in lowest terms. The operation ``sign`` is
+    + - * or /.
+    """
     (a, b), (c, d) = first, second
     if sign == "*":
         return a * c, b * d
@@ -34,7 +36,7 @@ def image_step(sign: str, first: int, second: int, prime: int) -> int:
 
 def around(sign: str, first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
     """Return the sum, difference, product or quotient of two floats with error bounds, with its own error bound."""
-    # IEEE rounding is within 2^-52 of the result, relatively, in any rounding mode.
+    # The relative error of IEEE rounding is at most 2^-52 in any rounding mode.
     (a, r), (b, s) = first, second
     if not r + s < UNKNOWN:  # infinity times zero would be NaN, with a warning
         return 0.0, UNKNOWN

@@ -21,7 +21,9 @@ _ROUNDED_BITS = 60
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Verdict(Display, ABC):
-    """Whether the channel `worse` is below `better` in an order, with a proof; true in a condition if so."""
+    """Whether the channel `worse` is below `better` in an order, with a proof. The object is true in a condition if
+    this is so.
+    """
 
     _shown = ("better", "worse", "tolerance")
 
@@ -34,11 +36,11 @@ class Verdict(Display, ABC):
 
     @abstractmethod
     def verify(self) -> bool:
-        """Return whether the stored proof proves the verdict; recompute it without the search."""
+        """Return whether the stored proof proves the verdict. The proof is checked without a new search."""
 
 
 def is_remap_between(better: Channel, remap: Channel, worse: Channel, tolerance: float = TOLERANCE) -> bool:
-    """Return whether better @ remap equals ``worse``, exactly; or in every entry up to the tolerance, for floats."""
+    """Return whether better @ remap equals ``worse``: exactly, or for floats up to the tolerance in every entry."""
     if (better.shape[0], better.shape[1], remap.shape[1]) != (worse.shape[0], remap.shape[0], worse.shape[1]):
         return False
     remapped = matrix_product(better.matrix, remap.matrix)
@@ -53,7 +55,7 @@ def prefers(consumer: Consumer, A: Channel, B: Channel, tolerance: float = TOLER
 
     Numbers are converted to rationals exactly, and the sums are exact. If A, B and the consumer are exact, a preference
     proves that A is no refinement of B. Otherwise the difference must exceed the effect of changing every entry by the
-    tolerance; then no remap of B is within the tolerance of A.
+    tolerance; It then proves that no remap of B is within the tolerance of A.
 
     Args:
         consumer: Consumer with a prior on n secrets.

@@ -27,7 +27,7 @@ ChannelOrder = Literal["refinement", "max-case", "privacy"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RefinementVerdict(Verdict):
-    """Whether the worse channel is a refinement of the better one, with one of two proofs."""
+    """Whether the worse channel is a refinement of the better one, with a proof: a remap if so, else a consumer."""
 
     remap: Channel | None  # P with better @ P == worse
     consumer: Consumer | None  # a consumer who loses less with the worse channel than with the better one
@@ -60,7 +60,8 @@ def refines(*, better: Channel | object, worse: Channel | object, order: str, to
 def refines(
     *, better: Channel | object, worse: Channel | object, order: str = "refinement", tolerance: float = TOLERANCE
 ) -> Verdict:
-    """Decide whether ``worse`` is below ``better`` in an order of channels; the verdict has a proof and a truth value.
+    """Decide whether ``worse`` is below ``better`` in an order of channels; The verdict contains a proof, and is true
+    in a condition if the order holds.
 
     - "refinement": is there a remap P with better @ P == worse? The verdict contains P as ``remap``, or a ``consumer``
       who loses strictly less with the worse channel, with a uniform prior and short integer losses.
@@ -141,15 +142,15 @@ class EarthMove(Display):
     before: Hyper  # hyper of the better channel
     after: Hyper  # hyper of the worse channel, for the same prior
     # (m, k): rows sum to the weights of `before`, columns to the weights of `after`, and each posterior of `after` is
-    # the mean of the posteriors moved to it: sum_y amounts[y, w] before.posteriors[:, y] = after.weights[w]
-    # after.posteriors[:, w].
+    # the mean of the posteriors from which probability moves to it: sum_y amounts[y, w] before.posteriors[:, y] =
+    # after.weights[w] after.posteriors[:, w].
     amounts: Array
 
     def __post_init__(self) -> None:
         frozen(self.amounts)
 
     def verify(self, tolerance: float = TOLERANCE) -> bool:
-        """Check the sums of `amounts` and the posteriors that they give, exactly, or up to ``tolerance`` for floats."""
+        """Check the sums of `amounts` and the posteriors that they give. Floats may differ by ``tolerance``."""
         tolerance = real(tolerance, "tolerance")
         posteriors, amounts, joint = same_numbers(self.before.posteriors, self.amounts, self.after.joint)
         residuals = (
@@ -167,8 +168,8 @@ def earth_move(
     """Return the refining earth move from the hyper [prior, better] to the hyper [prior, worse]; None if there is none.
 
     An earth move exists if and only if the worse channel is a refinement of the better one on the secrets of positive
-    prior probability; with a remap P between the hypers' outcomes, it moves weights[y] P[y, w] from posterior y to
-    posterior w. So any prior without zeros decides refinement.
+    prior probability; With a remap P from the outcomes of the first hyper to those of the second, it moves weights[y]
+    P[y, w] from posterior y to posterior w. So any prior without zeros decides refinement.
 
     Args:
         prior: (n,) probabilities.

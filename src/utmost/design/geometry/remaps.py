@@ -24,11 +24,13 @@ def preferring_consumer(
     B: Channel,
     slack: float,
 ) -> Consumer | None:
-    """Return a consumer with uniform prior and loss about ``loss`` (n, k) who prefers A to B; None if that fails.
+    """Return a consumer who prefers A to B, with a uniform prior and a loss near ``loss`` (n, k); None if no such loss
+    is found.
 
     ``near`` holds float matrices of B and A. ``slack`` is the tolerance of `prefers` for float64 channels.
     """
-    # Round the entries of the loss to as few bits as suffice. If no rounded loss suffices, try an exact loss unrounded.
+    # Round the entries of the loss to as few bits as suffice. If no rounded loss suffices, try an exact loss without
+    # rounding.
     rough = to_floats(loss) if is_exact(loss) else loss
     size = float(abs(rough).max())
     if not np.isfinite(size) or size == 0:
@@ -50,7 +52,9 @@ def preferring_consumer(
 
 
 def _uniform_consumer(integers: Array, exactly: bool) -> Consumer:
-    """Return a consumer with a uniform prior; shift each row of losses to a minimum of 0, and merge equal actions."""
+    """Return a consumer with a uniform prior. Each row of losses is shifted to a minimum of 0, and equal actions are
+    merged.
+    """
     shifted = integers - integers.min(axis=1, keepdims=True)
     actions = sorted({tuple(int(x) for x in action) for action in shifted.T})
     matrix = as_array([list(row) for row in zip(*actions, strict=True)])

@@ -35,8 +35,8 @@ class Automorphisms(Display):
     def of(cls, distances: Array) -> "Automorphisms":
         """Return the group of a metric, given as an (n, n) array of exactly comparable distances.
 
-        Cost: one backtracking search for each pair i < j of secrets; fast unless the metric is highly regular and has
-        few automorphisms.
+        Cost: one backtracking search for each pair i < j of secrets; The search is fast unless the metric is highly
+        regular but has few automorphisms.
 
         >>> Automorphisms.of(np.abs(np.arange(4)[:, None] - np.arange(4))).order
         2
@@ -73,7 +73,8 @@ class Automorphisms(Display):
 
 
 def automorphisms(space: Space) -> Automorphisms:
-    """Return the permutations of the secrets of a space that preserve every distance, compared exactly even for floats.
+    """Return the permutations of the secrets of a space that preserve every distance. Distances are compared exactly,
+    even floats.
 
     >>> from utmost.spaces import cycle
     >>> automorphisms(cycle(5)).order
@@ -138,8 +139,9 @@ def vertex_orbits(vertices: Vertices) -> Orbits:
 
 
 def column_permutations(vertices: Vertices, automorphisms: Iterable[Permutation] | None = None) -> list[Indices]:
-    """Return, for each automorphism (by default the generators), an array of the indices of the images of vertices."""
-    # The image of v under p is the vertex with the value v(x) at p(x). ``vertices`` must hold all vertices of the type.
+    """Return an array for each automorphism (by default for the generators): the index of the image of each vertex."""
+    # The image of v under p is the vertex with the value v(x) at p(x). ``vertices`` must contain all vertices of the
+    # type.
     if automorphisms is None:
         automorphisms = Automorphisms.of(vertices.distances.integers()).generators
     flat = vertices.exponents.reshape(len(vertices), -1)
@@ -153,7 +155,7 @@ def column_permutations(vertices: Vertices, automorphisms: Iterable[Permutation]
 
 def orbits_under(permutations: Iterable[Indices], count: int) -> Orbits:
     """Return the orbits of 0, ..., count-1 under permutations."""
-    # Every label falls to the lowest label in its orbit, until no label changes.
+    # Every label is replaced by the lowest label in its orbit, until no label changes.
     labels = np.arange(count)
     permutations = list(permutations)
     changed = True
@@ -170,7 +172,9 @@ def orbits_under(permutations: Iterable[Indices], count: int) -> Orbits:
 
 
 def moved_supports(supports: Array, permutation: Indices) -> Array:
-    """Return the images of kernels under a permutation of vertices; kernels are sorted rows of indices, -1 for none."""
+    """Return the images of kernels under a permutation of vertices. A kernel is a sorted row of indices, filled up with
+    -1.
+    """
     lookup = np.append(permutation, len(permutation)).astype(np.int64)  # index -1 maps to the last entry
     images = np.sort(lookup[supports], axis=1)
     return np.where(images == len(permutation), -1, images)

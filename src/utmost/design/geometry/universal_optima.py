@@ -38,7 +38,9 @@ Proof = TypeVar("Proof", Dominance, Conflict)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UniversalityVerdict(Display):
-    """Whether a mechanism has the least expected loss l of its type for every prior; true in a condition if so."""
+    """Whether a mechanism has the least expected loss l of its type for every prior. The object is true in a condition
+    if so.
+    """
 
     holds: bool
     prior: Array | None  # if not `holds`: a prior for which `better` has a smaller expected loss
@@ -51,13 +53,15 @@ class UniversalityVerdict(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ExistenceVerdict(Display):
-    """Whether some mechanism of a type has the least expected loss l for every prior; true in a condition if so."""
+    """Whether some mechanism of a type has the least expected loss l for every prior. The object is true in a condition
+    if so.
+    """
 
     exists: bool
     mechanism: AnyChannel  # optimal for every prior if `exists`, else the mechanism with the least regret
     # largest excess of the loss of `mechanism` over the least loss, over all priors; 0 if and only if `exists`
     regret: Any
-    priors: tuple[Array, ...]  # priors whose optima conflict
+    priors: tuple[Array, ...]  # priors that have no common optimal mechanism
     certificate: Dominance  # proof that no prior gives `mechanism` a larger regret
     conflict: Conflict | None  # proof that every mechanism has at least this regret, if it is positive
 
@@ -67,7 +71,9 @@ class ExistenceVerdict(Display):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeastLoss:
-    """The linear program for the least expected loss f(pi) of a privacy type; its variables are amounts of vertices."""
+    """The linear program for the least expected loss f(pi) of a privacy type. Its variables are the coefficients of the
+    vertices.
+    """
 
     # For M = sum_v lambda_v v, U(pi, M) = sum_v lambda_v min_w sum_x pi_x v(x) l(x, w), and the best mechanism for a
     # prior is a linear program in lambda with one row for each secret.
@@ -86,7 +92,7 @@ class LeastLoss:
         columns, table = exact_weights(listed), exact_loss(loss, ptype.space.size)
         if not listed.is_exact:
             ones = np.full(len(columns), 1, dtype=object)
-            # Irrational powers have no common denominator, so the tableau holds numbers of a `PowerField`.
+            # Irrational powers have no common denominator, so the tableau contains numbers of a `PowerField`.
             start = FieldTableau.feasible(columns, ones)
             return cls(ptype, columns, table, columns, (1,) * columns.shape[1], start)
         pairs = [as_integers(column) for column in columns.T]
@@ -100,12 +106,16 @@ class LeastLoss:
         return least_losses(self.columns, self.loss, prior)
 
     def scaled_prices(self, prior: PriorVector) -> Array:
-        """Return `prices`, each times the factor that makes its vertex integer: costs of the integer program, (N,)."""
+        """Return `prices`, each multiplied by the factor that makes its vertex integer, shape (N,): the costs of the
+        integer program.
+        """
         return np.asarray(self.prices(exact_prior(prior)) * np.array(self.scales, dtype=object))
 
     def at(self, priors: tuple[PriorVector, ...]) -> Iterator[tuple[PriorVector, Solution]]:
-        """Yield for each prior the least loss, the best amounts of vertices, and the dual."""
-        # Each search starts from the last solution, which is near if priors are similar.
+        """Yield, for each prior, the prior and the solution: the least loss, the best coefficients of the vertices, and
+        the dual.
+        """
+        # Each search starts from the previous solution, which is near if the priors are similar.
         at = self.start
         for prior in priors:
             costs, denominator = over_one_denominator(self.scaled_prices(prior))
@@ -115,7 +125,7 @@ class LeastLoss:
             yield prior, Solution(solution.value / denominator, amounts, dual)
 
     def channel(self, amounts: tuple[Any, ...]) -> AnyChannel:
-        """Return the mechanism whose columns are the vertices times these amounts."""
+        """Return the mechanism whose columns are the vertices multiplied by ``amounts``."""
         used = [k for k, amount in enumerate(amounts) if amount]
         matrix = self.columns[:, used] * np.array([amounts[k] for k in used], dtype=object)
         replace_by_quotients(matrix.flat)
@@ -173,7 +183,7 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
 
 
 def _proved(proof: Proof, least: LeastLoss) -> Proof:
-    """Return a proof; first verify it exactly if its search compared irrational numbers modulo a prime."""
+    """Return a proof. It is first verified exactly if its search compared irrational numbers modulo a prime."""
     if isinstance(least.start, FieldTableau) and not proof.verify():
         raise SolverFailed("the certificate must verify", came=type(proof).__name__)
     return proof
@@ -183,9 +193,9 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
     """Decide whether a mechanism of the type is l-optimal for every prior; if not, find the least regret.
 
     The regret of a mechanism M is the largest excess of its expected loss U(pi, M) over the least expected loss f(pi),
-    over all priors pi. The least regret is the value of a linear program over amounts of vertices of the type, with one
-    row for each of finitely many priors. Each step adds the prior with the largest regret of the current mechanism as a
-    row, until no prior violates the program.
+    over all priors pi. The least regret is the value of a linear program over coefficients of the vertices of the type,
+    with one row for each of finitely many priors. Each step adds the prior with the largest regret of the current
+    mechanism as a row, until no prior violates the program.
 
     If some alpha^d is irrational, as on Euclidean grids, mechanisms are of class `PowerChannel` and numbers of class
     `PowerNumber`: exact rational functions of powers of alpha, compared by balls of increasing precision.
@@ -194,7 +204,7 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
         Unsupported: for floats.
         Undecided: if numbers are too close to each other, and no theorem decides whether they are equal.
 
-    Cost: exponential in the number of secrets; irrational numbers cost about 100 times as much as rationals.
+    Cost: exponential in the number of secrets; irrational numbers take about 100 times as long as rationals.
 
     Source: [fernandes2022]; its theorems 8, 10, 11, 12 and corollary 13 are instances.
 
@@ -218,7 +228,7 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
             replace_by_quotients(worst)
             known |= {prior: solution.value for prior, solution in least.at((worst,))}
             # This regret is a lower bound, because the program contains only some priors. The cells of its mechanism
-            # show whether another prior is worse.
+            # show whether the regret is larger at another prior.
             regret, amounts, weights, multipliers = _least_regret_program(least, known)
             proof, worst = _dominance(least, least.channel(amounts), regret)
         # If the regret is positive, the priors with positive weights prove that no mechanism has a smaller regret.
@@ -255,7 +265,9 @@ def _dominance(least: LeastLoss, channel: AnyChannel, slack: Any) -> tuple[Domin
 def _least_regret_program(
     least: LeastLoss, known: dict[PriorVector, Any]
 ) -> tuple[Any, tuple[Any, ...], dict[PriorVector, Any], tuple[Any, ...]]:
-    """Return the least regret t for known priors, the amounts lambda, and the duals of priors and of secrets."""
+    """Return the least regret t over the priors ``known``, the coefficients lambda, and the duals of the priors and of
+    the secrets.
+    """
     # Minimise t subject to lambda >= 0, V lambda = 1 and sum_v lambda_v u_v(pi) - t <= f(pi) for every known prior.
     n, count = least.columns.shape
     rows, right, factors = [], [], []
@@ -272,7 +284,7 @@ def _least_regret_program(
     start = type(least.start).feasible(matrix, np.array([1] * n + right, dtype=object))
     solution, _ = start.minimise(cost)
     amounts = tuple(x * scale for x, scale in zip(solution.x[:count], least.scales, strict=True))
-    # Rows were multiplied by these factors to become integers, so their duals are multiplied back.
+    # Rows were multiplied by these factors to become integers, so their duals are multiplied by them, too.
     weights = {prior: -z * f for prior, z, f in zip(known, solution.dual[n:], factors, strict=True)}
     return solution.value, amounts, weights, solution.dual[:n]
 
@@ -282,8 +294,8 @@ def distinguishing_mechanism(ptype: PrivacyType) -> tuple[Channel, Array]:
 
     The mechanism distinguishes the two closest secrets x, z as much as their distance allows, and treats every other
     secret like z. Restricted to {x, z}, the mechanism is the only kernel of the type, so it is optimal for every loss
-    that depends only on whether the secret is x or z. The loss, monotone in every metric, has the actions x and z:
-    loss[s, 0] = [s != x] and loss[s, 1] = [s != z].
+    that depends only on whether the secret is x or z. The loss is monotone in every metric, and has the actions x and
+    z: loss[s, 0] = [s != x] and loss[s, 1] = [s != z].
 
     Raises:
         OutOfRange: for fewer than two secrets.

@@ -29,8 +29,8 @@ def height_functions(graph: BipartiteGraph, rows: int = 1 << 16) -> Iterator[Hei
     """Yield, in (m, n) blocks, all integer h with |h(x) - h(y)| = 1 along every edge and h(order[0]) = 0."""
     # The tight pairs of h join all secrets only if h has everywhere the parity of the number of edges from order[0], so
     # every edge is tight. Secrets get heights one after another. By McShane's theorem a function that is Lipschitz on
-    # some secrets extends to all, so no partial function is a dead end: O(n^2) work for each vertex, and O(n^2 rows)
-    # memory.
+    # some secrets extends to all, so every partial function can be completed. Cost: O(n^2) for each vertex, and O(n^2
+    # rows) memory.
     n = len(graph.order)
     reach = graph.hops[np.ix_(graph.order, graph.order)]
     position = np.argsort(graph.order)
@@ -57,7 +57,7 @@ def height_functions(graph: BipartiteGraph, rows: int = 1 << 16) -> Iterator[Hei
 
 @dataclass(frozen=True, slots=True)
 class TightGraph:
-    """The tight pairs of a Lipschitz function h: an arc from x to y if h(x) - h(y) = d(x, y)."""
+    """The tight pairs of a Lipschitz function h, as a graph with an arc from x to y if h(x) - h(y) = d(x, y)."""
 
     below: tuple[int, ...]  # for each x, a mask of the y with an arc from x
     above: tuple[int, ...]  # for each x, a mask of the y with an arc to x
@@ -77,7 +77,7 @@ class TightGraph:
         return cls(masks[: len(h)], masks[len(h) :])
 
     def closure(self, start: int, down: bool) -> int:
-        """Return all secrets that can be reached from the set ``start`` along arcs (down) or against arcs."""
+        """Return all secrets that can be reached from the set ``start`` along arcs if ``down``, else against arcs."""
         arcs = self.below if down else self.above
         seen, todo = start, start
         while todo:
@@ -103,10 +103,10 @@ class TightGraph:
 def vertices_by_reverse_search(distances: Array) -> Iterator[Array]:
     """Yield all vertices h of {h: h(x) - h(y) <= d(x, y), h(0) = 0}, each once, for an (n, n) integer metric."""
     # This is Avis and Fukuda's reverse search. From any vertex except the top, d(., 0), a fixed rule chooses an upward
-    # edge, which leads to the parent of the vertex; so the vertices form a tree with the top as root. The walk stores
-    # only the path to the root, O(n^2) memory for each vertex on it. An edge of the polytope lifts a set of secrets
-    # that is closed along tight pairs, connected, and has a connected complement. Cost: O(n^2) for each vertex and each
-    # of its downward edges.
+    # edge, which leads to the parent of the vertex; so the vertices form a tree with the top as root. The search stores
+    # only the path to the root, with O(n^2) memory for each vertex on it. An edge of the polytope lifts a set of
+    # secrets that is closed along tight pairs, connected, and has a connected complement. Cost: O(n^2) for each vertex
+    # and each of its downward edges.
     top = distances[0].copy()
     yield top
     path = [_children(top, distances)]
@@ -130,8 +130,8 @@ def _children(h: Array, distances: Array) -> Iterator[Array]:
         child = h.copy()
         child[inside] -= room[inside][:, outside].min()
         # Let ``lowest`` be the first secret whose height is below the largest possible height d(., 0). The step from
-        # the child to its parent lifts every secret that can be reached along arcs from ``lowest``, and every secret
-        # that these secrets cut off from secret 0. The lifted set and its complement are then connected, so the step
+        # the child to its parent raises every secret that can be reached along arcs from ``lowest``, and every secret
+        # that these secrets cut off from secret 0. The raised set and its complement are then connected, so the step
         # runs along an edge of the polytope. A cheap check comes first: ``lowest`` must be in the lowered set.
         lowest = int(np.argmax(child < distances[0]))
         if moved >> lowest & 1:
@@ -142,10 +142,10 @@ def _children(h: Array, distances: Array) -> Iterator[Array]:
 
 
 def _sinking_sets(graph: TightGraph) -> Iterator[int]:
-    """Yield every connected set without secret 0 that is closed against the arcs and has a connected complement."""
-    # A branch fixes a set that stays (connected, closed along arcs, with secret 0) and a set that sinks. If the sinking
-    # set lies within one component of all secrets that do not stay, this component is one of the sets to yield. So at
-    # most half of the branches yield nothing.
+    """Yield every connected set without secret 0 that has a connected complement and is closed against the arcs."""
+    # A branch fixes a set of secrets that keep their height (connected, closed along arcs, with secret 0) and a set
+    # that is lowered. If the lowered set lies within one component of all other secrets, this component is one of the
+    # sets to yield. So at most half of the branches yield nothing.
     everything = (1 << len(graph.below)) - 1
     todo = [(graph.closure(1, down=True), 0)]
     while todo:
@@ -175,7 +175,8 @@ def _sinking_sets(graph: TightGraph) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vertices(Display):
-    """Vertices v of a privacy type in log form: v(x) is proportional to alpha^h(x), with h Lipschitz and min h = 0.
+    """Vertices v of a privacy type, stored as logarithms: v(x) is proportional to alpha^h(x), with h Lipschitz and min
+    h = 0.
 
     This is a sequence of posteriors: ``vertices[k]`` is vertex k as an (n,) array that sums to 1.
 
@@ -327,7 +328,8 @@ def _is_discrete(table: Array) -> bool:
 
 
 def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[int]) -> Iterator[Channel]:
-    """Yield all vertex mechanisms of a type that extend a given mechanism from some secrets to all, with its outcomes.
+    """Yield all vertex mechanisms of a type that extend a given mechanism from some secrets to all secrets, with the
+    same outcomes.
 
     On the given secrets, each column of an extension equals the column of ``channel``; on all secrets it is a multiple
     of a vertex of the type. The search chooses one column after another, as long as no row sum exceeds 1.
@@ -363,7 +365,8 @@ def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[in
     if channel.shape[0] != len(secrets):
         raise OutOfRange(f"the channel must have {len(secrets)} rows, one for each secret", came=channel.shape[0])
     rows: list[int] = places(secrets, ptype.space.size, "secrets").tolist()
-    # For each column: the vertices that are proportional to the column on the given secrets, scaled to equal it there.
+    # For each column, find the vertices that are proportional to it on the given secrets, and scale them to equal it
+    # there.
     choices = []
     for given in channel.matrix.T:
         pivot = int(np.flatnonzero(given != 0)[0])

@@ -88,7 +88,7 @@ def as_channel(channel: Channel | object) -> Channel:
 
 
 def total(values: Array) -> Fraction | float:
-    """Return the sum of an array: exact for Fractions, else the correctly rounded sum of the floats."""
+    """Return the sum of an array: exact for Fractions, and correctly rounded for floats."""
     return sum(values, Fraction(0)) if is_exact(values) else fsum(values.tolist())
 
 
@@ -111,11 +111,11 @@ def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:
         chosen, reached, left = open_sets.pop()
         gains = np.maximum(rows[left] - reached, 0).sum(axis=1)
         order = np.argsort(-gains, kind="stable")
-        # A row that adds nothing to a set adds nothing to larger sets either.
+        # A row that adds nothing to a set adds nothing to any larger set.
         left, gains = left[order][gains[order] > 0], gains[order][gains[order] > 0]
         if not left.size:
             continue
-        # Skip sets if an upper bound on the worth of all sets with the chosen rows and more rows is too small.
+        # Skip the sets that contain the chosen rows and more rows if an upper bound on their worth is too small.
         sums = reached.sum() + np.cumsum(gains)
         if max(value(len(chosen) + j + 1, most) for j, most in enumerate(sums)) <= best[0]:
             continue
@@ -136,8 +136,8 @@ def _dot(a: _IntegerRay, b: _IntegerRay) -> int:
 def corner_priors(payments: Array, is_gain: bool) -> Array:
     """Return all corners of the regions {p : action w is best}, over all actions w, as a (c, n) array of Fractions."""
     # On a region the prior measure is linear and the posterior measure is convex (or concave), so their difference and
-    # ratio are largest at a corner. The double description method finds the corners; its time grows with their number,
-    # which can be exponential in n. First scale the payments of each different action to integers.
+    # ratio are largest at a corner. The double description method finds the corners. Its time grows with the number of
+    # corners, which can be exponential in n. First scale the payments of each different action to integers.
     rational = [[Fraction(x) for x in column] for column in payments.T]
     scale = (1 if is_gain else -1) * lcm(*(x.denominator for column in rational for x in column))
     actions = list(dict.fromkeys(tuple(int(x * scale) for x in column) for column in rational))
@@ -184,7 +184,9 @@ def best_of_corners(
 
 
 def best_guess(C: Channel, kind: CapacityKind) -> Array:
-    """Return the prior with the largest leakage for one guess of the secret; it is uniform on some set of secrets."""
+    """Return the prior with the largest leakage if the adversary has one guess of the secret. It is uniform on some set
+    of secrets.
+    """
     # The multiplicative leakage here is that of Bayes risk. That of Bayes vulnerability needs no search, because it is
     # largest at the uniform prior on all secrets.
     return uniform_on(
@@ -195,7 +197,8 @@ def best_guess(C: Channel, kind: CapacityKind) -> Array:
 
 def uniform_on_sets(n: int) -> Iterator[Array]:
     """Yield the uniform priors on the 2^n - 1 nonempty sets of secrets."""
-    # Guessing entropy is linear on each region of priors with a fixed order of probabilities; these are its corners.
+    # Guessing entropy is linear on each region of priors with a fixed order of probabilities; the uniform priors are
+    # the corners of these regions.
     for chosen in range(1, 1 << n):
         yield uniform_on([x for x in range(n) if chosen >> x & 1], n)
 
@@ -207,7 +210,9 @@ def uniform_on(inside: Sequence[int], n: int) -> Array:
 
 
 def _additive_leakage_on_set(size: int, right: Fraction | float) -> Fraction | float:
-    """Return the additive leakage of one guess at the uniform prior on a set of secrets: right/size - 1/size."""
+    """Return the additive leakage of Bayes vulnerability at a uniform prior on a set of secrets: right/size -
+    1/size.
+    """
     return (right - 1) / size
 
 

@@ -26,7 +26,7 @@ _MOST_ROUNDS, _NEWTON_EVERY = 20_000, 20
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ShannonBounds(Display):
-    """A prior, and the bounds of the Shannon capacity that it proves, in bits: lower <= capacity <= upper."""
+    """A prior, and the bounds on the Shannon capacity that it proves, in bits: lower <= capacity <= upper."""
 
     # The lower bound is the mutual information at the prior; the upper bound is max_x D(C[x] || q), where q is the
     # distribution of outcomes at the prior. Both bounds include the largest possible rounding error.
@@ -85,7 +85,8 @@ def shannon_capacity(channel: Channel, gap: float = 1e-9) -> Capacity:
 def bounds_at(rows: Array, prior: Array) -> ShannonBounds:
     """Return the bounds of the Shannon capacity that a prior (n,) proves for the rows (n, m) of a channel."""
     each, information = _divergences(rows, prior), _information(rows, prior)
-    # Each term p log p has an error of a few units in the last place; the error of a sum is at most that of all terms.
+    # Each term p log p has an error of a few units in the last place; the error of a sum is at most the sum of their
+    # errors, and of its own rounding.
     error = 2.0**-50 * (8 + rows.shape[1] + len(rows)) * max(1.0, information)
     return ShannonBounds(frozen(prior.copy()), max(0.0, information - error), float(each.max()) + error)
 
@@ -107,7 +108,8 @@ def _information(rows: Floats, prior: Floats) -> float:
 
 def _newton_steps(rows: Floats, prior: Floats) -> Floats:
     """Return the prior after Newton steps if they narrow the bounds, else the given prior."""
-    # A secret whose probability reaches 0 leaves the support; if no step improves, the most informative secret enters.
+    # A secret whose probability reaches 0 leaves the support. If no step narrows the bounds, the secret with the
+    # largest divergence enters it.
     p = np.where(prior > 1e-9 * prior.max(), prior, 0.0)  # tiny probabilities become 0; their secrets may enter again
     p = p / p.sum()
     for _ in range(20 + 5 * len(p)):
@@ -126,7 +128,9 @@ def _newton_steps(rows: Floats, prior: Floats) -> Floats:
 
 
 def _damped_step(rows: Floats, p: Floats) -> Floats | None:
-    """Return p after the part of a Newton step that stays in the simplex and adds information; None if none does."""
+    """Return p after the longest part of a Newton step that stays in the simplex and increases the information; None if
+    there is none.
+    """
     used = np.flatnonzero(p > 0)
     # A Newton step makes all divergences equal to first order, and preserves the sum of p.
     k, q = len(used), p[used] @ rows[used]
@@ -186,7 +190,9 @@ class ShannonEntropy(Measure):
 
 @dataclass(frozen=True, slots=True)
 class GuessingEntropy(Measure):
-    """Guessing entropy G(p) = sum_i i p_(i), p_(1) >= p_(2) >= ...: the expected number of guesses, likeliest first."""
+    """Guessing entropy G(p) = sum_i i p_(i), with p_(1) >= p_(2) >= ...: the expected number of guesses if the most
+    likely secrets are guessed first.
+    """
 
     @property
     def name(self) -> str:
@@ -206,7 +212,9 @@ class GuessingEntropy(Measure):
         return np.asarray((np.sort(J, axis=0) * weights[:, None]).sum(axis=0))
 
     def strategy(self, channel: object, prior: object = None) -> NDArray[np.intp]:
-        """Return the best order of guesses for each outcome as a column, (n, m); ties are in order of secrets."""
+        """Return the best order of guesses for each outcome, as a column of an (n, m) array. Equally likely secrets are
+        in ascending order.
+        """
         J = columns_or_prior(channel, prior)
         return frozen(np.argsort(-J, axis=0, kind="stable"))
 

@@ -58,8 +58,8 @@ class Hyper(Display, PickledByFields):
     def channel(self) -> Channel:
         """Return the abstract channel C[x, y] = J[x, y] / prior[x], which maps the prior to this hyper.
 
-        The result is the channel from which the hyper was computed, with proportional columns merged, up to the order
-        of outcomes.
+        Up to the order of outcomes, this is the channel from which the hyper was computed, with proportional columns
+        merged.
 
         Raises:
             NotAPrior: if a secret has prior probability 0, because the hyper does not determine its row.

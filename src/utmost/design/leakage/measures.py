@@ -1,4 +1,6 @@
-"""Measure what an adversary learns from a mechanism: vulnerabilities by gains, uncertainties by losses, leakage."""
+"""Measure what an adversary learns from a mechanism: vulnerabilities from gains, uncertainties from losses, and
+leakage.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -38,8 +40,8 @@ class Measure(Display, ABC):
     """A vulnerability V of the secret (convex in the prior), or an uncertainty U about the secret (concave).
 
     An observation makes a vulnerability larger and an uncertainty smaller, on average. A measure is extended to
-    unnormalised columns J[., y] of a joint distribution by V(c p) = c V(p), so the posterior measure is the sum over
-    the columns.
+    unnormalised columns J[., y] of a joint distribution by V(c p) = c V(p), so the posterior measure is the sum of the
+    measures of the columns.
     """
 
     __slots__ = ()
@@ -57,7 +59,7 @@ class Measure(Display, ABC):
     @property
     @abstractmethod
     def rises(self) -> bool:
-        """True for a vulnerability, which observations make larger; False for an uncertainty."""
+        """Whether the measure is a vulnerability, which observations make larger. It is False for an uncertainty."""
 
     @abstractmethod
     def of_columns(self, J: Array) -> Array:
@@ -144,7 +146,9 @@ def columns_of(channel: object, prior: object = None) -> Array:
 
 
 def columns_or_prior(channel: object, prior: object) -> Array:
-    """Return `columns_of`; but if ``channel`` is a prior or a consumer and ``prior`` is None, the prior as (n, 1)."""
+    """Return `columns_of`; If ``channel`` is a prior or a consumer and ``prior`` is None, return that prior as an (n,
+    1) array.
+    """
     if prior is None and not hasattr(channel, "posteriors"):
         return as_prior(channel)[:, None]
     return columns_of(channel, prior)
@@ -155,7 +159,9 @@ TIE = 2.0**-44
 
 
 def scores(payments: Array, joint: Array) -> Array:
-    """Return sum_x joint[x, y] payments[x, w], (k, m): the expected payment of action w at outcome y, times P(y)."""
+    """Return the (k, m) array of sum_x joint[x, y] payments[x, w], the expected payment of action w at outcome y, times
+    P(y).
+    """
     check_array(payments, "payments", 2)
     check_array(joint, "joint distribution", 2)
     pay, J = same_numbers(payments, joint)
@@ -163,7 +169,9 @@ def scores(payments: Array, joint: Array) -> Array:
 
 
 def least_actions(scored: Array, tie: float = TIE) -> Remap:
-    """Return the action with the least score in each column (k, m); the smallest of several, with ties in the remap."""
+    """Return the action with the least score in each column of ``scored`` (k, m). Among several it is the smallest, and
+    the remap lists the tie.
+    """
     # Float64 scores tie at a relative distance of ``tie``: sums of positive terms have errors of some units of 2^-53.
     check_array(scored, "scores", 2)
     if not scored.size:
@@ -228,7 +236,9 @@ class PaidMeasure(Measure):
         return Measure.multiplicative_leakage(self, channel, prior)
 
     def strategy(self, channel: object, prior: object = None) -> Remap:
-        """Return the best action for each outcome, or for a prior; the smallest of several, which ``.ties`` lists."""
+        """Return the best action for each outcome, or for a prior. Among several it is the smallest, and ``.ties``
+        lists the outcome.
+        """
         J = columns_or_prior(channel, prior)
         scored = scores(self.payments(len(J)), J)
         return least_actions(-scored if self.is_gain else scored)

@@ -1,4 +1,5 @@
-r"""Report several attributes: all with a part of epsilon each, or one random attribute with all of epsilon.
+r"""Report several attributes: either all attributes, each with a part of epsilon, or one random attribute with all of
+epsilon.
 
 Let m be the number of attributes, and V_j(epsilon) the sum of the variances of the counts of attribute j, per client.
 *Sharing* epsilon has the total variance sum_j V_j(epsilon/m). *Sampling* attribute j with probability s_j,
@@ -6,9 +7,9 @@ independently of the values, has
 
 .. math:: \sum_j \frac{V_j(\epsilon) + 1}{s_j} - 1,
 
-because counts are multiplied by 1/s_j: one client's estimate for the own category has the second moment
-(variance + 1)/s_j, and for another category variance/s_j. The best s_j are proportional to sqrt(V_j + 1). For small
-epsilon, V is about 1/epsilon^2, so sharing multiplies each variance by m^2 and sampling by m; for large epsilon, the
+because counts are multiplied by 1/s_j. One client's estimate then has the second moment (variance + 1)/s_j for the
+client's own category, and variance/s_j for another category. The best s_j are proportional to sqrt(V_j + 1). For small
+epsilon, V is about 1/epsilon^2, so sharing multiplies each variance by m^2, and sampling by m. For large epsilon, the
 random choice of the attribute adds more variance than the report.
 """
 
@@ -44,7 +45,8 @@ class AttributeReports(Display):
 
     Attributes:
         reports: Kind of report of each attribute.
-        chances: Probability that a client reports each attribute; all 1 if every client reports all attributes.
+        chances: For each attribute, the probability that a client reports it; all 1 if every client reports all
+            attributes.
         level: Level of all that a client sends together.
     """
 
@@ -116,14 +118,15 @@ class AttributeReports(Display):
 def best_attributes(
     categories: Iterable[int], epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> AttributeReports:
-    """Return the better of two methods to report attributes: all with a part of epsilon each, or one with all of it.
+    """Return the better of two methods: report every attribute with a part of epsilon, or one random attribute with all
+    of epsilon.
 
     Args:
         categories: Number of categories of each attribute.
         epsilon, alpha: Level of all that a client sends together; give one of the two (alpha = exp(-epsilon)).
 
     Raises:
-        NotALevel, OutOfRange: for an invalid level, an empty list, and fewer than two categories.
+        NotALevel, OutOfRange: for an invalid level, an empty list, and an attribute with fewer than two categories.
 
     Another method than these two may have a smaller error.
 

@@ -3,7 +3,7 @@
 **Two responses to one bit can have the total privacy loss of the response at the higher epsilon.**
 
 Then the response at the lower epsilon is a function of the response at the higher epsilon and independent randomness,
-so it reveals nothing new. This is possible if and only if the response at the lower epsilon is a refinement
+so it reveals no further information. This is possible if and only if the response at the lower epsilon is a refinement
 (post-processing) of the other response, and then the joint distribution is unique. Source: [koufogiannis2015].
 """
 
@@ -43,7 +43,7 @@ def draw_bits(states: NDArray[np.uint8], chances: Sequence[Fraction | Real], ran
     reals = [partial(Interval.of, chance) if isinstance(chance, Fraction) else chance for chance in chances]
     order = sorted(range(len(reals)), key=lambda k: reals[k](_SORTING_BITS).middle)
     passed = Categorical(lambda bits: [reals[k](bits) for k in order], word_bits=_WORD_BITS, lookup=True)
-    # If U is at or above exactly j of the chances, is_one[k, j] says whether U is below the chance of state k.
+    # is_one[k, j] says whether U is below the chance of state k if exactly j of the chances are at or below U.
     is_one = np.array([[j <= order.index(k) for j in range(len(order) + 1)] for k in range(len(order))]).reshape(-1)
     drawn = np.empty(states.shape, np.bool_)
     flat, row = drawn.reshape(-1), states.reshape(-1)
@@ -55,7 +55,7 @@ def draw_bits(states: NDArray[np.uint8], chances: Sequence[Fraction | Real], ran
 
 
 def as_bits(values: object, name: str) -> Bits:
-    """Return an array of bools; raise NotANumber for anything but bools and the integers 0 and 1."""
+    """Return an array of bools; values other than bools and the integers 0 and 1 raise NotANumber."""
     array = plain_array(values, name)
     if array.dtype == np.bool_:
         return array
@@ -113,7 +113,8 @@ class BitResponse:
 
     @classmethod
     def permanent(cls, a: Number) -> "BitResponse":
-        """Return RAPPOR's permanent response f: a fair coin with probability ``a``, and the bit otherwise.
+        """Return RAPPOR's permanent response f: a uniform random bit with probability ``a``, and the true bit
+        otherwise.
 
         Raises:
             OutOfRange: unless 0 < a < 1.
@@ -128,7 +129,8 @@ class BitResponse:
     def of_word(
         cls, hashes: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
     ) -> "BitResponse":
-        """Return the map f that gives words with h = ``hashes`` bits a level: a = 2/(1 + e^(epsilon/2h)), rounded up.
+        """Return the permanent response for which a word that sets h = ``hashes`` bits has the given level: a = 2/(1 +
+        e^(epsilon/2h)), rounded up.
 
         The parameter a is rounded up to a multiple of 2^-60, so the level of a word is at most the given one, and close
         to it.
@@ -147,7 +149,7 @@ class BitResponse:
         return cls.permanent(Fraction(-(-2 * alpha_above * _SHARE_STEPS // (1 + alpha_above)), _SHARE_STEPS))
 
     def of(self, bit: int) -> Fraction:
-        """Return P(response = 1) for a bit."""
+        """Return P(response = 1) for the true bit ``bit``."""
         bit = integer(bit, "bit")
         return self.one if bit else self.zero
 
@@ -198,7 +200,7 @@ class Coupling:
         k_1 = \frac{b_1 (1 - g_2) - g_1 (1 - b_2)}{b_2 - g_2} \text{ for } z_2 = 1.
 
     For two permanent responses (`BitResponse.permanent`) with a1 > a2, z1 equals z2 with probability (1 - a1)/(1 - a2),
-    and is a fair coin otherwise.
+    and is a uniform random bit otherwise.
 
     Args:
         lower: Distribution of z1.
@@ -298,7 +300,8 @@ def largest_bit_ratio(distribution_of_zero: PairDistribution, distribution_of_on
 
 
 def respond(bits: Any, response: BitResponse, *, randomness: Randomness | None = None) -> Bits:
-    """Draw a new response to each bit: a permanent response to a true bit, or a report of a permanent response.
+    """Draw a new response to each bit. The bits are true bits for permanent responses, or permanent responses for
+    reports.
 
     Args:
         bits: Array of 0 and 1, of any shape.

@@ -32,7 +32,8 @@ _WORD_BITS = 16
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BlockSelection(CategoryReport):
-    """Reports by blocks of a balanced family, which contain the client's category as often as the level allows.
+    """Reports that are blocks of a balanced family. A report contains the client's category as often as the level
+    allows.
 
     Estimates have the variances of `SubsetSelection` with sets of the same size, and with the best size no report has a
     smaller variance. A report is one integer of about 2 log2(k) - 1 bits.
@@ -66,12 +67,12 @@ class BlockSelection(CategoryReport):
 
     @property
     def bits(self) -> int:
-        """The length of a report in bits."""
+        """The length of a report, in bits."""
         return self.family.bits
 
     @property
     def is_complete(self) -> bool:
-        """Always False: not every set of d categories is a report."""
+        """Always False, since not every set of d categories is a report."""
         return False
 
     def sets(self) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
@@ -82,7 +83,7 @@ class BlockSelection(CategoryReport):
         """Return indices of blocks as an array, after a check.
 
         Raises:
-            OutOfRange: for anything but a list of numbers of blocks.
+            OutOfRange: for anything but a list of indices of blocks.
         """
         sent, count = plain_array(reports, "list of reports"), self.family.count
         whole = sent.ndim == 1 and (sent.dtype.kind in "iu" or sent.size == 0)
@@ -96,7 +97,7 @@ class BlockSelection(CategoryReport):
         return sent.astype(np.int64)
 
     def weights(self, reports: BlockNumbers) -> tuple[NDArray[np.int64], list[Fraction]]:
-        """Return the index of the base of each report, and the weight of a block of each base."""
+        """Return the index of the base of each report, and a list with the weight of a block of each base."""
         share = self.categories * len(self.family.multipliers)
         return reports // share, [weight / share for weight in self.family.weights]
 
@@ -132,7 +133,7 @@ class BlockSelection(CategoryReport):
     def tightened(
         self, reports: BlockNumbers, higher: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness
     ) -> BlockNumbers:
-        """Return the reports with ``stays``, and a random block in place of any other report."""
+        """Return each report for which ``stays`` is true, and a random block in place of any other report."""
         base, at = self._base_and_multiplier(len(reports), randomness)
         blind = self._block_numbers(base, at, uniform_integers(self.categories, len(reports), randomness))
         return np.where(stays, reports, blind)
@@ -146,11 +147,11 @@ class BlockSelection(CategoryReport):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> BlockNumbers:
-        """Return the reports with ``near``, and ``fresh`` in place of any other report."""
+        """Return each report for which ``near`` is true, and the report in ``fresh`` in place of any other."""
         return np.where(near, reports, fresh)
 
     def at(self, other: Level) -> "BlockSelection":
-        """Return the kind of report by the same blocks at another level."""
+        """Return the kind of report with the same blocks at another level."""
         return BlockSelection(self.family, other)
 
     def _base_and_multiplier(self, count: int, randomness: Randomness) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -203,7 +204,7 @@ def _base_distribution(family: BlockFamily) -> Categorical:
 
 @lru_cache(maxsize=8)
 def _inverses(family: BlockFamily) -> NDArray[np.int64]:
-    """Return an array (k,) with the inverse of each multiplier modulo k, at the index that is the multiplier."""
+    """Return an array (k,) that has, at the index u, the inverse modulo k of each multiplier u."""
     inverses = np.zeros(family.categories, np.int64)
     for unit in family.multipliers:
         inverses[unit] = pow(unit, -1, family.categories)

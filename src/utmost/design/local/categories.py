@@ -1,4 +1,5 @@
-r"""Find the report of one of k categories with the least variance in the local model, and prove that it is the best.
+r"""Find the report of one of k categories with the least variance in the local model, and prove that no report has a
+smaller one.
 
 **Subset selection.** A client with category x reports a set S of d categories, with
 
@@ -44,7 +45,7 @@ from utmost.design.channels.channel import Channel
 from utmost.errors import OutOfRange, Unsupported
 
 _BITS = 192
-# Numbers that agree to this many bits are treated as equal, where that does no harm.
+# Numbers that agree to this many bits are treated as equal where the error does not matter.
 _MOST_BITS = 1 << 13
 _LARGEST_MATRIX = 1 << 20
 _GUARD = 64
@@ -69,7 +70,9 @@ def value_at(at: Level, formula: AlphaFormula, bits: int = _BITS) -> Fraction | 
 
 
 def _lost_bits(at: Level) -> int:
-    """Return the number of leading bits that alpha, 1 - alpha and their powers may lose at a large or a small level."""
+    """Return the number of leading zero bits that alpha, 1 - alpha and their powers may have at a large or a small
+    level.
+    """
     epsilon = at.epsilon_float
     return 4 * int(epsilon * 1.4427 + max(0.0, -math.log2(epsilon)) + 1)
 
@@ -89,7 +92,7 @@ class CategoryReport(ABC, Display):
     @property
     @abstractmethod
     def bits(self) -> int:
-        """The length of a report in bits."""
+        """The length of a report, in bits."""
 
     @property
     @abstractmethod
@@ -106,7 +109,7 @@ class CategoryReport(ABC, Display):
 
     @abstractmethod
     def weights(self, reports: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[Fraction]]:
-        """Return, for each report, the index of the weight of its set in a list of weights; and this list."""
+        """Return, for each report, the index of its weight in a list of weights, and the list itself."""
 
     @abstractmethod
     def members(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -132,7 +135,9 @@ class CategoryReport(ABC, Display):
     def tightened(
         self, reports: NDArray[np.int64], higher: "CategoryReport", stays: NDArray[np.bool_], randomness: Randomness
     ) -> NDArray[np.int64]:
-        """Draw a report from each report at a higher epsilon: a superset or subset if ``stays``, else a random set."""
+        """Draw a report from each report at a higher epsilon: a superset or subset of it where ``stays`` is true, else
+        a random set.
+        """
 
     @abstractmethod
     def relaxed(
@@ -144,9 +149,11 @@ class CategoryReport(ABC, Display):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> NDArray[np.int64]:
-        """Draw a report from each one at a lower epsilon: a superset or subset if ``near``, else ``fresh``."""
+        """Draw a report from each report at a lower epsilon: a superset or subset of it where ``near`` is true, else
+        take ``fresh``.
+        """
         # ``keeps`` says whether the new report contains the category in ``values``; this matters only if the given
-        # report leaves it open.
+        # report does not decide it.
 
     @abstractmethod
     def at(self, other: Level) -> "CategoryReport":
@@ -164,7 +171,9 @@ class CategoryReport(ABC, Display):
 
     @property
     def variance(self) -> Fraction | float:
-        """The sum of the variances of the k estimated counts, per client, for any true categories; rounded up."""
+        """The sum of the variances of the k estimated counts, per client, rounded up. It is the same for all true
+        categories.
+        """
         return _rounded_value(self.level, self._variance_of, round_up)
 
     @property
@@ -177,7 +186,7 @@ class CategoryReport(ABC, Display):
 
     @property
     def channel(self) -> Channel:
-        """The channel from categories to sets; outcomes are named by tuples of categories, as text."""
+        """The channel from categories to sets; the name of an outcome is the tuple of its categories, as text."""
         k = self.categories
         if k > _LARGEST_MATRIX or k << self.bits > 2 * _LARGEST_MATRIX:
             raise Unsupported(
@@ -218,7 +227,7 @@ class CategoryReport(ABC, Display):
 
     @property
     def least_variance(self) -> Fraction | float:
-        """The least `variance` of any report at this level, for the worst true categories; rounded down."""
+        """The least `variance` of any kind of report at this level, for the worst true categories, rounded down."""
         # The estimates are unbiased, and each client draws one report independently.
         size = best_size(self.categories, self.level)
         return _rounded_value(self.level, lambda a: self.bound_of(a, size), round_down)
@@ -244,7 +253,9 @@ def _bound(alpha: Alpha, k: int, size: int) -> Alpha:
 
 
 def best_size(categories: int, at: Level) -> int:
-    """Return the report size d with the least variance, an integer next to k alpha/(1 + alpha); the smaller of ties."""
+    """Return the report size d with the least variance, an integer next to k alpha/(1 + alpha). If two are equally
+    good, it is the smaller one.
+    """
     k, bits = categories, _BITS + 2 * categories.bit_length()
     middle = at.alpha_interval(bits) * k / (at.alpha_interval(bits) + 1)
     first, last = int(middle.lower), int(middle.upper) + 1
@@ -257,7 +268,7 @@ def best_size(categories: int, at: Level) -> int:
 
 
 def is_less(at: Level, first: AlphaFormula, second: AlphaFormula) -> bool:
-    """Return whether one rational function of alpha is below another at a level; False if they agree to 8192 bits."""
+    """Return whether a rational function of alpha is below another one at a level; False if they agree to 8192 bits."""
     if at.is_rational:
         alpha = at.alpha_fraction()
         return bool(first(alpha) < second(alpha))
@@ -276,7 +287,9 @@ def _rounded_value(at: Level, formula: AlphaFormula, rounded: Callable[[Any], fl
 
 
 def chance_inside(how: CategoryReport) -> Any:
-    """Return the probability p of `inside` for draws: a Fraction, or a function that computes it to any precision."""
+    """Return the probability `inside` in the form that draws need: a Fraction, or a function that computes it to any
+    precision.
+    """
     if how.level.is_rational:
         return how.inside_of(how.level.alpha_fraction())
     return lambda bits: within_unit(_irrational_value(how.level, how.inside_of, bits + _GUARD)).at(bits)
@@ -289,7 +302,9 @@ def within_unit(interval: Interval) -> Interval:
 
 
 def chances_of(formulas: Sequence[Callable[..., Any]], levels: Sequence[Level]) -> list[Any]:
-    """Return the values of formulas in the alphas of levels, for draws: Fractions, or functions of a precision."""
+    """Return the values of formulas at the alphas of levels, in the form that draws need: Fractions, or functions of a
+    precision.
+    """
     if all(at.is_rational for at in levels):
         return [formula(*(at.alpha_fraction() for at in levels)) for formula in formulas]
     return [partial(_value_to_bits, formula, levels) for formula in formulas]

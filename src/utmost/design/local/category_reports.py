@@ -8,9 +8,9 @@ category with a probability of at most
 
 .. math:: p_{\max} = p_2 + (1-p_2)\frac{d_1-d_2}{k-d_2} \; (d_2 \le d_1), \qquad p_2 d_1/d_2 \; (d_1 < d_2),
 
-attained if S_1 is a random superset or subset of S_2. So S_1 can be relaxed to S_2 if and only if p_1 <= p_max, which
-always holds for d_1 = d_2. With probability c = (p_1 - d_1/k)/(p_max - d_1/k), S_1 is then such a superset or subset,
-else a random set of d_1 categories.
+with equality if S_1 is a random superset or subset of S_2. So S_1 can be relaxed to S_2 if and only if p_1 <= p_max,
+which always holds for d_1 = d_2. Then S_1 is such a superset or subset with probability c = (p_1 - d_1/k)/(p_max -
+d_1/k), and otherwise a random set of d_1 categories.
 """
 
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ _MOST_PAIRS = 16
 
 
 def report_categories(values: Any, how: CategoryReport, *, randomness: Randomness | None = None) -> Reports:
-    """Draw a report of each client's category; each new draw costs the level again, so store the reports.
+    """Draw a report of each client's category. Each further draw spends the level again, so store the reports.
 
     Args:
         values: Category of each client, (clients,), integers in 0..k-1.
@@ -117,7 +117,8 @@ def relax_categories(
 
 @dataclass(frozen=True, slots=True)
 class CategoryCoupling:
-    """The joint distribution of a client's reports at two epsilons; the one at the lower epsilon depends on the other.
+    """The joint distribution of a client's reports at two epsilons; given the report at the higher epsilon, the other
+    one does not depend on the category.
 
     Args:
         lower: Kind of the reports at the lower epsilon.
@@ -189,7 +190,9 @@ class CategoryCoupling:
         return c * weight / (c * weight + (1 - c))
 
     def _chance_of_keeping(self, a1: Alpha, a2: Alpha, has: bool) -> Alpha:
-        """Return P(S_2 contains the client's category | S_2 near S_1), for a superset or subset; 0 if it is certain."""
+        """Return P(S_2 contains the client's category | S_2 is a superset or subset of S_1) where S_1 leaves this open,
+        else 0.
+        """
         k, d1, d2 = self.lower.categories, self.lower.size, self.higher.size
         if d2 <= d1:
             return d2 / (d2 + a2 * (d1 - d2)) if has else a2 * 0
@@ -202,11 +205,11 @@ class CategoryCoupling:
 def is_lossless(lower: CategoryReport, higher: CategoryReport) -> bool:
     """Return whether reports of kind ``lower`` can be relaxed to ``higher`` at no more than the level of ``higher``.
 
-    The result is exact: no joint distribution of the two reports is overlooked. Reports with the same sets or blocks
-    can always be relaxed. For all sets of two sizes, p_1 <= p_max decides, where p_1 is the probability that a report
-    of kind ``lower`` contains the client's category, and p_max the largest one after post-processing of ``higher``. For
-    blocks of two families, p_1 <= p_max is necessary, and a coupling by common categories is sufficient; if neither
-    decides, a linear program in rationals does.
+    The result is exact: every joint distribution of the two reports is taken into account. Reports with the same sets
+    or blocks can always be relaxed. For all sets of two sizes, p_1 <= p_max decides, where p_1 is the probability that
+    a report of kind ``lower`` contains the client's category, and p_max the largest one after post-processing of
+    ``higher``. For blocks of two families, p_1 <= p_max is necessary, and a coupling by common categories is
+    sufficient; If neither condition decides, a linear program in rationals does.
 
     Raises:
         Unsupported: if the linear program is needed, and a level has an irrational alpha, or there are more than 2^16
@@ -249,7 +252,9 @@ def coupling_of(lower: CategoryReport, higher: CategoryReport) -> CategoryCoupli
 
 
 def _common_members_sides(lower: CategoryReport, higher: CategoryReport) -> Any:
-    """Return a function of both alphas; if its first value is at most its second, `CommonMembers` is a distribution."""
+    """Return a function of both alphas with two values. `CommonMembers` is a distribution if the first value is at most
+    the second.
+    """
     k, d1, d2 = lower.categories, lower.size, higher.size
     # The least number of common categories of two sets of these sizes; blocks may have more.
     fewest = max(d1 + d2 - k, 0)
@@ -285,7 +290,7 @@ def _most_inside(lower: CategoryReport, higher: CategoryReport, a2: Alpha) -> Al
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CategoryCounts(Display):
-    """For each category the number of reports that contain it, and the number of all reports.
+    """The number of reports that contain each category, and the number of all reports.
 
     Attributes:
         seen: For each category, the number of reports that contain it, (k,).

@@ -1,4 +1,6 @@
-"""Check the privacy level of a design or a channel before it answers for persons, and identify it by a digest."""
+"""Check the privacy level of a design or a channel before it is applied to persons' secrets, and identify it by a
+digest.
+"""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -27,7 +29,7 @@ class CheckedMechanism:
 
     drawing: NamedMechanism
     level: Level  # level of one answer, for a change of the person's secret by a distance of 1
-    relation: str  # description of that change, with the space
+    relation: str  # description of the change and the space
     digest: str  # SHA-256 of level, secrets, distances, outcomes and probabilities; independent of the file format
     outcomes: int  # number of possible answers
 
@@ -37,7 +39,7 @@ class CheckedMechanism:
         return range(self.outcomes) if self.drawing.answers is None else self.drawing.answers
 
     def rows(self, secrets: Sequence[Any]) -> list[int | None]:
-        """Return the index of the row of each secret; None for a secret None."""
+        """Return the index of the row of each secret. A secret that is None has the index None."""
         known = [secret for secret in secrets if secret is not None]
         # A name or an index is hashable, and not an array; NumPy scalars are accepted too.
         others = [secret for secret in known if not isinstance(secret, np.generic)]
@@ -54,7 +56,7 @@ class CheckedMechanism:
 
 
 def read_mechanism(mechanism: Optimum | Channel, space: Space | None = None) -> CheckedMechanism:
-    """Return a mechanism after a check: verify the certificate of a design, or compute the level of a channel.
+    """Check a mechanism and return it: verify the certificate of a design, or compute the level of a channel.
 
     Args:
         mechanism: `Optimum`, or a `Channel` of Fractions.
@@ -66,7 +68,7 @@ def read_mechanism(mechanism: Optimum | Channel, space: Space | None = None) -> 
         OutOfRange: for a channel without a space of its size, a design with a space, and a channel with equal rows.
         Unsupported: for a channel of floats, which satisfies no level exactly.
 
-    Cost: an object is checked only when it is first read.
+    Cost: an object is checked only at the first call.
 
     >>> from utmost.spaces import discrete
     >>> coin = Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["yes", "no"])
@@ -135,7 +137,7 @@ def _with_digest(drawing: NamedMechanism, space: Space, at: Level, outcomes: int
     where = _digest("space", space.unit, space.size, *map(str, secrets), *lengths)
     unit = "" if space.unit is None else f" {space.unit}"
     named = () if drawing.answers is None else map(str, drawing.answers)
-    # The digest includes all probabilities of a channel; or, for noise, its distribution. It includes the remap.
+    # The digest includes all probabilities of a channel, or the distribution of noise. It also includes the remap.
     mechanism, remap = drawing.mechanism, () if drawing.remap is None else drawing.remap.actions.tolist()
     if isinstance(mechanism, GeometricMatrix):
         probabilities = ["geometric", mechanism.size, level_text(mechanism.level)]

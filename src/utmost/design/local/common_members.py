@@ -1,11 +1,12 @@
-r"""Relax or tighten reports between two families of blocks: blocks with more common categories are more probable.
+r"""Relax or tighten reports between two families of blocks, by a distribution that favours blocks with more common
+categories.
 
 .. math:: P(S_1 \mid S_2) = w(S_1)\,\bigl(1 + \gamma\,(|S_1 \cap S_2| - d_1 d_2/k)\bigr), \qquad
     \gamma = \frac{k(k-1)(k p_1 - d_1)}{d_1 (k - d_1)(k p_2 - d_2)},
 
 is a distribution of S_1, the report at the lower epsilon, if it is nonnegative, because both families are balanced:
 proofs/theory/local-protocols.md. Rejection sampling draws S_1 given S_2, and S_2 given S_1 and the category. The number
-of tries depends on the category, so only the client may observe how long a draw takes, and no collector.
+of tries depends on the category, so the client may observe how long a draw takes, but the collector must not.
 """
 
 from collections.abc import Callable
@@ -54,7 +55,9 @@ class CommonMembers:
     def _accepted(
         self, draw: Callable[[NDArray[np.intp]], Reports], how: CategoryReport, members: Reports, randomness: Randomness
     ) -> Reports:
-        """Draw reports until all are accepted: with higher probability if they share more members with ``members``."""
+        """Draw reports until all are accepted. A report is accepted with a higher probability if it shares more members
+        with ``members``.
+        """
         inside = np.zeros((len(members), how.categories), np.bool_)
         np.put_along_axis(inside, members, True, axis=1)
         left = np.arange(len(members))

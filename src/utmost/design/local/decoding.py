@@ -3,8 +3,8 @@
 A cohort is a group of clients with the same hash functions. Let n_wj be the number of clients of cohort j with word w,
 and N_w the number of all clients with word w. The expected number of true ones at position i of the filter is
 t_ij = sum_w B_wij n_wj, where B_wij is 1 if w sets position i in cohort j. Each client draws one of c cohorts, so n_wj
-is N_w/c on average, and a regression estimates the N_w. Words that are no candidates add ones to all positions about
-equally.
+is N_w/c on average, and a regression estimates the N_w. Words that are not among the candidates add about equally many
+ones to all positions.
 """
 
 from collections.abc import Sequence
@@ -50,7 +50,9 @@ def nonnegative_least_squares(gram: Floats, moments: Floats, *, tolerance: float
 
 
 def _by_blocks(gram: Floats, moments: Floats, slack: float) -> Floats | None:
-    """Minimise by block pivoting: free all entries that should grow, fix all negative ones, repeat; None if stuck."""
+    """Minimise by block pivoting: repeatedly free all entries that should grow, and fix all negative ones at 0. Return
+    None if this makes no progress.
+    """
     free, fewest, patience = np.zeros(len(moments), np.bool_), len(moments) + 1, _PATIENCE
     while patience:
         x = _solution_on(gram, moments, free)
@@ -200,7 +202,7 @@ def decode(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CandidateWords:
-    """Words, and a 0/1 matrix (words, positions) of the positions that each word sets, over all cohorts."""
+    """Words, and a 0/1 matrix (words, positions) of the positions that each word sets in the filters of all cohorts."""
 
     words: list[str]
     sets: Floats
@@ -224,7 +226,7 @@ class _BitEquations:
         shares = counts.clients / counts.clients.sum()
         here = np.repeat(counts.clients > 0, bloom.bits)
         by_position = np.repeat(shares, bloom.bits)
-        # A word that is no candidate sets each position of its cohort with this probability.
+        # A word that is not a candidate sets each position of its cohort with this probability.
         chance = 1 - (1 - 1 / bloom.bits) ** bloom.hashes
         variances = np.where(here, np.maximum(counts.variances(response).reshape(-1), 1e-9), np.inf)
         return cls(counts.true_ones(response).reshape(-1), variances, by_position, by_position * chance, bloom.cohorts)
@@ -246,7 +248,9 @@ class _BitEquations:
         return _CandidateWords([candidates[number] for number in best.tolist()], sets)
 
     def design(self, words: _CandidateWords) -> Floats:
-        """Return the expected ones at each position for a client per word, then with another word: (words + 1, p)."""
+        """Return the expected ones at each position, (words + 1, p): a row for a client with each word, and a last row
+        for any other word.
+        """
         return np.vstack([words.sets * self.shares, self.others])
 
     def normal(self, words: _CandidateWords) -> tuple[Floats, Floats]:
@@ -285,7 +289,7 @@ class _Fit:
             each = solver[:, positions] @ of_cohort[positions // size]
             by_cohorts += max(0.0, float(count)) * (each**2 @ shares - (each @ shares) ** 2)
 
-        # Residuals vary because of random responses, and because random cohorts change the numbers of true ones.
+        # Residuals vary because responses are random, and because random cohorts change the numbers of true ones.
         used = np.isfinite(rows.variances)
         residual = (rows.estimates - counts @ design)[used]
         freedom = max(1, int(used.sum()) - len(counts))
@@ -298,7 +302,7 @@ class _Fit:
     @property
     def p_values(self) -> Floats:
         """One-sided p-values of the hypotheses that no client has a word, one for each word."""
-        z = self.counts[:-1] / np.maximum(self.errors[:-1], 1e-300)  # no division by 0
+        z = self.counts[:-1] / np.maximum(self.errors[:-1], 1e-300)  # avoids a division by 0
         return np.array([0.5 * erfc(each / sqrt(2)) for each in z])
 
     def decoding(self, words: list[str]) -> Decoding:

@@ -1,4 +1,6 @@
-"""Store a permanent (memoised) response to each bit for each parameter; all together cost the largest epsilon only."""
+"""Store a permanent (memoised) response to each bit for each parameter. All responses together have only the largest
+epsilon.
+"""
 
 from fractions import Fraction
 from typing import Any
@@ -32,7 +34,7 @@ class PermanentResponses(ProcessMemory):
         NotANumber: for anything but bits.
 
     Guarantee: each *bit* has the level `spent`; a value that sets h bits of a Bloom filter has the level
-    `spent_by_value(h)`. Reports drawn from the responses are post-processing, and cost nothing more.
+    `spent_by_value(h)`. Reports drawn from the responses are post-processing, and have no further privacy loss.
 
     Source: [koufogiannis2015], section 4.1, with the lossless coupling.
 
@@ -54,7 +56,8 @@ class PermanentResponses(ProcessMemory):
         self._randomness = randomness
 
     def at(self, a: Number) -> Bits:
-        """Return the responses at a parameter ``a``: a fair coin with probability ``a``, and the bit otherwise.
+        """Return the responses at a parameter ``a``: a uniform random bit with probability ``a``, and the true bit
+        otherwise.
 
         Raises:
             OutOfRange: unless 0 < a < 1.
@@ -99,7 +102,9 @@ class PermanentResponses(ProcessMemory):
         return BitResponse.permanent(min(self._known)).level if self._known else None
 
     def spent_by_value(self, hashes: int) -> Level | None:
-        """Return the level of a value that sets ``hashes`` bits, compared with any other such value; None at first."""
+        """Return the level of a value that sets ``hashes`` bits, compared with any other such value; None before the
+        first response.
+        """
         hashes = integer(hashes, "hashes")
         return BitResponse.permanent(min(self._known)).level_of_value(hashes) if self._known else None
 

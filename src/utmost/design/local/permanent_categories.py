@@ -1,4 +1,4 @@
-r"""Store one permanent report of a category for each level; all reports together cost only the largest epsilon.
+r"""Store one permanent report of a category for each level. All reports together have only the largest epsilon.
 
 Reports S_1, S_2, S_3 at levels 1 < 2 < 3 form a Markov chain, in which each report is drawn from the report at the next
 larger epsilon: it is the same set with probability c = (p - d/k)/(p' - d/k), where p and p' are the probabilities that
@@ -27,7 +27,7 @@ from utmost.design.local.bits import Bits, draw_bits
 from utmost.design.local.categories import Alpha, CategoryReport, Reports, chances_of
 from utmost.design.local.category_reports import CategoryCoupling, in_parts, read_values
 
-# With more states than this, draws take several passes, because a state is a byte.
+# A state is one byte, so with more states than this the draws are made in several passes.
 _MOST_STATES = 200
 
 
@@ -39,7 +39,7 @@ class PermanentReports(ProcessMemory):
 
     Args:
         values: (clients,) integers in 0..k-1; they are copied.
-        how: Kind of reports; its sets or blocks are used, and its level is not.
+        how: Kind of reports. Its sets or blocks are used, but not its level.
         randomness: Source of random bits, by default the operating system.
 
     Raises:
@@ -137,12 +137,14 @@ class _Between:
         return middle / higher, lower / middle
 
     def _informed_apart(self, *alphas: Alpha) -> Alpha:
-        """Return P(middle report is one of the two known reports, not a random set), given that those differ."""
+        """Return the probability that the middle report is one of the two known reports, not a random set, given that
+        the known reports differ.
+        """
         a, b = self._keeps(*alphas)
         return 1 - (1 - a) * (1 - b) / (1 - a * b)
 
     def _informed_at_one(self, *alphas: Alpha, weight: Fraction) -> Alpha:
-        """Return the probability that the middle report is not a random set, if both known reports are one set."""
+        """Return the probability that the middle report is not a random set, if both known reports are the same set."""
         a, b = self._keeps(*alphas)
         return (a * b + (a * (1 - b) + (1 - a) * b) * weight) / (a * b + (1 - a * b) * weight)
 

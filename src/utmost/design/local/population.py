@@ -5,8 +5,8 @@ q_y = sum_x p_x C[x, y], and the log-likelihood N sum_y f_y log q_y is concave i
 
 .. math:: g_x = \sum_y f_y\, C[x, y] / q_y,
 
-is Bayes' rule averaged over the answers, and increases the likelihood. By concavity, no population has a log-likelihood
-per answer that is larger by more than max_x g_x - 1 nats. This bound holds for any p.
+is Bayes' rule averaged over the answers, and increases the likelihood. By concavity, no other population has a
+log-likelihood per answer that exceeds the one of p by more than max_x g_x - 1 nats. This bound holds for any p.
 
 **Standard errors.** The curvature of the negative log-likelihood at p is F = N sum_y f_y C_y C_y^T / q_y^2. For large N
 and positive p, the errors of p have the covariance B (B^T F B)^-1 B^T, where B is a basis of the changes of p that sum
@@ -32,7 +32,7 @@ from utmost.design.local.categories import CategoryReport
 from utmost.design.local.category_reports import CategoryCounts
 from utmost.errors import OutOfRange, Unsupported
 
-# Relative error of a float operation; sums of k products and a few quotients have at most k + 4 such errors.
+# Relative error of a float operation. Sums of k products and a few quotients have at most k + 4 such errors.
 _ROUNDING = 2.0**-51
 _MOST_MEMBERS = 1 << 27
 
@@ -45,7 +45,7 @@ class Population(Display):
     # (n,) standard errors due to the random answers, for many answers and positive shares; infinite if the answers do
     # not determine the shares.
     errors: NDArray[np.float64]
-    gap: float  # other shares have a log-likelihood per answer at most this much larger, in nats; rounded up
+    gap: float  # in nats: no shares have a log-likelihood per answer larger by more than this
     steps: int  # number of updates
     # Whether different shares have different distributions of answers (for floats, up to rounding).
     is_determined: bool
@@ -103,7 +103,9 @@ def iterative_bayesian_update(
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """The likelihood of shares, given answers: the factors g of the update, and standard errors of the estimate."""
+    """The likelihood of the shares, given the answers: functions for the factors g of the update and for the standard
+    errors.
+    """
 
     size: int  # number of secrets
     update_factors: Callable[[Floats], Floats]  # returns g for the given shares
@@ -113,7 +115,7 @@ class _Evidence:
 
 
 def _evidence_of_counts(channel: Channel, counts: object) -> _Evidence:
-    """Return the evidence of counts of outcomes; raise OutOfRange for a positive count of an impossible outcome."""
+    """Return the evidence from counts of outcomes; raise OutOfRange for a positive count of an impossible outcome."""
     n, m = channel.shape
     seen = plain_array(counts, "list of counts")
     if seen.shape != (m,) or seen.dtype.kind not in "iu" or seen.min() < 0 or not seen.any():
@@ -149,7 +151,7 @@ def _evidence_of_counts(channel: Channel, counts: object) -> _Evidence:
 
 
 def _evidence_of_reports(how: CategoryReport, reports: object) -> _Evidence:
-    """Return the evidence of reports of categories, without the matrix of their channel."""
+    """Return the evidence from reports of categories, computed without the matrix of their channel."""
     sent = how.read(reports)
     different, times = np.unique(sent, axis=0, return_counts=True)
     if not len(sent):

@@ -25,7 +25,7 @@ Sets = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SubsetSelection(CategoryReport):
-    """Reports by sets of d of k categories, which contain the client's category as often as the level allows.
+    """Reports that are sets of d of k categories. A report contains the client's category as often as the level allows.
 
     Args:
         categories: k >= 2.
@@ -53,12 +53,12 @@ class SubsetSelection(CategoryReport):
 
     @property
     def bits(self) -> int:
-        """The length of a report in bits, if the client sends the index of the set among all sets."""
+        """The length of a report, in bits, if the client sends the index of the set among all sets."""
         return (comb(self.categories, self.size) - 1).bit_length()
 
     @property
     def is_complete(self) -> bool:
-        """Always True: every set of d categories is a report."""
+        """Always True, since every set of d categories is a report."""
         return True
 
     def sets(self) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
@@ -89,7 +89,7 @@ class SubsetSelection(CategoryReport):
         return sets
 
     def weights(self, reports: Sets) -> tuple[NDArray[np.int64], list[Fraction]]:
-        """Return index 0 for each report, and a list of one weight, which all reports have."""
+        """Return the index 0 for each report, and a list with one weight, which all reports have."""
         return np.zeros(len(reports), np.int64), [Fraction(1, comb(self.categories, self.size))]
 
     def members(self, reports: Sets) -> Sets:
@@ -102,8 +102,8 @@ class SubsetSelection(CategoryReport):
 
     def drawn(self, values: NDArray[np.int64], randomness: Randomness) -> Sets:
         """Draw one report for each category in ``values``."""
-        # Draw d of the other k - 1 categories in random order; replace the last by the client's category if the report
-        # shall contain it.
+        # Draw d of the other k - 1 categories in random order; replace the last of them by the client's category if the
+        # report is to contain it.
         k = self.categories
         others = _random_members(_rows_of_all(len(values), k - 1), self.size, randomness)
         others += others >= values[:, None]
@@ -114,7 +114,9 @@ class SubsetSelection(CategoryReport):
     def tightened(
         self, reports: Sets, higher: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness
     ) -> Sets:
-        """Return a random superset or subset of each report with ``stays``, and a random set for any other report."""
+        """Return a random superset or subset of each report for which ``stays`` is true, and a random set for any other
+        report.
+        """
         k, d1, d2 = self.categories, self.size, higher.size
         sets = _random_members(_rows_of_all(len(reports), k), d1, randomness)
         near, extra = reports[stays], _others(reports[stays], k)
@@ -133,7 +135,9 @@ class SubsetSelection(CategoryReport):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> Sets:
-        """Return a random superset or subset of each report with ``near``, and ``fresh`` for any other report."""
+        """Return a random superset or subset of each report for which ``near`` is true, and the report in ``fresh`` for
+        any other.
+        """
         k, d1, d2 = self.categories, reports.shape[1], self.size
         own = self.holds(reports, values)
         for has in (False, True):
@@ -155,7 +159,7 @@ class SubsetSelection(CategoryReport):
         return np.sort(fresh, axis=1)
 
     def at(self, other: Level) -> "SubsetSelection":
-        """Return the kind of report by sets of the same size at another level."""
+        """Return the kind of report with sets of the same size at another level."""
         return SubsetSelection(self.categories, self.size, other)
 
 
@@ -164,8 +168,8 @@ def best_report(
 ) -> SubsetSelection:
     """Return the report of one of k categories with the least variance of the estimated counts.
 
-    No mechanism with which each client independently sends one report at the level, and no unbiased estimate of the k
-    counts, has a smaller sum of the k variances for the worst categories of the clients. This holds exactly, and for
+    No mechanism with which each client independently sends one report at the level, with any unbiased estimates of the
+    k counts, has a smaller sum of the k variances for the worst categories of the clients. This holds exactly, and for
     any number of clients. The size is one of the two integers next to k alpha/(1 + alpha), the smaller if both are
     equally good.
 
@@ -205,7 +209,7 @@ def _without_members(sets: Sets, values: NDArray[np.int64]) -> Sets:
 
 def _random_members(pool: Sets, size: int, randomness: Randomness) -> Sets:
     """Return ``size`` random members of each row of ``pool``, in uniformly random order."""
-    # The first steps of a shuffle suffice.
+    # The first ``size`` steps of a shuffle suffice.
     rows, shuffled = np.arange(len(pool)), pool.copy()
     for at in range(size):
         other = at + uniform_integers(pool.shape[1] - at, len(pool), randomness)

@@ -1,4 +1,4 @@
-"""Write randomised response as thresholded Laplace noise, and compute the privacy loss if this noise is relaxed."""
+"""Randomised response as thresholded Laplace noise, and the privacy loss if this noise is relaxed."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,17 +19,17 @@ _FLOAT_BITS = 160
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ThresholdedLaplace(Display):
-    r"""A randomised response to a bit in the form [bit + V > threshold], where V is Laplace noise with some rate.
+    r"""A randomised response to a bit, in the form [bit + V > threshold] with Laplace noise V.
 
     Let q be the quantile function of the standard Laplace distribution. Then
 
     .. math:: \lambda = q(\beta) - q(\gamma), \qquad \tau = -q(\gamma) / \lambda
 
-    give P(bit + V > tau) = beta for bit 1 and gamma for bit 0, for all 0 < gamma < beta < 1. The map f has rate -2 ln a
-    and threshold 1/2 (equation 45). For gamma <= 1/2 <= beta, lambda = -ln(4 gamma (1 - beta)) and
-    tau = ln(2 gamma)/ln(4 gamma (1 - beta)). Equation (46) intends this, but its printed scale,
-    1/(-ln(4 beta (1 - gamma))), is negative or infinite. If both beta and gamma are above 1/2,
-    lambda = ln((1 - gamma)/(1 - beta)); if both are below, lambda = ln(beta/gamma).
+    give P(bit + V > tau) = beta for bit 1 and gamma for bit 0, for all 0 < gamma < beta < 1. RAPPOR's permanent
+    response with parameter a has the rate -2 ln a and the threshold 1/2 (equation 45). For gamma <= 1/2 <= beta, lambda
+    = -ln(4 gamma (1 - beta)) and tau = ln(2 gamma)/ln(4 gamma (1 - beta)). Equation (46) means this, but the scale
+    printed there, 1/(-ln(4 beta (1 - gamma))), is negative or infinite. If both beta and gamma are above 1/2, lambda =
+    ln((1 - gamma)/(1 - beta)); if both are below, lambda = ln(beta/gamma).
 
     Args:
         response: Response that is written in this form.
@@ -48,7 +48,9 @@ class ThresholdedLaplace(Display):
 
     @property
     def rate(self) -> Level:
-        """The rate lambda as a level: that of a release of u + V per unit of u; it is at least the level of the bit."""
+        """The rate lambda as a level: the level of publishing u + V, per unit of u. It is at least the level of the
+        bit.
+        """
         return Level.of_alpha(_exp_of_quantile(self.response.zero) / _exp_of_quantile(self.response.one))
 
     @property
@@ -68,7 +70,7 @@ class ThresholdedPair(Display):
 
     The two noisy values together have the higher rate as their level. The two responses together have a smaller epsilon
     than that rate, but a larger epsilon than the response at the higher rate, because the response at the lower rate
-    reveals more. For the map f with a1 > a2 and bit 0, with q = (a2/4)(1 - ln a1/ln a2),
+    reveals more. For two permanent responses of RAPPOR with a1 > a2, and bit 0, with q = (a2/4)(1 - ln a1/ln a2),
 
     .. math:: P(01) = q, \quad P(11) = a_2/2 - q, \quad P(10) = (a_1 - a_2)/2 + q, \quad P(00) = 1 - a_1/2 - q.
 
@@ -101,7 +103,7 @@ class ThresholdedPair(Display):
             )
 
     def probability(self, bit: int, lower: int, higher: int) -> Fraction | float:
-        """Return the probability of two responses to a bit: a Fraction if known to be rational, else a float."""
+        """Return the probability of two responses to a bit: a Fraction if it is known to be rational, else a float."""
         bit = integer(bit, "bit")
         lower = integer(lower, "lower")
         higher = integer(higher, "higher")
@@ -109,7 +111,8 @@ class ThresholdedPair(Display):
         if risen is None:
             return nearest(self.enclosure(bit, lower, higher, _FLOAT_BITS))
         lower_one, higher_one = self.lower.response.of(0), self.higher.response.of(0)
-        # Both thresholds are 1/2, so bit 1 has the probabilities of bit 0 with 0 and 1 exchanged.
+        # Both thresholds are 1/2, so the probabilities for bit 1 are those for bit 0 with the responses 0 and 1
+        # exchanged.
         z1, z2 = (1 - lower, 1 - higher) if bit else (lower, higher)
         return {
             (0, 1): risen,
@@ -148,7 +151,7 @@ class ThresholdedPair(Display):
         return Interval(max(low.low, 0), max(high.high, 0), inner).at(bits)
 
     def higher_given(self, bit: int, lower: int) -> Real:
-        """Return P(higher = 1 | lower) for a bit: the probability that relaxes the response at the lower rate."""
+        """Return P(higher = 1 | lower) for a bit, with which the response at the lower rate is relaxed."""
         bit = integer(bit, "bit")
         lower = integer(lower, "lower")
         exactly = self._rise_if_rational()

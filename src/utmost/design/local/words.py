@@ -30,7 +30,8 @@ class Bloom:
 
     A position is a 64-bit piece of a keyed BLAKE2b digest (RFC 7693), with the cohort as salt, modulo ``bits``. Two
     hashes of a word may give the same position. Cohorts have different hash functions, so words that collide in one
-    cohort differ in another. Privacy depends on neither key nor cohort: the collector knows both.
+    cohort differ in another. The privacy level does not depend on the key or the cohort, both of which the collector
+    knows.
 
     Args:
         bits: Number of bits of a filter.
@@ -157,7 +158,8 @@ class Bloom:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BloomCounts(Display):
-    """The number of ones at each position of each cohort's filter, and the number of clients in each cohort.
+    """The number of ones at each position of each cohort's filter, and the number of clients in each cohort, counted
+    from reports.
 
     Attributes:
         ones: Shape (cohorts, bits).

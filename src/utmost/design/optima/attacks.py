@@ -1,8 +1,9 @@
-"""Compute how well an attacker guesses a secret without and with an outcome, for a mechanism and for usual ones.
+"""Compute how well an attacker guesses a secret, without and with an outcome of a mechanism, and compare with usual
+mechanisms.
 
 Epsilon bounds how much any outcome can change any belief; it does not say how well someone who knows the prior guesses
-a secret. The numbers here say this for one prior and the best strategy of the attacker (`utmost.leakage`). Other priors
-have other numbers, so these numbers are no guarantee.
+a secret. The numbers here describe one prior and the attacker's best strategy for it (`utmost.leakage`). They are no
+guarantee, because they differ for other priors.
 """
 
 import math
@@ -28,11 +29,11 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import EuclideanGridMetric, LineMetric, ManhattanGridMetric
 from utmost.errors import OutOfRange, Unsupported
 
-# An attack is computed exactly up to this many products, which take some tenths of a second.
+# Up to this many products, which take some tenths of a second, an attack is computed exactly.
 _MOST_EXACT = 250_000
-# For more secrets, computing the exponential mechanism takes seconds.
+# For more secrets than this, it takes seconds to compute the exponential mechanism.
 _MOST_COSTS = 100
-# Relative error, in units of 2^-52, of exp of numbers up to 745; sums of n nonnegative terms add n units.
+# Relative error, in units of 2^-52, of exp at numbers of size up to 745. A sum of n nonnegative terms adds n units.
 _ERRORS_OF_POWERS = 1024
 
 
@@ -49,10 +50,10 @@ class Odds(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Attack(Display):
-    """How well an attacker with a prior guesses the secret, without and with one outcome of a mechanism."""
+    """How well an attacker with a given prior guesses the secret, without and with one outcome of a mechanism."""
 
-    # Numbers are Fractions if prior, loss and mechanism are exact and small; else safely rounded floats: probabilities
-    # of a correct guess and losses of the reader are rounded up, errors of the attacker down.
+    # Numbers are Fractions if prior, loss and mechanism are exact and small. Otherwise they are floats: probabilities
+    # of a correct guess and losses of the intended reader are rounded up, and losses of the attacker are rounded down.
     mechanism: str
     prior_vulnerability: Fraction | float  # probability of a correct guess without the outcome
     vulnerability: Fraction | float  # probability of a correct guess with the outcome: sum_y max_x p_x C[x, y]
@@ -108,7 +109,7 @@ def attack(
     matrix, weights = same_numbers(channel.matrix, belief)
     slack = (n + m + _ERRORS_OF_POWERS) * 2.0**-52  # 2^-52 for each term of a sum, plus the error of powers
     loses = l_uncertainty(consumer).posterior(channel, consumer)
-    is_free = loses == 0 and np.count_nonzero(consumer.prior) == 1  # the loss 0 is then exact: no product underflowed
+    is_free = loses == 0 and np.count_nonzero(consumer.prior) == 1  # then the loss 0 is exact: no product underflowed
     return Attack(
         mechanism,
         known,
@@ -172,7 +173,7 @@ def _worst_odds(matrix: Array, prior: Array, slack: float) -> Odds | None:
     possible = (matrix > 0) & (prior > 0)[:, None] & (others > 0)
     if not possible.any():
         return None
-    # An outcome that is impossible for all secrets but one proves that secret.
+    # An outcome that is possible for only one secret proves that secret.
     some, certain = possible & (rest > 0), possible & (rest == 0)
     factor = np.zeros(matrix.shape, matrix.dtype)
     with np.errstate(over="ignore"):

@@ -1,9 +1,10 @@
-"""Compute what a consumer concludes from a channel or one noisy count: posterior, Bayes remap, expected loss, answer.
+"""Compute what a consumer concludes from a channel or a noisy count: the posterior, the Bayes remap, the expected loss
+and the best answer.
 
 Periodic noise on all integers is equivalent to a finite channel. A staircase distribution has P(k + D) = b P(k) for
 k >= 0, so all responses z, z + D, z + 2D, ... with z >= n have proportional likelihoods, and no consumer can
-distinguish them. The folded channel has one outcome for them, and one for z, z - D, ... with z <= 0. Geometric noise
-has period 1, and its folded channel is the clamped mechanism G.
+distinguish them. The folded channel has one outcome for these responses, and one for the responses z, z - D, ... with z
+<= 0. Geometric noise has period 1, and its folded channel is the clamped mechanism G.
 """
 
 from dataclasses import dataclass
@@ -56,7 +57,8 @@ def bayes_remap(channel: Channel, consumer: Consumer, tie: float = TIE) -> Remap
     """Return, for each outcome y, the action r with the least posterior loss sum_x p_x C[x, y] l(x, r).
 
     If several actions are best, the smallest is used, and the outcome is listed in ``.ties``. For an outcome of
-    probability zero all actions are equal: action 0 is used, and the outcome is listed if there are several actions.
+    probability zero all actions are equal: action 0 is used, and the outcome is listed in ``.ties`` if there are
+    several actions.
 
     Args:
         channel: Channel (n, m).
@@ -119,12 +121,12 @@ def _check_sizes(channel: Channel, secrets: int) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Reading(Display):
-    """The best answer of a consumer to a response."""
+    """The best answer of a consumer who sees a noisy response."""
 
     action: int  # the action with the least posterior loss, the smallest of several
     ties: tuple[int, ...]  # all actions with this loss, if there are several
     posterior: Array  # (n+1,) the probability of each count, given the response
-    # (first, last) of the shortest run of counts with the requested mass, leftmost of several
+    # (first, last) of the shortest run of counts with the requested mass; if tied, the first
     interval: tuple[int, int]
     mass: Fraction | float  # posterior mass of the interval
     loss: Fraction | float  # expected loss of the action, given the response
@@ -185,7 +187,7 @@ _REACHED = 1 - Fraction(1, 10**12)
 
 
 def check_reachable(noise: Level | IntegerDistribution, response: int, size: int) -> None:
-    """Raise OutOfRange for a response that noise reaches from any count with probability below 1e-12."""
+    """Raise OutOfRange for a response so far from all counts that noise is that large with probability below 1e-12."""
     beyond = max(-response, response - (size - 1))
     if beyond <= 0 or beyond <= (Geometric(noise) if isinstance(noise, Level) else noise).margin(_REACHED):
         return
@@ -198,9 +200,9 @@ def equivalent_response(noise: Level | IntegerDistribution, response: int, size:
     """Return the response nearest to the counts 0, ..., size-1 that leads to the same posterior as ``response``.
 
     A response between the ends 0 and size-1 is returned unchanged. For geometric noise, the result for a response
-    beyond an end is the end; for other periodic noise, it lies within one period of the end. Reason: there all counts
-    lie on one side of the response, and one period farther out all likelihoods are multiplied by alpha. For noise
-    without a period, the response is always returned unchanged.
+    beyond an end is the end; for other periodic noise, it lies within one period of the end. The reason is that all
+    counts then lie on one side of the response, and that all likelihoods are multiplied by alpha one period farther
+    out. For noise without a period, the response is always returned unchanged.
 
     Args:
         noise, response: Arguments of `read`.
@@ -268,8 +270,8 @@ _MOST_ENTRIES = 10**8
 def folded_channel(distribution: Distribution, size: int) -> Channel:
     """Return the channel from the counts 0, ..., n to count + noise, with equivalent responses merged into one outcome.
 
-    Outcome y stands for the response z = ``folded_responses(distribution, size)[y]``; if z is 0 or less, or n or more,
-    also for the responses that are multiples of the period farther from the counts.
+    Outcome y stands for the response z = ``folded_responses(distribution, size)[y]``; If z <= 0 or z >= n, it also
+    stands for all responses that are farther from the counts by a multiple of the period.
 
     Args:
         distribution: Noise distribution on the integers.
@@ -307,7 +309,7 @@ def folded_channel(distribution: Distribution, size: int) -> Channel:
 
 
 def folded_responses(distribution: Distribution, size: int) -> Array:
-    """Return the responses for which outcomes of `folded_channel` stand: 1 - D, ..., size + D - 2 for period D.
+    """Return the responses that the outcomes of `folded_channel` stand for: 1 - D, ..., size + D - 2 for period D.
 
     >>> from utmost.noise import DiscreteStaircase
     >>> folded_responses(DiscreteStaircase(alpha="1/2", sensitivity=2, step=1), 2).tolist()
@@ -349,7 +351,9 @@ def _loss_of_gap(loss: Any, gap: Any) -> Any:
 
 
 def _period_of(distribution: Distribution) -> tuple[IntegerDistribution, int, Any]:
-    """Return a periodic integer distribution, its period, and the factor from one period to the next; else raise."""
+    """Return a periodic integer distribution, its period, and the factor from one period to the next. A distribution
+    without a period raises an error.
+    """
     if not isinstance(distribution, IntegerDistribution) or distribution.periodicity is None:
         remedy = "Use Geometric or DiscreteStaircase noise."
         raise Unsupported("the noise must be on the integers, and periodic", came=distribution, remedy=remedy)

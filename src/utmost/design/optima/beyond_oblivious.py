@@ -2,9 +2,10 @@
 
 A database has n rows with values from a finite domain. Two databases are neighbours if they differ in one row. A count
 query counts the rows whose value satisfies a predicate. A mechanism is oblivious if its distribution depends only on
-the count. For a consumer with a prior over counts, at the worst prior over databases that agrees with it, averaging a
-mechanism over the databases with the same count loses nothing (Proposition 6.2). For consumers with priors over
-databases, averaging may lose, and no mechanism is optimal for all of them (Theorem 6.3).
+the count. Suppose that a consumer has a prior over counts, and that the worst prior over databases that agrees with it
+is used. Then averaging a mechanism over the databases with the same count does not increase the loss (Proposition 6.2).
+For consumers with priors over databases, averaging may increase the loss, and no mechanism is optimal for all of them
+(Theorem 6.3).
 
 Source: [ghosh2009], section 6.2.
 """
@@ -78,7 +79,8 @@ class CountQuery(Display):
 
 
 def averaged(query: CountQuery, channel: Channel) -> Channel:
-    """Return the mechanism (n+1, m) on counts: the row of a count is the mean of the rows of all databases with it.
+    """Return a mechanism (n+1, m) on counts: the row of a count is the mean of the rows of all databases with this
+    count.
 
     The result satisfies every level that ``channel`` satisfies, and is no worse for the worst prior over databases.
 

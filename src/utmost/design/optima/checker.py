@@ -1,7 +1,7 @@
 """Check a proof that a channel is private and optimal for a consumer, independently of the solver that found it.
 
 The channel is either a remap of the geometric mechanism (only on counts), or a matrix of Fractions. Its loss is an
-upper bound of the least loss. The dual is a vector mu and, on other spaces than counts, multipliers lambda >= 0 of the
+upper bound of the least loss. The dual is a vector mu and, on spaces other than counts, multipliers lambda >= 0 of the
 privacy constraints along the edges, such that for every secret x and action r
 
     p_x l(x, r) - mu_x - (the combination of privacy constraints with lambda)_x >= 0.
@@ -73,7 +73,7 @@ def alphas_below(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Array:
 
 
 def largest_alpha(ptype: PrivacyType) -> Fraction:
-    """Return the largest `alpha_above` among the edges of the space; 0 if there are no edges."""
+    """Return the largest value of `alpha_above` over the edges of the space; 0 if there are no edges."""
     ends, _ = _bounds_of_pairs(ptype, ptype.space.edges)
     most = max((end[3] for end in ends), default=0.0)
     return Fraction(max((end[1] for end in ends if end[3] == most), default=0))
@@ -95,7 +95,7 @@ def _bounds_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp]) -> tuple[list[
     codes = each.tolist()
     new = [code for code in codes if code not in known]
     if new:
-        # A float that equals a Fraction is found under the same key.
+        # A float that equals a Fraction has the same key.
         lengths = np.asarray(ptype.space.metric.lengths(*np.divmod(np.array(new), n))).tolist()
         # Compute one power for each distinct length: on a grid of 400 places, 80 000 pairs have about 100 lengths.
         powers = _known_powers(ptype, lengths)
@@ -139,7 +139,8 @@ def _enclosed_one(level: Level, length: Length | float) -> _PowerBounds:
         alpha = level.scaled(length).alpha_fraction()
         return alpha, alpha, round_down(alpha), round_up(alpha)
     bits = 128
-    while True:  # ends, because an irrational number is no float, so a narrow interval lies between two floats
+    # Rounded ends: an irrational number is no float, so a narrow interval lies between two neighbouring floats.
+    while True:
         around = power_interval(level, length, bits)
         low, high = round_down(around), round_up(around)
         if nextafter(low, inf) == high:
@@ -159,7 +160,8 @@ def doubtful_ratios(ptype: PrivacyType, matrix: Array, scale: Any = None) -> Ite
     """Yield (x, y, r, alpha^d(x, y)), for edges (x, y), if floats do not decide X[x, r] >= alpha^d(x, y) X[y, r]."""
     # X is ``matrix``, of nonnegative Fractions; or of integers, divided by ``scale``: one number, or (n, 1) for each
     # row. The inequality holds if X[y, r] is 0. Cost: O(edges k) float operations, and one exact number for each
-    # result. Python rounds a quotient of integers to the nearest float ten times as fast as it rounds a Fraction.
+    # result. Python computes the float nearest to a quotient of integers ten times as fast as the float nearest to a
+    # Fraction.
     near, empty = (matrix if scale is None else matrix / scale).astype(np.float64), matrix == 0
     edges = ptype.space.edges
     ends, where = _bounds_of_pairs(ptype, edges)
@@ -170,8 +172,8 @@ def doubtful_ratios(ptype: PrivacyType, matrix: Array, scale: Any = None) -> Ite
         for x, y in ((block[:, 0], block[:, 1]), (block[:, 1], block[:, 0])):
             needed = above[start : start + step, None] * near[y]
             here = near[x]
-            # A float decides if the difference exceeds all rounding errors. The caller decides the few other
-            # inequalities in Fractions.
+            # Floats decide an inequality if the difference exceeds all rounding errors. The caller decides the few
+            # others in Fractions.
             doubt = ~empty[y] & ((here < _SURELY * needed) | ((needed < _LEAST) & (here < _LEAST)))
             for e, r in np.argwhere(doubt).tolist():
                 yield int(x[e]), int(y[e]), r, Fraction(ends[where[start + e]][1])
@@ -223,7 +225,7 @@ class Multipliers(Display, PickledByFields):
         return np.column_stack([self.low, self.high])
 
     def total(self, factors: Any, shape: tuple[int, int], at_high: bool = False) -> Array:
-        """Return, for each low secret (or high secret) and action, the sum of factor times multiplier."""
+        """Return, for each low secret (high secret if ``at_high``) and action, the sum of factor times multiplier."""
         sums = np.zeros(shape, dtype=self.value.dtype)
         np.add.at(sums, (self.high if at_high else self.low, self.action), factors * self.value)
         return sums
@@ -260,8 +262,8 @@ def certified_bounds(
     multipliers: Array | Multipliers | None,
 ) -> Bounds:
     """Return the bounds that channel and dual prove; raise PromiseBroken if the channel or the dual is invalid."""
-    # Check sizes first: a dual entry without a constraint would make the bound larger without proof, and a missing
-    # outcome would cost nothing.
+    # Check sizes first: a dual entry without a constraint would increase the bound without proof, and a missing outcome
+    # would add no loss.
     n, k = ptype.space.size, consumer.actions
     if consumer.secrets != n:
         raise PromiseBroken(f"the consumer must have {n} secrets", came=consumer.secrets)
@@ -294,11 +296,13 @@ def certified_bounds(
         integers = by_integers(as_rationals(matrix))
         _check_private(ptype, matrix, *integers)
         upper = _loss(consumer, *integers, exactly)
-    return Bounds(lower if lower > 0 else type(lower)(0), upper)  # losses are not negative
+    return Bounds(lower if lower > 0 else type(lower)(0), upper)  # the loss is never negative
 
 
 def holds_rationals(values: Array) -> bool:
-    """Return whether an array holds rationals; raise PromiseBroken unless it holds only rationals or finite floats."""
+    """Return whether all entries of an array are rationals; raise PromiseBroken if some entry is neither a rational nor
+    a finite float.
+    """
     if not is_exact(values):
         if not np.isfinite(values).all():
             raise PromiseBroken("numbers of evidence must be finite", came="NaN or infinity")
@@ -343,7 +347,9 @@ def _loss(consumer: Consumer, chances: Array, scale: Array, exactly: bool) -> Fr
 def edge_bound(
     ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers, in_rationals: bool
 ) -> Fraction:
-    """Return the lower bound sum_x mu_x; raise if the multipliers, (edges, 2, actions) or a list, do not prove it."""
+    """Return the lower bound sum_x mu_x; raise PromiseBroken if the multipliers, (edges, 2, actions) or a list, do not
+    prove it.
+    """
     values = multipliers.value if isinstance(multipliers, Multipliers) else multipliers
     if (values < 0).any():
         raise PromiseBroken("multipliers must not be negative", came=float(values.min()))
@@ -363,7 +369,9 @@ def _sum(numbers: Iterable[fmpq]) -> Fraction:
 def edge_slacks(
     ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers, in_rationals: bool
 ) -> Array:
-    """Return p l - mu - (the combination of privacy constraints), (secrets, actions); in floats, lower bounds of it."""
+    """Return p l - mu - (the combination of privacy constraints), (secrets, actions); In floats, the entries are lower
+    bounds.
+    """
     # ``in_rationals`` computes without rounding, and replaces an irrational alpha^d by a rational just below, which
     # every private column satisfies too. The multiplier [e, 0] of an edge e = (x, y) is that of the constraint
     # v_x - alpha^d v_y >= 0, and [e, 1] that of v_y - alpha^d v_x >= 0.
@@ -382,7 +390,7 @@ def edge_slacks(
     slack = cost - mu - minus + plus
     if in_rationals:
         return np.asarray(slack)
-    # Each multiplier is rounded once in a product and once in the sum; 1e-300 accounts for underflow.
+    # Each multiplier is rounded once in a product and once in the sum. The term 1e-300 accounts for underflow.
     roundings = 8 + 2 * listed.most(cost.shape)
     return np.asarray(slack - roundings * 2.0**-52 * (cost + abs(mu) + minus + plus) - 1e-300)
 

@@ -55,7 +55,7 @@ class LossRows:
 
 
 def float_rows(consumer: Consumer) -> LossRows:
-    """Return the losses of a consumer in float64, with each prior entry and each loss rounded to nearest."""
+    """Return the losses of a consumer in float64, with each prior entry and each loss rounded to the nearest float."""
     # A loss that depends on i - r only needs O(n) memory; other named losses are evaluated row by row.
     return _rows(consumer, lambda numbers: numbers.astype(np.float64), consumer.prior.astype(np.float64), 1)
 
@@ -126,14 +126,16 @@ def dual_bound(level: Level, consumer: Consumer, dual: Array, exactly: bool) -> 
 
 
 def exact_slacks(level: Level, rows: LossRows, dual: Array) -> Array:
-    """Return f_0 for every action, times one positive factor that makes all of them integers."""
+    """Return f_0 for every action, multiplied by one positive factor that makes all of them integers."""
     # Only f_0 is stored: all f would be n + 1 rows of long integers.
     (f,) = deque(exact_flows(level, rows, dual), maxlen=1)
     return f
 
 
 def exact_flows(level: Level, rows: LossRows, dual: Array) -> Iterator[Array]:
-    """Yield f_n, ..., f_0, each for all actions, as integers: f_x times some D (s t)^(n-x), where alpha = s/t."""
+    """Yield f_n, ..., f_0, each for all actions, as integers: f_x is multiplied by some D (s t)^(n-x), where alpha =
+    s/t.
+    """
     alpha, n = level.alpha_fraction(), rows.secrets - 1
     s: Any = fmpz(alpha.numerator)
     t: Any = fmpz(alpha.denominator)
@@ -159,14 +161,16 @@ def float_slacks(level: Level, consumer: Consumer, dual: Array) -> Array:
             loss, carried = rows.row(x), np.minimum(f, 0.0) * inverse + np.maximum(f, 0.0) * low
             size = (loss + abs(mu[x])) + abs(carried)
             f = ((loss - mu[x]) + carried) - (_ROUNDING * size + _UNDERFLOW)
-            # A sum of two terms that are certainly nonnegative is nonnegative.
+            # The sum is nonnegative if both terms are certainly nonnegative.
             if mu[x] <= 0:
                 f = np.where(carried >= 0, np.maximum(f, 0.0), f)
     return f
 
 
 def remap_loss(level: Level, consumer: Consumer, actions: Array, exactly: bool) -> Fraction | float:
-    """Return the expected loss of the geometric mechanism followed by a remap: exact, or a float rounded up; O(n^2)."""
+    """Return the expected loss of the geometric mechanism followed by a remap: exact, or a float rounded up. Cost:
+    O(n^2).
+    """
     n = consumer.secrets - 1
     if not exactly and (actions == actions[0]).all():  # the action does not depend on the response
         column = consumer.loss_block(slice(None), actions[:1])[:, 0].tolist()
@@ -184,13 +188,15 @@ def remap_loss(level: Level, consumer: Consumer, actions: Array, exactly: bool) 
             loss += (at_ends if y in (0, n) else between) * score
         return Fraction(loss, (t + s) * t**n * rows.denominator)
     below, above = alpha_bounds(level)
-    # Upper bounds of alpha^0, ..., alpha^n: a product is off by at most half a unit, so the next float is above.
+    # Upper bounds of alpha^0, ..., alpha^n: the error of a product is at most half a unit in the last place, so the
+    # next float is above.
     powers, top = np.ones(n + 1), round_up(above)
     for k in range(1, n + 1):
         powers[k] = math.nextafter(powers[k - 1] * top, math.inf)
     mirrored = np.concatenate([powers[:0:-1], powers])
     ends, inside = (1 / (1 + below), (1 - below) / (1 + below)) if n else (Fraction(1), Fraction(0))
-    # Compute upper bounds of sums of products of three nonnegative floats as two nested sums, each of ``size`` terms.
+    # Compute upper bounds of sums of products of three nonnegative floats. Each is a sum of sums, both of ``size``
+    # terms.
     size, scores = math.isqrt(n + 1) + 1, list[float]()
     starts = np.arange(0, n + 1, size)
     for y, action in enumerate(actions.tolist()):
@@ -202,7 +208,9 @@ def remap_loss(level: Level, consumer: Consumer, actions: Array, exactly: bool) 
 
 
 def alpha_bounds(level: Level) -> tuple[Fraction, Fraction]:
-    """Return rational lower and upper bounds of alpha, equal if alpha is rational; refuse tiny irrational alphas."""
+    """Return rational lower and upper bounds of alpha, which are equal if alpha is rational. A tiny irrational alpha
+    raises an error.
+    """
     if level.is_rational:
         alpha = level.alpha_fraction()
         return alpha, alpha

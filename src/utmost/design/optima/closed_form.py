@@ -1,11 +1,11 @@
 """Compute the Bayes remap of the geometric mechanism G, which is optimal by Theorem 3.1, and a dual that proves it.
 
-**The unnormalised posterior losses of geometric responses: S_y(r) = sum_i p_i alpha^|i-y| l(i, r), for all y and r.**
+**The scores** S_y(r) = sum_i p_i alpha^|i-y| l(i, r) are the posterior losses of action r after response y, not
+normalised. Two sweeps compute S = D + U: D_y = alpha D_{y-1} + p_y l(y, .) for ascending y, and U_y = alpha (U_{y+1} +
+p_{y+1} l(y+1, .)) for descending y. With alpha = s/t the numbers t^n S_y are integers, so exact consumers need no
+fractions.
 
-Two sweeps compute S = D + U: D_y = alpha D_{y-1} + p_y l(y, .) from the left, and U_y = alpha (U_{y+1} + p_{y+1}
-l(y+1, .)) from the right. With alpha = s/t the numbers t^n S_y are integers, so exact consumers need no fractions.
-
-**The losses to which Theorem 3.1 applies, in its statement and beyond.**
+**The losses to which Theorem 3.1 applies** are more than those in its statement.
 
 Theorem 3.1 of [ghosh2009] is stated for losses that are nondecreasing in |i - r|. Its proof needs less: each row l(i,
 .) decreases to a smallest entry and increases after it, and the column of the smallest entry, the mode of the row, does
@@ -88,7 +88,9 @@ EXTENDED = "Theorem 3.1 of Ghosh, Roughgarden and Sundararajan (2009), extended 
 
 
 def theorem_for(consumer: Consumer) -> tuple[str, tuple[str, ...]] | None:
-    """Return the theorem by which a remap of the geometric mechanism is optimal, and its hypotheses; None for none."""
+    """Return the name of the theorem that proves a remap of the geometric mechanism optimal, and its hypotheses; None
+    if no theorem applies.
+    """
     if consumer.actions == consumer.secrets and is_monotone(consumer):
         return THEOREM, ("the loss of each secret i does not decrease in |i - r|",)
     exactly = consumer.is_exact and consumer.table is not None
@@ -98,7 +100,9 @@ def theorem_for(consumer: Consumer) -> tuple[str, tuple[str, ...]] | None:
 
 
 def is_unimodal(rows: LossRows) -> bool:
-    """Return whether every row of losses decreases to a mode and then increases, and modes do not decrease by row."""
+    """Return whether every row of losses decreases to a mode and then increases, and the mode does not decrease from
+    row to row.
+    """
     # If a row has several modes, choose the smallest one that is at least the mode of the previous row.
     mode = 0
     for i in range(rows.secrets):
@@ -113,18 +117,19 @@ def is_unimodal(rows: LossRows) -> bool:
     return True
 
 
-# Float scores are sums of positive terms with errors of some units of 2^-53; a smaller relative difference is a tie.
+# Float scores are sums of positive terms with errors of some units of 2^-53. Scores with a smaller relative difference
+# are tied.
 _TIE = 2.0**-44
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GeometricDesign:
-    """A remap of the geometric mechanism on {0, ..., n}, and the only dual that may prove it optimal."""
+    """A remap of the geometric mechanism on {0, ..., n}, and the only dual that can prove it optimal."""
 
     actions: Array  # (n+1,) the best action for each response; the smallest one if several are best
     ties: tuple[int, ...]  # responses with other equally good actions
     dual: Array  # (n+1,) mu, whose sum is the loss
-    error: Array  # (n+1,) the scale of the rounding errors of `dual`: best scores; 0 if exact
+    error: Array  # (n+1,) best scores, the scale of the rounding errors of `dual`; 0 if exact
 
 
 def exact_design(level: Level, consumer: Consumer) -> GeometricDesign:
@@ -153,7 +158,7 @@ def _best_actions(
     rows: LossRows, swept: Iterator[Array], tolerance: float
 ) -> tuple[Array, tuple[int, ...], list[Any], list[Any]]:
     """Return the best action a(y) for each response y, the responses with ties, and the regret and best score of y."""
-    # The regret at y is the sum over its neighbours z of S_z(a(y)) - S_z(a(z)): how much worse a(y) is at z than a(z).
+    # The regret at y is the sum over its neighbours z of S_z(a(y)) - S_z(a(z)), the excess of the score of a(y) at z.
     actions, ties, best = np.zeros(rows.secrets, dtype=np.intp), [], []
     regrets = [0 * rows.prior[0]] * rows.secrets
     last: Array | None = None

@@ -1,9 +1,10 @@
 """Find the best private channel on hundreds of places (secrets) by column generation, and return its certificate.
 
-The columns of a channel for all actions lie in the same cone. So the best channel is a sum of extreme rays of the cone,
-each assigned to its cheapest action, with sum 1 at every place: a linear program with one row for each place. Rays are
-generated as needed: at the prices mu of the rows, a walk over trees (`utmost.design.optima.tree_pricing`) finds the
-best ray of each action; when all trees stop, their flows are the multipliers that prove a lower bound.
+The columns of a channel, one for each action, all lie in the same cone. So the best channel is a sum of extreme rays of
+the cone, each assigned to its cheapest action, with sum 1 at every place: a linear program with one row for each place.
+Rays are generated as needed: at the prices mu of the rows, a simplex method on trees
+(`utmost.design.optima.tree_pricing`) finds the best ray of each action. When all trees are optimal, their flows are the
+multipliers that prove a lower bound.
 
 The float solution proves nothing. Its columns are corrected to an exactly private channel, and its multipliers to a
 feasible dual; the checker computes both bounds of the certificate from these.
@@ -28,10 +29,10 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.errors import SolverFailed, WrongKind
 
 _AIM_SHARE = 0.6  # the search stops at this fraction of the requested gap, because rounding will widen the gap
-# largest ratio of the epsilons of two searches; results at other epsilons would mislead the second search
+# largest ratio of the epsilons of two searches for which the first helps the second
 _NEAR_LEVELS = 2.0
-# Relative gaps at which a search stops to look for places without mass that matter. Searches with merged places stop at
-# the first of these gaps.
+# Relative gaps at which a search stops, to see which places without mass must be included. Searches with merged places
+# stop at the first of these gaps.
 _ROUGH_GAPS = (1e-2, 1e-4)
 
 
@@ -66,7 +67,9 @@ def searched(
     progress: GapProgress | None = None,
     starts: Sequence[SearchResults] = (),
 ) -> "SearchedCertificate":
-    """Return the result of `certificate_of_rays`, with results from which other searches on the space can start."""
+    """Return the certificate of `certificate_of_rays`, together with results from which other searches on the space can
+    start.
+    """
     # ``starts`` are results of one or two searches on this space, at any levels and for any consumers, nearest first.
     program, now = RayProgram.of(ptype, consumer), ptype.level.epsilon_float
     # Rays and prices help only if their epsilon is near the epsilon of this search.
@@ -79,7 +82,8 @@ def searched(
     # In matrix products of a few hundred rows, threads cost more time than they save.
     with one_blas_thread():
         search, whole = _last_search(program, _searches(program, starts, merged, gap), progress)
-        # Merged places may mislead if losses differ as much between near places as between far ones (binary loss).
+        # Merged places may mislead a search if losses differ as much between near places as between far ones (as for
+        # the binary loss).
         if whole and merged and search.gap > search.aim(gap):
             try:
                 again, whole = _last_search(program, _searches(program, (), [], gap), progress)
@@ -97,7 +101,7 @@ def searched(
         scaled = Multipliers(at[proof.low], at[proof.high], proof.action, proof.value * scale)
         mu = np.zeros(len(factors))
         mu[at] = prices * scale
-        # From here on, only rationals and floats rounded outward occur.
+        # From here on, all numbers are rationals, or floats rounded outward.
         mu, multipliers = feasible_dual(ptype, consumer, mu, scaled)
         matrix = roomy_matrix(ptype, search.channel())
         certificate = Certificate(ptype, consumer, mu, matrix=matrix, multipliers=multipliers)
@@ -107,7 +111,9 @@ def searched(
 def _last_search(
     program: RayProgram, searches: Iterator[tuple[RaySearch, float]], progress: GapProgress | None
 ) -> tuple[RaySearch, bool]:
-    """Run each search to its gap; return the last search and True, or after an interrupt, the best so far and False."""
+    """Run each search to its gap; Return the last search and True; after an interrupt, return the best search so far
+    and False.
+    """
     search = None
     try:
         for search, aim in searches:
@@ -117,7 +123,7 @@ def _last_search(
         if search is None or (ended := search.latest_with_bound()) is None:
             raise
         if ended.program is not program:
-            # A search with merged places proves nothing about all places; one round with all places does.
+            # A search with merged places proves no bound for all places. One round with all places does.
             ended = ended.with_separated_places(program, np.flatnonzero(program.prior > 0))
             ended.round()
         return ended, False
@@ -127,7 +133,7 @@ def _last_search(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchedCertificate:
-    """A certificate, and results of its search from which other searches can start."""
+    """A certificate, and the results of the search for it, from which other searches can start."""
 
     certificate: Certificate
     is_whole: bool  # whether the search ended without a keyboard interrupt
@@ -138,8 +144,8 @@ def _searches(
     program: RayProgram, starts: Sequence[SearchResults], merged: Sequence[Indices], gap: float
 ) -> Iterator[tuple[RaySearch, float]]:
     """Yield searches, each started from the results of the last, with the relative gap at which each should stop."""
-    # The first searches merge near places; then come all places with mass, and then the places without mass that
-    # matter.
+    # The first searches merge near places. The next one is over all places with mass, and the last ones add the places
+    # without mass that must be included.
     search, places = None, np.flatnonzero(program.prior > 0)
     if starts:
         search = RaySearch.of(program, np.unique(np.concatenate([places, *(start.places for start in starts)])))
@@ -151,7 +157,8 @@ def _searches(
             if near is not None:
                 yield search, _ROUGH_GAPS[0]
     assert search is not None
-    # A rough search shows which places without mass matter; an accurate one shows whether all of them are included.
+    # A search to a wide gap shows which places without mass must be included. A search to a narrow gap shows whether
+    # any are missing.
     rough = _ROUGH_GAPS if len(search.places) < len(program.prior) else ()
     for aim in [*(wide for wide in rough if wide > gap), _AIM_SHARE * gap]:
         yield search, aim

@@ -1,8 +1,8 @@
 """Find the best private mechanism that is also honest, monotone, fair or symmetric.
 
-Each of these properties of a mechanism adds rows to its linear program. The names are those of [cormode2018], whose
-matrices are transposed: there rows are answers, and columns are true counts. Here X[x, r] is the probability of
-answer r for the count x.
+Each of these properties of a mechanism adds rows to its linear program. The names are those of [cormode2018]. The
+matrices in that paper are transposed: their rows are answers, and their columns are true counts. Here X[x, r] is the
+probability of answer r for the count x.
 """
 
 from collections.abc import Iterator, Sequence
@@ -70,7 +70,9 @@ class ConstraintRow:
 
 
 def read_constraints(names: Sequence[Constraint | str], space: Space, actions: int) -> tuple[Constraint, ...]:
-    """Return the named constraints, each once, in the order of `Constraint`; raise if one does not fit the space."""
+    """Return the named constraints, each once, in the order of `Constraint`; raise an error if one does not fit the
+    space.
+    """
     if isinstance(names, str):
         raise OutOfRange("constraints must be a list", came=names, remedy=f"Pass [{names!r}].")
     try:
@@ -100,7 +102,7 @@ def _is_larger(larger: MatrixEntry, smaller: MatrixEntry) -> ConstraintRow:
 
 
 def _steps_outward(x: int, n: int) -> Iterator[tuple[int, int]]:
-    """Yield pairs of neighbouring counts (nearer to x, farther from x), on both sides of x."""
+    """Yield each pair of neighbouring counts, on either side of x; the count nearer to x comes first."""
     yield from ((k, k - 1) for k in range(x, 0, -1))
     yield from ((k, k + 1) for k in range(x, n - 1))
 
@@ -129,12 +131,14 @@ _ROWS = {
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ConstrainedCertificate(Evidence):
-    """A proof that no private channel with the constraints has a loss below that of ``matrix`` by more than a gap."""
+    """A proof that no private channel with the constraints has a loss that is smaller than the loss of ``matrix`` by
+    more than a gap.
+    """
 
     ptype: PrivacyType
     consumer: Consumer
     constraints: tuple[Constraint, ...]
-    matrix: Array  # (n, n) Fractions, exactly private, satisfying every constraint exactly
+    matrix: Array  # (n, n) Fractions, exactly private, and satisfying every constraint exactly
     dual: Array  # (n,) Fractions, the multipliers mu of the rows
     multipliers: Array  # (edges, 2, n) Fractions >= 0, the multipliers of the privacy constraints along each edge
     prices: Array  # the multiplier of each row of `constraint_rows`, a Fraction, >= 0 for an inequality
@@ -161,7 +165,7 @@ class ConstrainedCertificate(Evidence):
                 where = " and ".join(f"[{x}, {r}]" for (x, r), _ in row.entries)
                 sums = f"sum of coefficient times entry {'=' if row.is_equal else '>='} {row.least}"
                 raise PromiseBroken(f"entries {where} must satisfy the constraint: {sums}", came=float(value))
-        # If no slack is negative, sum_x mu_x + sum of price * least is a lower bound.
+        # If no slack is negative, the sum of mu_x plus the sum of price * least is a lower bound.
         prices = self.prices
         if (self.multipliers < 0).any():
             raise PromiseBroken("multipliers must not be negative", came=float(self.multipliers.min()))

@@ -19,9 +19,9 @@ def user_program(ptype: PrivacyType, consumer: Consumer, *, exactly: bool = True
     # action r; sum_r x_ir = 1 for every i; and x >= 0. For k actions, x_ir is the variable i k + r; edge e, direction g
     # and action r have the row (2 e + g) k + r; the row sums come last. An irrational alpha^d is replaced by a rational
     # just above, so every solution is private. The exact program converts floats to rationals; with ``exactly=False``
-    # the program has floats, because making Fractions takes longer than solving a small program. Source: (2) to (6) of
-    # [ghosh2009] with corrected ranges of (3) and (4) (i < n, every r), and essential edges in place of neighbouring
-    # counts.
+    # the program has floats, because it takes longer to make Fractions than to solve a small program. Source: (2) to
+    # (6) of [ghosh2009] with corrected ranges of (3) and (4) (i < n, every r), and essential edges in place of
+    # neighbouring counts.
     n, k = consumer.secrets, consumer.actions
     edges = ptype.space.edges
     unit: Any = Fraction(1) if exactly else 1.0

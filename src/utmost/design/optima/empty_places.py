@@ -1,4 +1,5 @@
-"""Extend a channel to places (secrets) without mass, whose prior probability is 0 and whose rows cost nothing.
+"""Extend a channel to places (secrets) without mass: their prior probability is 0, so their rows do not change the
+loss.
 
 A program without these places is smaller, and its optimum is no larger, so a lower bound for the places with mass is a
 lower bound for all places. A channel X on the places with mass is extended to the others one by one. The row of a
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Floats
 
-# If a channel cannot be extended, it is mixed with a constant channel of these weights, one weight after another.
+# If a channel cannot be extended, it is mixed with a constant channel. These weights of the constant channel are tried
+# one after another.
 _SHARES = (2.0**-20, 2.0**-12, 2.0**-8, 2.0**-4, 0.25, 0.5)
 
 
@@ -29,9 +31,9 @@ def lower_limits(rows: Floats, factors: Floats) -> Floats:
 
 def places_to_add(rows: Floats, places: NDArray[np.intp], factors: Floats) -> NDArray[np.intp]:
     """Return places that the program must include, because their upper limits sum to less than 1."""
-    # A returned place will get a row with sum 1, which makes the limits of the places near it larger, in proportion to
-    # the factors. Places whose limits then suffice are not returned. ``rows`` (t, k) belong to ``places``, in this
-    # order; ``factors`` is (n, n).
+    # A returned place will get a row with sum 1, which increases the limits of the places near it, in proportion to the
+    # factors. Places whose upper limits then sum to at least 1 are not returned. ``rows`` (t, k) belong to ``places``,
+    # in this order; ``factors`` is (n, n).
     rest = np.setdiff1d(np.arange(len(factors)), places)
     most = upper_limits(rows, factors[np.ix_(rest, places)]).sum(axis=1)
     chosen, increase = [], np.zeros(len(rest))
@@ -43,7 +45,9 @@ def places_to_add(rows: Floats, places: NDArray[np.intp], factors: Floats) -> ND
 
 
 def extended(rows: Floats, places: NDArray[np.intp], factors: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """Extend rows (t, k) at ``places`` to a channel (n, k) private for ``factors``; return it and the failed places."""
+    """Extend rows (t, k) at ``places`` to a channel (n, k) private for ``factors``; return the channel and the failed
+    places.
+    """
     # Each step takes the place with the smallest sum of upper limits. Its row is a mixture of the lower and the upper
     # limits with sum 1. If no mixture has sum 1, the place fails, and its row is 0. Cost: O((n - t)^2 k + (n - t) t k).
     n = len(factors)
@@ -67,8 +71,8 @@ def extended(rows: Floats, places: NDArray[np.intp], factors: Floats) -> tuple[F
 
 def extended_with_loss(rows: Floats, places: NDArray[np.intp], factors: Floats) -> Floats:
     """Extend ``rows`` to a private channel (n, k), if necessary after mixing them with a constant channel."""
-    # If a search ended before it knew which places matter, mix with the channel that always gives the most frequent
-    # answer.
+    # If a search ended before it knew which places must be included, mix with the channel that always gives the most
+    # frequent answer.
     constant = np.zeros(rows.shape[1])
     constant[rows.sum(axis=0).argmax()] = 1.0
     for share in (0.0, *_SHARES):

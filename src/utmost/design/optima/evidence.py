@@ -1,4 +1,6 @@
-"""Store and check proofs that a channel is optimal: the channel, a dual that bounds the loss, and a theorem."""
+"""Store and check proofs that a channel is optimal. A proof consists of the channel, a dual that bounds the loss, and
+perhaps a theorem.
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -18,7 +20,7 @@ from utmost.errors import PromiseBroken
 
 
 class Evidence(Display, PickledByFields, ABC):
-    """A channel (primal) and a dual, with the bounds of the least expected loss that they prove."""
+    """A channel (primal) and a dual, with the bounds on the least expected loss that they prove."""
 
     _shown = ("bounds",)
 
@@ -59,19 +61,21 @@ class Evidence(Display, PickledByFields, ABC):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Certificate(Evidence):
-    """A proof that no private channel has a loss for a consumer that is smaller by more than the gap of two bounds.
+    """A proof that no private channel has a smaller loss for a consumer than this channel, up to the gap between two
+    bounds.
 
     Attributes:
         ptype: Privacy type.
         consumer: Prior and loss.
         remap: Remap of the geometric mechanism that gives the optimal channel; None if ``matrix`` is given.
         matrix: Optimal channel, (secrets, actions) Fractions, exactly private; None if ``remap`` is given.
-        dual: (secrets,) multipliers mu of the rows: Fractions, or floats lowered by their rounding errors.
+        dual: (secrets,) multipliers mu of the row sums: Fractions, or floats that were lowered by their rounding
+            errors.
         multipliers: (edges, 2, actions) multipliers of the privacy constraints, or a list of the nonzero ones; None on
             counts, where mu is enough.
         theorem: Theorem that proves the remap optimal, if there is one.
         hypotheses: Checked hypotheses of the theorem.
-        bounds: Bounds that channel and dual prove; equal for an exact optimum.
+        bounds: Lower and upper bound that channel and dual prove. They are equal for an exact optimum.
     """
 
     ptype: PrivacyType

@@ -1,4 +1,5 @@
-"""Store an extreme ray of a privacy type, as a tree, for each action of a consumer; price trees and read multipliers.
+"""Store an extreme ray of a privacy type, as a tree, for each action of a consumer. Find better trees at given prices,
+and read multipliers from them.
 
 All numbers are floats. A ray becomes a column of a channel only after a repair has made it exactly private, and
 multipliers prove a bound only after the checker has computed their slack.
@@ -14,21 +15,21 @@ from utmost.design.optima import tree_pricing
 from utmost.design.optima.checker import Multipliers
 from utmost.design.optima.tree_pricing import ArcKinds, PlaceNumbers, Trees
 
-_SHORTER = 1e-10  # relative decrease of each distance, so that no two constraints become tight at the same step
+_SHORTER = 1e-10  # relative decrease of each distance, to avoid that two constraints become tight at once
 FARTHEST = 90.0  # factors below exp(-90) are replaced by exp(-90), which is more private and avoids underflow
-_BETTER = 1e-9  # the tree of another action is copied if its price is lower by more than this fraction
+_BETTER = 1e-9  # the tree of another action is copied if its ratio is lower by more than this fraction
 
 
 def generic_factors(distances: Floats, epsilon: float) -> Floats:
     """Return (n, n) factors slightly above exp(-epsilon d), with strict triangle inequalities and without ties."""
-    # On grids many trees have the same ray, and pivots between them are wasted. So d is replaced by (1 - h) d +
-    # h d_min u, with h = 1e-10 and random u between 3/5 and 1. The new distances are at most d, the direct path is the
-    # only shortest one, and ties vanish. Channels that satisfy these factors satisfy those of the type.
+    # On grids many trees have the same ray, and pivots between such trees make no progress. So d is replaced by (1 - h)
+    # d + h d_min u, with h = 1e-10 and random u between 3/5 and 1. The new distances are at most d, the direct path is
+    # the only shortest one, and ties vanish. Channels that satisfy these factors satisfy those of the type.
     n = len(distances)
     if n == 1:
         return plain_factors(distances, epsilon)
     least = distances[~np.eye(n, dtype=bool)].min()
-    # Any random numbers break ties; a fixed seed makes the result reproducible.
+    # Any random numbers break ties. A fixed seed makes the result reproducible.
     u = np.random.default_rng(0).random((n, n))
     u = np.triu(u, 1) + np.triu(u, 1).T
     shortened = (1 - _SHORTER) * distances + _SHORTER * least * (0.6 + 0.4 * u)
@@ -57,7 +58,9 @@ class Forest:
 
     @classmethod
     def of_stars(cls, factors: Floats, weights: Floats, costs: Floats) -> "Forest":
-        """Return a forest with the tree of the cheapest column alpha^d(., y) for each action: a star with root y."""
+        """Return a forest with a star for each action. Its root y is the one for which the column alpha^d(., y) is
+        cheapest.
+        """
         n, k = len(factors), len(costs)
         stars = factors / (factors @ weights)[:, None]
         roots = (costs @ stars.T).argmin(axis=1).astype(np.int32)
@@ -66,13 +69,13 @@ class Forest:
         return cls(factors, weights, parents, kinds, roots, stars[roots], np.zeros(k), np.full(k, -np.inf))
 
     def price(self, prices: Floats, which: PlaceNumbers, most: int, slack: float) -> int:
-        """Pivot the trees of the actions ``which``, at one row of prices each; return the number of pivots."""
+        """Pivot the trees of the actions ``which``, each at its own row of prices. Return the number of pivots."""
         return int(
             tree_pricing.price_trees(self._as_trees(self.factors), np.ascontiguousarray(prices), which, most, slack)
         )
 
     def price_shortfalls(self, prices: Floats, level: float) -> Floats:
-        """Return the amounts (n,) by which prices must be lowered so that all trees prove a level."""
+        """Return the amounts (n,) by which prices must be lowered so that all trees prove the bound ``level``."""
         shortfalls = np.zeros(len(self.weights))
         tree_pricing.write_shortfalls(
             self._as_trees(self.factors), np.ascontiguousarray(prices), level, shortfalls, np.empty((0, 0))
@@ -80,7 +83,9 @@ class Forest:
         return shortfalls
 
     def start_from_best_trees(self, prices: Floats, which: PlaceNumbers) -> None:
-        """Replace trees of the actions ``which`` by better trees of other actions, at one row of prices for each."""
+        """Replace the trees of the actions ``which`` by better trees of other actions, each at its own row of
+        prices.
+        """
         table = prices @ self.rays.T
         best, own = table.argmin(axis=1), table[np.arange(len(which)), which]
         better = table.min(axis=1) < own - _BETTER * abs(own)
@@ -94,7 +99,9 @@ class Forest:
             setattr(self, name, getattr(others, name)[which].copy())
 
     def extended_to(self, others: "Forest", at: NDArray[np.intp]) -> "Forest":
-        """Return the trees extended to all places of ``others``; at new places rays are as large as factors allow."""
+        """Return the trees extended to all places of ``others``; At new places, rays are as large as the factors
+        allow.
+        """
         k, n = self.parents.shape[0], len(others.weights)
         new = np.setdiff1d(np.arange(n), at)
         rays, parents = np.empty((k, n)), np.empty((k, n), dtype=np.int32)
@@ -122,7 +129,9 @@ class Forest:
         )
 
     def multipliers(self, prices: Floats, factors: Floats) -> Multipliers:
-        """Return multipliers along the arcs of the trees that prove prices (k, n) nonnegative on rays, if possible."""
+        """Return multipliers along the arcs of the trees. If possible, they prove that the prices (k, n) are
+        nonnegative on all rays.
+        """
         # A row of ``prices`` is p_x l(x, w) - mu_x for one action w. ``factors`` (n, n) are those of the type. Each
         # action has at most n - 1 multipliers.
         k, n = self.parents.shape
@@ -135,6 +144,8 @@ class Forest:
         )
 
     def _as_trees(self, factors: Floats) -> Trees:
-        """Return the arrays of the forest, not copies, with other factors; compiled functions write into them."""
+        """Return the arrays of the forest, with other factors. They are not copied, because compiled functions write
+        into them.
+        """
         names = ("weights", "parents", "kinds", "roots", "rays", "ratios", "proven")
         return Trees(factors, *(getattr(self, name) for name in names))

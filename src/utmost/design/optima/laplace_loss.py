@@ -1,8 +1,9 @@
-"""Compare the expected loss with Laplace noise to that of the best mechanism, for a number in fine steps.
+"""Compare the expected loss under Laplace noise with that of the best mechanism, for a number that is divided into fine
+steps.
 
-For a response y between two secrets k and k + 1, the cost of an action w has two parts: secrets up to k have a weight
-proportional to e^(-epsilon y), and the other secrets one proportional to e^(epsilon y). With z = e^(epsilon (y - k))
-the expected loss over the responses between k and k + 1 is
+For a response y between two secrets k and k + 1, the cost of an action w has two parts: secrets up to k have weights
+proportional to e^(-epsilon y), and the other secrets have weights proportional to e^(epsilon y). With z = e^(epsilon (y
+- k)) the expected loss over the responses between k and k + 1 is
 
     (1/2) integral from 1 to 1/a of min_w (A_w / z^2 + B_w) dz,    A_w, B_w rational in a = e^-epsilon.
 
@@ -31,7 +32,9 @@ _BITS = 96
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LaplaceLoss(Display):
-    """The expected loss of a consumer of Laplace noise, and the least one of any mechanism at the same level."""
+    """The expected loss of a consumer under Laplace noise, and the least expected loss under any mechanism at the same
+    level.
+    """
 
     loss: Fraction  # expected loss with the best action for each response, rounded up by less than one part in 10^20
     least: Fraction  # least expected loss of any mechanism on these secrets
@@ -43,7 +46,8 @@ class LaplaceLoss(Display):
 
 
 def laplace_loss(ptype: PrivacyType, consumer: Consumer) -> LaplaceLoss:
-    """Return the expected loss of a consumer with Laplace noise on a count, and with the best mechanism at that level.
+    """Return the expected loss of a consumer under Laplace noise on a count, and under the best mechanism at the same
+    level.
 
     To study a number between 0 and 1 in steps of 1/n, pass the secrets 0 to n and the level epsilon/n of one step. As n
     grows, both losses converge to the same limit, because the Laplace mechanism is optimal for every prior on
@@ -54,9 +58,9 @@ def laplace_loss(ptype: PrivacyType, consumer: Consumer) -> LaplaceLoss:
         consumer: Exact prior and loss.
 
     Raises:
-        Unsupported: for another space, an irrational alpha, and floats.
+        Unsupported: for a space other than counts, an irrational alpha, and floats.
 
-    Cost: O(n k^2) rationals for k actions, and the cost of `optimal_mechanism`.
+    Cost: O(n k^2) operations on rationals for k actions, and the cost of `optimal_mechanism`.
 
     Source: [fernandes2021], Theorem 1 (continuous secrets). The integral is exact for any prior and loss.
 

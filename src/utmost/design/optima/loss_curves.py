@@ -1,4 +1,5 @@
-"""Design several mechanisms on one space, each faster by the results of the others; compute the least loss by level.
+"""Design several mechanisms on one space, using the results of earlier searches; compute the least loss for each of
+several levels.
 
 A search for a design ends with extreme rays, a tree for each action, and a price for each place (secret). Rays and
 trees remain valid for another prior or loss. At t times the epsilon, the ray of a tree is the power t of its ray. So
@@ -39,7 +40,9 @@ def designs_in_turn(
     gap: float = 1e-7,
     progress: TurnProgress | None = None,
 ) -> tuple[Optimum, ...]:
-    """Return the best mechanism for each of several problems on one space; each search starts from the last results."""
+    """Return the best mechanism for each of several problems on one space; Each search starts from the results of the
+    previous one.
+    """
     # Consecutive problems should be similar. ``gap`` is the largest relative gap for column generation; ``progress``
     # receives the number of the problem, from 1, the number of rounds and the gap so far. After a keyboard interrupt,
     # the list ends with the best mechanism so far for the current problem.
@@ -189,7 +192,9 @@ def loss_curve(
 
 
 def _halving(count: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield the numbers 0 to count - 1 in an order of finer and finer steps, each with the nearest earlier numbers."""
+    """Yield the numbers 0 to count - 1, first in wide and then in ever finer steps. Each comes with the nearest earlier
+    numbers.
+    """
     last = count - 1
     yield last, ()
     if last:

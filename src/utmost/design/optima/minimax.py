@@ -40,8 +40,8 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
 from utmost.errors import OutOfRange, PromiseBroken
 
-# Largest number of secrets times actions times possible secrets for which an exact vertex takes one or two seconds, for
-# a rational and an irrational level; with remaps the number may be ten times as large.
+# Largest product of the numbers of secrets, actions and possible secrets for which an exact vertex takes one or two
+# seconds, for a rational and for an irrational level. With remaps, the product may be ten times as large.
 _MOST_RATIONAL, _MOST_IRRATIONAL, _REMAPS_ARE_QUICKER = 20_000, 1_000, 10
 
 
@@ -116,9 +116,9 @@ def minimax_mechanism(
         ptype: Space and level.
         loss: Named loss, function, or (secrets, actions) matrix.
         possible: Indices of the possible secrets; by default all secrets.
-        exactly: With True the mechanism is a vertex of the linear program, computed in rationals; with False it is the
-            float solution of HiGHS, repaired to be exactly private, with a proven gap. By default True if the exact
-            vertex takes at most about a second.
+        exactly: If True, the mechanism is a vertex of the linear program, computed in rationals. If False, it is the
+            float solution of HiGHS, repaired to be exactly private, with a proven gap. By default it is True if the
+            exact vertex takes at most about a second.
 
     Raises:
         OutOfRange: for an empty list of secrets, a secret outside the space, or a repeated secret.
@@ -200,7 +200,9 @@ def _in_floats(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...],
 
 
 def _remap_program(G: Array, loss: Array, secrets: tuple[int, ...]) -> LinearProgram:
-    """Return the program over remaps Y of G: minimise the largest loss of G Y over the possible secrets."""
+    """Return the program over remaps Y of G, which minimises the largest expected loss of G Y over the possible
+    secrets.
+    """
     n, k = loss.shape
     units = np.ones(n * k, dtype=loss.dtype) if loss.dtype != object else objects([Fraction(1)] * (n * k))
     entries = [(np.repeat(np.arange(n), k), np.arange(n * k), units)]
@@ -225,7 +227,7 @@ def _channel_program(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int,
 def _least_largest_loss(
     size: int, entries: list[tuple[Array, Array, Array]], sums: int, tops: int, base: LinearProgram | None = None
 ) -> LinearProgram:
-    """Return the program of size + 1 variables that minimises the last variable, which has no lower bound."""
+    """Return the program of ``size`` + 1 variables that minimises the last variable, which has no lower bound."""
     units, zeros = [Fraction(1)] * sums, [Fraction(0)] * tops
     lower = objects([*(base.lower.tolist() if base else units), *zeros])
     upper = objects([*(base.upper.tolist() if base else units), *[math.inf] * tops])

@@ -1,10 +1,11 @@
 """Merge near places (secrets) for the first searches of a column generation, and separate them later.
 
-Places that are close to each other have nearly the same row of a channel, so only privacy relates their prices, and a
-search over all places spends many rounds at extreme prices. So in the first search each place is merged into a near
-heavy place, the centre of a circle, which gets its mass and its costs. The next search has smaller circles, and starts
-with the prices of the first: the price of a centre is divided among the places of its circle in proportion to their
-masses. The last search is over all places (`utmost.design.optima.column_generation`).
+Places that are close to each other have nearly the same row of a channel, so the prices of single places are hardly
+determined, and a search over all places spends many rounds at extreme prices. So in the first search each place is
+merged into a near place with a large mass, the centre of a circle, to which its mass and its costs are added. The next
+search has smaller circles, and starts with the prices of the first: the price of a centre is divided among the places
+of its circle in proportion to their masses. The last search is over all places
+(`utmost.design.optima.column_generation`).
 """
 
 import numpy as np
@@ -12,8 +13,8 @@ import numpy as np
 from utmost.core.exact.arrays import Floats, Indices
 
 _RADII = (1.0, 0.5, 0.25, 0.1)  # radii of circles, as epsilon times distance
-_FEWER = 0.9  # a radius is not used if it makes more than this fraction of the places with mass centres
-_WORTH_IT = 0.75  # nothing is merged if this fraction is larger on average for the two middle radii
+_FEWER = 0.9  # a radius is skipped if more than this fraction of the places with mass would be centres
+_WORTH_IT = 0.75  # nothing is merged if the mean fraction of centres for the two middle radii is larger
 
 
 def merging_circles(distances: Floats, masses: Floats) -> list[Indices]:
@@ -44,5 +45,7 @@ def sum_at_centres(values: Floats, near: Indices) -> Floats:
 
 
 def share_by_mass(values: Floats, near: Indices, masses: Floats) -> Floats:
-    """Divide the value of each centre among its places in proportion to mass, (n,); `sum_at_centres` is the inverse."""
+    """Divide the value of each centre among its places in proportion to their masses, (n,). This is the inverse of
+    `sum_at_centres`.
+    """
     return np.asarray(values[near] * masses / sum_at_centres(masses, near)[near])

@@ -23,9 +23,9 @@ _GRID = 1 << 60
 class Repair(Display):
     """An exactly private channel close to a given matrix, with measures of the change."""
 
-    channel: Channel  # of Fractions
-    # Largest total variation distance between a row of the channel and the same row of the matrix: if rows of both sum
-    # to 1, the probability of no event changes by more.
+    channel: Channel  # Fractions
+    # Largest total variation distance between a row of the channel and the same row of the matrix: if the rows of both
+    # sum to 1, the probability of an event changes by at most this.
     change: Fraction
     bound: Fraction  # an upper bound of `change`: `share` plus the change by rounding
     breach: Fraction  # sum over outcomes of the largest violation of a privacy constraint; 0 for a private matrix
@@ -98,8 +98,8 @@ def private_matrix(ptype: PrivacyType, near: Array) -> Array:
     # Entries are rounded to multiples of 2^-60, and the largest entry of each row is changed to make the row sum 1. If
     # column r then violates privacy by delta_r, the constant c_r = delta_r / (1 - alpha) is added to its entries, where
     # alpha is the largest factor of an edge: a constant column of height 1 has the slack 1 - alpha. Finally all entries
-    # are divided by 1 + sum_r c_r, which changes no ratio. Cost: O(edges k) float operations, and exact ones where
-    # floats do not decide.
+    # are divided by 1 + sum_r c_r, which changes no ratio. Cost: O(edges k) float operations, and exact operations
+    # where floats do not decide.
     units = _units(near, _GRID)
     violations, largest = _violations(ptype, units, _GRID)
     # Adding c to a column adds at least c (1 - alpha) to the slack of each of its constraints.
@@ -108,7 +108,9 @@ def private_matrix(ptype: PrivacyType, near: Array) -> Array:
 
 
 def roomy_matrix(ptype: PrivacyType, near: Array) -> Array:
-    """Return a private channel close to a nearly private float matrix, with slack enough that floats prove privacy."""
+    """Return a private channel close to a nearly private float matrix, with so much slack that floats prove its
+    privacy.
+    """
     # Add 2^-46 / (1 - alpha) to every used column, where alpha is the largest factor of an edge, and scale rows to sum
     # 1. Then ratios of small entries are so far from their bounds that floats decide privacy, without exact numbers. If
     # alpha is so near 1 that this would change rows by more than 1e-10, nothing is added. Entries are multiples of
@@ -128,7 +130,9 @@ def roomy_matrix(ptype: PrivacyType, near: Array) -> Array:
 def feasible_dual(
     ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers
 ) -> tuple[Array, Array | Multipliers]:
-    """Return mu, lowered until it is certainly feasible, and the multipliers, with negative entries set to 0."""
+    """Return the dual mu, lowered until it is certainly feasible, and the multipliers, with negative entries set to
+    0.
+    """
     nonnegative = multipliers if isinstance(multipliers, Multipliers) else np.maximum(multipliers, 0.0)
     mu, listed = np.array(dual), as_list(ptype, nonnegative)
     for _ in range(20):
@@ -158,9 +162,9 @@ def _fractions_of(units: Array, total: int) -> Array:
 
 
 def _units(near: Array, total: int) -> Array:
-    """Return each row as integers that sum to ``total``; the largest entry absorbs the rounding remainder."""
+    """Return each row as integers that sum to ``total``; The rounding remainder is added to the largest entry."""
     rows = [[int(u) for u in row] for row in np.rint(np.maximum(near, 0.0) * total).tolist()]
     for row, largest in zip(rows, near.argmax(axis=1).tolist(), strict=True):
-        # The largest entry changes by the smallest ratio.
+        # The remainder changes the largest entry by the smallest ratio.
         row[largest] += total - sum(row)
     return objects((u for row in rows for u in row), near.shape)

@@ -47,7 +47,8 @@ class NoiseProgram:
     window: int  # w >= D
     outputs: int  # T >= 1
     has_tails: bool
-    # (2w+2) costs of a unit of mass: at each x of the window, with the repetitions in the tail; and outside the window.
+    # (2w+2) costs of a unit of mass: at each x of the window, including its repetitions in the tail, and outside the
+    # window.
     costs: tuple[Any, ...]
 
     @classmethod
@@ -126,7 +127,7 @@ class NoiseProgram:
                 for x in range(max(-reach, -reach - gap), min(reach, reach - gap) + 1):
                     if min(abs(x), abs(x + gap)) <= w:
                         (mine, here), (theirs, there) = self._entry(t, x), self._entry(t - gap, x + gap)
-                        if mine != theirs:  # a probability and its repetition in the tail satisfy the row with equality
+                        if mine != theirs:  # a probability and its repetition satisfy this row with equality
                             yield {mine: 1, theirs: -self.ratio * there / here}, 0, math.inf
 
     @property
@@ -164,11 +165,11 @@ def least_noise(
     outputs: int = 1,
 ) -> LeastNoise:
     """Return the noise with geometric tails that has the least worst-case cost."""
-    # ``cost`` is L >= 0, a function of an integer error. ``window`` is w >= D, by default 3 D. ``outputs`` is T; with 1
-    # the noise does not depend on the output of the query. ``constant_from`` is an error from which on L is constant,
-    # so that sums over tails are exact. The optimal vertex is exact if alpha is rational and the costs of tails are
-    # exact; otherwise a float solver finds it, with tolerance 1e-10. Cost: (2 w + 1) T variables and about
-    # (2 w + D) 2 D T rows. Source: [geng2012], theorems 10 to 12; tails: lemma 30.
+    # ``cost`` is L >= 0, a function of an integer error. ``window`` is w >= D, by default 3 D. ``outputs`` is T; for T
+    # = 1 the noise does not depend on the output of the query. ``constant_from`` is an error from which on L is
+    # constant, so that sums over tails are exact. The optimal vertex is exact if alpha is rational and the costs of
+    # tails are exact; otherwise a float solver finds it, with tolerance 1e-10. Cost: (2 w + 1) T variables and about (2
+    # w + D) 2 D T rows. Source: [geng2012], theorems 10 to 12; tails: lemma 30.
     at = level(epsilon, alpha)
     program = NoiseProgram.of(
         cost, sensitivity, at.alpha, has_tails=True, constant_from=constant_from, window=window, outputs=outputs

@@ -41,20 +41,20 @@ from utmost.design.spaces.families import LineMetric
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, SolverFailed, Unsupported
 
 DesignMethod = Literal["auto", "theorem", "program", "columns"]
-# With more digit operations than this, an exact design takes minutes, so it is made only on request.
+# If it needs more operations on digits than this, an exact design takes minutes, and is computed only on request.
 _MOST_DIGIT_OPERATIONS = 5e9
 _MOST_EXACT_VARIABLES = 2_000
 _MOST_EXACT_AT_ANY_LEVEL = 144
 _FEW_PIVOTS = 2  # number of exact pivots, each of which takes up to a second
-# With more rows than this, the simplex method takes minutes, and column generation seconds.
+# For programs with more rows than this, the simplex method takes minutes, and column generation takes seconds.
 _MOST_SIMPLEX_ROWS = 50_000
-# The value of epsilon d at which alpha^d = 2^-60; for smaller powers, the last basis of HiGHS may be far from optimal.
+# The value of epsilon d at which alpha^d = 2^-60. For smaller powers, the last basis of HiGHS may be far from optimal.
 _LARGEST_SCALE = 42.0
 _NEGLIGIBLE = 1e-250
 _MOST_ROUNDED = 1 << 22
-# gap relative to the worst loss: a smaller gap is due to floats, and an exact vertex does not remove it
+# a smaller gap, relative to the worst loss, is due to float rounding, and an exact vertex does not remove it
 _FLOATS_OWN = 1e-12
-# gap relative to the loss: for a smaller gap no exact vertex is computed, which may take minutes
+# for a smaller gap, relative to the loss, no exact vertex is computed, since that may take minutes
 _NEAR_ENOUGH = 1e-7
 
 
@@ -86,13 +86,14 @@ class Optimum(Display, PickledByFields):
     def lower(self) -> Fraction | float:
         """A lower bound of the loss of every private channel: ``loss`` for an exact design, else a float rounded down.
 
-        If the loss is below about 1e-12 of the worst loss, this bound may be 0, mostly with more than 144 variables.
+        If the loss is below about 1e-12 of the worst loss, this bound may be 0; this happens mostly for programs with
+        more than 144 variables.
         """
         return self.certificate.lower
 
     @property
     def gap(self) -> Fraction | float:
-        """``loss - lower``, in units of the loss; not relative."""
+        """``loss - lower``, in the unit of the loss. It is not a relative gap."""
         return self.certificate.gap
 
     @property
@@ -134,7 +135,7 @@ class Optimum(Display, PickledByFields):
             Unsupported: for a design with constraints, which rounding might violate, and for more than 2^22
                 probabilities.
 
-        Cost: O(edges k) float operations, and exact ones where floats do not decide.
+        Cost: O(edges k) float operations, and exact operations where floats do not decide.
 
         >>> from utmost.spaces import counts
 
@@ -217,7 +218,9 @@ class Optimum(Display, PickledByFields):
 
 @lru_cache(maxsize=8)
 def _drawn_from(certificate: Certificate | ConstrainedCertificate) -> Channel | GeometricMatrix:
-    """Return the channel that draws outcomes; `remap`, if there is one, turns them into answers. Cached."""
+    """Return the channel that draws outcomes. If there is a `remap`, it turns outcomes into answers. The result is
+    cached.
+    """
     if certificate.remap is not None:
         return GeometricMatrix(certificate.ptype.space.size, certificate.ptype.level)
     assert certificate.matrix is not None, "a design has a remap or a matrix"
@@ -249,14 +252,14 @@ def optimal_mechanism(
         ptype: Privacy type: space and level.
         consumer: Prior over the secrets of the space, and a loss.
         method: "auto"; "theorem" to refuse losses to which the theorem does not apply; "program" to solve the linear
-            program for any loss; "columns" to approximate the optimum by column generation. Large programs on other
-            spaces than counts use column generation by default.
+            program for any loss; "columns" to approximate the optimum by column generation. Large programs on spaces
+            other than counts use column generation by default.
         exactly: True for rationals throughout; False for floats with a proven gap. By default rationals if prior, loss
             and alpha are rational and the work takes seconds (n up to some hundreds).
         constraints: Further constraints of the channel, see `Constraint`. If there are some, the result is an exact
             vertex of the program with these constraints, and the certificate contains their multipliers.
-        gap: Largest relative distance of the loss from the optimum, for column generation. With 1/100, maps of a
-            thousand or more places take a fraction of the time. The result states the gap that was reached.
+        gap: Largest relative distance of the loss from the optimum, for column generation. With 1/100, a search over a
+            thousand or more places takes only a fraction of the time. The result states the gap that was reached.
         progress: Function that column generation calls after each round with the number of rounds and the relative gap
             so far. With it, a keyboard interrupt ends the search, and the best mechanism so far is returned.
 
@@ -347,7 +350,7 @@ def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure:
     duals: Iterable[Array] = [design.dual]
     if not exactly:
         # A float dual is lowered by growing multiples of its rounding errors, until it is certainly feasible. For alpha
-        # near 1, lowering widens the gap much, so the unchanged dual is tried first.
+        # near 1, lowering widens the gap considerably, so the unchanged dual is tried first.
         mu = np.where(design.dual < _NEGLIGIBLE, 0.0, design.dual)
         is_tried = ptype.level.epsilon_float < 1e-2 or len(mu) < 1_000
         steps = ([0.0] if is_tried else []) + [2.0**-50 * 8**k for k in range(1, 14)]
@@ -399,7 +402,9 @@ def _has_rational_factors(ptype: PrivacyType) -> bool:
 
 
 def _is_small(ptype: PrivacyType, consumer: Consumer) -> bool:
-    """Return whether the exact simplex method takes seconds: few variables, no power alpha^d too small for floats."""
+    """Return whether the exact simplex method takes seconds, because there are few variables, and no power alpha^d is
+    too small for floats.
+    """
     farthest = ptype.space.size - 1 if isinstance(ptype.space.metric, LineMetric) else ptype.space.distances.max()
     scale = float(farthest) * ptype.level.epsilon_float
     return consumer.secrets * consumer.actions <= _MOST_EXACT_VARIABLES and scale <= _LARGEST_SCALE

@@ -1,9 +1,9 @@
 """Replace noise that depends on the output of the query by noise that does not, at no larger worst-case cost.
 
 The theorems assume that the noise distributions repeat after T outputs of the query (and, on the reals, are constant on
-the cells of a grid). Then the family of distributions has T translates, and their average does not depend on the
-output. T may be any number; on the integers, proofs/theory/independent-noise.md proves the theorems without a period.
-Source: [geng2012], Lemmas 14 and 15, Theorems 2 and 10.
+the cells of a grid). Then the noise has T translates, and the average of the translates does not depend on the output.
+T may be any number; on the integers, proofs/theory/independent-noise.md proves the theorems without a period. Source:
+[geng2012], Lemmas 14 and 15, Theorems 2 and 10.
 """
 
 import math
@@ -51,7 +51,8 @@ def discounted(
         if terms > _MOST_TERMS:
             remedy = "Use a smaller ratio, or a cost with a closed form."
             raise Unsupported("a tail must need at most a million terms", came=f"ratio {ratio}", remedy=remedy)
-        # Now the remainder is below the rounding error of the sum, if the cost grows slower than the weights fall.
+        # The remainder is now below the rounding error of the sum, if the cost grows more slowly than the weights
+        # decrease.
         if weight < 2.0**-120 and not has_closed_form:
             return float(total)
     if not ratio or constant_from is not None:
@@ -149,7 +150,7 @@ class PeriodicNoise:
         return bool((self.pmf == self.pmf[0]).all())
 
     def window(self, low: int, high: int) -> Array:
-        """Return the probabilities of the noise values low..high for each row, (T, high - low + 1)."""
+        """Return the probabilities of the noise values low..high for each row of `pmf`, (T, high - low + 1)."""
         k = np.arange(low, high + 1) - self.start
         beyond = np.maximum(np.maximum(-k, k - self.pmf.shape[1] + 1), 0)
         # The number of periods between a value in a tail and the value that it repeats, rounded up.
@@ -184,8 +185,8 @@ class PeriodicNoise:
                 if not shown.any():
                     continue
                 ratios = mine[shown] / other[shown]
-                # Rounding may hide the least quotient, so all quotients within the rounding error are computed again,
-                # exactly.
+                # Because of rounding, the least quotient is uncertain, so all quotients within the rounding error of it
+                # are computed again, exactly.
                 close = ratios <= ratios.min() * (1 if is_exact(ratios) else 1 + 1e-12)
                 pairs = zip(mine[shown][close], other[shown][close], strict=True)
                 worst = min(worst, *(Fraction(x) / Fraction(y) for x, y in pairs))
@@ -199,7 +200,9 @@ class PeriodicNoise:
         alpha: Number | None = None,
         tolerance: Number = 0,
     ) -> None:
-        """Raise PromiseBroken if the noise misses a level by more than a relative ``tolerance``, decided exactly."""
+        """Raise PromiseBroken if the noise violates a level by more than a relative ``tolerance``. This is decided
+        exactly.
+        """
         promised, worst = level(epsilon, alpha), self.worst_ratio(sensitivity)
         allowed = worst / (1 - exact(tolerance, "tolerance"))
         if allowed <= 0 or (allowed < 1 and Level.of_alpha(allowed) > promised):
@@ -210,7 +213,9 @@ class PeriodicNoise:
             )
 
     def expected_costs(self, cost: Cost, constant_from: int | None = None) -> Array:
-        """Return the expected cost for each row, (T,); on the reals ``cost(k)`` must be the mean cost over cell k."""
+        """Return the expected cost for each row of `pmf`, (T,). On the reals, ``cost(k)`` must be the mean cost over
+        cell k.
+        """
         # The weight of a column includes the costs of the tail values that repeat its probability.
         m, P, beta = self.pmf.shape[1], self.period, self.ratio
         weights = []
@@ -250,7 +255,9 @@ def translated(noise: PeriodicNoise, by: int) -> PeriodicNoise:
 
 
 def mixed(families: Sequence[PeriodicNoise], weights: object | None = None) -> PeriodicNoise:
-    """Return the mixture of several `PeriodicNoise` with the same period, window and tail; weights default to equal."""
+    """Return the mixture of several `PeriodicNoise` with the same period, window and tail; The weights are equal by
+    default.
+    """
     # Lemma 15: the mixture satisfies every level that all of them satisfy, and its worst-case cost is at most the
     # largest of their worst-case costs.
     first = families[0]

@@ -1,9 +1,9 @@
 """Search for the extreme rays (possible columns) whose sum is the best channel for a consumer: column generation.
 
-A round starts with a price for each place (secret). For each action, a walk over trees
-(`utmost.design.optima.tree_pricing`) finds the best ray at these prices; when all trees stop, they prove a bound. New
-rays enter the linear program of the amounts of rays (`utmost.core.programs.many_columns`), which gives the next prices.
-All numbers are floats.
+A round starts with a price for each place (secret). For each action, a simplex method on trees
+(`utmost.design.optima.tree_pricing`) finds the best ray at these prices. When all trees are optimal, they prove a
+bound. New rays enter the linear program for the coefficients of the rays (`utmost.core.programs.many_columns`), which
+gives the next prices. All numbers are floats.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,26 +25,26 @@ from utmost.design.spaces.consumer import Consumer
 GapProgress = Callable[[int, float], object]
 """A function of the number of rounds so far and the relative gap."""
 
-_NOTHING = 1e-12  # losses below this fraction of the largest expected loss of an action count as zero
-_SMOOTH = 0.5  # weight of the best prices so far in the smoothed prices; the latest prices have the other weight
-_PATIENCE = 5  # every this many rounds without a better bound, a round uses the latest prices unsmoothed
-# the first rays are these powers of the columns alpha^d(., y); power 0 is the constant ray
+_NOTHING = 1e-12  # losses below this fraction of an action's largest expected loss count as zero
+_SMOOTH = 0.5  # weight of the best prices so far in the smoothed prices; the rest is the weight of the latest prices
+_PATIENCE = 5  # after each such number of rounds without a better bound, one round uses the latest prices alone
+# the first rays are these powers of the columns alpha^d(., y); power 0 gives the constant ray
 _FLATTER = (1.0, 0.6, 0.3, 0.0)
-# rounds in which walks over trees may stop early: at first, and after places were separated
+# rounds in which trees may stop early: at first, and after places were separated
 _EARLY, _EARLY_SEPARATED = 12, 10
-_FEW_STEPS = 5  # if trees take at most this many steps on average, the round also prices at the latest prices
+_FEW_STEPS = 5  # if trees need at most this many pivots on average, the round also finds rays at the latest prices
 # largest number of pivots of a tree in early and late rounds, and in all other rounds
 _FEW_PIVOTS, _MOST_PIVOTS = 150, 3000
 _LATE = 1e-2  # relative gap below which trees stop sooner, and rays are also generated at mixtures of prices
 _FEW_ACTIONS = 0.05  # rays are generated at mixtures of prices for at most this fraction of the actions
 # weights of the best prices in the mixtures of best and latest prices
 _BETWEEN = tuple(share / 10 for share in range(9, -1, -1))
-# Actions are priced in waves; these fractions of the actions end a wave. A later wave starts from trees of earlier
-# ones.
+# The actions are processed in groups, which end at these fractions of all actions. A later group starts from the trees
+# of earlier groups.
 _WAVES = (0.04, 0.15, 0.4)
 _RAYS_PER_PLACE = 8  # number of stored rays for each place
 _RAYS_FOR_NEXT_SEARCH = 2  # number of rays for each place that the next search receives
-# a round tries bounds at levels that are these quantiles of the ratios of all actions
+# a round tries bounds at these quantiles of the ratios of all actions
 _LEVEL_SHARES = (0.0, 0.002, 0.02, 0.1, 0.5)
 _STALLED = 150  # after this many rounds without a better bound the search ends
 _LEAST_SLACK = 1e-11
@@ -55,7 +55,7 @@ class _Bound:
     """A lower bound of the loss, with the prices and trees that prove it."""
 
     prices: Floats
-    level: float  # the level that all trees prove at these prices, after price reductions
+    level: float  # the level that all trees prove at these prices, after the prices were lowered
     trees: Forest
     value: float  # the lower bound, in units of `RayProgram.scale`
 
@@ -69,7 +69,7 @@ class RayProgram:
     prior: Floats
     epsilon: float
     scale: float  # largest expected loss of an action
-    near: Indices  # (n,) the place into which each place is merged; without merging, the place itself
+    near: Indices  # (n,) the place into which each place is merged (itself without merging)
     masses: Floats  # (n,) the mass of each place before merging
 
     @classmethod
@@ -92,7 +92,7 @@ class SearchResults:
     epsilon: float
     scale: float  # unit of prices
     places: Indices  # (t,) the secrets in the search: all with positive prior, and some others
-    rays: Floats  # (t, N) the most active rays
+    rays: Floats  # (t, N) the rays with the largest activity
     trees: Forest
     prices: Floats  # (t,) the prices of the best bound
 
@@ -106,21 +106,21 @@ class RaySearch:
     costs: Floats  # (k, n) costs of the program at these places
     forest: Forest  # the current tree of each action
     rays: Floats  # (n, N) the current rays
-    ray_costs: Floats  # (N,) the cost of each ray for its cheapest action
-    waves: list[PlaceNumbers]  # the actions, divided into waves that are priced one after another
+    ray_costs: Floats  # (N,) the cost of each ray for the action for which it is cheapest
+    waves: list[PlaceNumbers]  # the actions, divided into groups that are processed one after another
     marks: Floats  # (n,) random weights; rays with equal weighted sums are taken for equal
     upper: float  # upper bound of the least loss
     blind_loss: float  # the least loss of a channel that reveals nothing
     room: float  # 1 - alpha along the shortest edge
     best: _Bound | None = None
     shares: CentralShares | None = None
-    last_shares: Floats = field(default_factory=lambda: np.zeros(0))  # (N,) the latest amounts of the current rays
-    best_rays: tuple[Floats, Floats] | None = None  # rays and their costs for the least upper bound
+    last_shares: Floats = field(default_factory=lambda: np.zeros(0))  # (N,) the latest coefficients of the current rays
+    best_rays: tuple[Floats, Floats] | None = None  # the rays of the least upper bound, and their costs
     new: list[Floats] = field(default_factory=list)  # rays (m, n) found by the last round
     rounds: int = 0
-    fruitless: int = 0  # rounds since the bound improved
-    idle: bool = False  # the last round found no new ray
-    early: int = _EARLY  # in rounds before this one, walks over trees may stop early
+    fruitless: int = 0  # number of rounds since the bound improved
+    idle: bool = False  # whether the last round found no new ray
+    early: int = _EARLY  # in rounds before this one, trees may stop early
     guess: Floats | None = None  # (n,) prices of the first round; None for the prices of the program
     before: "RaySearch | None" = None  # the search over fewer places from which this one started
 
@@ -133,7 +133,7 @@ class RaySearch:
         weights /= weights.sum()
         first = np.concatenate([factors**t for t in _FLATTER[:-1]] + [np.ones((1, len(factors)))])
         rays = np.ascontiguousarray((first / (first @ weights)[:, None]).T)
-        # The order of actions and the weights that compare rays may be any fixed random numbers.
+        # Any fixed random numbers will do for the order of the actions and for the weights that compare rays.
         random = np.random.default_rng(0)
         order = random.permutation(len(costs)).astype(np.int32)
         waves = [wave for wave in np.split(order, [int(share * len(costs)) for share in _WAVES]) if len(wave)]
@@ -146,7 +146,7 @@ class RaySearch:
     def start_from(self, starts: Sequence[SearchResults]) -> None:
         """Take rays and trees from other searches on this space, and interpolate the first prices from their prices."""
         # The logarithm of an extreme ray changes by epsilon d along each arc of its tree. So at another level the same
-        # tree has a ray that is a power of this ray, and extreme too, unless factors underflow.
+        # tree has a ray that is a power of this ray. That ray is also extreme, unless factors underflow.
         now, levels = self.program.epsilon, [start.epsilon for start in starts]
         powers = [now / at for at in levels]
         prices = [self._at_places(start.prices * (start.scale / self.program.scale), start.places) for start in starts]
@@ -176,7 +176,7 @@ class RaySearch:
         everywhere[results.places] = results.prices
         own = share_by_mass(everywhere, self.program.near, program.masses)
         search._continue_from(self, results, sum_at_centres(own, program.near)[places])
-        # The prices of separated places are still far from optimal, and trees would walk far.
+        # The prices of separated places are still far from optimal, so trees would need many pivots.
         search.early = search.rounds + _EARLY_SEPARATED
         return search
 
@@ -186,7 +186,7 @@ class RaySearch:
         self.rounds, self.before, before.before = before.rounds, before, None
 
     def places_to_add(self) -> Indices:
-        """Return places outside the search to which the best channel so far does not extend."""
+        """Return the places outside the search to which the best channel so far cannot be extended."""
         if len(self.places) == len(self.program.prior):
             return self.places[:0]
         rows = self.columns()
@@ -207,7 +207,9 @@ class RaySearch:
         return own
 
     def _extended(self, rays: Floats, at: Indices) -> Floats:
-        """Extend rays (t, N) on the places ``at`` to all n places, by the largest and by the smallest entries."""
+        """Extend rays (t, N) on the places ``at`` to all n places, once by the largest and once by the smallest
+        possible entries.
+        """
         new = np.setdiff1d(self.places, at)
         if not len(new):
             return rays
@@ -245,20 +247,20 @@ class RaySearch:
 
     @property
     def gap(self) -> float:
-        """The distance between upper and lower bound of the least loss; at most the upper bound."""
+        """The difference between the upper and the lower bound of the least loss. It is at most the upper bound."""
         return min(self.upper, self.upper - self.best.value) if self.best is not None else self.upper
 
     def aim(self, gap: float) -> float:
-        """Return a relative gap as an absolute one, in units of the loss."""
+        """Return the absolute gap, in units of the loss, for a relative gap."""
         return gap * abs(self.upper) + _NOTHING
 
     def run(self, gap: float, progress: GapProgress | None) -> None:
-        """Run rounds until the relative gap is reached, or the bound has stalled."""
+        """Run rounds until the relative gap is reached, or the bound has not improved for too many rounds."""
         widest = 0.0
         while self.best is None or not (self.gap <= self.aim(gap) or self.fruitless > _STALLED):
             self.round()
             widest = max(widest, self.gap)
-            # The gap shrinks by about a constant factor in each round, so its logarithm shows the progress.
+            # Each round reduces the gap by about a constant factor, so the logarithm of the gap shows the progress.
             aim, is_known = self.aim(gap), 0 < self.aim(gap) < self.gap <= widest < inf
             done, total = (log(widest / self.gap), log(widest / aim)) if is_known else (0.0, 0.0)
             report_progress(done, total, note=f"round {self.rounds}")
@@ -266,13 +268,15 @@ class RaySearch:
                 progress(self.rounds, self.gap / max(self.upper, _NOTHING))
 
     def round(self) -> None:
-        """Add the rays of the previous round, compute amounts of rays and prices of places, and find new rays."""
+        """Add the rays of the previous round, compute the coefficients of all rays and the prices of the places, and
+        find new rays.
+        """
         if self.best is not None:
             self._add_rays()
-        # The program of the amounts of the current rays gives the prices of the places.
+        # The program for the coefficients of the current rays gives the prices of the places.
         accuracy = max(0.1 * min(self.gap, 0.1 * abs(self.upper)), 0.1 * _NOTHING)
-        # An error of a row sum costs `blind_loss / room` times itself below. All errors together must cost less than a
-        # hundredth of the accuracy.
+        # An error of a row sum increases the loss by `blind_loss / room` times the error. All errors together must
+        # increase it by less than a hundredth of the accuracy.
         exactness = min(max(1e-2 * accuracy / self.blind_loss * self.room, 1e-12), 1e-6)
         near = None if self.shares is None else (self.last_shares, self.shares.prices)
         self.shares = central_shares(self.rays, self.ray_costs, self.forest.weights, accuracy, exactness, near)
@@ -290,11 +294,11 @@ class RaySearch:
         return self if self.best is not None else self.before
 
     def _price(self) -> None:
-        """Find new rays and a bound at smoothed prices; also at the latest prices, if trees take few steps."""
+        """Find new rays and a bound at smoothed prices. If trees need few pivots, do the same at the latest prices."""
         assert self.shares is not None
         prices, best, self.new = self.shares.prices, self.best, []
-        # In every few rounds without a better bound the best prices are not mixed in: they may be extreme early
-        # prices.
+        # After every few rounds without a better bound, one round does not mix in the best prices: they may be extreme
+        # early prices.
         if best is not None and not self.idle and (self.fruitless + 1) % _PATIENCE:
             smooth = _SMOOTH * best.prices + (1 - _SMOOTH) * prices
             if self._price_at(smooth) <= _FEW_STEPS * len(self.costs):
@@ -304,8 +308,8 @@ class RaySearch:
         if best is None or self.gap > self.aim(_LATE):
             return
         # For actions that still have negative ratios, find rays at many mixtures of the best and the latest prices.
-        # Near the end these are the actions of a few heavy places. Each needs dozens of rays, and would get only one in
-        # each round. Earlier, or for many actions, so many rays would displace better ones.
+        # Near the end these are the actions of a few places with large masses. Each needs dozens of rays, and would get
+        # only one in each round. In early rounds, or for many actions, so many rays would displace better ones.
         which = np.flatnonzero(self.forest.ratios < 0).astype(np.int32)
         if 0 < len(which) <= _FEW_ACTIONS * len(self.costs):
             forest = self.forest.copied()
@@ -323,9 +327,9 @@ class RaySearch:
             steps += self.forest.price(at, which, *self._effort)
         compile_if_it_pays(len(prices), (len(self.costs) + steps) * len(prices))
         self.new.append(self.forest.rays[self.forest.ratios < 0])
-        # A bound needs one level that all trees prove. The least level that a tree proves needs no change of prices,
-        # but a few bad trees may make it low. A higher level needs lower prices at some places. Use the best of these
-        # bounds.
+        # A bound needs one level that all trees prove. The least of the levels that the trees prove needs no change of
+        # prices, but a few bad trees may make it low. A higher level needs lower prices at some places. Use the best of
+        # these bounds.
         level = float(self.forest.proven.min())
         value, at = float(prices.sum()) + level, self.costs - prices
         for higher in {float(np.quantile(self.forest.ratios, share)) for share in _LEVEL_SHARES}:
@@ -341,10 +345,11 @@ class RaySearch:
 
     @property
     def _effort(self) -> tuple[int, float]:
-        """The largest number of pivots of a tree, and the distance from its optimum at which a tree may stop."""
-        # Near the end, a long walk is due to misleading prices, so it stops; the next round continues it.
+        """Return the largest number of pivots of a tree, and the distance from its optimum at which a tree may stop."""
+        # Near the end, misleading prices cause long sequences of pivots. So these are stopped, and the next round
+        # continues them.
         most = _FEW_PIVOTS if self.rounds < self.early or self.gap <= self.aim(_LATE) else _MOST_PIVOTS
-        # A tree needs no more accuracy than the gap, so the walks of early rounds end after a few pivots.
+        # A tree needs no more accuracy than the gap, so trees stop after a few pivots in early rounds.
         return most, max(1e-2 * min(self.gap, 0.1 * abs(self.upper)), _LEAST_SLACK * abs(self.upper), 1e-2 * _NOTHING)
 
     def _add_rays(self) -> None:
@@ -352,7 +357,8 @@ class RaySearch:
         assert self.shares is not None
         new = np.concatenate(self.new)
         marks, first = np.unique(np.round(new @ self.marks, 12), return_index=True)
-        # Drop copies of rays: they would divide the activity of a ray, and displace other rays.
+        # Drop copies of rays. The activity of a ray would be divided among its copies, and they would displace other
+        # rays.
         first = first[~np.isin(marks, np.round(self.marks @ self.rays, 12))]
         self.idle = len(first) == 0
         new = np.ascontiguousarray(new[first].T)

@@ -1,9 +1,10 @@
-"""Decide whether one private channel can be optimal for several consumers, and compute the cost if it cannot.
+"""Decide whether one private channel can be optimal for several consumers, and compute the additional loss if it
+cannot.
 
-If every consumer u remaps the outcomes of one channel to an action a_u, the channel and the (independent) remaps give a
-private channel whose outcomes are tuples of actions. So the least total loss with one shared channel is the least loss
-of a single consumer whose actions are tuples, and whose loss is the sum of the losses. One channel is optimal for all
-consumers if and only if this least total loss equals the sum of the consumers' least losses.
+If every consumer u remaps the outcomes of one channel to an action a_u, independently of the others, the channel and
+the remaps form a private channel whose outcomes are tuples of actions. So the least total loss with one shared channel
+is the least loss of a single consumer whose actions are tuples, and whose loss is the sum of the losses. One channel is
+optimal for all consumers if and only if this least total loss equals the sum of the consumers' least losses.
 """
 
 import math
@@ -37,17 +38,21 @@ class SharedOptimum(Display):
 
     @property
     def regret(self) -> Fraction | float:
-        """The least total loss with one channel minus the sum of the least losses of the consumers; at least 0."""
+        """The least total loss with one shared channel, minus the sum of the least losses of the consumers. It is at
+        least 0.
+        """
         return self.together.loss - sum(optimum.loss for optimum in self.alone)
 
     @property
     def exists(self) -> bool:
-        """Whether one channel is optimal for all consumers, as far as the bounds show; for exact consumers, a proof."""
+        """Whether one channel is optimal for all consumers, as far as the bounds show. For exact consumers this is
+        proved.
+        """
         return bool(self.together.lower <= sum(optimum.loss for optimum in self.alone))
 
 
 def shared_mechanism(ptype: PrivacyType, consumers: Sequence[Consumer]) -> SharedOptimum:
-    """Return the private channel with the least total loss for several consumers, each with an own remap."""
+    """Return the private channel with the least total loss for several consumers, each of whom uses their own remap."""
     # The product of the numbers of actions of the consumers should be at most some hundreds.
     if len(consumers) == 0:
         raise OutOfRange("there must be at least one consumer", came="an empty list")
@@ -82,7 +87,9 @@ def sharing_program(ptype: PrivacyType, consumers: Sequence[Consumer], targets: 
 
 
 def sharing_refutation(ptype: PrivacyType, consumers: Sequence[Consumer]) -> Array | None:
-    """Return exact Farkas multipliers that prove that no channel is optimal for all consumers; None if one is."""
+    """Return exact Farkas multipliers that prove that no channel is optimal for all consumers; None if one channel is
+    optimal for all.
+    """
     # The multipliers belong to the rows of ``sharing_program(ptype, consumers, optima)``; `farkas_gap` checks them.
     optima = [optimal_mechanism(ptype, consumer).loss for consumer in consumers]
     program = sharing_program(ptype, consumers, optima)

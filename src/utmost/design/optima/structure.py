@@ -20,11 +20,11 @@ Source: [gupte2010], Theorem 2; the vertices of footnote 4 of [ghosh2009] are no
 **Uniqueness of a consumer's optimal channel.**
 
 If the remapped geometric mechanism on counts is optimal, its dual mu is unique, and a private column v can be column r
-of an optimal channel if and only if sum_x (p_x l(x, r) - mu_x) v_x = 0. With the flows f of `exact_flows`, such a v
-must fall by a factor alpha across an edge with f > 0, must rise by 1/alpha if f < 0, and is free if f = 0; and v = 0
-unless f_0 = 0. So these columns span a space of dimension 1 + (number of zero flows). The optimal channels form a
-polytope whose dimension is the sum of these dimensions over all actions, minus the n + 1 row sums. The optimum is
-unique if and only if this is 0.
+of an optimal channel if and only if sum_x (p_x l(x, r) - mu_x) v_x = 0. With the flows f of `exact_flows`, such a v is
+multiplied by alpha across an edge with f > 0, and by 1/alpha if f < 0, and is free if f = 0; and v = 0 unless f_0 = 0.
+So these columns span a space of dimension 1 + (number of zero flows). The optimal channels form a polytope whose
+dimension is the sum of these dimensions over all actions, minus the n + 1 row sums. The optimum is unique if and only
+if this is 0.
 """
 
 import math
@@ -56,7 +56,8 @@ DOWN, UP, SLACK, ZERO = "down", "up", "slack", "zero"
 
 
 def constraint_matrix(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> NDArray[np.str_]:
-    """Return the tight privacy constraints: an (n, m) array of "down", "up", "slack" and "zero" for n + 1 counts.
+    """Return which privacy constraints are tight, for n + 1 counts: an (n, m) array of "down", "up", "slack" and
+    "zero".
 
     Entry (i, r) is "down" if alpha x_ir = x_(i+1)r, "up" if x_ir = alpha x_(i+1)r, "zero" if both entries are 0, and
     otherwise "slack".
@@ -116,7 +117,7 @@ def check_lemmas(of: Channel | NDArray[np.str_], alpha: Number | Level | None = 
         alpha: Alpha of the level, or a `Level`. Pass it with a channel only.
 
     Raises:
-        OutOfRange: for a channel without alpha, a constraint matrix with alpha, and other words in a matrix.
+        OutOfRange: for a channel without alpha, a constraint matrix with alpha, and words other than these in a matrix.
         PromiseBroken: if the channel does not satisfy the level.
 
     Lemmas 5.7 and 5.8 take n + 1 minus the number of nonzero columns as the number of zero columns.
@@ -245,7 +246,8 @@ def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9)
 
 
 def between_levels(size: int, lower: Level, higher: Level) -> Channel:
-    """Return the channel K with G(lower) = G(higher) K: it tightens a geometric answer to a lower level.
+    """Return the channel K with G(lower) = G(higher) K. It tightens an answer of the geometric mechanism to a smaller
+    epsilon.
 
     Args:
         size: Number of counts.
@@ -317,8 +319,8 @@ def uniqueness(ptype: PrivacyType, consumer: Consumer) -> Uniqueness:
 
 def _is_only_vertex(ptype: PrivacyType, consumer: Consumer) -> bool:
     """Return whether all constraints that are tight at an optimal vertex are tight at every optimal channel."""
-    # A vertex is the only channel at which all constraints that are tight at the vertex are tight. So the largest sum
-    # of the slacks of these constraints, over all optimal channels, is 0 if and only if no other channel is optimal.
+    # A vertex is the only channel at which all constraints that are tight at the vertex are tight. So no other channel
+    # is optimal if and only if the sum of the slacks of these constraints is 0 for every optimal channel.
     program = user_program(ptype, consumer)
     solution = solve_exactly(program)
     m, n = program.shape

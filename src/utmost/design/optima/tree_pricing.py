@@ -1,4 +1,4 @@
-"""Find the cheapest extreme ray of a privacy type at given prices, by a simplex method that walks over spanning trees.
+"""Find the cheapest extreme ray of a privacy type at given prices, by a simplex method on spanning trees.
 
 An extreme ray v of K = {v >= 0 : v_i >= a_ij v_j for all i, j} has n - 1 tight rows that join its n places (secrets) to
 a tree. An arc of the tree has a sink i and a source j with v_i = a_ij v_j. Let Y be the prices of the places, q their
@@ -8,9 +8,9 @@ is negative, scaling up the side of the sink until another row is tight gives a 
 negative, v is the ray of least ratio r, and the multipliers prove it.
 
 A tree is stored as ``parent`` (n,), ``kind`` (n,) and its root: kind[i] is 1 if i is the sink of the arc to its parent,
-and -1 if i is the source. With numba the functions are machine code if compiling pays (`compile_if_it_pays`); otherwise
-Python runs the same steps, with identical results. Arguments are named tuples of arrays, which cost nothing in both
-cases.
+and -1 if i is the source. With numba, the functions are compiled to machine code if that saves time
+(`compile_if_it_pays`). Otherwise Python runs the same steps, with identical results. Arguments are named tuples of
+arrays, which are fast in both cases.
 """
 
 from collections.abc import Callable
@@ -31,29 +31,31 @@ COMPILED = find_spec("numba") is not None
 """Whether numba is installed."""
 
 # _LARGE: the cube of a number of places; with more places, one round takes seconds in Python. _FEW and _MANY: the
-# numbers of steps (steps of trees times places, about 8 us each in Python) after which loading numba pays, and
-# compiling pays.
+# numbers of steps (pivots times places, about 8 us each in Python) after which it saves time to load numba, and to
+# compile.
 _LARGE, _FEW, _MANY = 53**3, 60_000, 600_000
 
 _SHORT = 0.1  # largest shortfall of a place, as a fraction of slack q v with its weight q and ray entry v
 _ROUNDING = 1e-14  # relative rounding error of sums
 _LIGHT = 1e-2  # least mass of a root, as a fraction of the mass of the heaviest place
-_VISIBLE = 1e-17  # a smaller flow, a sum of numbers near 1, may have its sign from rounding
+_VISIBLE = 1e-17  # rounding may decide the sign of a smaller flow, which is a sum of numbers near 1
 _ENTRY_POINTS = ("price_trees", "write_shortfalls")  # the functions that `Forest` calls; they call all others
 _fast: list[Callable[..., Any]] = []
 _worked, _has_looked = 0, False
 
 
 def compiled_later(function: F) -> F:
-    """Register a function that `compile_if_it_pays` compiles; return it unchanged."""
+    """Register a function that `compile_if_it_pays` may compile; return it unchanged."""
     _fast.append(function)
     return function
 
 
 def compile_if_it_pays(places: int, worked: int = 0) -> None:
-    """Replace the functions by machine code, if that pays for this many places, or if it is in the cache on disk.
+    """Replace the functions by machine code, if that saves time for this many places, or if the code is in the cache on
+    disk.
 
-    ``worked`` is the number of steps of trees, times places, since the last call. Results are bitwise the same.
+    ``worked`` is the number of pivots, times the number of places, since the last call. The results are bitwise the
+    same.
     """
     global _worked, _has_looked
     _worked += worked
@@ -70,7 +72,7 @@ def _compiled(function: F) -> F:
 
 
 class Tree(NamedTuple):
-    """A tree, and the arrays that `write_order` fills for walks from the root."""
+    """A tree, and the arrays that `write_order` fills so that the tree can be traversed from its root."""
 
     parent: PlaceNumbers  # (n,) the parent of each place
     kind: ArcKinds  # (n,) 1 if the place is the sink of the arc to its parent, -1 if it is the source
@@ -80,7 +82,7 @@ class Tree(NamedTuple):
 
 
 class Priced(NamedTuple):
-    """A ray v (n,) with prices Y (n,) and weights q (n,)."""
+    """A ray v (n,), with the prices Y (n,) and the weights q (n,) of the places."""
 
     Y: Floats
     q: Floats
@@ -142,10 +144,10 @@ def surplus_covers_deficits(left: Floats, may_lack: Floats, tree: Tree) -> bool:
     """Return whether flows from sinks to sources along the arcs can cover every deficit, up to ``may_lack`` (n,).
 
     ``left`` (n,) is v times the surplus of each place (negative for a deficit). It is overwritten by the amount that
-    each place passes to its parent: a sink its surplus, a source its deficit.
+    each place passes to its parent: a sink passes its surplus, and a source its deficit.
     """
     # If a sink cannot cover the deficits of its sources, a shortfall is allowed first at the sources: their v is
-    # larger, so lowering their prices costs less.
+    # larger, so their prices must be lowered by less.
     parent, kind, order, head, following = tree
     # Children come before parents, so a place has received all amounts from its subtree.
     for e in range(len(left) - 1, -1, -1):
@@ -204,7 +206,7 @@ def proven_level(at: Priced, r: float, slack: float, tree: Tree, left: Floats, l
 def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floats, size: Floats) -> tuple[int, float]:
     """Return the place whose arc to its parent has the most negative flow (-1 for none), and the least flow."""
     # If every negative flow is below the accuracy of floats, choose the flow that is most negative relative to the mass
-    # of the sink's side, because that side may be tiny and scale up a lot.
+    # of the sink's side, because that side may be tiny, and may be scaled up considerably.
     (Y, q, v), (parent, kind, order, _, _) = at, tree
     for i in range(len(Y)):
         sub[i] = v[i] * (Y[i] - r * q[i])
@@ -223,7 +225,7 @@ def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floa
         if flow < -_ROUNDING * size[i]:
             side = mass[i] if kind[i] > 0 else 1.0 - mass[i]
             if flow < relative * side:
-                relative = flow / max(side, 1e-300)  # a side without mass has no relevant flow
+                relative = flow / max(side, 1e-300)  # the flow of a side without mass does not matter
                 tiny = i
         sub[parent[i]] += sub[i]
         mass[parent[i]] += mass[i]
@@ -233,7 +235,7 @@ def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floa
 
 @compiled_later
 def reroot(root: int, old: int, parent: PlaceNumbers, kind: ArcKinds) -> None:
-    """Make ``root`` the root of the tree with the root ``old``."""
+    """Make ``root`` the root of the tree whose root is ``old``."""
     x, y, k = root, parent[root], kind[root]
     while x != old:
         above, its_kind = parent[y], kind[y]
@@ -244,7 +246,9 @@ def reroot(root: int, old: int, parent: PlaceNumbers, kind: ArcKinds) -> None:
 
 @compiled_later
 def mark_sides(cut: int, tree: Tree, inside: NDArray[np.bool_], source: NDArray[np.bool_]) -> None:
-    """Mark in ``inside`` the subtree of ``cut``, in ``source`` the sources of other arcs and the sink of its arc."""
+    """Mark in ``inside`` the subtree below ``cut``; mark in ``source`` the sources of all other arcs, and the sink of
+    the arc above ``cut``.
+    """
     parent, kind, order, _, _ = tree
     for i in range(len(parent)):
         inside[i] = False
@@ -278,7 +282,8 @@ def first_tight(
     a: Floats, v: Floats, up: bool, inside: NDArray[np.bool_], source: NDArray[np.bool_], products: Floats
 ) -> tuple[int, int]:
     """Return the row (sink, source) that is tight first if places with inside == up are scaled up; (-1, -1) if none."""
-    # By the triangle inequality only the sources on the scaled side matter: sinks on this side give smaller products.
+    # By the triangle inequality only the sources on the scaled side need to be tried: sinks on this side give smaller
+    # products.
     n = len(v)
     for l in range(n):
         products[l] = 0.0
@@ -300,7 +305,9 @@ def first_tight(
 
 @compiled_later
 def replace_arc(cut: int, sink: int, giver: int, parent: PlaceNumbers, kind: ArcKinds) -> None:
-    """Replace the arc above ``cut`` by the arc (sink, giver); one end of it becomes the root of the subtree."""
+    """Replace the arc above ``cut`` by the arc (sink, giver); One end of the new arc becomes the root of the
+    subtree.
+    """
     up = kind[cut] > 0
     top = giver if up else sink
     reroot(top, cut, parent, kind)
@@ -313,9 +320,9 @@ def price_trees(trees: Trees, prices: Floats, which: PlaceNumbers, most: int, sl
     """Pivot the tree of each action in ``which`` towards the least r = <Y, v> / <q, v>; return the number of pivots."""
     # Y is the row of ``prices`` for the action. A tree stops when it proves the level r - 1.1 slack, or after ``most``
     # pivots. Trees, ratios and proven levels are changed in place. A flow is computed as a sum over the places below
-    # its arc. The root is a heavy place: the rounding error of a sum over a heavy subtree would exceed the flow to a
-    # light one. Cost: O(n s) for each pivot with s sources. One long function compiles faster than several that call
-    # each other.
+    # its arc. The root is a place with a large mass: the rounding error of a sum over a heavy subtree would exceed the
+    # flow to a light one. Cost: O(n s) for each pivot with s sources. One long function compiles faster than several
+    # that call each other.
     n, a, q, steps = len(trees.weights), trees.factors, trees.weights, 0
     head, following, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     left, lack, products = np.empty(n), np.empty(n), np.empty(n)
@@ -372,7 +379,7 @@ def write_shortfalls(trees: Trees, prices: Floats, level: float, shortfalls: Flo
         for i in range(n):
             left[i] = short[i] = v[i] * (prices[w, i] - level * q[i])
         surplus_covers_deficits(left, anything, tree)
-        # Subtract from the surplus of a place the flows to sources, and add the flows from sinks.
+        # From the surplus of a place, subtract its flows to sources, and add the flows from sinks.
         for e in range(1, n):
             i = order[e]
             flow = max(left[i] * tree.kind[i], 0.0)

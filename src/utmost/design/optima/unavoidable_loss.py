@@ -1,11 +1,11 @@
-r"""Compute how much accuracy a release at two levels must lose, if it cannot have the optimal noise at both.
+r"""Compute how much accuracy a release at two levels must lose if it cannot have the optimal noise at both levels.
 
 **Joint distributions of two integer noises with geometric tails, as linear forms in finitely many masses.**
 
 The joint distribution of two noises (V_1, V_2) is described by its slices m_w(v) = P(V_1 - V_2 = w, V_2 = v). Beyond
-``reach``, slices fall by a factor b_1 from each period D of w to the next, and within a slice masses fall by b_2 from
-each period of v to the next, so all masses are multiples of the masses with |w|, |v| <= reach. The joint distribution
-is symmetric: m_{-w}(-v) = m_w(v).
+``reach``, slices are multiplied by b_1 from each period D of w to the next, and within a slice masses are multiplied by
+b_2 from each period of v to the next, so all masses are multiples of the masses with |w|, |v| <= reach. The joint
+distribution is symmetric: m_{-w}(-v) = m_w(v).
 
 **The program.**
 
@@ -18,8 +18,8 @@ For sensitivity D and levels eps_1 < eps_2, over joint distributions m_w(v) = P(
 .. math:: E\,c(V_i) \le (1 + t)\, c_i, \quad c_i \text{ the least cost of any noise at } \epsilon_i.
 
 The program is solved for joint distributions with geometric tails beyond ``reach``. Each of these is a private pair, so
-the value is an upper bound of the unavoidable loss, and a loss that can be attained; it decreases with the reach, and
-converges quickly.
+the value is an upper bound of the unavoidable loss, and some release attains it. The value decreases as ``reach``
+grows, and converges quickly.
 """
 
 import math
@@ -42,7 +42,7 @@ LinearForm = dict[int, float]
 
 
 def combined(*terms: tuple[LinearForm, float]) -> LinearForm:
-    """Return the sum of the linear forms, each times its factor."""
+    """Return the sum of the linear forms, each multiplied by its factor."""
     total: LinearForm = {}
     for form, factor in terms:
         for variable, value in form.items():
@@ -55,7 +55,7 @@ class PairForms:
     """Probabilities of two noises (V_1, V_2) as linear forms in the variables of the program."""
 
     period: int  # D
-    b1: float  # ratio from period to period at the lower epsilon
+    b1: float  # factor from period to period at the lower epsilon
     b2: float  # the same at the higher epsilon; b2 < b1
     reach: int  # a multiple of D
     _numbers: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -82,7 +82,9 @@ class PairForms:
         return self._number(w, v), self.b1**outside * self.b2**beyond
 
     def first(self, v: int) -> LinearForm:
-        """Return P(V_1 = v) as a multiple of its own variable; rows with it are shorter than with `sum_of_first`."""
+        """Return P(V_1 = v) as a multiple of its own variable. Rows with this variable are shorter than rows with
+        `sum_of_first`.
+        """
         periods = abs(v) // self.period
         return {len(self._numbers) + abs(v): self.b1**periods}
 
@@ -146,8 +148,8 @@ def gradual_loss(
         lower: Smaller epsilon, or its level.
         higher: Larger epsilon, or its level.
         cost: Absolute or squared cost.
-        keep: "lower" or "higher": the level whose noise keeps the least cost, so that only the other noise costs
-            more. By default both may cost more.
+        keep: "lower" or "higher": the level whose noise has the least possible cost, so that only the cost of the other
+            noise increases. By default both costs may increase.
         reach: Number of periods D of each noise whose masses are free variables.
 
     Returns:
@@ -205,7 +207,7 @@ def gradual_loss(
 
 
 def _privacy_forms(forms: PairForms) -> list[LinearForm]:
-    """Return the linear forms that must be nonnegative for both levels to hold."""
+    """Return the linear forms that must be nonnegative so that both levels are satisfied."""
     D, rows = forms.period, []
     shifts = [d for d in range(-D, D + 1) if d]
     for w in range(forms.reach + 1):

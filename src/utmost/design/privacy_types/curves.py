@@ -1,4 +1,4 @@
-"""Compute trade-off curves: how well a test of one release can decide between two hypotheses.
+"""Compute trade-off curves, which describe how well a test of one release can decide between two hypotheses.
 
 A test of X against X + s has a false-alarm probability p and a missed-detection probability beta. The smallest beta for
 each p is a convex curve from beta(0) <= 1 to beta(1) = 0; its slopes are likelihood ratios. All results of this package
@@ -28,7 +28,7 @@ class RowsCurve:
     """The trade-off curve of two rows P and Q of a channel, with outcomes by descending likelihood ratio Q/P."""
 
     # The best test with false-alarm probability p rejects P at the outcomes of largest ratio; at the last of these it
-    # rejects with a probability that makes the total p. Outcomes with P = 0 come first, and cost no false alarm.
+    # rejects with a probability that makes the total p. Outcomes with P = 0 come first, and cause no false alarms.
     p: Array  # (k,) probabilities under P of the outcomes with P > 0
     q: Array  # (k,) their probabilities under Q
     reveals: Any  # the probability under Q of the outcomes with P = 0

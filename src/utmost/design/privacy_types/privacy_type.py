@@ -1,4 +1,6 @@
-"""Define a privacy type, the set of all channels on a metric space that satisfy a level; test membership exactly."""
+"""Define a privacy type, the set of all channels on a metric space that satisfy a level, with an exact test of
+membership.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -63,7 +65,9 @@ def steepest(logs: NDArray[np.float64], space: Space) -> float:
 
 
 def candidate_triples(matrix: Array, space: Space, slope: float | None) -> Iterator[Triple]:
-    """Yield triples that include all with log C[x, y] - log C[z, y] >= slope d(x, z); None is the largest slope."""
+    """Yield triples (x, z, y) that include all with log C[x, y] - log C[z, y] >= slope d(x, z). None stands for the
+    largest slope.
+    """
     if isinstance(space.metric, DiscreteMetric):  # all distances are 1, so only the extremes of a column matter
         for y, column in enumerate(matrix.T):
             if (column != column[0]).any():
@@ -100,7 +104,8 @@ class Allowance:
         def allowed(bits: int) -> Interval:
             return self.level.epsilon_interval(bits) * length.interval(bits)
 
-        # The comparison ends: an irrational power of alpha is transcendental, so it equals no ratio of probabilities.
+        # The comparison ends, because an irrational power of alpha is transcendental and so equals no ratio of
+        # probabilities.
         return bool(is_lower(partial(log_interval, larger / smaller), allowed))
 
     @cached_property
@@ -134,7 +139,7 @@ def power_interval(level: Level, length: Length, bits: int) -> Interval:
 
 @lru_cache(maxsize=16)
 def power_intervals(level: Level, lengths: tuple[Length, ...], bits: int) -> tuple[Interval, ...]:
-    """Return intervals around alpha^length for each length; each irrational power costs one exponential."""
+    """Return intervals around alpha^length for each length; Each irrational power needs one exponential."""
     return _power_intervals(level, lengths, bits)
 
 
@@ -142,7 +147,7 @@ def _power_intervals(level: Level, lengths: tuple[Length, ...], bits: int) -> tu
     rational = [d for d in lengths if not isinstance(d, Surd)]
     if level.base is None and len(rational) == len(
         lengths
-    ):  # needs one exponential, not two for the ends of an interval
+    ):  # one exponential is enough, where the ends of an interval would need two
         return tuple(exp_interval(-level.power * d, bits) for d in rational)
     longest = max((near_length(d) for d in lengths), default=0.0)
     guard = bits + 16 + ceil(level.epsilon_float + longest).bit_length()
@@ -167,7 +172,7 @@ def near_length(length: Length) -> float:
     return float(length)
 
 
-# A float64 zero may stand for any probability below the smallest normal float.
+# A float64 zero may be the rounded value of any probability below the smallest normal float.
 _LOG_OF_NOTHING = log(np.finfo(np.float64).smallest_normal)
 
 
@@ -180,8 +185,8 @@ class PrivacyType(Display, PickledByFields):
 
     Args:
         space: Secrets and their metric.
-        epsilon, alpha: Level of one unit of distance, or of the distance ``per``; give one of the two. Text may name
-            the distance: ``epsilon="ln 2 per 50 km"``.
+        epsilon, alpha: Level of one unit of distance, or of the distance ``per``; give one of the two. A text may
+            contain the distance: ``epsilon="ln 2 per 50 km"``.
         per: Distance of the level, as a plain number, or as text with the unit of the space: "200 m".
 
     Source: [fernandes2022], section III; for counts, [ghosh2009], section 2.1.
@@ -248,8 +253,9 @@ class PrivacyType(Display, PickledByFields):
         Args:
             channel: (n, m). For a channel of Fractions the answer is exact, for every level and every distance.
             tolerance: For float64 channels: ratios of probabilities may exceed the bound by a factor of
-                exp(tolerance), to allow for rounding, and a float 0 may stand for any probability below the smallest
-                normal float. With tolerance 0 the floats are converted to rationals, and the answer is exact.
+                exp(tolerance), to allow for rounding, and a float 0 may be the rounded value of any probability below
+                the smallest normal float. With tolerance 0 the floats are converted to rationals, and the answer is
+                exact.
 
         Raises:
             NotAChannel: for anything but a channel, and for a wrong number of secrets.

@@ -21,7 +21,7 @@ from utmost.design.spaces.space import Space
 from utmost.errors import OutOfRange, PromiseBroken
 
 _FAR_BITS = 2048  # bits of intervals, so that a probability of 1e-280 has many digits
-_FAR_OFF = Fraction(1, 10)  # largest relative distance of the last likelihood ratio from its limit
+_FAR_OFF = Fraction(1, 10)  # largest relative difference between the last likelihood ratio and its limit
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -36,7 +36,7 @@ class SmallestEpsilon(Display):
 
 @dataclass(frozen=True, slots=True)
 class _LikelihoodRatio:
-    """Two probabilities of one outcome, larger > smaller, and the distance of the two secrets."""
+    """The probabilities of one outcome for two secrets, larger > smaller, and the distance of the two secrets."""
 
     larger: Fraction
     smaller: Fraction
@@ -127,7 +127,7 @@ def smallest_level(distribution: Distribution, shift: Number | None = None) -> L
     is the level of the noise.
 
     Raises:
-        OutOfRange: for the shift 0: equal answers satisfy every level.
+        OutOfRange: for the shift 0, because equal answers satisfy every level.
 
     Source: [geng2012], (24) and (76); shifts beyond the sensitivity: proofs/theory/trade-off.md.
 
@@ -154,12 +154,13 @@ def check_promise(
     alpha: Number | None = None,
     shift: Number | None = None,
 ) -> None:
-    """Check that a level is the smallest one that noise satisfies: its likelihood ratios obey the bound and attain it.
+    """Check that a level is the smallest one that noise satisfies: the likelihood ratios are at most e^epsilon, and one
+    equals it.
 
     The level of the largest likelihood ratio is compared exactly with the claimed level. For noise on the integers, the
     probabilities at an outcome that attains the ratio are compared too: as Fractions if they are rational, else as
-    intervals. For a distribution of your own, its two formulas are compared with each other too, and the largest ratio
-    is searched among probabilities of at least 1e-280.
+    intervals. For a distribution that the user defined, its two formulas are also compared with each other, and the
+    largest ratio is searched among probabilities of at least 1e-280.
 
     Args:
         distribution: Noise distribution.

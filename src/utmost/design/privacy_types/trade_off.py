@@ -21,8 +21,9 @@ from utmost.errors import OutOfRange
 def tradeoff(distribution: Distribution | Any, false_alarm: object, shift: Number | None = None) -> Any:
     r"""Return the smallest missed-detection probability of any test between X and X + shift.
 
-    A test observes one release and rejects the hypothesis "no shift" on a set S of releases; S may be randomised. The
-    false-alarm probability of the test is P(X in S), its missed-detection probability is P(X + shift not in S), and
+    A test observes one release, and rejects the hypothesis "no shift" if the release is in a set S, which may be
+    randomised. The false-alarm probability of the test is P(X in S), its missed-detection probability is P(X + shift
+    not in S), and
 
         tradeoff(distribution, p) = min { P(X + shift not in S) : P(X in S) <= p }.
 
@@ -36,13 +37,14 @@ def tradeoff(distribution: Distribution | Any, false_alarm: object, shift: Numbe
 
     Returns:
         A number or a read-only array like ``false_alarm``: Fractions if p and the distribution are rational, else
-        floats. A float is the exact result for some p within a few units in the last place of the given p.
+        floats. A float is the exact result for some number that differs from the given p by a few units in the last
+        place.
 
     Raises:
         OutOfRange: if p lies outside [0, 1], or a shift is given with rows.
         NotANumber: if p or the shift is no number, or the shift of integer noise is no integer.
 
-    Cost: a closed form for each p; exact values take a bisection.
+    Cost: a closed form for each p; an exact value needs a bisection.
     Source: [geng2012], equations (3) to (11) and (15); the other curves are derived in proofs/theory/trade-off.md.
 
     >>> from utmost.noise import DiscreteStaircase, Laplace

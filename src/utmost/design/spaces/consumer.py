@@ -55,7 +55,7 @@ class Consumer(Display):
         if rule is None:
             table = loss_matrix(loss)
         else:
-            # Compute the matrix if it is small, or if only its values show whether the loss is rational.
+            # Compute the matrix if it is small, or if its values are needed to see whether the loss is rational.
             k = _action_count(len(belief), actions)
             if len(belief) * k <= _LARGEST_TABLE or rule.exact is None:
                 table = rule.matrix(len(belief), k)

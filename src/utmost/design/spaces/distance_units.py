@@ -40,11 +40,12 @@ _LOGARITHM = re.compile(r"\s*([0-9][0-9./]*)?\s*\*?\s*(?:ln|log)\s*\(?\s*([0-9][
 
 
 def unit_named(text: str) -> str:
-    """Return the short name of a unit, such as km for "Kilometres"; return other words in lower case."""
+    """Return the short name of a unit, such as km for "Kilometres"; return any other text in lower case."""
     word = text.strip().lower()
     if not word:
         raise OutOfRange("a unit must have a name, such as m, km or min", came="an empty text")
-    # The unit is printed inside the sentence of a guarantee, so it must not contain text that changes this sentence.
+    # The unit is printed inside the sentence of a guarantee, so it must not contain text that changes the meaning of
+    # this sentence.
     if not _UNIT.fullmatch(word):
         raise OutOfRange("a unit must be one word of at most 20 letters, such as m, km or min", came=text, where="unit")
     singular = word.removesuffix("s") if word != "s" else word

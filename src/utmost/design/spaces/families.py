@@ -67,7 +67,7 @@ class DiscreteMetric(Metric):
 
 
 def discrete(k: int) -> Space:
-    """Return the space of k >= 1 secrets with all distances 1, which the local model and sum queries use.
+    """Return the space of k >= 1 secrets at distance 1 from each other, which the local model and sum queries use.
 
     Source: [fernandes2022], section VI-B (the metric d_D).
 
@@ -103,7 +103,8 @@ class HammingMetric(Metric):
 
 
 def hamming(bits: int) -> Space:
-    """Return the space of all strings of ``bits`` >= 1 binary digits; distances are numbers of digits that differ.
+    """Return the space of all strings of ``bits`` >= 1 binary digits; The distance of two strings is the number of
+    digits in which they differ.
 
     The label of secret x is the tuple of its binary digits, most significant digit first.
 
@@ -174,7 +175,9 @@ class EuclideanGridMetric(Metric):
         return _exact_roots(self.squares(x, y))
 
     def edges(self) -> NDArray[np.intp]:
-        """Return the pairs without a lattice point between them: row and column steps have no common divisor."""
+        """Return the pairs without a lattice point between them, whose row step and column step have no common
+        divisor.
+        """
         x, y = np.triu_indices(self.size, k=1)
         essential = np.gcd(*_row_and_column_steps(self.cols, x, y)) == 1
         return np.column_stack([x[essential], y[essential]])

@@ -1,4 +1,6 @@
-"""Build spaces of places on a map, from tables, files, cells or road networks; distances never exceed the true ones."""
+"""Build spaces of places on a map, from tables, files, cells or road networks. Their distances never exceed the true
+distances.
+"""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -69,8 +71,8 @@ class Places(Space):
     """A space whose secrets are places with labels, made by `places`.
 
     A level guarantees that the probabilities of an answer at two places at distance d differ by a factor of at most
-    e^(epsilon d). `nearest` replaces a position by its nearest place, so the guarantee for two positions is the one for
-    their nearest places.
+    e^(epsilon d). `nearest` replaces a position by its nearest place, so the guarantee for two positions is the
+    guarantee for their nearest places.
 
     Attributes:
         geography: Positions of the places, and the unit of their distances.
@@ -113,10 +115,10 @@ class Places(Space):
     def nearest(self, latitude: Any, longitude: Any = None, *, reach: float | None = None) -> Any:
         """Return the label of the place nearest to a position; an array of labels for arrays of positions.
 
-        The position is replaced before any noise is added, which costs no privacy; the guarantee is then for places.
-        If two positions have the distance r, and each lies within h of its place, the two places have a distance of at
-        most r + 2 h. For a position at nearly the same distance from two places, rounding may decide; the guarantee
-        does not depend on that choice.
+        The position is replaced before any noise is added, so this has no privacy loss. The guarantee then concerns
+        places. If two positions have the distance r, and each lies within h of its place, the two places have a
+        distance of at most r + 2 h. For a position at nearly the same distance from two places, rounding may decide;
+        the guarantee does not depend on that choice.
 
         Args:
             latitude, longitude: Degrees; northing and easting for a plane; or, as the first argument only, a GeoSeries
@@ -128,8 +130,8 @@ class Places(Space):
 
         Raises:
             BadTable: for missing coordinates, coordinates that are no numbers, and a position out of reach. The message
-                neither quotes nor counts positions, but whether it appears depends on the secret: show it only to
-                people who may see the positions.
+                neither quotes nor counts positions. But its appearance depends on the secret, so show it only to people
+                who may see the positions.
 
         Cost: O(n) for each position.
 
@@ -285,7 +287,9 @@ class Places(Space):
         return metres / _EARTH_RADIUS if self.geography.in_degrees else metres
 
     def _vectors(self, positions: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return positions as vectors whose straight-line distances have the order of the distances of positions."""
+        """Return positions as vectors whose Euclidean distances are in the same order as the distances of the
+        positions.
+        """
         if not self.geography.in_degrees:
             return positions
         north, east = np.radians(positions).T
@@ -323,16 +327,17 @@ def places(
         name, latitude, longitude: Names of the three columns. With metric="metres" the last two are northing and
             easting.
         metric: "great-circle": distances along the earth, between 98.9 % and 100 % of the distance on the ellipsoid
-            WGS84. "geodesic": distances along the earth, below the distance on the ellipsoid by two millionths at
-            300 km and two hundred-thousandths at 1 000 km. "metres": distances in the plane of the coordinates.
-            "roads": the shortest paths of a graph. "cells": the number of steps between H3 cells. The default is
-            "metres" for a projected reference system, "roads" for a graph, "cells" for cells, else "great-circle".
+            WGS84. "geodesic": distances along the earth, which are smaller than the distance on the ellipsoid by two
+            millionths of it at 300 km, and by two hundred-thousandths at 1 000 km. "metres": distances in the plane of
+            the coordinates. "roads": the shortest paths of a graph. "cells": the number of steps between H3 cells. The
+            default is "metres" for a projected reference system, "roads" for a graph, "cells" for cells, else
+            "great-circle".
         unit: Unit of the distances: by default "m" ("cells" for cells); for roads, the unit of ``weight``.
         rounded: Step to which distances are rounded down, such as "10 m"; by default a metre, or a thousandth of the
-            unit for roads and for other units than metres.
+            unit for roads and for units other than metres.
         weight: Attribute of a graph's edges that holds their lengths; the default, "length", is the one that osmnx
             writes, in metres.
-        among: Labels of the places of the space; by default all. Paths of a graph may go through the other nodes too.
+        among: Labels of the places of the space; by default all. Paths of a graph may also go through the other nodes.
         both_ways: Whether paths may use the one-way streets of a directed graph in both directions.
 
     Raises:
@@ -397,7 +402,9 @@ def places(
 
 
 def check_geography(where: Geography) -> None:
-    """Raise unless unit, metric and reference system are known and agree: degrees on the earth, lengths in a plane."""
+    """Raise an error unless unit, metric and reference system are known and agree: degrees on the earth, or lengths in
+    a plane.
+    """
     one_of(where.way, Way, "metric", "places")
     if unit_named(where.unit) != where.unit:
         remedy = f"Write {unit_named(where.unit)}."
@@ -530,7 +537,7 @@ def _chosen_places(known: PlaceTable, among: Sequence[Hashable]) -> PlaceTable:
 
 
 def _column_names(table: Any) -> list[Any]:
-    for attribute in ("column_names", "columns"):  # `columns` of an Arrow table holds arrays, not names
+    for attribute in ("column_names", "columns"):  # `columns` of an Arrow table contains arrays, not names
         if hasattr(table, attribute):
             return list(getattr(table, attribute))
     return list(table) if isinstance(table, dict) else []

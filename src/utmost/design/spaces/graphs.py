@@ -19,10 +19,10 @@ def graph(edges: Any, weight: str | None = None) -> Space:
 
     Args:
         edges: Pairs (u, v), of length 1, or triples (u, v, length) with positive lengths (integers, Fractions and text
-            stay exact); or an undirected networkx graph, whose edge attribute "weight" gives the length, 1 where it is
-            missing. If several edges join two nodes, the shortest counts.
-        weight: Edge attribute of a networkx graph that holds the lengths ("length" in graphs of osmnx). Every edge must
-            have it; loops are ignored.
+            stay exact); or an undirected networkx graph, whose edge attribute "weight" gives the length (1 if it is
+            missing). If several edges join two nodes, the shortest edge is used.
+        weight: Edge attribute of a networkx graph that contains the lengths ("length" in graphs of osmnx). Every edge
+            must have this attribute. Loops are ignored.
 
     Returns:
         A space whose labels are the nodes, in increasing order if they are 0, 1, ..., n-1, else in the order of their
@@ -39,7 +39,7 @@ def graph(edges: Any, weight: str | None = None) -> Space:
     (('hub', 'a', 'b', 'c'), Fraction(3, 2))
     """
     nodes, ends, lengths = _read_edges(edges, weight)
-    # A breadth-first search from the first node finds the edges in an order in which paths need few sweeps.
+    # A breadth-first search from the first node lists the edges in an order for which few sweeps suffice.
     touching: list[list[int]] = [[] for _ in nodes]
     for k, (u, v) in enumerate(ends):
         touching[u].append(k)
@@ -135,8 +135,8 @@ def edge_list(edges: Any) -> list[Any]:
 
 def _shortest_paths(n: int, ends: EdgeEnds, lengths: Array) -> Array:
     """Return the lengths of all shortest paths, (n, n)."""
-    # Every edge shortens the paths from its two ends, until no path gets shorter. Sweeping the edges outward and back
-    # needs one round for a tree, and few rounds for graphs near a tree or lattice.
+    # Every edge shortens the paths from its two ends, until no path gets shorter. Sweeping over the edges forward and
+    # back takes one round for a tree, and few rounds for graphs that resemble a tree or a lattice.
     scale = lcm(*(length.denominator for length in lengths)) if is_exact(lengths) else 1
     steps = [int(length * scale) for length in lengths] if is_exact(lengths) else lengths.tolist()
     far = sum(steps) + 1
@@ -151,11 +151,11 @@ def _shortest_paths(n: int, ends: EdgeEnds, lengths: Array) -> Array:
             np.minimum(paths[v], paths[u] + step, out=paths[v])
             np.minimum(paths[u], paths[v] + step, out=paths[u])
     if not is_exact(lengths):
-        return distance_table(np.minimum(paths, paths.T))  # rounding may make the two directions differ
+        return distance_table(np.minimum(paths, paths.T))  # rounding may make the two directions of a path differ
     return paths if scale == 1 and number_kind is np.int64 else distance_table(np.asarray(fractions(paths) / scale))
 
 
-# All distances are stored; for 10^5 nodes they fill 80 GB.
+# All distances are stored, so 10^5 nodes would need 80 GB.
 _MOST_NODES = 100_000
 
 
@@ -163,8 +163,8 @@ def tree(edges: Any) -> Space:
     """Return the space of the nodes of a tree; the distance of two nodes is the length of the path between them.
 
     Args:
-        edges: Edges as for `graph`: pairs (u, v), triples (u, v, length), or a networkx graph; or a dict from each
-            node to its parent, None for the root.
+        edges: Edges as for `graph`: pairs (u, v), triples (u, v, length), or a networkx graph; or a dict from each node
+            to its parent, with None for the root.
 
     Raises:
         NotAMetric: for edges that close a cycle, and for the reasons of `graph`.

@@ -43,9 +43,9 @@ def joint_loss(one: object, two: object) -> Array:
 
 
 def scaled_loss(weights: object, loss: object) -> Array:
-    """Return the loss times a weight for each secret: errors about secret x cost v(x) times as much.
+    """Return the loss multiplied by a weight for each secret: errors about secret x cost v(x) times as much.
 
-    Weights of the loss have the same effect as a change of the prior: U_vl[p, C] = s U_l[q, C] with q_x = p_x v(x) / s
+    Weighting the loss has the same effect as changing the prior: U_vl[p, C] = s U_l[q, C] with q_x = p_x v(x) / s
     and s = sum_x p_x v(x).
 
     Args:
@@ -92,8 +92,8 @@ def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
     """Return the extension of a loss on some secrets to all secrets; it is 0 for the other secrets.
 
     If a mechanism restricted to ``secrets`` is universally optimal for the loss among the mechanisms on ``secrets``,
-    then the mechanism is universally optimal for the extended loss among the mechanisms on all secrets. The converse
-    fails.
+    then the mechanism is universally optimal for the extended loss among the mechanisms on all secrets. The converse is
+    false.
 
     Args:
         loss: (k, actions).
@@ -146,11 +146,11 @@ def check_monotone(loss: object, strict: bool = False, *, each_side: bool = Fals
     Args:
         loss: `Consumer`, or a loss matrix (results 0..n, answers 0, 1, ...).
         strict: Whether a farther answer must cost strictly more than a nearer one.
-        each_side: Whether to compare only answers on the same side of i. Without it, l(i, r) must be nondecreasing in
+        each_side: Whether to compare only answers on the same side of i. If False, l(i, r) must be nondecreasing in
             |i - r|, as Ghosh et al. require, so answers equally far above and below i must cost the same.
 
     Raises:
-        NotMonotone: with the first entry, row by row, that breaks the condition.
+        NotMonotone: for a loss that violates the condition. The message names the first such entry, row by row.
 
     Cost: O(n k).
 

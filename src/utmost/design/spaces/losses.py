@@ -18,8 +18,7 @@ from utmost.core.exact.own_names import own_names
 from utmost.design.spaces.space import Metric, Space
 from utmost.errors import NotALoss, NotANumber, OutOfRange
 
-# The name of a loss contains its numbers, and Python prints no integer of more than 4300 digits, so numbers are
-# bounded.
+# The name of a loss contains its numbers. They are bounded, since Python prints no integer of more than 4300 digits.
 _MOST_PRICE_DIGITS = 4000
 _FIRST_TOO_LONG = 10**_MOST_PRICE_DIGITS
 
@@ -31,7 +30,7 @@ class Loss(Display):
     Attributes:
         rule: Function of two integer arrays that broadcasts over them.
         name: Name of the loss in displays.
-        exact: Whether all values are rational; None if only the values show it.
+        exact: Whether all values are rational; None if this is known only after computing the values.
         of_difference: Whether l(i, r) depends only on r - i.
     """
 
@@ -117,7 +116,7 @@ def loss_matrix(values: object) -> Array:
     return matrix
 
 
-# The time of exact powers grows with p without bound, and nobody needs larger powers.
+# Exact powers take longer for larger p, and larger powers are not needed.
 _LARGEST_POWER, _MOST_POWER_DIGITS = 1000, 100
 
 
@@ -276,7 +275,7 @@ def _by_elements(function: Callable[[int, int], Any], i: Any, r: Any) -> Any:
 
 
 def _written(number: Any) -> str:
-    """Return a number as Python source; a fraction has quotes, because 1/3 without quotes would be a float."""
+    """Return a number as Python source; A fraction is quoted, because 1/3 without quotes would be a float."""
     if isinstance(number, float):
         return repr(number)
     return str(number) if number.denominator == 1 else repr(str(number))

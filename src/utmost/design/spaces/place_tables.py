@@ -51,8 +51,8 @@ def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_
     other_names = _OTHER_NAMES_IN_METRES if in_metres else _OTHER_NAMES
     is_by_name = isinstance(table, Mapping) and not {latitude, longitude} <= set(table)
     if is_by_name:
-        # A dict is a table of columns if it has columns with usual names for label, latitude and longitude, and some
-        # value is not a pair of numbers.
+        # A dict is a table of columns if it has columns with the usual names for label, latitude and longitude, and if
+        # some value is not a pair of numbers.
         named = {str(key).strip().casefold() for key in table}
         are_usual = all(not named.isdisjoint({what, *other_names[what]}) for what in other_names)
         is_by_name = not are_usual or all(map(_is_pair, table.values()))
@@ -117,7 +117,7 @@ def places_of_cells(cells: Sequence[Any]) -> PlaceTable:
 
 
 def cell_steps(cells: Sequence[Any]) -> list[list[int]]:
-    """Return the distances of H3 cells of one resolution, (n, n): numbers of steps from cell to neighbouring cell."""
+    """Return the distances of H3 cells of one resolution, (n, n), as numbers of steps between neighbouring cells."""
     h3 = h3_package()
     texts = [cell if isinstance(cell, str) else h3.int_to_str(cell) for cell in cells]
     table = [[0] * len(texts) for _ in texts]
@@ -144,7 +144,9 @@ def h3_package() -> Any:
 
 
 def places_of_network(network: Any, places: Sequence[Hashable], latitude: str, longitude: str) -> PlaceTable:
-    """Return nodes of a road network as places, with coordinates from the two named attributes, or from y and x."""
+    """Return nodes of a road network as places, with coordinates from the attributes ``latitude`` and ``longitude``
+    name, or from y and x.
+    """
     crs = getattr(network, "graph", {}).get("crs")
     for north, east in ((latitude, longitude), ("y", "x")):
         attributes = [network.nodes[node] for node in places]
@@ -171,7 +173,9 @@ def planar_points(table: Any) -> tuple[list[Hashable], list[tuple[float, float]]
 
 
 def _places_of_geometry(table: Any, name: str) -> PlaceTable:
-    """Return the places of a GeoSeries or GeoDataFrame, labelled by a column or the index; areas become points."""
+    """Return the places of a GeoSeries or GeoDataFrame, labelled by a column or the index; An area is replaced by a
+    point inside.
+    """
     geometry = table.geometry
     if bool((geometry.isna() | geometry.is_empty).any()):
         lacking = int((geometry.isna() | geometry.is_empty).sum())
@@ -237,7 +241,9 @@ def check_on_earth(labels: Sequence[Hashable], positions: Sequence[Coordinates])
 
 
 def _file_columns(path: Path) -> Any:
-    """Return the columns of a file; cells of CSV are text, so that a postal code keeps its leading zeros."""
+    """Return the columns of a file. The cells of a CSV file stay text, so that a postal code keeps its leading
+    zeros.
+    """
     if path.suffix.lower() == ".geojson":
         # The columns of a GeoJSON file of points are its properties, id, latitude and longitude.
         collection = read_json(path, "a file of places must")
@@ -258,7 +264,7 @@ def _file_columns(path: Path) -> Any:
     from utmost.tables.files import (
         files,
         small_tables,
-    )  # imported here: they load slowly, and few spaces are read from files
+    )  # imported only here, because this is slow and few spaces are read from files
 
     if path.suffix.lower() not in (".csv", ".tsv", ".txt"):
         return files.read(path)

@@ -2,10 +2,10 @@
 
 A policy bounds, for every ordered pair of secrets, the factor e^(epsilon d) by which the probability of an outcome at
 the first may exceed that at the second. Bounds add up along paths: d(x, y) and d(y, z) imply the bound d(x, y) +
-d(y, z) for (x, z), so only shortest paths matter. If d(x, y) = 0, every outcome has at x at most the probability that
-it has at y; the probabilities at x and at y sum to 1, so they are equal, and d(y, x) = 0. Secrets at distance 0 are one
-secret of a smaller space; secrets at infinite distance do not constrain each other. A symmetric policy is therefore a
-disjoint union of metric spaces with repeated secrets, and theorems about metric spaces hold for each part.
+d(y, z) for (x, z), so only shortest paths matter. If d(x, y) = 0, the probability of every outcome at x is at most its
+probability at y; the probabilities at x and at y sum to 1, so they are equal, and d(y, x) = 0. Secrets at distance 0
+are one secret of a smaller space; secrets at infinite distance do not constrain each other. A symmetric policy is
+therefore a disjoint union of metric spaces with repeated secrets, and theorems about metric spaces hold for each part.
 """
 
 import math
@@ -141,7 +141,9 @@ class Policy(Display, PickledByFields):
 
     @classmethod
     def _of_shortest_paths(cls, table: Array) -> "Policy":
-        """Return the policy with this table, which must hold the lengths of shortest paths; nothing is checked."""
+        """Return the policy with this table, which must contain the lengths of shortest paths. The table is not
+        checked.
+        """
         policy = object.__new__(cls)
         object.__setattr__(policy, "distances", frozen(table))
         object.__setattr__(policy, "labels", tuple(range(len(table))))
@@ -149,7 +151,8 @@ class Policy(Display, PickledByFields):
 
     @classmethod
     def product(cls, *attributes: "Policy | Space") -> "Policy":
-        """Return the policy of tuples of attributes; distances of tuples are sums of the distances of attributes.
+        """Return the policy of tuples of attributes; The distance of two tuples is the sum of the distances of their
+        attributes.
 
         >>> from utmost.spaces import counts
         >>> policy = Policy.product(Policy.public(2), counts(2), Policy.hidden(3))

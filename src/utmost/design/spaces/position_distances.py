@@ -1,7 +1,7 @@
 r"""Compute distances on the earth or in a plane as whole numbers of a step, never above the true distances.
 
-A guarantee for smaller distances implies the guarantee for larger ones, so every distance is rounded down; shortest
-paths along the rounded distances are a metric again:
+A guarantee for smaller distances implies the guarantee for larger ones, so every distance is rounded down. The lengths
+of shortest paths along the rounded distances are a metric again:
 
     d = closure(floor(D / step)) step,    D - k step < d <= D,
 
@@ -46,12 +46,14 @@ _EQUATOR, _INVERSE_FLATTENING = 6_378_137, 298_257_223_563
 Coordinates = tuple[Fraction, Fraction]
 """A position: latitude and longitude in degrees, or northing and easting."""
 
-# A millimetre on the earth is 2^-33 of a radian; the other bits are for arcs between nearly opposite points.
+# A millimetre on the earth is 2^-33 of a radian. The other bits are needed for arcs between nearly opposite points.
 _BITS = 128
 
 
 def great_circle_steps(positions: Sequence[Coordinates], step: Fraction) -> NDArray[np.int64]:
-    """Return great-circle distances, (n, n), as numbers of steps of ``step`` metres, rounded down, before `closure`."""
+    """Return great-circle distances, (n, n), as numbers of steps of ``step`` metres, rounded down. The result is not
+    yet a metric: see `closure`.
+    """
     with working_precision(_BITS):
         vectors = []
         for position in positions:
@@ -124,7 +126,7 @@ def _symmetric(n: int, steps: Callable[[int, int], int]) -> NDArray[np.int64]:
 
 
 def closure(steps: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the lengths of shortest paths through all places: the largest metric that is nowhere above ``steps``."""
+    """Return the lengths of shortest paths through all places: the largest metric that exceeds ``steps`` nowhere."""
     least = steps.copy()
     for z in range(len(least)):
         np.minimum(least, least[:, z, None] + least[None, z, :], out=least)

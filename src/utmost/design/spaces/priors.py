@@ -99,7 +99,7 @@ def uniform(n: int) -> Array:
 
 
 def binomial(trials: int, p: Number) -> Array:
-    """Return the binomial prior of a count of rows, each of which counts independently with probability p.
+    """Return the binomial prior of a count of rows, each of which is counted independently with probability p.
 
     Args:
         trials: Number of rows; the prior is for `counts(trials)` and has trials + 1 entries.
@@ -135,7 +135,9 @@ def truncated_poisson(rate: Number, size: int) -> Array:
 
 
 def _prior_of_ratios(ratios: list[Any], like: Any) -> Array:
-    """Return the prior with given finite ratios of neighbouring entries, prior[k + 1] / prior[k], which decrease."""
+    """Return the prior with given ratios of neighbouring entries, prior[k + 1] / prior[k], which are finite and
+    decrease.
+    """
     # The largest entry comes right after the last ratio above 1. The other entries are computed from it by factors
     # of at most 1, so none overflows.
     peak = sum(ratio > 1 for ratio in ratios)

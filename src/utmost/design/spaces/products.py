@@ -60,10 +60,10 @@ def product(*spaces: Space, metric: ProductMetric = "sum") -> Space:
     The label of a secret is the tuple of the labels of its parts.
 
     Args:
-        spaces: One or more spaces. To weigh one space more than another, multiply its distances.
+        spaces: One or more spaces. To give one space more weight than another, multiply its distances by a number.
         metric: Combination of the distances of the parts. "sum": their sum (a product of lines is a Manhattan grid, a
-            product of `discrete(2)` a Hamming cube). "max": the largest. "euclidean": the root of the sum of squares,
-            exact if the distances are rational.
+            product of `discrete(2)` a Hamming cube). "max": the largest. "euclidean": the square root of the sum of
+            their squares, exact if the distances are rational.
 
     Raises:
         NotAMetric: if no space is given.
@@ -155,9 +155,9 @@ def points(
 
     Args:
         places: Coordinates (n, d), or (n,) on a line; integers, Fractions and text stay exact, one float makes all
-            float64. Or a GeoSeries or GeoDataFrame in a projected reference system, whose index gives the labels, and
-            whose areas are replaced by points inside; distances have the unit of the system. Or any list, if the metric
-            is a function.
+            float64. Also a GeoSeries or GeoDataFrame in a projected reference system, whose index gives the labels, and
+            whose areas are replaced by points inside; distances have the unit of the system. Also any list, if the
+            metric is a function.
         metric: "euclidean", "manhattan", "chebyshev" (the largest coordinate difference), or a function d(p, q), which
             is called for every pair and checked to be a metric.
         labels: Label of each point. By default the points (as tuples, or numbers on a line) if they are

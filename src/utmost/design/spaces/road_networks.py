@@ -83,7 +83,7 @@ def _shortest_paths_from(roads: Roads, start: int) -> list[int | None]:
     waiting = [(0, start)]
     while waiting:
         length, node = heappop(waiting)
-        # The heap may still hold longer paths to a node whose shortest path is known.
+        # The heap may still contain longer paths to a node whose shortest path is known.
         if settled[node] is not None:
             continue
         settled[node] = length

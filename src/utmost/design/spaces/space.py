@@ -76,7 +76,7 @@ class Metric(ABC):
         return frozen(np.asarray(self.distance(secrets[:, None], secrets[None, :])))
 
 
-# Number of sums that are computed together, so that they fit into the processor's cache.
+# Number of sums that are computed together: so many fit into the processor's cache.
 _BLOCK = 1 << 17
 # If the floats of two sums differ by more than this relative distance, the floats decide which is larger.
 _FLOATS_DECIDE = 1e-12
@@ -92,7 +92,7 @@ def has_intermediate(
     # compared without rounding. With ``strictly``, the sum must be below d(x, y) by more than the relative
     # ``tolerance``.
     if values.dtype == object:
-        # Use integers over a common denominator if they fit into int64; otherwise compare pairs one by one.
+        # Use integers over a common denominator if they fit into int64. Otherwise compare the pairs one by one.
         if not any(isinstance(d, Surd) for d in values.flat):
             scale = lcm(*(d.denominator for d in values.flat))
             if scale * max(values.flat) < 2**60:
@@ -100,7 +100,7 @@ def has_intermediate(
         floats = values.astype(np.float64)
         return np.array([_one_intermediate(values, floats, int(x), int(y), strictly) for x, y in pairs], dtype=bool)
     if values.dtype == np.int64 and values.size and 4 * int(values.max()) < 2**31:
-        # Int32 takes half the memory and time; sums of two distances fit.
+        # int32 takes half the memory and time, and sums of two distances fit into it.
         values = values.astype(np.int32)
     shortest = _shortest_sums(values, pairs)
     direct = values[pairs[:, 0], pairs[:, 1]]
@@ -159,7 +159,7 @@ class TableMetric(Metric):
     """A metric given by an (n, n) table; the constructor checks the axioms in O(n^3), and raises NotAMetric."""
 
     exact: Array  # distances as int64, Fractions or Surds, or float64
-    numbers: Array  # the same, but float64 if some distance is a Surd
+    numbers: Array  # the same distances, but float64 if one of them is a Surd
     edge_candidates: NDArray[np.intp] | None  # pairs that include all essential edges; None for all pairs
 
     def __init__(self, distances: object, tolerance: float = 1e-12) -> None:
@@ -241,7 +241,7 @@ def distance_table(distances: object) -> Array:
     """Return distances as int64, as objects (Fraction or Surd) or as float64; raise NotAMetric for one above 10^300."""
     if isinstance(distances, np.ndarray) and distances.dtype.kind in "iu" and distances.ndim == 2 and distances.size:
         least, largest = int(distances.min()), int(distances.max())
-        if -(2**60) < least <= largest < 2**60:  # int64 holds sums of two distances
+        if -(2**60) < least <= largest < 2**60:  # int64 can represent sums of two distances
             return distances.astype(np.int64)
     with refused_as(NotAMetric):
         raw = distances if isinstance(distances, np.ndarray) else np.array(None)
@@ -276,7 +276,7 @@ class Space(Display, PickledByFields):
         tolerance: Largest relative violation of the triangle inequality by rounding, for float64 distances only.
 
     Raises:
-        NotAMetric: with the pair or the triple that breaks an axiom.
+        NotAMetric: for distances that violate an axiom. The message names the pair or the triple.
 
     Cost: O(n^3) for the triangle inequality.
 
