@@ -1,1 +1,3 @@
-"""Recompute the figures, theorems and numbers of four papers on differential privacy, and compare with the print."""
+"""Recompute the figures, theorems and numbers of four papers on differential privacy, and compare them with the printed
+ones.
+"""

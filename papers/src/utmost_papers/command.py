@@ -1,4 +1,6 @@
-"""Define the command `utmost-papers`, which recomputes the results of four papers and compares them with the print."""
+"""Define the command `utmost-papers`, which recomputes the results of four papers and compares them with the printed
+ones.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -68,7 +70,7 @@ class ReportOutput(options.Output):
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the report; None for a file or the screen."""
+        """The folder for the report; None if the comparisons go to a file or the screen."""
         path = file_options.file_of(self.out)
         return path if path is not None and path.suffix.lower() != ".json" else None
 
@@ -85,8 +87,8 @@ def reproduce(
 
     utmost-papers all --out report
 
-    Each figure is marked equal, corrected (the paper is wrong) or extended (the paper gives none).
-    Any other ends with exit code 1.
+    Each number is marked equal, corrected (the paper is wrong) or extended (the paper prints none).
+    If a number differs, the command ends with exit code 1.
     """
     from utmost_papers.contents import papers_named
 
@@ -112,7 +114,9 @@ def _chosen(paper: "Paper", rows: list[Comparison], only: str | None) -> list[Co
 def _give(
     papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]], answer: ReportOutput, long: bool
 ) -> None:
-    """Write the report folder or the JSON file that ``answer`` requests; without either, print to the screen."""
+    """Write the report folder or the JSON file that ``answer`` requests. If it requests neither, print to the
+    screen.
+    """
     as_data = {name: [asdict(row) for row in rows] for name, rows in comparisons.items()}
     data = as_data if len(papers) > 1 else as_data[papers[0].name]
 
@@ -133,7 +137,7 @@ def _give(
 
 
 def show_summary(papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]]) -> None:
-    """Print for each paper the number of comparisons with each verdict, and its results without a comparison."""
+    """Print, for each paper, the number of comparisons with each verdict, and the results that have no comparison."""
     titles = ("paper", "numbered results", *_STYLES, "without a row")
     rows: list[tuple[str | ScreenText, ...]] = []
     for paper in papers:
@@ -148,7 +152,9 @@ def show_summary(papers: Sequence["Paper"], comparisons: dict[str, list[Comparis
 def _write_report(
     papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]], folder: Path, data: Any, long: bool
 ) -> None:
-    """Write the HTML page and the JSON file, or neither if one fails; without matplotlib the page has no pictures."""
+    """Write the HTML page and the JSON file, or neither if one fails. If matplotlib is not installed, the page has no
+    pictures.
+    """
     from utmost.tables.files.json_files import write_json
     from utmost_papers.report_page import papers_page
 
@@ -163,7 +169,9 @@ def _write_report(
 
 
 def _drawn(papers: Sequence["Paper"]) -> dict[str, dict[str, bytes]]:
-    """Return for each paper's name its pictures as SVG by file name; empty without matplotlib."""
+    """Return, for the name of each paper, its pictures as SVG by file name. There are none if matplotlib is not
+    installed.
+    """
     if find_spec("matplotlib") is None:
         return {}
     from utmost_papers.paper_pictures import pictures
@@ -178,7 +186,9 @@ def _svg(picture: Callable[[BinaryIO, str], None]) -> bytes:
 
 
 def _draw(papers: Sequence["Paper"], folder: Path) -> None:
-    """Write all pictures to a folder, or none if one fails; for several papers, file names start with the paper's."""
+    """Write all pictures to a folder, or none if one fails; For several papers, each file name starts with the name of
+    the paper.
+    """
     from utmost_papers.paper_pictures import pictures
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -195,5 +205,5 @@ def _as_svg(picture: Callable[[BinaryIO, str], None], file: BinaryIO) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run `utmost-papers`, and exit with its exit code."""
+    """Run the command `utmost-papers`, and exit with its exit code."""
     command_line.main(arguments, command_line.command_of("utmost-papers", reproduce, ()))

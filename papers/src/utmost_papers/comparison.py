@@ -14,8 +14,8 @@ class Comparison:
     what: str
     paper: str
     found: str
-    # "equal" if the computed value is the printed one; "corrected" if the print is wrong, and "extended" if the paper
-    # prints nothing, and the computed value is the one known to be right; otherwise "DIFFERS".
+    # "equal" if the computed value is the printed one. If the computed value is known to be right, "corrected" means
+    # that the printed value is wrong, and "extended" that the paper prints none. Otherwise "DIFFERS".
     verdict: str
     note: str = ""
 
@@ -29,17 +29,19 @@ def equal(place: str, what: str, printed: Any, computed: Any, *, shown: tuple[st
 def counted(
     place: str, what: str, right: int, cases: int, printed: str = "always", computed: str = "{} of {}, exactly"
 ) -> Comparison:
-    """Check that a statement holds in ``right`` = ``cases`` cases; ``computed`` is the text for these two numbers."""
+    """Compare the number ``right`` of cases in which a statement is true with the number of all cases. ``computed`` is
+    the text for both numbers.
+    """
     return equal(place, what, cases, right, shown=(printed, computed.format(right, cases)))
 
 
 def corrected(place: str, what: str, printed: str, known: Any, computed: Any, note: str) -> Comparison:
-    """Compare a computed value with the value known to be right, where the paper misprints or claims too much."""
+    """Compare a computed value with the value known to be right, where the paper has a misprint or claims too much."""
     return Comparison(place, what, printed, str(computed), CORRECTED if known == computed else DIFFERS, note)
 
 
 def extended(place: str, what: str, known: Any, computed: Any, note: str = "") -> Comparison:
-    """Compare a computed value with the value known to be right, where the paper prints none."""
+    """Compare a computed value with the value known to be right, where the paper prints no value."""
     return Comparison(place, what, "", str(computed), EXTENDED if known == computed else DIFFERS, note)
 
 

@@ -1,6 +1,7 @@
 """List the numbered results of the four papers: every theorem, lemma, figure, table and algorithm.
 
-A result that cannot be tested is listed with the reason; a result that repeats another is listed with the other's name.
+A result that cannot be tested is listed with the reason. A result that repeats another result is listed with the name
+of that result.
 """
 
 from collections import Counter
@@ -33,7 +34,7 @@ class Paper:
     comparisons: Callable[[bool], Iterable[Comparison]]
 
     def rows_of(self, result: str, comparisons: Iterable[Comparison]) -> list[Comparison]:
-        """Return those of ``comparisons`` that test one numbered result, or the result that it repeats."""
+        """Return the comparisons that test the numbered result ``result``, or the result that it repeats."""
         return [row for row in comparisons if row.place == self._place(result)]
 
     def missing(self, comparisons: Iterable[Comparison]) -> list[str]:

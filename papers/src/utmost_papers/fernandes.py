@@ -45,7 +45,7 @@ class TypeRow:
     space: Space
     vertices: int | None
     kernels: int | None
-    capacities: tuple[str, str]  # multiplicative and additive, to two digits
+    capacities: tuple[str, str]  # multiplicative and additive capacity, to two digits
 
 
 ROWS = (
@@ -75,7 +75,7 @@ ROWS = (
     TypeRow(7, "3 bits", hamming(3), 38, 29275, ("2.37", "0.70")),
     TypeRow(7, "4 bits", hamming(4), None, None, ("3.16", "0.80")),
 )
-# For each number that the paper prints wrongly, the right number and a note.
+# For each number that the paper prints wrongly: the right number, and a note.
 CORRECTED = {
     "grid 2x2, vertices": (4346, "a guess why: rounded distances split vertices where many promises are tight"),
     "3 bits, kernels": (29213, "lrs, ppl and cdd in rationals find 29213 too; alpha = 1/2 is a degenerate level"),
@@ -208,7 +208,9 @@ def _kernels(space: Space) -> int:
 
 
 def fernandes(long: bool = False) -> Iterator[Comparison]:
-    """Yield all comparisons with Fernandes et al. (2022) in its order; ``long`` includes those that take minutes."""
+    """Yield all comparisons with Fernandes et al. (2022), in the order of the paper. ``long`` includes comparisons that
+    take minutes.
+    """
     yield from figures_1_to_3()
     yield from hypers()
     yield from characterisation()

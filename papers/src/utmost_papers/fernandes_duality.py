@@ -1,7 +1,7 @@
 """Check the theorems of Fernandes et al. (2022) on hypers, miracle theorems, utility sets, capacities, and nib loss.
 
 A statement about all priors, gains or mechanisms is tested in rational arithmetic, on examples without symmetry or zero
-probabilities. For a bound that can be attained, an example that attains it is tested too.
+probabilities. For a bound that can be attained, an example that attains the bound is also tested.
 """
 
 from collections.abc import Iterator
@@ -54,7 +54,9 @@ def crooked_gain(n: int, k: int) -> Array:
 
 
 def mechanisms(space: Space) -> list[Channel]:
-    """Return four private channels: two kernels, one of them followed by a channel, and a choice between the two."""
+    """Return four private channels: two kernels, one of these kernels followed by another channel, and a public random
+    choice between the two.
+    """
     ptype = PrivacyType(space, alpha=HALF)
     listed = kernels(ptype)
     first, last = listed[0], listed[len(listed) - 1]
@@ -65,7 +67,9 @@ def mechanisms(space: Space) -> list[Channel]:
 
 @cache
 def members() -> tuple[tuple[Space, Channel, int], ...]:
-    """Return (space, mechanism, k) for mechanisms on each space in TYPES and three numbers k of priors and gains."""
+    """Return triples (space, mechanism, k) for mechanisms on each space in TYPES and three values of k, which numbers
+    priors and gains.
+    """
     return tuple((space, channel, k) for space in TYPES for channel in mechanisms(space) for k in (1, 2, 5))
 
 
@@ -109,7 +113,9 @@ def _posterior_uncertainty(C: Channel, n: int, k: int) -> Fraction:
 
 
 def _least_by_remaps(C: Channel, n: int, k: int) -> Fraction:
-    """Return the least expected loss (1) over remaps of the outcomes to actions, computed by applying each remap."""
+    """Return the least expected loss (1) over all remaps of the outcomes to actions, computed by applying each
+    remap.
+    """
     joint, loss = C.matrix * crooked_prior(n, k)[:, None], crooked_gain(n, k)
     expected_losses = loss.T @ joint  # (actions, outcomes)
     return min(
@@ -119,7 +125,9 @@ def _least_by_remaps(C: Channel, n: int, k: int) -> Fraction:
 
 
 def _remaps(actions: int, outcomes: int, expected_losses: Array) -> Iterator[tuple[int, ...]]:
-    """Yield all remaps of up to 6 outcomes; for more, only those that differ from the best in at most two outcomes."""
+    """Yield all remaps of up to 6 outcomes. For more outcomes, yield only the remaps that differ from the best one in
+    at most two outcomes.
+    """
     if outcomes <= 6:
         yield from product(range(actions), repeat=outcomes)
         return
@@ -201,7 +209,9 @@ def utility_sets() -> Iterator[Comparison]:
 
 
 def member_losses(n: int) -> list[Array]:
-    """Return six loss matrices for n secrets: binary, nib, absolute, two about a single secret, and a trivial one."""
+    """Return six loss matrices for n secrets: binary, nib, absolute, two losses that concern a single secret, and a
+    trivial loss.
+    """
     guess = np.array([[F(x == 0), F(x != 0)] for x in range(n)], dtype=object)
     last = np.array([[F(x != n - 1), F(x == n - 1)] for x in range(n)], dtype=object)
     flat = np.array([[F(x), F(x), F(x + 1)] for x in range(n)], dtype=object)
@@ -217,7 +227,9 @@ def _is_refinement(
 def _closure_and_kernels(
     chosen: list[tuple[PrivacyType, Channel, list[Array]]], table: dict[tuple[int, int], bool]
 ) -> Iterator[Comparison]:
-    """Check (13) and (14), that utility sets are closed under sums and multiples, and Corollary 7 on kernels."""
+    """Check equations (13) and (14), by which utility sets are closed under sums and multiples, and Corollary 7 on
+    kernels.
+    """
     served = [(p, C, [ls[k] for k in range(len(ls)) if table[i, k]]) for i, (p, C, ls) in enumerate(chosen)]
     sums = [(p, C, joint_loss(first, second)) for p, C, ls in served for first, second in combinations(ls, 2)]
     sums += [
@@ -284,7 +296,7 @@ def _has_capacity_as_trace(p: PrivacyType, kind: CapacityKind) -> bool:
 
 
 def appendix() -> Iterator[Comparison]:
-    """Check the lemmas of Appendix C, on the pairs of secrets that decide for which losses a mechanism is optimal."""
+    """Check the lemmas of Appendix C about the pairs of secrets that decide for which losses a mechanism is optimal."""
     strict = [(n, x, z) for n in (3, 4, 5) for x, z in combinations(range(n), 2)]
     kinds = (losses.absolute, losses.squared)
     right = sum(trivial_action(loss.matrix(n)[[x, z]]) is None for n, x, z in strict for loss in kinds)

@@ -48,8 +48,8 @@ FIGURE_8_HYPER = """8/27 2/21 1/21 1/27
 2/27 2/21 4/21 4/27
 4/27 4/21 2/21 2/27
 9/32 7/32 7/32 9/32"""
-# The secrets (three bits each) in the order of the rows of Figure 8. The first four are the path of Figure 7, along
-# which distances are those of a line.
+# The secrets (three bits each) in the order of the rows of Figure 8. The first four form the path of Figure 7, whose
+# distances are those of a line.
 FIGURE_8_ROWS = (0b000, 0b100, 0b110, 0b111, 0b010, 0b011, 0b101, 0b001)
 PATH = FIGURE_8_ROWS[:4]
 
@@ -123,7 +123,7 @@ def figure_8() -> Iterator[Comparison]:
 
 
 def kernel_along(ptype: PrivacyType, path: tuple[int, ...]) -> Channel:
-    """Return the kernel that is the geometric mechanism on a path, and the same for strings with equally many ones."""
+    """Return the kernel that is the geometric mechanism on a path. Strings with equally many ones have the same row."""
     listed = vertices(ptype)
     on_path = {tuple(c / c.sum()) for c in geometric_channel(len(path), ptype.level).matrix.T}
     ones = np.array([x.bit_count() for x in range(ptype.space.size)])
@@ -151,7 +151,7 @@ def claim(place: str, what: str, holds: bool) -> Comparison:
 
 
 def same_columns(first: Channel, second: Channel) -> bool:
-    """Return whether two channels are equal up to the order of their outcomes."""
+    """Return whether two channels are equal except for the order of their outcomes."""
     return sorted(map(tuple, first.matrix.T)) == sorted(map(tuple, second.matrix.T))
 
 
@@ -166,7 +166,9 @@ def rows_text(matrix: Array) -> str:
 
 
 def hyper_text(channel: Channel) -> str:
-    """Return the posteriors of the uniform prior as text, one column each; the last line has their probabilities."""
+    """Return the posteriors of the uniform prior as the columns of a text table. The last line contains their
+    probabilities.
+    """
     posterior_hyper = hyper(channel, priors.uniform(channel.shape[0]))
     return rows_text(np.vstack([posterior_hyper.posteriors, posterior_hyper.weights[None, :]]))
 

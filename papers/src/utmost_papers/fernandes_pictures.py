@@ -50,7 +50,9 @@ def figure_1() -> Any:
 
 
 def figure_2() -> Any:
-    """Draw Figure 2: the region of posteriors that ln 2 allows, and the lines where a privacy constraint is tight."""
+    """Draw Figure 2: the region of posteriors that the level epsilon = ln 2 allows, and the lines where a privacy
+    constraint is tight.
+    """
     figure, axes = page(5.2, 5.4)
     space = counts(2)
     panel = type_panel(
@@ -104,7 +106,9 @@ def figure_4() -> Any:
 
 
 def figure_5() -> Any:
-    """Draw Figure 5: the posteriors allowed for three equidistant secrets, of randomised response, and of its dual."""
+    """Draw Figure 5: the posteriors allowed for three equidistant secrets, those of randomised response, and those of
+    its dual.
+    """
     figure, axes = page(5.0, 5.3)
     both = (randomized_response(3, alpha=HALF), dual_randomized_response(3, alpha=HALF))
     panel = type_panel(
@@ -148,7 +152,7 @@ def figure_7() -> Any:
     middle = corners.mean(axis=0)
     for x, corner in enumerate(corners):
         away = (corner - middle) / (np.linalg.norm(corner - middle) + 1e-9)
-        off = {0b101: (-15, 11), 0b010: (15, -11)}.get(x, tuple(19 * away))  # so that no label lies on an edge
+        off = {0b101: (-15, 11), 0b010: (15, -11)}.get(x, tuple(19 * away))  # placed so that no label lies on an edge
         axes.annotate(f"{x:03b}", corner, off, textcoords="offset points", ha="center", va="center")
     axes.set_title("Figure 7: the cube, and a path that is a line", fontsize=12, pad=12)
     axes.set(aspect="equal")
@@ -185,7 +189,9 @@ def _above_triangle(beliefs: Any, heights: Any) -> Any:
 
 
 def _on_the_cube(x: int) -> tuple[float, float]:
-    """Return picture coordinates of a corner of the cube: its first bit goes right, its second back, its third up."""
+    """Return picture coordinates of a corner of the cube. The first bit moves it to the right, the second to the back,
+    the third up.
+    """
     first, second, third = x >> 2 & 1, x >> 1 & 1, x & 1
     return first + 0.42 * second, third + 0.36 * second
 

@@ -107,7 +107,9 @@ def _properties() -> Iterator[Comparison]:
 
 
 def _refines(finer: list[list[Fraction]], coarser: list[list[Fraction]]) -> bool:
-    """Return whether coarser = finer P for a channel P; P is unique as the columns of ``finer`` are independent."""
+    """Return whether coarser = finer P for some channel P. P is unique, because the columns of ``finer`` are
+    independent.
+    """
     solutions = [solve_columns(finer, column) for column in coarser]
     return all(x is not None and min(x) >= 0 for x in solutions)
 
@@ -191,7 +193,9 @@ def _impossibility(long: bool) -> Iterator[Comparison]:
 
 
 def _lifting() -> Comparison:
-    """Show that Theorem 6(5) fails in one direction: a mechanism optimal for a lifted loss, but not on the subspace."""
+    """Show that Theorem 6(5) is false in one direction: some mechanism is optimal for a lifted loss, but not on the
+    subspace.
+    """
     geometric = geometric_channel(3, alpha=HALF)
     guess = [[0, 1], [1, 0]]
     lifted = universality(PrivacyType(counts(2), alpha=HALF), lifted_loss(guess, (0, 2), 3), geometric)
@@ -208,7 +212,7 @@ def _lifting() -> Comparison:
 
 
 def _section_6_b() -> Iterator[Comparison]:
-    """Check the mechanisms K_A and K_B of section VI-B, which each distinguish one secret from all others."""
+    """Check the mechanisms K_A and K_B of section VI-B, each of which distinguishes one secret from all others."""
     three = _one_secret_channel(3)
     printed = "1/4 2/5\n1/4 2/5\n1/2 1/5\n4/9 5/9"
     yield equal("Section VI-B", "the hyper of K_A, n = 3", printed, hyper_text(three))
@@ -229,7 +233,9 @@ def _section_6_b() -> Iterator[Comparison]:
 
 
 def _one_secret_channel(n: int, distinguished: int | None = None) -> Channel:
-    """Return the alpha = 1/2 private channel that best distinguishes one secret (None: the last) from all others."""
+    """Return the private channel at alpha = 1/2 that best distinguishes one secret (by default the last) from all
+    others.
+    """
     x = n - 1 if distinguished is None else distinguished
     rows = [[F(2, 3), F(1, 3)] if s == x else [F(1, 3), F(2, 3)] for s in range(n)]
     return Channel(np.array(rows, dtype=object))

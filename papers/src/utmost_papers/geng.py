@@ -52,7 +52,9 @@ def figure_2() -> Iterator[Comparison]:
 
 
 def theorem_4() -> Iterator[Comparison]:
-    """Check Theorem 4: the least E|X| of private noise X, and gamma (where its staircase steps down)."""
+    """Check Theorem 4: the least E|X| of private noise X, and gamma, the position of the step of the optimal
+    staircase.
+    """
     yield _formula("Theorem 4", "gamma", "1/(1 + e^(eps/2))", optimal_gamma, lambda e: 1 / (1 + exp(e / 2)))
     yield _formula(
         "Theorem 4",
@@ -64,7 +66,9 @@ def theorem_4() -> Iterator[Comparison]:
 
 
 def corollary_5() -> Iterator[Comparison]:
-    """Check Corollary 5: how the least E|X| compares with Laplace noise for small epsilon, and its limit for large."""
+    """Check Corollary 5: how the least E|X| compares with that of Laplace noise for small epsilon, and its limit for
+    large epsilon.
+    """
     e = 0.25
     left = 1 / e - Staircase(e).expected_cost(costs.absolute)
     yield equal(
@@ -79,7 +83,9 @@ def corollary_5() -> Iterator[Comparison]:
 
 
 def theorem_6() -> Iterator[Comparison]:
-    """Check Theorem 6: the least E X^2 of private noise X, and gamma (where its staircase steps down)."""
+    """Check Theorem 6: the least E X^2 of private noise X, and gamma, the position of the step of the optimal
+    staircase.
+    """
 
     def printed(e: float) -> float:
         b = exp(-e)
@@ -107,7 +113,9 @@ def theorem_6() -> Iterator[Comparison]:
 
 
 def corollary_7() -> Iterator[Comparison]:
-    """Check Corollary 7: how the least E X^2 compares with Laplace noise for small epsilon, and its limit for large."""
+    """Check Corollary 7: how the least E X^2 compares with that of Laplace noise for small epsilon, and its limit for
+    large epsilon.
+    """
     e = 0.25
     left = 2 / e**2 - Staircase(e, cost=costs.squared).expected_cost(costs.squared)
     yield equal(
@@ -135,7 +143,9 @@ def theorem_8() -> Iterator[Comparison]:
 
 
 def heuristic() -> Iterator[Comparison]:
-    """Check the heuristic gamma = e^(-eps)/2: a third of the mass lies near 0, and Laplace noise can cost less."""
+    """Check the heuristic gamma = e^(-eps)/2: a third of the probability lies near 0, and Laplace noise can have a
+    smaller cost.
+    """
     distribution = Staircase(20, gamma=heuristic_gamma(20))
     near = rounded(1 - 2 * distribution.ccdf(distribution.gamma), 6)
     yield equal("(65)", "P(|X| <= gamma D) at eps = 20", "0.333333", near, shown=("tends to 1/3", near))
@@ -162,7 +172,9 @@ def heuristic() -> Iterator[Comparison]:
 
 
 def discrete_rows() -> Iterator[Comparison]:
-    """Check Theorems 11 and 12: the best integer noise is geometric for sensitivity 1, else a discrete staircase."""
+    """Check Theorems 11 and 12: the best integer noise is geometric for sensitivity 1, and a discrete staircase for
+    larger sensitivity.
+    """
     same = all(
         DiscreteStaircase(e, 1).pmf(k) == Geometric(e).pmf(k) and optimal_noise(e, 1) == Geometric(e)
         for e, k in product(("1/2", "1", "4"), (0, 1, 7))
@@ -210,7 +222,7 @@ def _formula(
     formula: Callable[[float], float],
     digits: int = DIGITS,
 ) -> Comparison:
-    """Compare ``formula(epsilon)`` of the paper with ``computed(epsilon)``, to ``digits`` digits at all LEVELS."""
+    """Compare the paper's ``formula(epsilon)`` with ``computed(epsilon)`` at all LEVELS, to ``digits`` digits."""
     right = sum(rounded(computed(e), digits) == rounded(formula(e), digits) for e in LEVELS)
     shown = f"the same to {digits} digits at {right} of {len(LEVELS)} levels"
     return equal(place, what, len(LEVELS), right, shown=(printed, shown))

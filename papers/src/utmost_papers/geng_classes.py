@@ -1,8 +1,8 @@
 """Compute the least cost in classes of noise distributions by exact linear programs (Geng, Lemmas 17 to 31).
 
-An even distribution is given by its values v_0, v_1, ..., v_(n-1) right of 0; after these, the last D values repeat
-without end, multiplied by alpha at each repetition. On the integers v_k is the probability of k and of -k. On the reals
-v_k is the density on the cells k and -k-1; D cells make up the sensitivity.
+An even distribution is given by its values v_0, v_1, ..., v_(n-1) right of 0; after these, the last D values are
+repeated without end, multiplied by alpha at each repetition. On the integers v_k is the probability of k and of -k. On
+the reals v_k is the density on the cells k and -k-1; D cells make up the sensitivity.
 """
 
 from collections.abc import Iterator
@@ -29,8 +29,8 @@ def least_in_class(
     numbers: Literal["integers", "reals"],
 ) -> Fraction:
     """Return the least expected |x| or x^2 of a private distribution in a class; on the reals the unit is a cell."""
-    # Each class contains the next: "even" all even distributions, "falling" those that decrease from 0, "decaying"
-    # those with v_(k+D) = alpha v_k, "ending" those with v_(D-1) = alpha v_0.
+    # Each class contains the next: "even" contains all even distributions, "falling" those that decrease on both sides
+    # of 0, "decaying" those with v_(k+D) = alpha v_k, and "ending" those with v_(D-1) = alpha v_0.
     n = D if within in ("decaying", "ending") else PERIODS * D
     masses, costs = zip(*(_mass_and_cost(k, n, D, cost, alpha, numbers) for k in range(n)), strict=True)
     rows: list[Row] = [(dict(enumerate(masses)), F(1), F(1)), *_private(n, D, alpha)]

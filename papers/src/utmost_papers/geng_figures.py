@@ -1,4 +1,4 @@
-"""Check Geng and Viswanath (2012): Figures 1, 3, 4, 5, Algorithm 1, hypothesis tests, Corollary 9, Theorem 13."""
+"""Check Geng and Viswanath (2012): Figures 1, 3, 4 and 5, Algorithm 1, hypothesis tests, Corollary 9 and Theorem 13."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -26,7 +26,9 @@ GAMMAS = (0.25, 0.5, 0.8)
 
 
 def densities() -> Iterator[Comparison]:
-    """Check the staircase densities in Figures 1, 3 and 5, Algorithm 1 that samples them, and gamma in Figure 4."""
+    """Check the staircase densities in Figures 1, 3 and 5, Algorithm 1, which samples from them, and gamma in Figure
+    4.
+    """
     cases = list(product(LEVELS, GAMMAS, np.linspace(-4.3, 4.3, 44).tolist()))
     right = sum(rounded(Staircase(e, gamma=g).pdf(x), 11) == rounded(printed_density(e, g, x), 11) for e, g, x in cases)
     yield _of("Figure 3", "the density, step by step", "(25) with (26)", right, len(cases))
@@ -130,7 +132,9 @@ def _laplace_errors(e: float, p: float) -> float:
 
 
 def corollary_9() -> Iterator[Comparison]:
-    """Check Corollary 9: for costs that are sums of moments, too, the optimal gamma tends to 1/2 and to 0."""
+    """Check Corollary 9: also for costs that are sums of moments, the optimal gamma tends to 1/2 for small and to 0 for
+    large epsilon.
+    """
     mixed = {"|x| + x^2": _sum_of(1, 1, 0), "x^2 + 3 x^4": _sum_of(0, 1, 3), "|x| + x^4/10": _sum_of(1, 0, 0.1)}
     small = [rounded(optimal_gamma("1/10000", cost=cost), 3) for cost in mixed.values()]
     large = [optimal_gamma(60, cost=cost) for cost in mixed.values()]
@@ -153,7 +157,9 @@ def _sum_of(weight_1: float, weight_2: float, weight_4: float) -> costs.Cost:
 
 
 def theorem_13() -> Iterator[Comparison]:
-    """Check Theorem 13 on staircases with any outcomes: unequal sums of weights may double epsilon, equal do not."""
+    """Check Theorem 13 on staircases over arbitrary outcomes: unequal sums of weights may double epsilon, and equal
+    sums do not.
+    """
     cost = [[0, 1, 1], [1, 0, 0]]
     a = F(1, 2)
     weights = [[a**c for c in row] for row in cost]

@@ -1,8 +1,8 @@
 """Check the appendices of Geng and Viswanath (2012): the constructions of Lemmas 14 to 31 and Theorems 2, 3 and 10.
 
-Each lemma says that a noise distribution can be replaced by a simpler one that satisfies the level and costs no more.
+Each lemma says that a noise distribution can be replaced by a simpler one that satisfies the level at no larger cost.
 This module carries out the replacement in rational arithmetic, starting from mixtures of shifted staircases: shifts and
-mixtures satisfy the level (Lemmas 14 and 15), and are not simple. As in step 3 of the proof, a density on the reals is
+mixtures satisfy the level (Lemmas 14 and 15), but are not simple. As in step 3 of the proof, a density on the reals is
 constant on the cells [k D/i, (k+1) D/i), of which i make up the sensitivity D. It is given by its values a_0, a_1, ...
 right of 0, with the cell as the unit of length.
 """
@@ -53,7 +53,7 @@ def is_private(noise: PeriodicNoise, D: int) -> bool:
 
 
 def independence() -> Iterator[Comparison]:
-    """Check Lemmas 14 and 15, and Theorems 2 and 10, which follow: noise need not depend on the answer."""
+    """Check Lemmas 14 and 15, and Theorems 2 and 10, which follow from them: noise need not depend on the answer."""
     for theorem, numbers, lemmas in (("Theorem 2", "reals", True), ("Theorem 10", "integers", False)):
         families = [_family(D, numbers) for D in (1, 2, 3)]
         if lemmas:
@@ -87,7 +87,7 @@ def independence() -> Iterator[Comparison]:
 
 def _family(D: int, numbers: Any) -> tuple[PeriodicNoise, int]:
     """Return D and private noise that depends on the answer: a staircase that for answer t is centred at t mod 3."""
-    unit = D + 2 + (numbers == "reals")  # largest distance of the centres for two answers at most D apart
+    unit = D + 2 + (numbers == "reals")  # largest distance between the centres for two answers at most D apart
     distribution = DiscreteStaircase(alpha=ALPHA, sensitivity=unit, step=1)
     reach = 4 * unit
     rows = [[distribution.pmf(x - t) for x in range(-reach, reach + 1)] for t in (0, 1, 2)]
@@ -136,7 +136,9 @@ def _settings() -> list[tuple[int, costs.Moment]]:
 
 
 def cells() -> Iterator[Comparison]:
-    """Check Lemmas 19 to 21: densities constant on cells approximate all, and may be sorted to decrease from 0."""
+    """Check Lemmas 19 to 21: densities that are constant on cells approximate all densities, and may be sorted to
+    decrease from 0.
+    """
     distributions = [(D, m, n) for D, m in ((2, 2), (2, 3), (3, 2)) for n in crooked(D * m)]
     right = sum(is_private(averaged_over_cells(n, D, m), D) for D, m, n in distributions)
     yield counted("Lemma 19", "the mean over each cell keeps the level", right, len(distributions))
@@ -174,7 +176,9 @@ def _right_side(noise: PeriodicNoise, length: int) -> list[Fraction]:
 
 
 def _may_be_sorted(densities: list[Fraction], D: int) -> bool:
-    """Return whether the densities, sorted to decrease, satisfy the level and cost no more in |x| and x^2."""
+    """Return whether the densities, sorted to decrease, satisfy the level, with no larger cost |x| and no larger cost
+    x^2.
+    """
     after = sorted(densities, reverse=True)
     private = all(ALPHA * after[k] <= after[k + D] for k in range(len(after) // 2))
     paid = [
@@ -184,7 +188,9 @@ def _may_be_sorted(densities: list[Fraction], D: int) -> bool:
 
 
 def decay_and_steps() -> Iterator[Comparison]:
-    """Check Lemmas 22 to 27 and Theorem 3: densities that fall by alpha each period, with one step in each, suffice."""
+    """Check Lemmas 22 to 27 and Theorem 3: densities that are multiplied by alpha after each period, and have one step
+    in each period, suffice.
+    """
     settings = list(product((2, 3, 4, 6), KINDS))
     steps: tuple[tuple[str, str, tuple[DistributionClass, DistributionClass | Literal["stepped"]]], ...] = (
         ("Lemma 22", "least cost of falling densities, and of all even ones", ("even", "falling")),
@@ -214,14 +220,16 @@ def decay_and_steps() -> Iterator[Comparison]:
 
 
 def _falling_periods() -> list[Densities]:
-    """Return examples of densities on a first period that decrease from 1 to at least alpha."""
+    """Return examples of densities on the first period. They decrease from 1, and end at alpha or more."""
     return [
         tuple(1 - F(shape * k + k * k % 3, 12 * i) for k in range(i)) for i in (2, 3, 4, 6) for shape in (1, 2, 3)
     ] + [(F(1), F(3, 4), F(3, 4), F(2, 3), F(3, 5))]
 
 
 def weights(i: int, cost: costs.Moment) -> list[Fraction]:
-    """Return the costs of density 1 on each of i cells of the first period, including its repetitions in later ones."""
+    """Return, for each of the i cells of the first period, the cost of density 1 on this cell and its repetitions in
+    later periods.
+    """
     return [cost_of_cells(k, i, cost, ALPHA, "reals") for k in range(i)]
 
 
@@ -299,7 +307,9 @@ def on_the_integers() -> Iterator[Comparison]:
 
 
 def _may_be_sorted_outwards(noise: PeriodicNoise, D: int) -> bool:
-    """Return whether p, sorted so that p(0) >= p(1) >= p(-1) >= ..., is private and costs no more, in a wide window."""
+    """Return whether p, sorted so that p(0) >= p(1) >= p(-1) >= ..., is private and has no larger cost, tested in a
+    wide window.
+    """
     reach = 24 * D
     before = list(noise.window(-reach, reach)[0])
     outwards = sorted(range(-reach, reach + 1), key=lambda x: (abs(x), x < 0))

@@ -1,4 +1,6 @@
-"""Compare Ghosh, Roughgarden and Sundararajan (2009) with computed values: examples, Figures 2 to 5, theorems."""
+"""Compare Ghosh, Roughgarden and Sundararajan (2009) with computed values: the examples, Figures 2 to 5, and the
+theorems.
+"""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -37,14 +39,15 @@ FIGURE_3 = """↓ Z ↑ ↑ ↑ ↑
 ↓ Z ↓ ↓ ↓ ↑"""
 SIGNS = {"down": "↓", "up": "↑", "slack": "S", "zero": "Z"}
 FIGURE_4 = {(1, 0, 0): "11/12 1/12", (0, 1, 0): "2/3 1/3", (1, 0, 1): "5/6 1/6", (0, 1, 1): "1/3 2/3"}
-# Figure 5: for each database, a denominator, then (constant, factor of delta) for the outcomes l, m, n and o.
+# Figure 5: for each database, a denominator, and then pairs (constant, factor of delta) for the outcomes l, m, n and o.
 FIGURE_5 = {
     (1, 0, 0): (12, ((8, -1), (1, -1), (3, 1), (0, 1))),
     (0, 1, 0): (12, ((8, -1), (1, -1), (0, 1), (3, 1))),
     (1, 0, 1): (6, ((2, -1), (1, -1), (3, 1), (0, 1))),
     (0, 1, 1): (6, ((2, -1), (1, -1), (0, 1), (3, 1))),
 }
-# A vertex that is no remap of the geometric mechanism G, and a loss (not strictly increasing) with that optimum.
+# A vertex that is no remap of the geometric mechanism G, and a loss for which it is optimal, which is not strictly
+# increasing.
 STRAY = (("0", "1/3", "2/3"), ("0", "2/3", "1/3"), ("0", "1/3", "2/3"))
 STRAY_LOSS = (("0", "3/4", "3/4"), ("1", "0", "1"), ("2", "1", "0"))
 
@@ -103,7 +106,9 @@ def example_2_2() -> Iterator[Comparison]:
 
 
 def figures_2_and_3() -> Iterator[Comparison]:
-    """Check the optimal mechanism of the consumer in the paper's worked example, and its constraint matrix."""
+    """Check the optimal mechanism for the consumer in the paper's worked example, and the constraint matrix of this
+    mechanism.
+    """
     consumer = Consumer([0.25, 0, 0.25, 0, 0.25, 0.25], losses.power("3/2"))
     ptype = PrivacyType(counts(5), alpha="1/2")
     optimum = optimal_mechanism(ptype, consumer)
@@ -149,7 +154,9 @@ def theorem_3_1() -> Iterator[Comparison]:
 
 
 def lemmas() -> Iterator[Comparison]:
-    """Show a case in which Lemma 5.5 and footnote 4 fail: an optimal vertex that no remap of geometric noise gives."""
+    """Show a case in which Lemma 5.5 and footnote 4 are false: an optimal vertex that is no remap of geometric
+    noise.
+    """
     consumer = Consumer(priors.uniform(3), [list(row) for row in STRAY_LOSS])
     X = Channel([list(row) for row in STRAY])
     optimum = optimal_mechanism(PrivacyType(counts(2), alpha="1/2"), consumer).loss
@@ -213,7 +220,9 @@ def section_6_1() -> Iterator[Comparison]:
 
 
 def proposition_6_2() -> Iterator[Comparison]:
-    """Check Proposition 6.2: for the worst prior over databases, data beyond the count do not reduce the loss."""
+    """Check Proposition 6.2: for the worst prior over databases, a mechanism that sees more of the data than the count
+    has no smaller loss.
+    """
     agreeing, cases = (
         0,
         [(2, 3, losses.absolute), (2, 3, losses.binary), (3, 2, losses.squared), (3, 2, losses.absolute)],
@@ -232,7 +241,7 @@ def proposition_6_2() -> Iterator[Comparison]:
 
 
 def theorem_6_3() -> Iterator[Comparison]:
-    """Check Theorem 6.3: no single mechanism is optimal for two users whose priors are over databases."""
+    """Check Theorem 6.3: no single mechanism is optimal for two users who have priors over databases."""
     tilt = F(1, 100)
     query, first_user, second_user = conflicting_users(tilt)
     ptype = PrivacyType(query.space, alpha="1/2")
@@ -323,7 +332,9 @@ def _two_ends(n: int) -> Consumer:
 def _for_all(
     place: str, what: str, formula: str, cases: list[tuple[int, Any, Consumer]], values: list[Any], expected: Any
 ) -> Comparison:
-    """Compare exact values with ``expected(n, alpha)`` in all cases; ``formula`` is how the paper writes it."""
+    """Compare exact values with ``expected(n, alpha)`` in all cases. ``formula`` is the expected value as the paper
+    writes it.
+    """
     right = sum(value == expected(n, a) for (n, a, _), value in zip(cases, values, strict=True))
     return equal(
         place, what, len(cases), right, shown=(formula, f"the same, exactly, in {right} of {len(cases)} cases")

@@ -1,4 +1,4 @@
-"""Check Ghosh et al. (2009), user by user: Figure 1, the lemmas of section 5, and Lemma 6.4."""
+"""Check Ghosh et al. (2009) for many users: Figure 1, the lemmas of section 5, and Lemma 6.4."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ _SAYS = {
 
 @cache
 def strict_optima() -> tuple[tuple[Channel, Fraction], ...]:
-    """Return (optimal mechanism, alpha) for 72 users, a vertex that the linear program finds for each."""
+    """Return pairs (optimal mechanism, alpha) for 72 users. Each mechanism is a vertex of the user's linear program."""
     kinds = (losses.absolute, losses.squared)
     optima = []
     for n, a, tilt, loss in product((1, 2, 3, 4), ALPHAS, (1, 2, 5), kinds):
@@ -95,7 +95,9 @@ def _row(n: int, m: int, entries: dict[tuple[int, int], Fraction]) -> list[Fract
 
 
 def _lemma_5_10() -> Comparison:
-    """Check Lemma 5.10: merging responses a to b of G gives a "up" rows, b - a "slack" rows, then "down" rows."""
+    """Check Lemma 5.10: merging the responses a to b of G gives a column with a "up" rows, b - a "slack" rows, and then
+    "down" rows.
+    """
     cases, right = list(combinations(range(7), 2)), 0
     for a, end in cases:
         b, G = end - 1, geometric_channel(6, alpha=F(1, 2)).matrix
@@ -121,7 +123,9 @@ def _is_rebuilt(X: Channel, a: Fraction) -> bool:
 
 
 def lemma_6_4() -> Comparison:
-    """Check Lemma 6.4: four outcomes, the pairs of answers 1 or 2, suffice for a mechanism that two users share."""
+    """Check Lemma 6.4: a mechanism that two users share needs only four outcomes, which are the pairs of answers 1 or
+    2.
+    """
     query, first_user, second_user = conflicting_users(F(1, 100))
     shared = shared_mechanism(PrivacyType(query.space, alpha="1/2"), [first_user, second_user])
     used = {shared.actions[k] for k in range(len(shared.actions)) if any(shared.together.channel.matrix[:, k])}

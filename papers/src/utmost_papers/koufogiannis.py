@@ -39,8 +39,10 @@ def background() -> Iterator[Comparison]:
 
 
 def proposition_7() -> Iterator[Comparison]:
-    """Show that the exponential mechanism can lose more than epsilon if the sums of e^(eps s) differ by secret."""
-    scores = [[F(0), F(-1), F(-1)], [F(-1), F(0), F(0)]]  # 1-Lipschitz in two secrets at distance 1
+    """Show that the exponential mechanism can have a privacy loss above epsilon if the sums of e^(eps s) differ from
+    secret to secret.
+    """
+    scores = [[F(0), F(-1), F(-1)], [F(-1), F(0), F(0)]]  # scores that are 1-Lipschitz in two secrets at distance 1
     weights = [[F(1, 2) ** -score for score in row] for row in scores]
     printed = max(weights[0][y] / sum(weights[0]) * sum(weights[1]) / weights[1][y] for y in range(3))
     yield corrected(
@@ -57,7 +59,9 @@ def proposition_7() -> Iterator[Comparison]:
 
 
 def theorem_9() -> Iterator[Comparison]:
-    """Check Theorem 9: if the loss is at most epsilon times the distance, Laplace noise has the least variance."""
+    """Check Theorem 9: of all noise with a privacy loss of at most epsilon times the distance, Laplace noise has the
+    least variance.
+    """
     squares = [rounded(Laplace(e, 1).moment(2) * float(F(e)) ** 2, DIGITS) for e in ("1/4", "1", "5/2")]
     yield equal("(12)", "E V^2 times eps^2, Laplace noise", ["2"] * 3, squares, shown=("2", ", ".join(squares)))
     alphas = [F(1, 10), F(1, 2), F(4, 5)]
@@ -297,7 +301,9 @@ def _printed_21(x: float, e1: float, e2: float) -> float:
 
 
 def _slope_39(divisor: str, factor: str) -> float:
-    """Return |h_x + h_y + h_z|/h of (39) at y = 2/5, eps 1, 2, 3, with this factor and divisor in one term."""
+    """Return |h_x + h_y + h_z|/h of (39) at y = 2/5, eps 1, 2, 3, with the given factor and divisor in one of its
+    terms.
+    """
     e2, e3, y = 2.0, 3.0, 0.4
 
     def density(rate: float) -> float:

@@ -60,7 +60,7 @@ def applications() -> Iterator[Comparison]:
 
 
 def corollary_13() -> Iterator[Comparison]:
-    """Check Corollary 13: clamped responses of a gradual release are a gradual release, and lose no more."""
+    """Check Corollary 13: clamped responses of a gradual release are a gradual release, with no larger privacy loss."""
     transition = between_levels(3, level(alpha=F(1, 2)), level(alpha=F(1, 4))).matrix
     factor = " / ".join(" ".join(map(str, row)) for row in transition.tolist())
     known = "7/9 1/9 1/9 / 7/27 13/27 7/27 / 1/9 1/9 7/9"
@@ -207,7 +207,9 @@ def conjecture() -> Iterator[Comparison]:
 
 
 def _clamped_pair(a1: Fraction, a2: Fraction) -> list[list[Fraction]]:
-    """Return for each count 0, 1, 2 the joint distribution of two responses clamped to 0..2: 3 rows of 9."""
+    """Return, for each count 0, 1, 2, the joint distribution of two responses clamped to 0..2: three rows of nine
+    probabilities.
+    """
     higher = geometric_channel(3, alpha=a2).matrix
     transition = between_levels(3, level(alpha=a1), level(alpha=a2)).matrix
     return [[higher[u, z] * transition[z, y] for z in range(3) for y in range(3)] for u in range(3)]

@@ -1,4 +1,4 @@
-"""Check Koufogiannis et al. (2015): Propositions 3, 4 and 6, Theorem 1, Figures 2 and 4 to 7, the data market."""
+"""Check Koufogiannis et al. (2015): Propositions 3, 4 and 6, Theorem 1, Figures 2 and 4 to 7, and the data market."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -43,14 +43,18 @@ def rules() -> Iterator[Comparison]:
 
 
 def _worst(C: Channel) -> Fraction:
-    """Return the least ratio of probabilities of one outcome given x and x + 1, over all outcomes and x; 1 is best."""
+    """Return the least ratio of the probabilities of an outcome given x and given x + 1, over all outcomes and all x. A
+    ratio of 1 reveals nothing.
+    """
     rows = C.matrix.tolist()
     pairs = [pair for row, next_row in pairwise(rows) for pair in zip(row, next_row, strict=True) if max(pair) > 0]
     return min(Fraction(min(p, q)) / Fraction(max(p, q)) for p, q in pairs)
 
 
 def figure_2() -> Iterator[Comparison]:
-    """Check Figure 2: the staircase costs less than Laplace noise, but only Laplace noise is Lipschitz private."""
+    """Check Figure 2: the staircase has a smaller cost than Laplace noise, but only Laplace noise is Lipschitz
+    private.
+    """
     ratios = [
         (rounded(Staircase(e, cost=c).expected_cost(c) / Laplace(e, 1).expected_cost(c), 4), e)
         for c in (costs.absolute, costs.squared)
@@ -85,7 +89,9 @@ def figure_2() -> Iterator[Comparison]:
 
 
 def theorem_1() -> Iterator[Comparison]:
-    """Check Theorem 1: any responses of a chain lose only their largest level, and each has the least variance."""
+    """Check Theorem 1: any responses of a chain together have only the largest of their epsilons, and each has the
+    least variance.
+    """
     parts = [LOWER_TO_HIGHER[: j + 1] for j in range(len(LOWER_TO_HIGHER))]
     ratios = [largest_ratio(part) for part in parts]
     known = [1 / part[-1].alpha_fraction() for part in parts]
@@ -156,7 +162,9 @@ def _paid(prices: dict[Level, Fraction], walk: tuple[Level, ...]) -> Fraction:
 
 
 def networks() -> Iterator[Comparison]:
-    """Check Figures 5 to 7: the level of each member of a network, by an independent search for its distance."""
+    """Check Figures 5 to 7: the level of each member of a network, by an independent search for the member's distance
+    from the owner.
+    """
     for figure, name, edges, owner in (
         ("Figure 5", "karate club, member 17", karate_club(), "17"),
         ("Figure 6", "Les Miserables, Myriel", les_miserables(), "Myriel"),

@@ -19,7 +19,7 @@ from utmost.interfaces.testing.seeded import SeededRandomness, seeded_gradual_re
 from utmost.publish.releases.trust import levels_by_distance
 from utmost_papers.koufogiannis_applications import Ties
 
-# Number of grid points per unit of the value, on which geometric noise stands for Laplace noise.
+# Number of grid points per unit of the value. Geometric noise on this grid approximates Laplace noise.
 _FINE = 256
 _LOWER, _HIGHER = "1/20", 20
 _TICKS = (-10, -3, -1, 0, 1, 3, 10)
@@ -27,7 +27,7 @@ _TICKS = (-10, -3, -1, 0, 1, 3, 10)
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The noise as a step function of epsilon: from each epsilon on it has the value at the same index."""
+    """The noise as a step function of epsilon. From each epsilon on, the noise has the value with the same index."""
 
     epsilons: list[float]
     noise: list[float]
@@ -35,7 +35,8 @@ class Steps:
 
 def noise_paths(file: BinaryIO, kind: str) -> None:
     """Plot paths of noise (multiples of 1/256) against epsilon, over bands that contain 50 % and 95 % of all paths."""
-    # The vertical axis is arctan, as in the paper: at epsilon = 0 every path leaves the picture, at infinity all are 0.
+    # The vertical axis is arctan, as in the paper: at epsilon = 0 every path leaves the picture, and at infinity all
+    # paths are 0.
     figure, axes = page(7.6, 4.6)
     epsilons = np.geomspace(float(level(_LOWER).epsilon_float), _HIGHER, 300)
     for contained, shade in ((0.95, 0.10), (0.5, 0.16)):
@@ -194,12 +195,14 @@ def social_graph(file: BinaryIO, kind: str, edges: Ties, owner: str, title: str,
 
 
 def _ink(each: object, different: Sequence[object]) -> str:
-    """Return the text colour for a member at level ``each``: white at the two highest levels, drawn dark, else ink."""
+    """Return the text colour for a member at level ``each``: white at the two highest levels, which are drawn dark, and
+    else the colour ink.
+    """
     return "white" if different.index(each) < 2 else INK
 
 
 def trust_views(file: BinaryIO, kind: str, edges: Ties, owner: str) -> None:
-    """Plot the response that each member sees (left), and the error of the average of growing coalitions (right)."""
+    """Plot the response that each member sees (left), and the error of the average over growing coalitions (right)."""
     # Members at one level of one path see the same response, so they gain nothing by averaging; the noise of
     # independent responses averages out.
     levels = levels_by_distance(edges, owner)

@@ -58,7 +58,9 @@ def worked_pattern(file: BinaryIO, kind: str) -> None:
 
 
 def conflicting(file: BinaryIO, kind: str) -> None:
-    """Draw Figure 4 of Ghosh et al.: the mechanism that is optimal for one of two users who cannot share one."""
+    """Draw Figure 4 of Ghosh et al.: the mechanism that is optimal for one of two users who cannot share a
+    mechanism.
+    """
     query, first_user, _ = conflicting_users(Fraction(1, 100))
     X = optimal_mechanism(PrivacyType(query.space, alpha="1/2"), first_user).channel
     named = ["{" + ", ".join(str(k + 1) for k, v in enumerate(d) if v) + "}" for d in query.databases]
@@ -79,11 +81,13 @@ def conflicting(file: BinaryIO, kind: str) -> None:
 
 
 def impossible_mechanism(file: BinaryIO, kind: str) -> None:
-    """Plot Figure 5 of Ghosh et al.: the mechanism that two users would have to share, against its parameter delta."""
+    """Plot Figure 5 of Ghosh et al.: the probabilities of the mechanism that two users would have to share, against its
+    parameter delta.
+    """
     deltas = [Fraction(k, 40) for k in range(41)]
     lines = {d: [_mass(d, delta) for delta in deltas] for d in FIGURE_5}
     canvas, axes = page(6.4, 3.6)
-    # a thin line stays visible on a thick one that coincides
+    # a thin line stays visible on a thick line that coincides with it
     styles = zip((BLUE, GOLD, RED, INK), (4.5, 1.4, 4.5, 1.4), strict=True)
     for d, (colour, width) in zip(FIGURE_5, styles, strict=True):
         name = "{" + ", ".join(str(k + 1) for k, v in enumerate(d) if v) + "}"
@@ -102,7 +106,9 @@ def _mass(d: tuple[int, int, int], delta: Fraction) -> Fraction:
 
 
 def chain(file: BinaryIO, kind: str) -> None:
-    """Draw Figure 4 of Koufogiannis et al.: relaxing needs the data and the last response, tightening no data."""
+    """Draw Figure 4 of Koufogiannis et al.: relaxing needs the data and the last response, but tightening needs no
+    data.
+    """
     canvas, axes = page(8.4, 2.6)
     _box(axes, 0.5, 0.86, "data u", PALE)
     for k, name in enumerate(("ε₁", "ε₂", "ε₃", "ε₄")):

@@ -76,7 +76,9 @@ def staircase_masses(file: BinaryIO, kind: str) -> None:
 
 
 def two_notions(file: BinaryIO, kind: str) -> None:
-    """Plot Figure 2 of Koufogiannis et al.: two optimal densities, and the privacy loss of each by size of change."""
+    """Plot Figure 2 of Koufogiannis et al.: two optimal densities, and the privacy loss of each as a function of the
+    change of the data.
+    """
     changes = np.linspace(0, 3, 601)
     canvas, (left, right) = page(9.6, 3.6, ncols=2)
     x = np.linspace(-3, 3, 3001)

@@ -24,7 +24,9 @@ Pictures = Mapping[str, Mapping[str, bytes]]
 def papers_page(
     papers: Sequence[Paper], comparisons: ComparisonsByPaper, pictures: Pictures, *, at_length: bool = False
 ) -> str:
-    """Return the report as one HTML document that loads no other file; ``at_length``: it includes long results."""
+    """Return the report as one HTML document that loads no other file. ``at_length`` says that it includes the long
+    results.
+    """
     style = (files("utmost_papers") / "report_page.css").read_text(encoding="utf-8")
     long = "" if at_length else " <code>--long</code> adds what takes minutes."
     body = [
@@ -152,7 +154,7 @@ def _comparisons(paper: Paper, rows: Sequence[Comparison], *, placed: bool = Fal
 
 
 def _text(text: str) -> str:
-    """Return text as HTML; text of several lines, such as a matrix, keeps its lines."""
+    """Return a text as HTML. A text of several lines, such as a matrix, keeps its lines."""
     return f"<pre>{escape(text)}</pre>" if "\n" in text else escape(text)
 
 
@@ -182,5 +184,5 @@ def _table(kind: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str
 
 
 def _cell(head: str, cell: str) -> str:
-    """Return a table cell in HTML with the heading of its column, which narrow screens show beside the cell."""
+    """Return a table cell in HTML. It contains the heading of its column, which narrow screens show beside the cell."""
     return f'<td data-head="{head}">{cell}</td>'

@@ -1,1 +1,3 @@
-"""Tables in dataframes, engines and files: read once, checked, and written completely or not at all."""
+"""Tables in dataframes, engines and files. They are read once and checked, and files are written completely or not at
+all.
+"""

@@ -1,7 +1,7 @@
 """A public table for examples: applicants and admissions to the graduate school at Berkeley in 1973.
 
 Source: Bickel, Hammel and O'Connell (1975), Science 187, as in R's UCBAdmissions: the six largest departments, by sex.
-Twenty-four published counts, which are facts.
+The table consists of twenty-four published counts.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,9 @@ ADMISSIONS_DOMAIN: dict[str, list[str]] = {
 
 
 def admission_rows() -> Iterator[tuple[int, str, str, str]]:
-    """Yield one row for each of the 4526 applicants: an invented number, department, sex and outcome."""
+    """Yield one row for each of the 4526 applicants: an invented applicant number, the department, the sex and the
+    outcome.
+    """
     number = 0
     for department, sex, applicants, admitted in zip(*ADMISSIONS.values(), strict=True):
         for place in range(applicants):

@@ -1,4 +1,6 @@
-"""Import optional packages when needed. The error for a missing package names the extra that installs it."""
+"""Import optional packages when they are needed. The error for a missing package names the extra of utmost that
+installs it.
+"""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -9,7 +11,7 @@ from utmost.errors import Unsupported
 
 
 def extra(module: str, name: str) -> ModuleType:
-    """Import a module that the extra ``name`` of this package installs."""
+    """Import a module that is installed with the extra ``name`` of utmost."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
@@ -22,7 +24,9 @@ def extra(module: str, name: str) -> ModuleType:
 
 
 def absent(name: str, missing: str | None, extra_name: str) -> Callable[..., Any]:
-    """Return a stand-in for a function that needs packages which are not installed. Its call raises an error."""
+    """Return a substitute for a function that needs packages which are not installed. A call of the substitute raises
+    an error.
+    """
 
     def refused(*arguments: Any, **options: Any) -> Any:
         remedy = f'Install it with: pip install "utmost[{extra_name}]".'

@@ -1,4 +1,4 @@
-"""The axis of ages: groups of completed years on a given day, read from birth dates."""
+"""The axis of ages: groups of completed years of age on a given day, read from birth dates."""
 
 from dataclasses import replace
 from datetime import date, datetime
@@ -32,8 +32,8 @@ def ages(
 
     Args:
         column: Column of birth dates: dates, or text that `periods` reads.
-        listed: Ages at which groups begin, ascending, and the end of the last group, or None for no end:
-            ``[0, 18, 30, 45, 65, None]``. ``range(0, 101)`` are single years.
+        listed: Ages at which groups begin, ascending, and then the end of the last group, or None if it has no end:
+            ``[0, 18, 30, 45, 65, None]``. ``range(0, 101)`` makes groups of single years.
         on: Day on which ages are computed, such as "2025-01-01".
         groups: Coarser levels by name, as for `edges`.
         spelling: Pattern of dates in text, and missing marks: ``Spelling(pattern="%d.%m.%Y")``.

@@ -1,4 +1,4 @@
-"""Axes of a domain: declared values with their groupings; plain lists and trees.
+"""Axes of a domain: declared values and their groupings. This module makes axes of plain lists and of trees.
 
 An axis declares its values before anybody is counted, so that the published labels reveal nothing about individuals.
 The **levels** of an axis are nested groupings of the values into runs, from single values to coarser groups. Above all
@@ -49,19 +49,19 @@ class Axis(Display):
     """One axis of a domain. Create it by `plain`, `hierarchy`, `bins`, `periods`, or by passing a list to `Domain`.
 
     Attributes:
-        levels: Names of its levels, the finest first; the empty text stands for the name of the axis in a domain.
+        levels: Names of its levels, the finest first. The empty text stands for the name that the axis has in a domain.
         labels: Labels of the groups of each level, in order.
         starts: Index of the first value of each group of each level; a group ends where the next one begins.
-        edges: Edges of bins, ascending, one more than bins, where the first and the last may be infinite. Edges of
-            periods are in seconds of the clock, see `Clock`. None for other axes.
+        edges: Edges of bins, ascending; there is one edge more than bins, and the first and the last may be infinite.
+            Edges of periods are in seconds of the clock, see `Clock`. None for other axes.
         other: Label for values that are not declared; None drops them.
         whole: Whether the labels of listed bins are those of integers ("0 to 4"); None for other axes.
         missing: Label for missing cells, the last label; with None they count as ``other``, or are dropped.
         clock: Reader of times, for periods; None for other axes.
-        truth: Whether truth values were declared, so that truth values of the data are read. Their labels are text.
+        truth: Whether booleans were declared, so that booleans in the data are read. Their labels are text.
         rows: Value of each column in each row, for listed keys, the coarsest column first; None for other axes.
         spelling: Declared marks in the cells of its column.
-        column: Column of events with the values; None if its name is that of the finest level.
+        column: Name of the column of events with the values; None if it is the name of the finest level.
         on: Day on which birth dates are converted to completed years, for ages; None for other axes.
     """
 
@@ -86,13 +86,17 @@ class Axis(Display):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the event columns that hold the axis' values: one, or for listed keys one for each level."""
+        """The names of the columns of events that contain the values of this axis: one column, or for listed keys one
+        for each level.
+        """
         if self.rows is not None:
             return self.levels[::-1]
         return self.levels[:1] if self.column is None else (self.column,)
 
     def label_columns(self, level: int) -> dict[str, Sequence[Label]]:
-        """The labels of a level's groups as columns: one, or for listed keys one for each column of the level."""
+        """The labels of a level's groups as columns: one column, or for listed keys one for each column of the
+        level.
+        """
         if self.rows is None or level < 0:
             return {self.level_name(level): self.group_labels(level)}
         firsts = [self.rows[start] for start in self.group_starts(level).tolist()]
@@ -106,7 +110,9 @@ class Axis(Display):
 
     @property
     def blocks(self) -> tuple[int, ...] | None:
-        """The number of values in each group, by level and then for "all"; None if a level has unequal groups."""
+        """The number of values in each group, for each level and then for "all"; None if the groups of a level have
+        different sizes.
+        """
         if len(self.levels) == 1:
             return 1, self.size
         sizes_of_levels = []
@@ -118,7 +124,9 @@ class Axis(Display):
         return (*sizes_of_levels, self.size)
 
     def groups(self, level: int) -> int:
-        """Number of groups in a level; 1 for "all" and a difference; number of hat functions for the level -s."""
+        """The number of groups of a level: 1 for "all" and for a difference, and the number of hat functions for the
+        level -s.
+        """
         if level == DIFFERENCE:
             return 1
         if level < 0:
@@ -135,7 +143,9 @@ class Axis(Display):
         return self.levels[level] if level >= 0 else f"{self.levels[0]}{MARK}{-level}"
 
     def can_narrow(self, places: NDArray[np.intp]) -> bool:
-        """Whether `narrowed` can keep only the values at ``places``: one level, neighbouring bins, no listed keys."""
+        """Whether `narrowed` works for ``places``: the axis has one level and no listed keys, and bins are
+        neighbours.
+        """
         if len(places) == self.size:
             return True
         if len(self.levels) > 1 or self.rows is not None:
@@ -161,7 +171,7 @@ class Axis(Display):
         return replace(self, labels=(kept,), starts=starts, edges=edges, other=other, missing=missing)
 
     def group_labels(self, level: int) -> tuple[Label, ...]:
-        """The labels of a level's groups. A hat function has the labels of its first and its last value.
+        """The labels of a level's groups. The label of a hat function names its first and its last value.
 
         >>> plain(range(4)).group_labels(-3)
         ('0..0', '0..3', '2..3')
@@ -199,7 +209,7 @@ class Axis(Display):
         return self.size - len(self.extras)
 
     def text(self, value: Any) -> str | None:
-        """The text that identifies a value. If truth values are declared, True, "True" and "TRUE" are the same.
+        """The text that identifies a value. If booleans are declared, True, "True" and "TRUE" are the same.
 
         >>> plain([False, True]).text("TRUE"), plain(["yes", "no"]).text(True), plain(["yes", "no"]).text("TRUE")
         ('true', None, 'TRUE')
@@ -210,7 +220,7 @@ class Axis(Display):
         return text.strip().lower() if text is not None and text.strip().lower() in ("true", "false") else text
 
     def place(self, value: Any) -> int | None:
-        """The position of a value of the data among the values of the axis; None if it is outside.
+        """The position of a value of the data among the values of the axis; None if it is not among them.
 
         >>> plain(["A", "B"]).place("B"), plain(range(5)).place(7)
         (1, None)
@@ -234,11 +244,11 @@ class Axis(Display):
         return exact(value, "edge") if self.clock is None else Fraction(read_time(value, "edge"))
 
     def edge_shown(self, edge: Edge) -> Edge | datetime:
-        """An edge as people read it: a number, or on an axis of periods a time of the wall clock."""
+        """An edge as it is shown to people: a number, or on an axis of periods a time of the wall clock."""
         return edge if self.clock is None or not isinstance(edge, Fraction) else time_at(int(edge))
 
     def bin_of(self, low: Number, high: Number) -> int | None:
-        """The index of the bin that contains two numbers; None if they are outside, or in two bins."""
+        """The index of the bin that contains two numbers; None if they are outside all bins, or in two bins."""
         assert self.edges is not None, "only bins have edges"
         first, last = bisect_right(self.edges, low) - 1, bisect_right(self.edges, high) - 1
         return first if first == last and 0 <= first < len(self.edges) - 1 else None
@@ -273,7 +283,7 @@ class Axis(Display):
         return self.bin_of(number, number)
 
     def named(self, name: str) -> "Axis":
-        """The same axis, with this name for each level that has none."""
+        """The same axis, with this name for each level without a name."""
         levels = tuple(own if own[:1] not in ("", "/") else name + own for own in self.levels)
         return self if levels == self.levels else replace(self, levels=levels)
 
@@ -286,7 +296,7 @@ def _years_before(day: date, years: int) -> date:
     """
     try:
         return day.replace(year=day.year - years)
-    except ValueError:  # a 29th of February, in a year that has none
+    except ValueError:  # 29 February, in a year that does not have it
         return date(day.year - years, 2, 28)
 
 
@@ -296,10 +306,12 @@ def _rebuilt(levels: Any, labels: Any, starts: Any, *rest: Any) -> Axis:
 
 
 def text_of(value: Any) -> str | None:
-    """The text that identifies a value: integers and text agree; None for other values, and for too many digits."""
+    """The text that identifies a value. An integer has the same text as its digits. None for other values, and for
+    integers with too many digits.
+    """
     if isinstance(value, str):
         return str(value)
-    # A decimal without places is an integer: engines have wide integers (HUGEINT) as decimal(38, 0).
+    # A decimal without decimal places counts as an integer: engines return wide integers (HUGEINT) as decimal(38, 0).
     if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
         value = int(value)
     if isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64):
@@ -311,7 +323,7 @@ _LARGEST_SPELLED = 10**4000  # Python prints no integer of more than 4300 digits
 
 
 def label_text(value: Any) -> str | None:
-    """The text that identifies a value of a listed axis: as `text_of`, and also for truth values and intervals."""
+    """The text that identifies a value of a listed axis: as for `text_of`, and also for booleans and intervals."""
     if _is_truth(value):
         return str(bool(value)).lower()
     return str(value) if _is_interval(value) else text_of(value)
@@ -333,7 +345,8 @@ def plain(
     """An axis of listed values, in the order of the list.
 
     Args:
-        labels: Values, distinct as text: text, integers, truth values, or intervals of pandas.cut, which become text.
+        labels: Values, which must differ as text: text, integers, booleans, or intervals of pandas.cut, which become
+            text.
         other: Label for all other values of the data; None drops them.
         missing: Label for missing cells, the last one; with None they count as ``other``, or are dropped.
         column: Column of events with the values; by default the column with the name of the axis.
@@ -395,11 +408,11 @@ def hierarchy(
     column: str | None = None,
     spelling: Spelling = PLAIN,
 ) -> Axis:
-    """An axis of values in groups, which may be in larger groups.
+    """An axis of values in groups, where groups may be parts of larger groups.
 
     Args:
         branches: Nested mappings from the label of each group to the groups in it; the smallest groups are lists of
-            values. All branches are equally deep.
+            values. All branches must have the same depth.
         names: Names of the levels, the coarsest first.
         other: Label for all other values of the data, a separate branch at each level.
         missing: Label for missing cells, the last branch at each level; with None they count as ``other``, or are
@@ -444,7 +457,7 @@ def outside_label(label: Label | None, name: str) -> Label | None:
 def with_outside_labels(
     labels: Sequence[Sequence[Label]], starts: Sequence[Iterable[int]], *extras: Label | None
 ) -> tuple[tuple[tuple[Label, ...], ...], tuple[NDArray[np.intp], ...]]:
-    """Return the labels and starts of levels, the finest first, with the extra labels at the end of each level."""
+    """Return the labels and starts of levels, the finest first, with the labels ``extras`` at the end of each level."""
     added = [label for label in extras if label is not None]
     places = range(len(labels[0]), len(labels[0]) + len(added))
     shown = tuple(_distinct([*level, *added]) for level in labels)

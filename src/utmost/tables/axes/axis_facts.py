@@ -22,13 +22,13 @@ _TRUTH: dict[Label, Label] = {"false": False, "true": True}
 
 
 def axis_facts(axis: Axis) -> Any:
-    """Write an axis as the list of its values, or as a mapping with the arguments that create it."""
+    """Write an axis as JSON values: the list of its values, or a mapping with the arguments that create it."""
     extras = {name: label for name in ("other", "missing") if (label := getattr(axis, name)) is not None}
     extras |= axis.spelling.facts()
     if axis.column is not None:
         extras["column"] = axis.column
     if axis.edges is not None:
-        # Open ends have their labels here, unless these are the default labels of listed edges.
+        # Open ends are written with their labels, unless these are the default labels of listed edges.
         label_of = whole_label if axis.whole else open_label
         last = len(axis.edges) - 2
         ends = {"below": (0, axis.edges[0] == -inf), "above": (last, axis.edges[-1] == inf)}
@@ -71,7 +71,9 @@ def _ordered_facts(axis: Axis) -> dict[str, Any]:
 
 
 def _group_facts(axis: Axis, level: int, stop: int) -> Any:
-    """The edges of a level's groups; if no edges make their labels, {label: labels of the level below}."""
+    """The edges of the groups of a level; if their labels do not follow from edges, {label: labels of the level
+    below}.
+    """
     assert axis.edges is not None, "only bins have edges"
     starts = [start for start in axis.starts[level].tolist() if start < stop]
     pairs, label_of = [*pairwise([*starts, stop])], whole_label if axis.whole else open_label
@@ -139,13 +141,13 @@ def axis_of_facts(name: str, facts: Any) -> Any:
         raise OutOfRange(required, came=", ".join(map(repr, strange)), where=where, remedy=remedy)
     try:
         return _axis_of_kind(kind, facts)
-    except (NotANumber, OutOfRange, WrongKind) as error:  # the message needs the name of the axis
+    except (NotANumber, OutOfRange, WrongKind) as error:  # the name of the axis is added to the message
         place = where if error.where is None else f"{where}, {error.where}"
         raise type(error)(error.required, came=error.came, where=place, remedy=error.remedy) from None
 
 
 def spelled_periods(facts: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Replace "months", "years" or another kind of period in the JSON of an axis by "periods" and "every"."""
+    """Replace "months", "years" or the name of another period in the JSON of an axis by "periods" and "every"."""
     unit = next((unit for unit in UNITS if f"{unit}s" in facts), None)
     if unit is None or "every" in facts or "periods" in facts:
         return facts

@@ -1,12 +1,12 @@
-"""Times as a wall clock shows them: the span of time that a cell means, in whole seconds.
+"""Times as a wall clock shows them, and the span of time that a cell means, in whole seconds.
 
 A time is counted as the wall clock of the declared zone shows it, in seconds since 1970-01-01T00:00 on that clock. So a
 day has 24 hours: an hour that the clock shows twice, when summer time ends, is one hour, and an hour that the clock
 skips is an hour without events. Dates, and times without a zone, are times of this clock. Times with a zone are
 converted to the declared zone.
 
-The span of time matters: "2013-05" means a month, a date a day, and a time a second. A cell that spans more than one
-period of an axis is refused, since it lies in none.
+A cell means a span of time: "2013-05" means a month, a date means a day, and a time means a second. A cell that spans
+more than one period of an axis is refused, since it lies in none.
 """
 
 import re
@@ -28,7 +28,7 @@ _MONTHS = {"month": 1, "quarter": 3, "half year": 6, "year": 12}
 _SECONDS = {"hour": 3600, "day": DAY, "week": 7 * DAY}
 LEAST_SECONDS = {**_SECONDS, "month": 28 * DAY, "quarter": 90 * DAY, "half year": 181 * DAY, "year": 365 * DAY}
 """The least length of each unit in seconds."""
-_MONDAY = 4 * DAY  # 1970-01-05
+_MONDAY = 4 * DAY  # Monday, 1970-01-05
 _YEAR = r"(?P<year>\d{4})"
 _SPELLED = tuple(
     re.compile(form, re.ASCII)
@@ -54,7 +54,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Periods of one kind: each has ``times`` units of `UNITS`, such as 2 ISO weeks from Monday."""
+    """Periods of one kind. Each has ``times`` units of `UNITS`, such as 2 ISO weeks that begin on Monday."""
 
     unit: str
     times: int = 1
@@ -81,7 +81,7 @@ class Period:
         if self.unit in _SECONDS:
             step = _SECONDS[self.unit] * self.times
             return list(range(first, last + (first - last) % step + 1, step))
-        # Months and years differ in length: edge by edge.
+        # Months and years differ in length, so their edges are computed one by one.
         months, edges = _MONTHS[self.unit] * self.times, [first]
         while edges[-1] < last:
             day = _day(edges[-1])
@@ -124,7 +124,7 @@ class Clock:
 
     period: Period  # kind of the periods of the finest level
     zone: str | None = None  # such as "Europe/Paris"; None refuses times with a zone
-    pattern: str | None = None  # pattern of times in text; None for ISO text and similar
+    pattern: str | None = None  # pattern of times in text; None for ISO text and similar forms
 
     def __post_init__(self) -> None:
         if self.pattern is not None and self.zone is None and time_pattern(self.pattern).has_zone:
@@ -133,7 +133,7 @@ class Clock:
 
     def span(self, cell: Any) -> Span | None:
         """The span of a date, time, text or integer on this clock; None if it is no time, or has an unusable zone."""
-        if isinstance(cell, tuple):  # a tuple is no time; after this line a tuple is a span
+        if isinstance(cell, tuple):  # a tuple in the data is no time; below, a tuple is a span
             return None
         if isinstance(cell, np.datetime64):
             unit = np.datetime_data(cell.dtype)[0]
@@ -161,7 +161,8 @@ class Clock:
         if self.pattern is not None:
             pattern = time_pattern(self.pattern)
             span = pattern.span(text)
-            # No other text of a pattern looks like an ISO date, unless it begins with the year: %Y-%d-%m.
+            # A text in the pattern can look like an ISO date only if the pattern begins with the year, such as
+            # %Y-%d-%m.
             if span is None and not self.pattern.startswith("%Y") and _ISO_TEXT.fullmatch(text):
                 return _spelled_time(text)
             if span is None or not pattern.has_zone:
@@ -174,7 +175,7 @@ class Clock:
 
     def _numbered(self, cell: Any) -> Any:
         """The span of an integer: 2013 is a year, 201305 a month on axes of months or longer, 20130517 a day."""
-        # An integer may come as a float, if its column had missing cells.
+        # An integer may be stored as a float if its column has missing cells.
         if isinstance(cell, bool | np.timedelta64) or cell != cell or abs(cell) >= 10**9 or cell != int(cell):
             return None
         if self.pattern is not None:
@@ -240,7 +241,8 @@ def zone_named(name: str) -> tzinfo:
 
 
 def period_span(text: str, unit: str | None = None) -> Span | None:
-    """The span of a written period or of a label "FIRST to LAST"; None for other text, or if it is not one ``unit``.
+    """The span of a written period or of a label "FIRST to LAST"; None for other text, and for a span that is not one
+    ``unit``.
 
     >>> period_span("2013Q2") == period_span("2013-04 to 2013-06"), period_span("2013Q2", "month"), period_span("north")
     (True, None, None)
@@ -254,7 +256,7 @@ def period_span(text: str, unit: str | None = None) -> Span | None:
 
 
 def read_time(time: Any, where: str) -> int:
-    """The first second of a date, of a time without a zone, or of the text of either."""
+    """The first second of a date or of a time without a zone, which may be written as text."""
     span = Clock(Period("day")).span(time)
     if span is None:
         came = repr(time) if isinstance(time, str) else type(time).__name__
@@ -280,9 +282,9 @@ def time_at(second: int) -> datetime:
 
 
 def _spelled_time(text: str) -> Any:
-    """The span, date or time that a text means; None for other text."""
+    """The span, date or time that a text means; None for text without such a meaning."""
     ordered = _YEAR_FIRST.fullmatch(text)
-    if ordered is not None:  # with the year first, the order is year, month, day, whatever mark separates them
+    if ordered is not None:  # with the year first, the order is year, month, day, with any separator
         year, _, month, day, hour, rest = ordered.groups()
         text = f"{year}-{month:0>2}-{day:0>2}" + (f"T{hour:0>2}{rest or ''}" if hour else "")
     for form in _SPELLED:
@@ -321,5 +323,5 @@ def _day(second: int) -> date:
 
 
 def _in_calendar(second: int) -> int:
-    """Clamp a second to the years 1 to 9999, less two days at both ends."""
+    """Clamp a second to the years 1 to 9999, without the first two and the last two days."""
     return min(max(second, first_second(date(1, 1, 3))), first_second(date(9999, 12, 29)))

@@ -50,7 +50,7 @@ class Domain(Display):
     Raises:
         OutOfRange: for axes that share the name of a level, and for values that are no axes.
 
-    Cost: no cell is stored.
+    Cost: memory for the axes only, since no cell is stored.
 
     >>> domain = Domain(department=list("AB"), sex=["men", "women"])
     >>> domain.shape, domain.size, [domain.marginal_name(marginal) for marginal in domain.marginals()]
@@ -89,7 +89,7 @@ class Domain(Display):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the axes: the finest level of each."""
+        """The names of the axes, which are the names of their finest levels."""
         return tuple(axis.levels[0] for axis in self.axes)
 
     @property
@@ -108,7 +108,7 @@ class Domain(Display):
         return (0,) * len(self.axes)
 
     def marginals(self) -> Iterator[Marginal]:
-        """Every marginal, from the cells to the total."""
+        """Yield every marginal, from the single cells to the total."""
         return product(*(range(len(axis.levels) + 1) for axis in self.axes))
 
     def marginal(self, name: str | Sequence[str] | Marginal) -> Marginal:
@@ -179,7 +179,9 @@ class Domain(Display):
 
     @property
     def period_names(self) -> dict[str, str]:
-        """The levels of time by their kind of period, if only one level has this kind and no level has this name.
+        """The names of the levels of time, by their kind of period.
+
+        A kind is left out if several levels have it, or if a level has its name.
 
         >>> from utmost.workloads import periods
         >>> Domain(date=periods("2025", "2027", every="month")).period_names
@@ -223,8 +225,8 @@ class Domain(Display):
     def sums(self, cells: NDArray[Any] | FewCells, marginal: Marginal) -> NDArray[Any]:
         """The sums over a marginal's groups, of shape `group_shape`, from an array with one number for each cell.
 
-        The type of the cells must hold every sum of cells. Sums under hat functions become Python ints if necessary.
-        For `FewCells` the sums are one row, and no array of all cells is made.
+        The type of the array must be able to represent every sum of cells. Sums under hat functions become Python ints
+        if necessary. For `FewCells` the sums are one row, and no array of all cells is made.
         """
         if isinstance(cells, FewCells):
             return cells.sums(self.axes, marginal)
@@ -240,7 +242,7 @@ class Domain(Display):
         return sums
 
     def spread(self, groups: NDArray[Any], marginal: Marginal) -> NDArray[Any]:
-        """The transpose of `sums`: each cell gets the value that ``groups`` has at the group of the cell."""
+        """The transpose of `sums`: each cell gets the value of its group in ``groups``."""
         numbers = groups.reshape(self.group_shape(marginal))
         for place, (axis, level) in enumerate(zip(self.axes, marginal, strict=True)):
             if level < 0:
@@ -250,14 +252,15 @@ class Domain(Display):
         return numbers
 
     def selection(self, where: Where) -> tuple[NDArray[np.bool_], ...]:
-        """The values of each axis that belong to a sum, as masks; all values of an axis without a condition.
+        """The values of each axis that belong to a sum, as masks. Without a condition on an axis, all its values belong
+        to it.
 
         Args:
             where: Conditions by the name of a level: a label, for bins and periods ``slice(low, high)`` with edges,
                 ``slice(20, 40)`` or ``slice("2013-05", "2014")``, or a list of these.
 
         Raises:
-            OutOfRange: for a label that is not declared, and for numbers that are no edges of bins.
+            OutOfRange: for a label that is not declared, and for numbers that are not edges of bins.
 
         >>> from utmost.workloads import bins
         >>> [taken.tolist() for taken in Domain(age=bins(4), sex=["men", "women"]).selection({"age": slice(1, 3)})]
@@ -275,7 +278,8 @@ class Domain(Display):
 
     @classmethod
     def listed(cls, rows: Any, *, names: Sequence[str] | None = None, other: Label | None = None) -> "Domain":
-        """The domain of a list of keys of several columns, with one cell for each key: see `listed`.
+        """The domain of a list of keys of several columns, with one cell for each key. The arguments are those of
+        `listed`.
 
         >>> keys = [("enwiki", "Main"), ("enwiki", "Paris"), ("frwiki", "Paris")]
         >>> pages = Domain.listed(keys, names=["wiki", "page"])
@@ -320,7 +324,9 @@ class Domain(Display):
         return Domain({axis.levels[0]: axis.narrowed(at) for axis, at in zip(self.axes, places, strict=True)})
 
     def places_of(self, narrowed: "Domain") -> list[NDArray[np.intp]] | None:
-        """The positions for which `narrowed` returns the given domain, one array per axis; None if there are none."""
+        """The positions for which `narrowed` returns the given domain, one array for each axis; None if there are no
+        such positions.
+        """
         if narrowed.columns != self.columns:
             return None
         places = []
@@ -346,7 +352,7 @@ class Domain(Display):
 
 
 def words_in(text: str, is_word: Callable[[str], bool]) -> Iterator[str]:
-    """Split a text at spaces into words, where a known word may contain spaces; the longest known word wins."""
+    """Split a text at spaces into words. A known word may contain spaces, and the longest known word is chosen."""
     words = text.split()
     while words:
         end = next((end for end in range(len(words), 0, -1) if is_word(" ".join(words[:end]))), 1)
@@ -360,12 +366,12 @@ def with_level(marginal: Marginal, place: int, level: int) -> Marginal:
 
 
 def finest_common(marginals: Iterable[Marginal]) -> Marginal:
-    """The coarsest marginal whose sums determine the sums of all these marginals."""
+    """The coarsest marginal whose sums determine the sums of all given marginals."""
     return reduce(lambda finer, marginal: tuple(map(min, finer, marginal)), marginals)
 
 
 def is_finer(finer: Marginal, coarser: Marginal) -> bool:
-    """Whether each group of ``finer`` lies in a group of ``coarser``; a marginal is finer than itself."""
+    """Whether each group of ``finer`` lies in a group of ``coarser``; A marginal counts as finer than itself."""
     return all(fine <= coarse for fine, coarse in zip(finer, coarser, strict=True))
 
 
@@ -391,7 +397,7 @@ def _read_axis(name: str, axis: Any) -> Axis:
 
 
 def _selected_values(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:
-    """A mask of the values that a label, a slice of edges, or a list of these selects."""
+    """A mask of the values that ``wanted`` selects: a label, a slice of edges, or a list of these."""
     labels = [label_text(label) for label in axis.labels[level]]
     values = labels if axis.rows is None else [label_text(value) for value in axis.label_columns(level)[name]]
     listing = list(wanted) if isinstance(wanted, Collection) and not isinstance(wanted, str) else [wanted]

@@ -1,7 +1,7 @@
-"""The nonzero cells of a large domain: each number with its position on every axis.
+"""The nonzero cells of a large domain. Each number is stored with its position on every axis.
 
 A domain of fourteen attributes has 10^17 cells, but a table of a million people has at most a million nonzero cells. So
-memory depends on the nonzero cells, and a sum over a marginal adds up only these.
+memory depends on the number of nonzero cells, and the sums of a marginal add up only these cells.
 """
 
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ class FewCells:
 
     @classmethod
     def of_numbers(cls, shape: tuple[int, ...], cells: NDArray[np.int64], numbers: NDArray[Any]) -> "FewCells":
-        """Create few cells from flat indices of cells, as `numpy.ravel_multi_index` gives them; zeros are left out."""
+        """Create `FewCells` from flat indices of cells, as `numpy.ravel_multi_index` gives them. Zeros are left out."""
         order = np.argsort(cells, kind="stable")
         order = order[numbers[order] != 0]
         rest, places = cells[order], np.empty((len(shape), len(order)), dtype=np.int64)
@@ -69,7 +69,9 @@ class FewCells:
         return cls(shape, places, numbers[order])
 
     def sums(self, axes: "Sequence[Axis]", marginal: Sequence[int]) -> NDArray[Any]:
-        """The sums over a marginal's groups in a row, as int64, or as Python integers if int64 could overflow."""
+        """The sums over the groups of a marginal, in one row, as int64, or as Python integers if int64 could
+        overflow.
+        """
         own_axes = [at for at, (axis, level) in enumerate(zip(axes, marginal, strict=True)) if level < len(axis.levels)]
         size = prod(axes[at].groups(marginal[at]) for at in own_axes)
         check_laid(size)

@@ -1,13 +1,13 @@
-"""Hat functions: overlapping sums along an ordered axis, with weights that rise to a peak and fall again.
+"""Hat functions: overlapping sums along an ordered axis, with weights that increase up to a peak and then decrease.
 
 A hat function of spacing s gives the values around its peak the weights 1, 2, ..., s, ..., 2, 1. Peaks are s values
-apart, and lie beyond both ends of the axis, so that every value lies under two neighbouring hat functions (or under one
-peak) **with weights that add up to exactly s**: one individual who changes a cell by 1 changes the hat functions by s
-together. A hat function of spacing 1 would be a single value.
+apart, and lie beyond both ends of the axis, so that every value has a positive weight in two neighbouring hat functions
+(or in one, at its peak). **The weights of a value add up to exactly s**: one individual who changes a cell by 1 changes
+the sums under all hat functions by s together. A hat function of spacing 1 would be a single value.
 
-A measured marginal has for each axis the number of a level, -1 for the difference of an axis with two values, -s for
-the hat functions of spacing s, or a number beyond these for rows that a plan lists, see `product_rows` and
-proofs/theory/workloads.md.
+A measured marginal is a tuple with a number for each axis: the number of a level, -1 for the difference of an axis with
+two values, -s for the hat functions of spacing s, or a number beyond these for rows that a plan lists (see
+`product_rows` and proofs/theory/workloads.md).
 """
 
 from typing import Any
@@ -32,12 +32,14 @@ CLASS_MARK = "#"
 
 
 def class_code(number: int) -> int:
-    """The number that stands in a marginal for a class of listed rows."""
+    """The number that represents a class of listed rows in a marginal."""
     return -(WIDEST + 1 + number)
 
 
 def class_number(level: int) -> int | None:
-    """The number of a class of listed rows, from its number in a marginal; None for groups and hat functions."""
+    """The number of a class of listed rows, from the number that represents it in a marginal; None for groups and hat
+    functions.
+    """
     return None if level >= -WIDEST else -level - WIDEST - 1
 
 
@@ -48,7 +50,7 @@ def hat_count(size: int, spacing: int) -> int:
 
 
 def hat_sums(values: NDArray[Any], spacing: int, place: int = 0) -> NDArray[Any]:
-    """The sums under the hat functions of a spacing, along one axis of an array, in the type of the array."""
+    """The sums of an array weighted by the hat functions of a spacing, along one axis of the array and in its type."""
     moved = np.moveaxis(values, place, 0)
     lower, rising = _under(moved, spacing)
     sums = np.zeros((hat_count(len(moved), spacing) + 1, *moved.shape[1:]), dtype=values.dtype)
@@ -61,7 +63,9 @@ def hat_sums(values: NDArray[Any], spacing: int, place: int = 0) -> NDArray[Any]
 
 
 def hat_spread(hats: NDArray[Any], size: int, spacing: int, place: int = 0) -> NDArray[Any]:
-    """The transpose of `hat_sums`: each value gets the weighted sum of ``hats`` over the hat functions above it."""
+    """The transpose of `hat_sums`: each value gets the sum of ``hats``, weighted by the weights of the value in the hat
+    functions.
+    """
     moved = np.moveaxis(hats, place, 0)
     lower, rising = _under(np.empty((size, *moved.shape[1:]), dtype=hats.dtype), spacing)
     upper = np.minimum(lower + 1, len(moved) - 1)
@@ -74,9 +78,12 @@ def hat_rows(size: int, spacing: int) -> NDArray[np.int64]:
 
 
 def _under(values: NDArray[Any], spacing: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """For each value, the hat function with the last peak at or below the value, and the weight in the next one."""
-    # The weight in this hat function is the rest of s. The second peak is half a spacing from the start, so that both
-    # ends are alike. The position of the peaks changes the error by at most a part in a thousand.
+    """For each value, the index of the hat function with the last peak at or before it, and the weight of the value in
+    the next hat function.
+    """
+    # The weight in this hat function is s minus the weight in the next one. The second peak is half a spacing from the
+    # start, so that both ends of the axis are treated alike. The position of the peaks changes the error by at most one
+    # part in a thousand.
     moved = np.arange(len(values)) + spacing - spacing // 2
     rising = (moved % spacing).reshape(-1, *(1,) * (values.ndim - 1))
     return moved // spacing, rising.astype(object) if values.dtype == object else rising

@@ -1,9 +1,10 @@
-"""An axis for columns of which few combinations of values exist: a list of keys, each with a value of every column.
+"""An axis for several columns of which only few combinations of values exist: a list of keys, each with a value of
+every column.
 
-Such columns are the wiki and the page, or the region and the municipality. The list of keys is one axis. Its levels
-are the columns from the right: a group of the finest level is one key; a group of the next level has the keys that
-agree except in the last column; and so on. The sum over a value of any column is a sum of rows, so it
-follows from a release, too.
+Such columns are the wiki and the page, or the region and the municipality. The list of keys is one axis. Its levels are
+the columns, the last column first: a group of the finest level is one key, a group of the next level contains the keys
+that agree except in the last column, and so on. The sum over a value of any column is a sum of rows, so it also follows
+from a release.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,15 +29,16 @@ def listed(
     """An axis of a list of keys of several columns.
 
     Args:
-        rows: Keys, as a list of tuples, a dict of columns, or a frame. They are public: no individual changes them.
-        names: Columns, the coarsest first: ["project", "country", "page"]. By default all columns of a dict or frame,
-            in their order.
+        rows: Keys, as a list of tuples, a dict of columns, or a dataframe. The keys are public: they do not depend on
+            any individual.
+        names: Columns, the coarsest first: ["project", "country", "page"]. By default these are all columns of a dict
+            or dataframe, in their order.
         other: Value, in each column, for all other keys; None drops them.
         spelling: Missing marks of the columns, see `plain`.
 
     Returns:
         An axis with a level for each column: for ["project", "page"] the level ``page`` has a group for each key, and
-        ``project`` a group for each project. The keys of a project come together, in the order of the list.
+        ``project`` a group for each project. The keys of a project are put together, in the order of the list.
 
     Raises:
         OutOfRange: for duplicate keys, values that are neither text nor integers, and keys whose texts, joined by " /

@@ -53,20 +53,20 @@ def bins(
     The level of runs of 16 on the axis ``age`` is called ``age/16``. See `edges` for bins of several widths.
 
     Args:
-        low, high: Lowest and highest edge; ``bins(n)`` is ``bins(0, n)``.
+        low, high: Lowest and highest edge; ``bins(n)`` means ``bins(0, n)``.
         width: Width of one bin, > 0, which divides high - low.
         fanout: Factor by which the runs grow from level to level, >= 2; by default 2.
         groups: Coarser levels by name, the finest first, in place of runs; see `edges`.
         spelling: Marks of the column, if they differ from those of the whole table, see `Spelling`.
-        below, above: Labels of a bin for all numbers below the lowest edge, and of a bin for all others from the
-            highest edge up.
+        below, above: Labels of an additional bin for all numbers below the lowest edge, and of one for all numbers from
+            the highest edge on.
         other: Label for all other values, an additional bin at the end; the axis then has no runs. None drops them.
         missing: Label for missing cells, an additional bin at the end, which is a separate group at every level; with
             None they count as ``other``, or are dropped.
         column: Column of events with the numbers; by default the column with the name of the axis.
 
     Raises:
-        OutOfRange, NotANumber: for edges that give no bins, or more than 10^8 bins.
+        OutOfRange, NotANumber: for edges that make no bins, or more than 10^8 bins.
 
     >>> bins(0, 20, width=5).labels[0], bins(4).named("age").levels
     (('[0, 5)', '[5, 10)', '[10, 15)', '[15, 20)'), ('age', 'age/2'))
@@ -123,10 +123,10 @@ def edges(
     A bin contains its lower edge, but not its upper edge.
 
     Args:
-        listed: All edges, ascending. None as the first or the last edge makes a bin without that end.
-        whole: Whether the labels are those of integers, "0 to 4" and "65+"; else they are "[0, 5)" and "[65, inf)". By
-            default True if all edges are integers. A value between two integers counts as the lower one, as with
-            completed years.
+        listed: All edges, ascending. If the first or the last edge is None, the bin has no end on that side.
+        whole: Whether the labels are those of integers, such as "0 to 4" and "65+"; otherwise they are "[0, 5)" and
+            "[65, inf)". It is True by default if all edges are integers. A value between two integers counts as the
+            lower integer, as completed years do.
         groups: Coarser levels by name, the finest first. A level is a list of its edges, from the first to the last,
             which must be edges of the level before; or a mapping from the label of each group to the labels of
             neighbours on the level before: ``{"0-4": [0, 1, 2, 3, 4], "5-9": range(5, 10)}``.
@@ -190,7 +190,9 @@ def _with_ends(edges: Sequence[Edge], ends: Ends) -> tuple[Edge, ...]:
 
 
 def _end_label(low: Edge, high: Edge, finest: Sequence[Edge], ends: Ends) -> Label | None:
-    """The label of a bin without an end; None for other bins, and for groups that contain more than that bin."""
+    """The label of a bin that is open on one side; None for other bins, and for groups that contain more than that
+    bin.
+    """
     if low == -inf and high == finest[1]:
         return ends["below"]
     return ends["above"] if high == inf and low == finest[-2] else None
@@ -210,7 +212,7 @@ def _listed(
     for name, coarse in groups.items():
         _, before, label_below = levels[-1]
         if isinstance(coarse, Mapping):
-            # The labels of the level below, as the axis will show them.
+            # The labels of the level below, in the form that the axis will show.
             below = [_end_label(low, high, finest, ends) or label_below(low, high) for low, high in pairwise(before)]
             levels.append((name, *_grouped(coarse, below, before, name)))
             continue
@@ -226,7 +228,9 @@ def _listed(
 def _grouped(
     groups: Grouped, below: Sequence[Label], edges: Sequence[Edge], name: str
 ) -> tuple[Sequence[Edge], LabelOf]:
-    """Read groups with lists of members; return their edges in the order of the axis, and their labels by edges."""
+    """Read groups with lists of members. Return the edges of the groups in the order of the axis, and a function from
+    edges to labels.
+    """
     place_of = {label_text(label): place for place, label in enumerate(below)}
     runs = list[tuple[int, int, str]]()
     for label, members in groups.items():
@@ -239,7 +243,7 @@ def _grouped(
         runs.append((there[0], there[-1] + 1, str(label_text(label))))
     runs.sort()
     starts, stops = [first for first, _, _ in runs], [last for _, last, _ in runs]
-    # Each group begins where the one before ends.
+    # Each group must begin at the end of the one before.
     if starts != [0, *stops[:-1]] or stops[-1:] != [len(place_of)]:
         required = "every label of the level below must be in exactly one group"
         remedy = f"The labels are {', '.join(map(str, [*place_of][:12]))}{', ...' * (len(place_of) > 12)}."
@@ -305,5 +309,5 @@ def bin_ends(label: str) -> tuple[Edge, Edge] | None:
 
 
 def bin_label(low: Edge, high: Edge) -> Label:
-    """The label of a bin of one width: an integer if the bin contains one integer."""
+    """The label of a bin: an integer if the bin contains exactly one integer."""
     return int(low) if isinstance(low, Fraction) and low.denominator == 1 and high - low == 1 else f"[{low}, {high})"

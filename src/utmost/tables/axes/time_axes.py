@@ -38,29 +38,30 @@ def periods(
     A period contains its first instant, but not its last. Times are those of a wall clock: a day has 24 hours, an hour
     that the clock shows twice is one hour, and an hour that the clock skips is empty. Events may have dates or times of
     Python, NumPy, pandas, Polars, Arrow, DuckDB or Spark, ISO text, text such as "2013/05/17", "2013Q2" or "2013M05",
-    or integers: 2013 on years, 201305 on months, 20130517 on days. A time that spans more than one period, such as a
-    date on an axis of hours, is refused.
+    or integers: 2013 on axes of years, 201305 on axes of months, 20130517 on axes of days. A time that spans more than
+    one period, such as a date on an axis of hours, is refused.
 
     Args:
         start, stop: Beginning of the first period, and end of the last one: dates, times without a zone, or text such
             as "2013", "2013-05", "2013-Q2", "2013-W20", "2013-05-17", "2013-05-17T09", which means its beginning.
-        every: "hour", "day", "week" (ISO, from Monday), "month", "quarter", "half year", "year", or several such as
-            "6 hours"; "12 months" from "2024-04" on are fiscal years.
-        zone: Time zone of the clock, such as "Europe/Paris". Times with a zone are converted to it, and refused without
-            it. Times and dates without a zone are those of this clock.
+        every: "hour", "day", "week" (ISO, from Monday), "month", "quarter", "half year", "year", or several of them,
+            such as "6 hours"; "12 months" from "2024-04" on are fiscal years.
+        zone: Time zone of the clock, such as "Europe/Paris". Times with a zone are converted to it; they are refused if
+            no ``zone`` is passed. Times and dates without a zone are those of this clock.
         groups: Longer periods as levels, the shortest first, such as ["week"]. Each begins and ends with periods of the
-            level before, and none is cut off at the ends. By default those of day, month, quarter and year that nest.
-            The level of months of the axis ``date`` is called ``date/month``.
+            level before, and none is cut off at the ends. By default these are the periods among day, month, quarter
+            and year that nest. The level of months of the axis ``date`` is called ``date/month``.
         spelling: Pattern of dates in text, and missing marks, if they differ from those of the whole table:
             ``Spelling(pattern="%d.%m.%Y")``.
-        below, above: Labels of a period for all times before the first one, and of a period for all after the last.
+        below, above: Labels of an additional period for all times before the first period, and of one for all times
+            after the last.
         other: Label for all other times; None drops them.
         missing: Label for missing cells; with None they count as ``other``, or are dropped.
         column: Column of events with the times; by default the column with the name of the axis.
 
     Raises:
-        OutOfRange: for ends that cut off a period, no period or more than 10^8, groups that do not nest, and an invalid
-            time, kind of period or zone.
+        OutOfRange: for ends that cut off a period, no period or more than 10^8 periods, groups that do not nest, and an
+            invalid time, kind of period or zone.
 
     >>> periods("2013-11", "2014-03", every="month").labels[0]
     ('2013-11', '2013-12', '2014-01', '2014-02')
@@ -88,7 +89,7 @@ def periods(
         "other": outside_label(other, "other"),
         "missing": outside_label(missing, "missing"),
     }
-    least = 2 if all(label is None for label in ends.values()) else 1  # a level with a single group would be "all"
+    least = 2 if all(label is None for label in ends.values()) else 1  # a level with only one group would equal "all"
     levels = [("", _edges(clock.period, first, last), clock.period)]
     for name in _COARSER if groups is None else groups:
         period = Period.named(name)
@@ -98,7 +99,7 @@ def periods(
                 continue
             edges = period.edges(shorter[0], shorter[-1])
             is_between = least < len(edges) < len(shorter)
-            # Sets of such numbers are slow: their last bits are equal.
+            # A set of these numbers would be slow, because their last bits are equal.
             if edges[-1] != shorter[-1] or not is_between or not set(edges) < set(shorter):
                 continue
         else:

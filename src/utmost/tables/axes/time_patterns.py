@@ -44,17 +44,19 @@ class TimePattern:
 
     form: re.Pattern[str]
     digits: int | None  # number of digits, if the pattern has only digits; None for other patterns
-    has_zone: bool  # whether texts name their zone, so that spans are those of UTC
+    has_zone: bool  # whether texts contain their zone, so that spans are in UTC
 
     def span(self, text: str) -> tuple[int, int] | None:
-        """The first second that a text means, and the first second after it, from 1970 on; None for other text."""
+        """The span of a text: its first second, and the first second after it, counted from 1970; None for text that
+        does not fit.
+        """
         match = self.form.fullmatch(text.strip())
         if match is None:
             return None
         parts = {name: part.lower() for name, part in match.groupdict().items()}
         try:
             return _span(parts)
-        except ValueError:  # a 31st of February
+        except ValueError:  # for example 31 February
             return None
 
     def span_of_integer(self, number: int) -> tuple[int, int] | None:
@@ -76,7 +78,7 @@ def time_pattern(text: str) -> TimePattern:
             known = ", ".join(f"%{name}" for name in _DIRECTIVES)
             raise OutOfRange(f"a pattern must consist of {known}", came=repr(part), where="pattern", remedy=_REMEDY)
         name, form, digits = _DIRECTIVES[part[1:]]
-        # Next to other digits, a part needs a fixed number of digits.
+        # A part that is next to other digits needs a fixed number of digits.
         is_fixed = any(is_numeric[beside] for beside in (at - 1, at + 1) if 0 <= beside < len(parts))
         pieces.append(f"(?P<{name}>{f'[0-9]{{{digits}}}' if is_fixed and digits > 1 else form})")
         names.append(name)
@@ -84,7 +86,7 @@ def time_pattern(text: str) -> TimePattern:
     if isinstance(text, str) and _LITERAL_ZONE.search(text):
         remedy = "Write %z in place of it: it reads Z, UTC, +02:00 and -0500."
         raise OutOfRange("a pattern must read the zone of a time", came=repr(text), where="pattern", remedy=remedy)
-    # A pattern needs a year. Each part may occur once, and needs the longer part: a day needs a month.
+    # A pattern needs a year. Each part may occur only once, and needs the next longer part: a day needs a month.
     had = {_KIND.get(name, name) for name in names}
     needs = {"month": "year", "quarter": "year", "day_of_year": "year", "day": "month", "hour": "day"}
     needs |= {"minute": "hour", "second": "minute", "fraction": "second", "zone": "hour"}
@@ -106,7 +108,7 @@ _KIND = {"short_year": "year", "short_month": "month", "long_month": "month", "h
 
 def _span(parts: dict[str, str]) -> tuple[int, int]:
     number: Callable[[str], int] = lambda name: int(parts[name])  # noqa: E731
-    # A year of two digits is one of 1969 to 2068, as in POSIX and Python.
+    # A year of two digits means a year from 1969 to 2068, as in POSIX and Python.
     year = number("year") if "year" in parts else (number("short_year") - 69) % 100 + 1969
     if "quarter" in parts:
         return _months(year, 3 * number("quarter") - 2, 3)

@@ -1,4 +1,4 @@
-"""Which value of an axis (label, bin or period) does each cell of a column have? Readers that return its position."""
+"""Readers that return, for each cell of a column, the position of its value (label, bin or period) on an axis."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -33,7 +33,9 @@ _MOST = 1 << 16
 
 
 def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZeros | None = None) -> PlaceReader:
-    """Return a function from a column to each cell's position among the values of an axis, or a negative code."""
+    """Return a function from a column to the position of each cell among the values of an axis; cells without a value
+    get a negative code.
+    """
     labels = {label_text(label): place for place, label in enumerate(axis.labels[0])}
     if any(map(is_missing, labels)):
         remedy = "Pass missing=, a label for missing values, and remove the blank from the list."
@@ -50,7 +52,8 @@ def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZe
         births = period_reader(axis.births, name, spelling)
 
         def ages(column: Any) -> NDArray[np.int64]:
-            # The last birth dates are the youngest ages, so positions are reversed. Later birth dates are outside.
+            # The latest birth dates are the youngest ages, so positions are reversed. Birth dates after the declared
+            # day are outside the axis.
             places = births(column)
             is_group = (places >= 0) & (places < axis.declared)
             return np.where(is_group, axis.declared - 1 - places, places)
@@ -58,9 +61,9 @@ def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZe
         return ages
     if axis.edges is not None:
         return _bin_reader(axis, outside, name, spelling, zeros)
-    # The integers among the labels, written as floats: some libraries turn 1 into "1.0" in a column with missing cells.
+    # Integer labels, written as floats: some libraries turn 1 into "1.0" in a column with missing cells.
     floats = frozenset(f"{label}.0" for label in labels if label is not None and _WHOLE.fullmatch(label))
-    # The labels with leading zeros, by the integer that remains if a frame drops the zeros: 1 for "01".
+    # Labels with leading zeros, by the integer that remains if a dataframe drops the zeros: 1 for "01".
     padded: dict[str, list[str]] = {}
     for label in labels:
         if label is not None and _PADDED.fullmatch(label):
@@ -102,7 +105,9 @@ def _by_known_cell(
     zeros: LeadingZeros | None,
     labels: Collection[str | None] | None,
 ) -> PlaceReader:
-    """Return a reader that looks up each distinct cell once. It remembers text and integers for later batches."""
+    """Return a reader that looks up each distinct cell once. It stores the positions of texts and integers for later
+    batches.
+    """
     known: dict[str | int, int] = {}
 
     def remembered(cell: Any) -> int:
@@ -146,7 +151,7 @@ def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling, zeros: 
             raise BadTable("the cells of bins must be numbers", came=came, where=f"column {name!r}", remedy=DECLARE)
         try:
             exactly = exact(number, "cell")
-        except NotANumber:  # an infinity
+        except NotANumber:  # for an infinite number
             return outside
         if spelling.marks_number(exactly):
             return missing
@@ -197,9 +202,9 @@ def _as_plain_numbers(column: Any) -> NDArray[Any] | None:
 
 
 def _thresholds(edges: Sequence[Fraction], kind: str) -> NDArray[Any] | None:
-    """The least int64, or float64, that is not below each edge; None if there is none."""
-    # A float is read as the decimal that it prints, which grows with the float. So comparing with the least float that
-    # reads as the edge or more is comparing with the edge.
+    """For each edge, the least int64 or float64 that is not below it; None if some edge has none."""
+    # A float is read as the decimal that Python prints for it, which increases with the float. So a comparison with the
+    # least float that is read as the edge or more gives the same result as a comparison with the edge.
     if kind == "i":
         least = [-(-edge.numerator // edge.denominator) for edge in edges]
         return np.array(least, dtype=np.int64) if _INT64.min <= least[0] and least[-1] <= _INT64.max else None
@@ -207,7 +212,7 @@ def _thresholds(edges: Sequence[Fraction], kind: str) -> NDArray[Any] | None:
         return None
     floats = []
     for edge in edges:
-        nearest = float(edge)  # the nearest float may be below the edge: go to the first float that is not
+        nearest = float(edge)  # the nearest float may be below the edge: take the next floats until one is not
         while exact(nearest) >= edge:
             nearest = float(np.nextafter(nearest, -np.inf))
         while exact(nearest) < edge:
@@ -219,13 +224,15 @@ def _thresholds(edges: Sequence[Fraction], kind: str) -> NDArray[Any] | None:
 def reader_of(
     axis: Axis, general: Spelling = PLAIN, zeros: LeadingZeros | None = None
 ) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
-    """Return a function from a batch of columns to each row's position on the axis; listed keys read many columns."""
+    """Return a function from a batch of columns to each row's position on the axis; Listed keys are read from several
+    columns.
+    """
     if axis.rows is None:
         (column,) = axis.columns
         place_on_axis = places_on(axis, column, general, zeros)
         return lambda batch: place_on_axis(batch[column])
-    # An unlisted key is outside, and a key with a missing cell is missing. Keys are found from the left: the position
-    # of the first value among the groups of its level, then that of the next value.
+    # An unlisted key is outside the axis, and a key with a missing cell is missing. Keys are found from the left: first
+    # the position of the first value among the groups of its level, then that of the next value.
     spelling, keys = axis.spelling.completed_by(general), axis.rows[: axis.declared]
     outside = OUTSIDE if axis.other is None else axis.size - 1
     readers, steps = [], []
@@ -245,7 +252,7 @@ def reader_of(
         is_gone = is_stray = np.False_
         for name, reader, (size, known) in zip(axis.columns, readers, steps, strict=True):
             values = reader(batch[name])
-            # Keys are found column by column, from the group so far and the value in this column.
+            # Keys are found column by column: the group found so far and the value in this column give the next group.
             codes = group * size + np.maximum(values, 0)
             group = np.minimum(np.searchsorted(known, codes), len(known) - 1)
             is_gone = is_gone | (values == MISSING)

@@ -1,6 +1,6 @@
 """Read and check all values of a release before any noise is drawn.
 
-The type does not matter: 3, 3.0 and Decimal(3) are the same value to a release. A refusal names the position and the
+The type does not matter: 3, 3.0 and Decimal(3) are the same value in a release. An error names the position and the
 kind of an invalid value, but never the value.
 """
 
@@ -34,12 +34,13 @@ class CellValues:
     """The values of a release after they were read and checked."""
 
     size: int
-    integers: Callable[[int, int], Integers]  # (start, stop) to values[start:stop] as integers, for reals in grid steps
+    # Function from (start, stop) to values[start:stop] as integers (for reals: grid steps).
+    integers: Callable[[int, int], Integers]
     shape: tuple[int, ...] | None  # shape of the input; None for a single number
 
 
 def integer_cells(values: Any) -> CellValues:
-    """Read values for a release on the integers. Floats, Decimals and Fractions may be integers, too."""
+    """Read values for a release on the integers. Floats, Decimals and Fractions are allowed if they are integers."""
     flat, shape = _flat(values)
     kind = flat.dtype.kind
     if kind == "O":
@@ -82,7 +83,7 @@ def read_reals(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
 
 def is_masked_array(values: Any) -> bool:
     """Whether values are a masked array of NumPy."""
-    # A caller with a masked array has imported numpy.ma already, and other callers do not need it.
+    # If the caller has a masked array, numpy.ma is already imported. It is not imported for other callers.
     return "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray)
 
 
@@ -128,7 +129,7 @@ def _integer(value: Any) -> int:
 
 
 def exactly(value: Any) -> Fraction | None:
-    """The exact number of a float (its binary value), a Decimal or a rational; None for another value.
+    """The exact number that a float (its binary value), a Decimal or a rational denotes; None for any other value.
 
     >>> exactly(0.5), exactly(Decimal("0.1")), exactly(float("nan")), exactly(Decimal("1e99999999"))
     (Fraction(1, 2), Fraction(1, 10), None, None)
@@ -157,7 +158,9 @@ def _refusal(
 
 
 def kind_of(value: Any) -> str:
-    """Describe a value that is no number by its kind, for messages, which must not show confidential values."""
+    """Describe the kind of a value that is no number. Messages show the kind, because they must not show confidential
+    values.
+    """
     if isinstance(value, bool | np.bool_):
         return "a truth value"
     if isinstance(value, str):

@@ -1,7 +1,7 @@
 """Read the cells of a column as numbers for a release, or raise an error that names row and column.
 
-A refusal names the kind of a cell, and never its content: cells and identifiers are confidential, and messages end in
-logs. A refusal depends on the data, too, so only the curator may see it.
+An error names the kind of a cell, and never its content: cells and identifiers are confidential, and messages are
+written to logs. That an error occurs also depends on the data, so only the curator may see it.
 """
 
 from collections.abc import Callable
@@ -23,14 +23,16 @@ RowName = Callable[[int], str]
 """A function from the position of a row to its name for users: "row 4 (line 5)"."""
 
 _INT64 = np.iinfo(np.int64)
-_MOST_WRITTEN = 13_952  # bits of 4 200 digits: Python writes no integer of more than 4 300
+_MOST_WRITTEN = 13_952  # bits of an integer of 4 200 digits; Python prints at most 4 300
 AMOUNT_STEP = 'Amounts with decimals are rounded to a step: add step="0.01".'
 _REALS = 'Add numbers="reals" for real values.'
 SMALLER_UNIT = "Pass integers, in a smaller unit such as cents."
 
 
 def integer_column(column: Column, name: str, place: RowName, *, not_whole: str | None = None) -> NDArray[Any]:
-    """Read a column of integers, as int64 if all fit, else as Python ints. Floats and Decimals may be integers, too."""
+    """Read a column of integers, as int64 if all fit, else as Python ints. Floats and Decimals are allowed if they are
+    integers.
+    """
     array = _plain(column, name, place)
     if array is not None and array.dtype.kind == "i":
         return array.astype(np.int64)
@@ -63,8 +65,8 @@ def real_column(column: Column, name: str, place: RowName, *, not_whole: str | N
 
 
 def check_distinct(column: Column, name: str, place: RowName) -> None:
-    """Check that no identifier is missing, and no two rows have the same one."""
-    # A fast first test for integers and text.
+    """Check that no identifier is missing, and that no two rows have the same identifier."""
+    # This fast test suffices for most columns of integers and text.
     if is_plainly_there(column) and isinstance(column, np.ndarray):
         ascending = np.sort(column)
         if not (ascending[1:] == ascending[:-1]).any():
@@ -81,7 +83,7 @@ def check_distinct(column: Column, name: str, place: RowName) -> None:
 
 
 def is_plainly_there(column: Column) -> bool:
-    """Whether every row clearly has an integer or nonblank text. If False, other cells may still be identifiers."""
+    """Whether every cell is clearly an integer or nonblank text. If not, the cells may still be identifiers."""
     if isinstance(column, np.ndarray):
         return column.dtype.kind in "iu" and column.ndim == 1 and not is_masked_array(column)
     kinds = set(map(type, column))
@@ -89,7 +91,7 @@ def is_plainly_there(column: Column) -> bool:
 
 
 def not_distinct(came: str, where: str) -> BadTable:
-    """Return the error for an identifier that two rows have."""
+    """Return the error for an identifier that occurs in two rows."""
     remedy = "Make one row for each group: an individual counted twice changes two cells."
     return BadTable("identifiers must be distinct", came=came, where=where, remedy=remedy)
 
@@ -125,7 +127,8 @@ def _real(cell: Any, row: int, name: str, place: RowName, not_whole: str | None)
 
 
 def _refusal(cell: Any, row: int, name: str, place: RowName, wanted: str, not_whole: str | None) -> BadTable:
-    from utmost.tables.cells.odd_cells import POINTS_OF_THOUSANDS, declare_mark, odd_number  # only for a refusal
+    # These are needed only for an error message.
+    from utmost.tables.cells.odd_cells import POINTS_OF_THOUSANDS, declare_mark, odd_number
 
     came, remedy = kind_of(cell), "Correct the cell."
     if is_missing(cell):
@@ -133,7 +136,7 @@ def _refusal(cell: Any, row: int, name: str, place: RowName, wanted: str, not_wh
     elif isinstance(cell, bool | np.bool_):
         remedy = "Count the individuals for whom it is true, and release the count."
     elif isinstance(cell, float | np.floating | Decimal | Fraction) and exactly(cell) is not None:
-        # A number with three decimals often comes from a file that writes 1234 as 1.234.
+        # A number with three decimals often comes from a file in which 1234 is written as 1.234.
         is_grouped = isinstance(cell, Decimal) and cell.as_tuple().exponent == -3 and 1 <= abs(cell) < 1000
         remedy = not_whole or _REALS
         remedy += f" {POINTS_OF_THOUSANDS}" if is_grouped else ""
@@ -166,7 +169,7 @@ def is_missing(cell: Any) -> bool:
 
 
 def is_hashable(cell: Any) -> bool:
-    """Whether a cell is hashable. A tuple of lists is not, although its type is."""
+    """Whether a cell is hashable. A tuple of lists is not hashable, although tuples are."""
     try:
         hash(cell)
     except TypeError:
@@ -178,9 +181,9 @@ _MOST_KNOWN = 1 << 18
 
 
 def number_cells(column: Any, spelling: Spelling, known: dict[str, Any] | None = None) -> Any:
-    """Replace text by the numbers that it spells, and missing cells by None; other cells stay.
+    """Replace each text that spells a number by the number, and each missing cell by None. Other cells stay unchanged.
 
-    ``known`` holds the texts that were read in earlier batches, for as long as the caller keeps it.
+    ``known`` contains the numbers of texts that were read in earlier batches, and is extended.
 
     >>> number_cells(["7", "1.234,5", "NA", 3], Spelling(",", ".", ("NA",)))
     [7, Decimal('1234.5'), None, 3]
@@ -190,7 +193,7 @@ def number_cells(column: Any, spelling: Spelling, known: dict[str, Any] | None =
 
         kind = column.type.value_type if kinds.is_dictionary(column.type) else column.type
         is_number = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind)
-        # Whether some number of an Arrow column is a missing mark.
+        # Tests whether some number of an Arrow column is a missing mark.
         if is_number and not (
             spelling.missing_numbers and any(is_marked(cell, spelling) for cell in column.unique().to_pylist())
         ):
@@ -230,7 +233,7 @@ def missing_floats(spelling: Spelling) -> NDArray[np.float64]:
 
 
 def is_marked(cell: Any, spelling: Spelling) -> bool:
-    """Whether text or a number is a declared missing mark. `is_missing` tests for empty cells."""
+    """Whether a text or a number is a declared missing mark. (`is_missing` tests for empty cells.)"""
     if isinstance(cell, str):
         return spelling.is_missing(cell)
     if spelling.missing_marks and isinstance(cell, int | float | Fraction | Decimal | np.integer | np.floating):

@@ -1,8 +1,8 @@
-"""How amounts of events are rounded to whole steps: to the nearest step, half to even, from the exact value.
+"""Round amounts of events to whole steps: the exact value is rounded to the nearest step, and a tie to the even step.
 
-A float is its binary value, and text and Decimals are their decimal values. So a column of floats and a column of the
-decimals that they print can differ if a decimal lies halfway between two steps. Nothing is rounded twice: floats decide
-only where they cannot be wrong, and all other numbers are rounded as rationals.
+A float has its binary value, and text and Decimals have their decimal values. So a column of floats and a column of the
+decimals that they print can differ if a decimal lies halfway between two steps. No number is rounded twice: float
+arithmetic is used only where its rounding cannot change the result, and all other numbers are rounded as rationals.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ from utmost.tables.cells.columns import AMOUNT_STEP, is_missing, number_cells, r
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
 _FITS = 1 << 62
-_LONGEST = 4000  # size of the exponent of a decimal that is rounded as integers
+_LONGEST = 4000  # largest exponent, in size, of a decimal that is rounded as integers
 _EXACT = 1 << 53
 _SURE = 2.0**-50
 """An upper bound of the relative error of a quotient of floats, which is at most 2^-51."""
@@ -44,7 +44,7 @@ def rounded_amounts(
         whole, rest = np.divmod(cells.astype(np.int64) * over, under)
         is_over = (2 * rest > under) | ((2 * rest == under) & (whole % 2 == 1))
         return np.asarray(whole + is_over, dtype=np.int64)
-    # The distinct cells of a list of integers and decimals (amounts of money have few); None for other columns.
+    # The distinct cells of a list of integers and decimals, since amounts of money have few; None for other columns.
     is_listed = isinstance(cells, list) and set(map(type, cells)) <= {int, Decimal}
     few: Iterable[int | Decimal] | None = None
     if is_listed:
@@ -61,7 +61,7 @@ def rounded_amounts(
 
 
 def _nearest(numerator: int, denominator: int, step: Fraction) -> int:
-    """Round a rational number to a whole number of steps, half to even."""
+    """Round a rational number to a whole number of steps, with ties to the even number."""
     above, below = numerator * step.denominator, denominator * step.numerator
     steps, rest = divmod(above, below)
     return steps + (2 * rest > below or (2 * rest == below and steps % 2 == 1))
@@ -106,7 +106,7 @@ def _plain(column: Any, step: Fraction) -> tuple[Any, Fraction]:
         numbers = np.asarray(column.to_numpy(zero_copy_only=False))
         return (numbers.astype(np.float64) if kinds.is_floating(column.type) else numbers), step
     if column.null_count == 0 and kinds.is_decimal128(column.type) and len(column):
-        # The numbers are returned in units of the last digit, if 64 bits suffice.
+        # The numbers are returned in units of their last decimal place, if 64 bits suffice.
         whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
         pieces = whole.chunks if hasattr(whole, "chunks") else [whole]
         words = [np.frombuffer(part.buffers()[1], "<i8").reshape(-1, 2)[part.offset :][: len(part)] for part in pieces]
@@ -117,7 +117,9 @@ def _plain(column: Any, step: Fraction) -> tuple[Any, Fraction]:
 
 
 def _binary(numbers: NDArray[np.float64], step: Fraction) -> NDArray[Any]:
-    """Round floats to steps by a quotient of floats, or as rationals where it may be halfway between two integers."""
+    """Round floats to steps by a quotient of floats, and as rationals where the quotient may be halfway between two
+    integers.
+    """
     over, under = step.denominator, step.numerator
     if max(over, under) >= _EXACT:
         return _packed(round(Fraction(number) / step) for number in numbers.tolist())
@@ -131,7 +133,7 @@ def _binary(numbers: NDArray[np.float64], step: Fraction) -> NDArray[Any]:
         return nearest.astype(np.int64)
     steps = [round(Fraction(float(numbers[row])) / step) for row in doubtful.tolist()]
     fits = all(abs(whole) < _FITS for whole in steps)
-    # These steps may exceed int64, so they are inserted after the conversion.
+    # These numbers of steps may exceed int64, so they are inserted after the conversion.
     nearest[doubtful] = 0
     rounded: NDArray[Any] = nearest.astype(np.int64).astype(np.int64 if fits else object)
     rounded[doubtful] = steps

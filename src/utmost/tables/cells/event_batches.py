@@ -37,10 +37,10 @@ class Events:
     """A table of events that is read once."""
 
     kind: str  # kind of the tables that are made from the events, see `TableAdapter.kind`
-    rows: int  # number of rows to come
+    rows: int  # number of rows to come to come
     batches: Callable[[], Iterator[Batch]]
-    in_memory: bool = True  # whether the rows are in memory before they are read
-    folders: FolderColumns | None = None  # columns in the names of the folders of a directory
+    in_memory: bool = True  # whether the rows are already in memory
+    folders: FolderColumns | None = None  # columns whose cells are in the names of a directory's folders
 
     def watched(self) -> Iterator[Batch]:
         """Yield the batches, and report each one as done when the next one is requested."""
@@ -52,7 +52,9 @@ class Events:
 
 
 def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = (), spelling: Spelling = PLAIN) -> Events:
-    """Open a table of events to read the columns ``wanted``; without any, one column that shows the number of rows."""
+    """Open a table of events to read the columns ``wanted``. If there are none, one column is read to count the
+    rows.
+    """
     # Events are a dict of columns, a list of dicts (rows), a structured NumPy array, a frame of any library that
     # narwhals reads, a CSV table, or the path of a file or of a directory of Parquet files. ``values`` are columns of
     # amounts, in numbers of this spelling.
@@ -87,13 +89,14 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = (), 
                     where=f"column {name!r}",
                     remedy="Call ravel() on it, say.",
                 )
-        if rows >= _MANY and find_spec("pyarrow") is not None:  # loading Arrow takes longer than fewer rows do
+        # With fewer rows, loading Arrow takes longer than it saves.
+        if rows >= _MANY and find_spec("pyarrow") is not None:
             chosen = {name: _as_arrow_if_plain(column) for name, column in chosen.items()}
         return Events("columns:", rows, lambda: _slices(chosen, rows))
     nw = extra("narwhals", "tables")
     frame = dataframes.through_narwhals(events, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
-        engine_frame(events)  # refuses an unknown engine; known engines count their frames themselves
+        engine_frame(events)  # an unknown engine is refused; known engines count their own frames
     if not isinstance(frame, nw.DataFrame):
         remedy = 'Pass {"user": [...]}, a pandas, Polars, Arrow or DuckDB table, or the pathlib.Path of a file.'
         raise BadTable(
@@ -109,7 +112,9 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = (), 
 
 
 def _without_quotes(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """The names of a file's columns. A column named 'PID', with the quotes, is called PID if that is requested."""
+    """The names of a file's columns. A column whose name in the file is 'PID', with quotes, is called PID if ``wanted``
+    contains PID.
+    """
     bare = {f"{quote}{name}{quote}": name for name in wanted if name not in names for quote in _QUOTES}
     found = [bare.get(name, name) for name in names]
     return found if len(set(found)) == len(names) else list(names)
@@ -119,20 +124,20 @@ _QUOTES = ("'", '"', "`")
 
 
 def spelling_of_table(table: Any, spelling: Spelling) -> Spelling:
-    """Complete a spelling by the marks in the declaration of a file; a table in memory has no declaration."""
+    """Complete a spelling by the marks in the declaration of a file; A table in memory has no declaration."""
     spelling, path = instance(spelling, Spelling, "spelling"), table.path if isinstance(table, CsvTable) else table
     return spelling.completed_by(spelling_of(path)) if isinstance(path, Path) else spelling
 
 
 def any_column(names: Sequence[str]) -> list[str]:
-    """The first column, to count rows if no column is read."""
+    """The first column, which is read to count rows if no column is needed."""
     if not names:
         raise BadTable("a table must have a column", came="none", remedy="Add a column of any kind.")
     return [names[0]]
 
 
 def _columns_of_rows(rows: list[Any]) -> dict[str, list[Any]]:
-    """Turn a list of dicts into columns, in order of appearance; absent names are missing cells."""
+    """Turn a list of dicts into columns, in order of appearance; A name that a row lacks becomes a missing cell."""
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         came = "no rows, so no columns" if not rows else "a row of another type"
         remedy = 'Pass {"user": [...]}, which names its columns even without rows.'
@@ -151,7 +156,8 @@ def _as_arrow_if_plain(column: Any) -> Any:
     arrow = extra("pyarrow", "tables")
     try:
         return arrow.array(cells, arrow.large_string() if kinds == {str} else arrow.int64())
-    except (arrow.ArrowException, UnicodeError, OverflowError):  # text with a lone surrogate; an integer beyond 64 bits
+    # Text with a lone surrogate, or an integer beyond 64 bits.
+    except (arrow.ArrowException, UnicodeError, OverflowError):
         return column
 
 
@@ -168,7 +174,8 @@ def _as_array_or_list(column: Any) -> Any:
 
 
 def _slices(columns: Mapping[str, Any], rows: int) -> Iterator[Batch]:
-    for start in range(0, max(rows, 1), _ROWS):  # at least one batch, so that the types of empty columns are checked
+    # At least one batch is read, so that the types of empty columns are checked.
+    for start in range(0, max(rows, 1), _ROWS):
         yield {name: column[start : start + _ROWS] for name, column in columns.items()}
 
 
@@ -182,12 +189,12 @@ def _csv_batches(
 
 
 def _arrow_or_list(series: Any, nw: Any) -> Any:
-    """Return the column as an Arrow array, or as a list if Arrow cannot hold its values."""
+    """Return the column as an Arrow array, or as a list if Arrow cannot represent its values."""
     arrow = extra("pyarrow", "tables")
     if series.dtype != nw.Object:
         try:
             column = series.to_arrow()
-            # Arrow would keep only the ends of the groups of pandas.cut and of the periods of pandas.
+            # Arrow would keep only the ends of the intervals of pandas.cut and of the periods of pandas.
             values = getattr(column.type, "value_type", column.type)
             if getattr(values, "extension_name", "") not in ("pandas.interval", "pandas.period"):
                 return column if isinstance(column, arrow.ChunkedArray) else arrow.chunked_array([column])

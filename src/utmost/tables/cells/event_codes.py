@@ -1,9 +1,9 @@
 """Columns of events as codes: persons by their text, values of an axis by their position.
 
-Integers and text agree, in every library and file: 7 and "7" are the same person. Floats, truth values, dates and times
-have no such text and are refused, so that a table of events is never counted in two ways. Bins take numbers of any
-type, and text that spells a number. Other cells are refused by their type: as values outside the bins they would be a
-silent 0.
+Integers and text agree, in every library and file: 7 and "7" are the same person. Floats, booleans, dates and times
+have no such text, and are refused. So every library gives the same counts. Bins take numbers of any type, and text that
+spells a number. Cells of other types are refused: if they counted as values outside the bins, counts would be 0 without
+a warning.
 """
 
 import re
@@ -50,7 +50,7 @@ def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[ND
             return distinct_cells(column.to_pylist(), name, axis)
         if isinstance(column, pyarrow.ChunkedArray):
             column = column.unify_dictionaries().combine_chunks()
-        if isinstance(column, pyarrow.ChunkedArray):  # more text than one Arrow array can hold
+        if isinstance(column, pyarrow.ChunkedArray):  # more text than fits into one Arrow array
             return distinct_cells(column.to_pylist(), "")
         encoded = column if isinstance(column, pyarrow.DictionaryArray) else column.dictionary_encode()
         indices = encoded.indices.cast("int64")
@@ -77,7 +77,9 @@ def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[ND
 
 
 def check_type(column: Any, name: str, axis: Axis | None = None) -> None:
-    """Check that a typed column, even an empty one, has no dates, times or truth values, unless its axis takes them."""
+    """Check that the type of a column, even of an empty one, is not dates, times or booleans, unless its axis takes
+    them.
+    """
     takes_time = axis is not None and (axis.clock is not None or axis.on is not None)
     takes_truth = axis is not None and axis.truth
     kind: Any = getattr(column, "dtype", getattr(column, "type", None))
@@ -113,7 +115,7 @@ def nested_cells(name: str) -> BadTable:
 
 
 def refused_cell(cell: Any, name: str) -> BadTable:
-    """Return the error for a cell that is neither text nor an integer. It names only the kind of the cell."""
+    """Return the error for a cell that is neither text nor an integer. The message names only the kind of the cell."""
     if isinstance(cell, int) and not isinstance(cell, bool):
         came = "an integer of thousands of digits"
     else:
@@ -129,7 +131,7 @@ class Persons:
     """The persons of the events so far, numbered in the order of their first event; no result depends on that order."""
 
     name: str  # name of the column
-    spelling: Spelling = PLAIN  # spelling with the missing marks, which name nobody
+    spelling: Spelling = PLAIN  # spelling with the missing marks, which are no persons
     texts: list[str] = field(default_factory=list)  # each person's text, by code
     _codes: dict[str, int] = field(default_factory=dict)
 
@@ -147,7 +149,7 @@ class Persons:
         return numbers
 
     def _code(self, cell: Any) -> int:
-        if is_missing(cell):  # a category that no event has
+        if is_missing(cell):  # a category without events
             return -1
         text = cell if type(cell) is str else text_of(cell)
         if text is None:
@@ -162,7 +164,9 @@ class Persons:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TextsInArrow(Sequence[str]):
-    """The texts of persons in an Arrow array without missing cells, by code: `Persons.texts` without Python objects."""
+    """The texts of persons by code, stored in an Arrow array without missing cells. It replaces the Python list
+    `Persons.texts`.
+    """
 
     column: Any
 
@@ -191,7 +195,9 @@ class LeadingZeros:
     cells: int = 0
 
     def see(self, cells: Sequence[Any], counts: Sequence[int], labels: Collection[str | None] | None) -> None:
-        """Count cells with ignored zeros; ``labels`` are the labels of the axis, or None if the axis reads numbers."""
+        """Count the cells whose leading zeros are ignored. ``labels`` are the labels of the axis, or None if the axis
+        reads numbers.
+        """
         for cell, count in zip(cells, counts, strict=True):
             if type(cell) is str and cell.startswith("0") and count and _PADDED.fullmatch(cell):
                 is_read = labels is None or (cell not in labels and str(int(cell)) in labels)
@@ -214,7 +220,7 @@ def by_cell(
     counts = np.bincount(codes + 1, minlength=len(cells) + 1)[1:].tolist()
     if zeros is not None:
         zeros.see(cells, counts, labels)
-    # A category that no event has is never refused.
+    # A category without events is not read, and so never refused.
     places = [place(cell) if count else OUTSIDE for cell, count in zip(cells, counts, strict=True)]
     return np.array([*places, missing_place(axis)], dtype=np.int64)[codes]
 

@@ -1,4 +1,6 @@
-"""Why is a cell no number? Its kind and a remedy, for messages, which quote only usual missing marks such as NA."""
+"""The kind of a cell that is no number, and a remedy, for error messages. They quote only usual missing marks such as
+NA.
+"""
 
 import json
 import re
@@ -42,24 +44,24 @@ POINTS_OF_THOUSANDS = f"If the point separates thousands, declare both marks: {_
 
 
 def looks_missing(text: str) -> bool:
-    """Whether text is a usual mark of offices and programs for a missing cell."""
+    """Whether a text is a mark that offices and programs often write for a missing cell."""
     return text.strip().lower() in _MARKS
 
 
 def missing_kind(mark: str) -> str:
-    """The kind of an undeclared missing mark, for messages; marks are public, and so are quoted."""
+    """The kind of an undeclared missing mark, for messages. It quotes the mark, because marks are public."""
     return json.dumps(mark.strip(), ensure_ascii=False) + _MISSING_KIND
 
 
 def named_mark(came: object) -> str | None:
-    """The undeclared missing mark that `missing_kind` named; None for other kinds."""
+    """The undeclared missing mark in a kind that `missing_kind` returned; None for other kinds."""
     if not isinstance(came, str) or not came.endswith(_MISSING_KIND):
         return None
     return str(json.loads(came.removesuffix(_MISSING_KIND)))
 
 
 def declare_mark(came: object, spelling: Spelling) -> str | None:
-    """The remedy for the undeclared missing mark that `missing_kind` named; None for other kinds."""
+    """The remedy for the undeclared missing mark in a kind that `missing_kind` returned; None for other kinds."""
     if named_mark(came) is None:
         return None
     mark = str(came).removesuffix(_MISSING_KIND)
@@ -87,7 +89,8 @@ def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
     unsigned = spelling.without_currency(plain).lstrip("+-")
     for mark, (marks, form) in _GROUPS.items():
         if form.fullmatch(unsigned):
-            # The marks separate thousands; but a single comma or point before three digits may also be a decimal mark.
+            # These marks separate thousands. But a single comma or point before three digits may also be a decimal
+            # mark.
             named = {"'": "apostrophe", " ": "space"}.get(mark, mark)
             thousands = _spelled(f'thousands="{named}"')
             remedy = f"If these separate thousands, declare them: {thousands}."

@@ -1,4 +1,6 @@
-"""How numbers and missing cells are written in text. Only this module reads them, for all formats and frames."""
+"""The spelling of numbers and missing cells in text. Only this module reads them, for all file formats and
+dataframes.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -16,7 +18,7 @@ NOT_A_NUMBER = ("nan", "NaN")
 _NAMED = {"comma": ",", "point": ".", "apostrophe": "'", "space": " "}
 _ALIKE = {" ": " \u00a0\u2009\u202f", "'": "'\u2019"}
 """Marks that look the same in print: the spaces that typesetters put between digits, and both apostrophes."""
-_LONGEST = 4000  # digits of a number, and the size of its exponent
+_LONGEST = 4000  # most digits of a number, and largest size of its exponent
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,8 @@ class Spelling:
         missing_marks: Texts and numbers that mean a missing cell, such as ["NA", ".", -9], in addition to the empty
             cell, nan and NaN. A mark that an axis lists among its values is a value on that axis.
         pattern: Pattern of dates and times on an axis of `periods`, such as "%d.%m.%Y", "%m/%d/%y %H:%M", "%b %d %Y"
-            or "Q%q %Y". Text is then read by the pattern; ISO dates are read beside it unless it begins with "%Y". By
-            default text is read as ISO text and similar forms.
+            or "Q%q %Y". Text is then read by the pattern. ISO dates are still read, unless the pattern begins with
+            "%Y". By default text is read as ISO text and similar forms.
         currency: Currency or unit that may come before or after a number: "$", "EUR", "kg"; by default none.
 
     Raises:
@@ -80,7 +82,9 @@ class Spelling:
                 raise OutOfRange(required, came=repr(self.currency), remedy="Write $, EUR or kg, say.")
 
     def completed_by(self, general: "Spelling") -> "Spelling":
-        """The spelling of one column, completed by the spelling ``general`` of the whole table."""
+        """The spelling of one column. What it does not declare is taken from ``general``, the spelling of the whole
+        table.
+        """
         if general in (self, PLAIN):
             return self
         marks = dict.fromkeys((*self.missing_marks, *general.missing_marks))
@@ -92,7 +96,7 @@ class Spelling:
         """The text of a number without the declared currency before or after it."""
         if self.currency is None:
             return text
-        # The currency may also be between sign and digits.
+        # The currency may also come between the sign and the digits.
         sign, rest = (text[:1], text[1:].lstrip()) if text[:1] in ("+", "-") else ("", text)
         if rest.startswith(self.currency):
             rest = rest.removeprefix(self.currency).lstrip()
@@ -127,14 +131,14 @@ class Spelling:
             return None
         if _INTEGER.fullmatch(plain):
             return int(plain)
-        # Imported late: the command line needs spellings at its start, but no libraries of numbers.
+        # This import is late, because the command line needs spellings at its start, but no libraries for numbers.
         from utmost.core.exact.numbers import spelled
 
         number = spelled(plain)
         return None if number is None or abs(number.adjusted()) > _LONGEST else number
 
     def is_missing(self, text: str) -> bool:
-        """Whether a text means a missing cell.
+        """Whether a text denotes a missing cell.
 
         >>> [Spelling(missing_marks=("NA",)).is_missing(text) for text in ("", " nan", "NA", "na")]
         [True, True, True, False]
@@ -161,7 +165,7 @@ class Spelling:
         return _numbers(self)
 
     def marks_number(self, number: Any) -> bool:
-        """Whether a finite number of a column of numbers is a missing mark."""
+        """Whether a finite number in a column of numbers is a missing mark."""
         return bool(self.missing_marks) and Fraction(number) in self.missing_numbers
 
     def facts(self) -> dict[str, Any]:
@@ -172,7 +176,7 @@ class Spelling:
 
 
 def _missing_marks(marks: object) -> tuple[str, ...]:
-    """Read missing marks as text, each once."""
+    """Read missing marks as text, without repetitions."""
     if isinstance(marks, str) or not isinstance(marks, Iterable):
         remedy = 'Pass missing_marks=["NA", "."], say.'
         raise WrongKind("missing_marks must be a list", came=type(marks).__name__, remedy=remedy)

@@ -1,7 +1,7 @@
 """Readers that return the position of the period in which each date or time of a column lies.
 
-Typed columns of NumPy and Arrow are read as arrays: instants are converted to the clock of the axis by a table of its
-changes. Lists and text are read cell by cell, with the same results.
+Typed columns of NumPy and Arrow are read as arrays: instants are converted to the clock of the axis by a table of the
+changes of its UTC offset. Lists and text are read cell by cell, with the same results.
 """
 
 import re
@@ -37,7 +37,7 @@ _ZONED += 'periods(..., zone="America/New_York"), in a domain file "zone": "Amer
 
 
 def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceReader:
-    """Return the reader of a column on an axis of periods, see `places_on`."""
+    """Return the reader of a column for an axis of periods; see `places_on`."""
     assert axis.clock is not None, "periods have a clock"
     if axis.clock.pattern is None and spelling.pattern is not None:
         axis = replace(axis, clock=replace(axis.clock, pattern=spelling.pattern))
@@ -58,7 +58,7 @@ def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceRea
                 return outside
             raise _refused_time(cell, name, axis, spelling)
         at = axis.bin_of(span[0], span[1] - 1)
-        # The span touches the periods but lies in none: a year on an axis of months.
+        # The span overlaps the periods but lies in none of them: a year on an axis of months.
         if at is None and edges[0] < span[1] and span[0] < edges[-1]:
             raise _too_long(axis, name)
         return outside if at is None else at
@@ -87,7 +87,9 @@ def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceRea
 
 
 def _places_one_by_one(column: Any, place: Callable[[Any], int]) -> NDArray[np.int64]:
-    """The positions of the cells of a list. Equal text has one position; equal times may be different instants."""
+    """The positions of the cells of a list. Equal texts have the same position, but equal times may be different
+    instants.
+    """
     texts: dict[str, int] = {}
     places = np.empty(len(column), dtype=np.int64)
     for row, cell in enumerate(column):
@@ -111,7 +113,7 @@ def _typed_times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64],
         if unit not in (*_PER_SECOND, *_SECONDS) or step != 1:
             return None
         if unit in _SECONDS:
-            # Days, hours or minutes that no int64 holds in seconds stay far outside every axis.
+            # Days, hours or minutes that int64 cannot represent in seconds become times far outside every axis.
             length = _SECONDS[unit]
             most = np.iinfo(np.int64).max // (2 * length)
             return np.clip(column.astype(np.int64), -most, most) * length, length, np.isnat(column)
@@ -128,7 +130,7 @@ def _typed_times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64],
         return None
     gone = np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=bool)
     if kinds.is_date(kind):
-        # Arrow would refuse milliseconds that are no whole day, and quote them.
+        # Arrow would refuse milliseconds that are not whole days, with an error that quotes them.
         ticks = column.cast(pyarrow.int32() if kinds.is_date32(kind) else pyarrow.int64()).fill_null(0)
         days = ticks.to_numpy(zero_copy_only=False).astype(np.int64) // (1 if kinds.is_date32(kind) else DAY * 1000)
         return days * DAY, DAY, gone

@@ -1,4 +1,4 @@
-"""DuckDB's relations: batches are read on a second cursor, mapped, and returned as a relation over a stream.
+"""DuckDB's relations. Batches are read on a second cursor, mapped, and returned as a new relation over an Arrow stream.
 
 A mapped relation is like a view: each evaluation reads the original relation again and maps its batches, on a cursor of
 the same connection. So it can be joined and written like any other relation of that connection.
@@ -42,8 +42,8 @@ class DuckRelation(LocalFrame):
             raise Unsupported(f"relations need DuckDB {_LEAST} or later", came=version, remedy="Update DuckDB.")
 
     def schema(self) -> Any:
-        """The Arrow schema of the rows; integers of 128 bits are marked as undeclared."""
-        # DuckDB chooses 128 bits itself: for sums, and for the integers of a file with a large one.
+        """The Arrow schema of the rows; Integers of 128 bits are marked as undeclared."""
+        # DuckDB itself chooses 128 bits for sums, and for the integers of a file that contains a large one.
         schema = _reader(self.native.limit(0)).read_all().schema
         for at, kind in enumerate(map(str, self.native.types)):
             if kind in _HUGE:
@@ -51,13 +51,14 @@ class DuckRelation(LocalFrame):
         return schema
 
     def select(self, names: Sequence[str]) -> "DuckRelation":
-        """The relation with only these columns, without collations: text compares by its bytes."""
+        """The relation with only these columns. Collations are removed, so that text is compared by its bytes."""
         check_no_pattern(names)
         kinds = dict(zip(self.native.columns, map(str, self.native.types), strict=True))
         columns = []
         for name in names:
             quoted = '"' + name.replace('"', '""') + '"'
-            is_text = kinds[name] in ("VARCHAR", "UUID") or kinds[name].startswith("ENUM")  # Arrow gets a UUID as text
+            # A UUID becomes text in Arrow.
+            is_text = kinds[name] in ("VARCHAR", "UUID") or kinds[name].startswith("ENUM")
             columns.append(f"{quoted}::VARCHAR COLLATE C AS {quoted}" if is_text else quoted)
         return DuckRelation(self.native.project(", ".join(columns)))
 
@@ -67,7 +68,7 @@ class DuckRelation(LocalFrame):
         return stream.home.from_arrow(stream)
 
     def check_mapped(self) -> None:
-        """Check that the relation can be read while another query runs."""
+        """Check that the relation can be read while another query is running."""
         duckdb = extra("duckdb", "duckdb")
         try:
             _reader(_on_new_cursor(self.native).limit(0)).read_all()
@@ -88,11 +89,11 @@ class DuckRelation(LocalFrame):
 
 
 class _Stream:
-    """An Arrow stream that can be read again: each reading evaluates the relation and maps its batches."""
+    """An Arrow stream that can be read several times. Each reading evaluates the relation and maps its batches."""
 
     def __init__(self, relation: Any, work: BatchMap, schema: Any) -> None:
         self._relation, self._work, self._schema = relation, work, schema
-        self.home = relation._con  # DuckDB has no other name for the connection of a relation
+        self.home = relation._con  # DuckDB has no other name for a relation's connection
 
     def __arrow_c_schema__(self) -> Any:
         return self._schema.__arrow_c_schema__()
@@ -115,7 +116,7 @@ def _reader(relation: Any) -> Any:
 
 
 def _batches(relation: Any) -> Generator[Any, None, None]:
-    """The rows of a relation; closing the generator frees the connection."""
+    """Yield the batches of rows of a relation. Closing the generator frees the connection."""
     reader = _reader(relation)
     try:
         yield from reader

@@ -28,7 +28,7 @@ _FILE_ROWS = 10_000_000
 
 
 class EngineFrame(Protocol):
-    """A frame of one engine, and the operations of the engine on the frame."""
+    """A frame that an engine evaluates, and the operations that the engine applies to it."""
 
     @property
     def engine(self) -> str: ...
@@ -46,19 +46,21 @@ class EngineFrame(Protocol):
         """Whether names that differ only in case are the same column."""
 
     def schema(self) -> Any:
-        """The Arrow schema of the rows, without evaluation."""
+        """The Arrow schema of the rows. The frame is not evaluated for it."""
 
     def select(self, names: Sequence[str]) -> "EngineFrame":
         """The frame with only these columns."""
 
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
-        """An unevaluated frame of the engine's own type with mapped rows; ``work`` maps the other columns."""
+        """An unevaluated frame of the engine's own type with mapped rows. ``work`` makes all columns but
+        ``constants``.
+        """
 
     def check_mapped(self) -> None:
-        """Check that rows can be mapped, before a level is spent."""
+        """Check that rows can be mapped, before any privacy level is spent."""
 
     def batches(self) -> Batches:
-        """All rows batch by batch, in the order of the frame if it has one."""
+        """Yield all rows batch by batch, in the order of the frame if it has an order."""
 
     def written(self, folder: Path) -> None:
         """Write the rows as Parquet files into an empty folder."""
@@ -66,19 +68,23 @@ class EngineFrame(Protocol):
     # ``schema`` has the keys in the first column, each once per batch, and sums in the others. The caller adds up the
     # sums of a key that is in several batches. The engine may call ``work`` with any parts of the rows, in any order.
     def added_up(self, work: RowsMap, schema: Any) -> Batches:
-        """Batches of the sums that ``work`` returns for the rows."""
+        """Yield batches of the sums that ``work`` returns for the rows."""
 
     # ``work`` maps rows to batches of the schema ``between``. The engine then shuffles them by key, and calls ``then``
     # ``parts`` times, each time with all rows of some keys; ``then`` returns batches of ``schema``.
     def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> Batches | None:
-        """Batches of sums, computed in two steps; None if this machine reads all rows, so that `added_up` suffices."""
+        """Yield batches of sums that are computed in two steps. The result is None if this machine reads all rows, so
+        that `added_up` suffices.
+        """
 
     def added_up_by(self, column: str, work: RowsMap, schema: Any) -> Batches:
-        """Batches of sums. Each call of ``work`` gets all rows of some values of the column, however many."""
+        """Yield batches of sums. Each call of ``work`` gets all rows with some values of the column, however many they
+        are.
+        """
 
 
 def check_no_pattern(names: Sequence[str]) -> None:
-    """Check that no name is a pattern: engines read a star as all columns, and Polars a regular expression."""
+    """Check that no name is a pattern: engines read a star as all columns, and Polars reads regular expressions."""
     for name in names:
         if name == "*" or (name.startswith("^") and name.endswith("$")):
             required = "the name of a column must not be a pattern for its engine"
@@ -119,6 +125,6 @@ class WithConstants:
 
 @lru_cache(maxsize=8)
 def _repeated(number: int | float, kind: Any, rows: int) -> Any:
-    """A constant column, cached because most batches have the same length."""
+    """A constant column. It is cached, because most batches have the same length."""
     arrow = extra("pyarrow", "tables")
     return arrow.repeat(arrow.scalar(number, kind), rows)

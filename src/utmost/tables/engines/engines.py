@@ -1,8 +1,8 @@
 """Frames that an engine evaluates on demand: Polars' lazy frames, DuckDB's relations, Spark's dataframes.
 
-A release of such a frame uses two operations. A *map* takes each batch of rows to a batch of rows, in Arrow, by a pure
-function: the engine may evaluate the function twice, on any batches, in any order, on any machine. The engine computes
-an *aggregate*, and returns a few numbers. The rows of a frame are never gathered.
+A release of such a frame uses two operations. A *map* turns each batch of rows into a batch of rows, in Arrow, by a
+pure function: the engine may evaluate the function repeatedly, on any batches, in any order, on any machine. For an
+*aggregate*, the engine returns only a few numbers. The rows of a frame are never collected in this process.
 """
 
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ def engine_frame(table: Any) -> EngineFrame:
 
 
 def with_constants(frame: Any, constants: Mapping[str, int | float]) -> Any:
-    """Put new numbers into columns that have the same number in all rows. The types of the columns stay."""
+    """Put new numbers into columns that have the same number in all rows. The types of the columns stay the same."""
     nw = extra("narwhals", "tables")
     lazy = nw.from_native(_bare(frame))
     kinds = lazy.collect_schema()
@@ -60,7 +60,7 @@ def with_constants(frame: Any, constants: Mapping[str, int | float]) -> Any:
 
 
 def _bare(table: Any) -> Any:
-    """The native frame of a lazy narwhals frame; any other table unchanged."""
+    """Return the native frame of a lazy narwhals frame, and any other table unchanged."""
     kind = type(table)
     if kind.__module__.startswith("narwhals") and kind.__name__ == "LazyFrame":
         return table.to_native()
@@ -68,7 +68,7 @@ def _bare(table: Any) -> Any:
 
 
 def _engine_of(native: Any) -> str | None:
-    """The engine of a frame, by the names of its classes, without importing an engine."""
+    """The engine of a frame, found by the names of its classes, so that no engine is imported."""
     for kind in type(native).__mro__:
         for place, (name, engine) in _ENGINES.items():
             if kind.__name__ == name and (kind.__module__ == place or kind.__module__.startswith(f"{place}.")):

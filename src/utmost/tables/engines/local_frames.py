@@ -1,4 +1,4 @@
-"""Frames of engines on this machine, whose rows are read here, once for each result."""
+"""Frames of engines on this machine. This process reads their rows, once for each result."""
 
 from collections.abc import Generator
 from contextlib import closing
@@ -12,24 +12,24 @@ class LocalFrame(EngineFrame, Protocol):
     """A frame whose rows this process can read, and the operations that all such engines share."""
 
     def passing(self) -> Generator[Any, None, None]:
-        """The rows in any order; closing the generator frees the reader."""
+        """Yield the rows in any order. Closing the generator frees the reader."""
 
     def check_mapped(self) -> None:
-        """Do nothing: any local frame can be mapped."""
+        """Do nothing, because every local frame can be mapped."""
         return None
 
     def written(self, folder: Path) -> None:
         write_parquet(self.batches(), self.schema(), folder)
 
     def added_up(self, work: RowsMap, schema: Any) -> Batches:
-        """The sums that ``work`` returns in one pass over the rows."""
+        """Yield the sums that ``work`` returns in one pass over the rows."""
         return work(self.passing())
 
     def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> None:
-        """Return None: this machine reads all rows."""
+        """Return None, because this machine reads all rows."""
         return None
 
     def added_up_by(self, column: str, work: RowsMap, schema: Any) -> Batches:
-        """The sums that ``work`` returns in one pass over the rows."""
-        with closing(self.passing()) as batches:  # closed even if an event is refused
+        """Yield the sums that ``work`` returns in one pass over the rows."""
+        with closing(self.passing()) as batches:  # the generator is closed even if an event is refused
             yield from work(batches)

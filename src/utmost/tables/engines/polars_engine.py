@@ -42,11 +42,11 @@ class LazyPolars(LocalFrame):
         return arrow.schema(fields)
 
     def select(self, names: Sequence[str]) -> "LazyPolars":
-        """The frame with only these columns; categories become text."""
+        """The frame with only these columns; Categories become text."""
         check_no_pattern(names)
         polars = extra("polars", "tables")
         kinds = self.native.collect_schema()
-        coded = (polars.Categorical, polars.Enum)  # they sort by code, and not by text
+        coded = (polars.Categorical, polars.Enum)  # categories are sorted by code, not by text
         wanted = (polars.col(name).cast(polars.String) if kinds[name] in coded else name for name in names)
         return LazyPolars(self.native.select(*wanted))
 

@@ -1,7 +1,7 @@
 """Spark's dataframes, classic and Connect: batches are mapped by `mapInArrow` on the workers.
 
-The workers import this package, so it must be installed there. A task that runs twice, by a retry or by speculation,
-evaluates the same pure function again.
+The workers import this package, so it must be installed there. A task that Spark runs twice, after a failure or by
+speculation, evaluates the same pure function again.
 """
 
 import json
@@ -57,16 +57,16 @@ class SparkRows:
         return frame.select(*columns)
 
     def check_mapped(self) -> None:
-        """Do nothing: any dataframe can be mapped."""
+        """Do nothing, because every dataframe can be mapped."""
 
     def batches(self) -> Batches:
-        """Refuse to read the rows here, since they are on other machines."""
+        """Raise an error: the rows are on other machines, and are not read here."""
         raise Unsupported(
             "rows of Spark must be written by Spark", came="a dataframe", remedy="Call its write.parquet()."
         )
 
     def written(self, folder: Path) -> None:
-        """Let the workers write files into a folder that they share."""
+        """Let the workers write the files, into a folder that they all share."""
         self.native.write.mode("append").parquet(folder.resolve().as_uri())
 
     def added_up(self, work: RowsMap, schema: Any) -> Batches:
@@ -74,14 +74,14 @@ class SparkRows:
         return _added_up(self._in_arrow(_Refusing(work, schema), schema.append(refusal_field())), schema)
 
     def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> Batches:
-        """The sums, with one shuffle of the first step's results by their keys."""
+        """The sums, after Spark has shuffled the results of the first step by their keys."""
         worked = self._in_arrow(_Refusing(work, between), between.append(refusal_field()))
         met = SparkRows(worked.repartition(parts, schema.names[0]))
         return _added_up(met._in_arrow(then, schema.append(refusal_field())), schema)
 
     def added_up_by(self, column: str, work: RowsMap, schema: Any) -> Batches:
-        """The sums, with all rows of one value of the column in one partition."""
-        # A collation may make different texts equal, and put the rows of several persons together.
+        """The sums, computed with all rows of each value of the column in one partition."""
+        # A collation may make different texts equal, and so mix the rows of several persons.
         kinds = dict(self.native.dtypes)
         for name in self.native.columns:
             if "collate" in kinds[name].lower():
@@ -118,7 +118,7 @@ class _OneByOne:
 
 
 class _Refusing:
-    """Wraps work so that an error becomes a row; the driver reads the row and raises the same error."""
+    """Wraps a map so that an error becomes a row. The driver reads this row and raises the same error."""
 
     def __init__(self, work: RowsMap, schema: Any) -> None:
         self._work, self._schema = work, schema
@@ -136,7 +136,7 @@ class _Refusing:
 
 
 def refusal_field() -> Any:
-    """The column that has a refusal as JSON; it is null in all other rows."""
+    """The column that contains an error as JSON. It is null in all other rows."""
     arrow = extra("pyarrow", "tables")
     return arrow.field(REFUSAL, arrow.string())
 
@@ -145,7 +145,7 @@ def _added_up(worked: Any, schema: Any) -> Batches:
     functions = extra("pyspark.sql.functions", "spark")
     keys, *sums = schema.names
     totals = worked.groupBy(keys, REFUSAL).agg(*(functions.sum(name).alias(name) for name in sums))
-    # The totals are few: they are gathered into one Arrow table.
+    # The totals are few, so they are collected in one Arrow table.
     arrow = extra("pyarrow", "tables")
     try:
         rows = totals.collect()

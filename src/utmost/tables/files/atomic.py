@@ -33,7 +33,9 @@ _DRAWN_AGAIN = "Running it again publishes new noise and adds another epsilon to
 
 
 def check_absent(path: Path, *, draws: bool = False) -> None:
-    """Check that a file can be written here; with ``draws`` the refusal also names the cost of another run."""
+    """Check that a file can be written here; With ``draws``, the error also says that another run would draw new
+    noise.
+    """
     _check_unused(path, draws=draws)
     _check_can_be_made(path)
 
@@ -51,10 +53,13 @@ def _check_unused(path: Path, *, draws: bool = False) -> None:
 
 
 def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, overwrite: bool = False) -> None:
-    """Write every file under a temporary name, force it to the disk, and then rename all of them, the last first."""
-    # A failure at any point leaves none of the names, and with ``overwrite`` restores the earlier files. A power cut
-    # between two renamings leaves the last files, so a file that explains the others comes last. A killed process
-    # leaves its temporary files, ``.NAME.xxxxxxxx.part``, which the next process that writes the same names removes.
+    """Write every file under a temporary name, force it to the disk, and then rename the files, the last of them
+    first.
+    """
+    # After a failure at any point no new file exists under its name, and with ``overwrite`` the earlier files are
+    # restored. After a power cut between two renamings only the last files exist, so a file that explains the others is
+    # put last. A killed process leaves its temporary files, ``.NAME.xxxxxxxx.part``, which the next process that writes
+    # the same names removes.
     temporaries: dict[Path, Path] = {}
     locks: list[int] = []
     named: list[Path] = []
@@ -67,11 +72,11 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
             _remove_abandoned(path)
             temporaries[path] = _write_temporary(path, writer, 0o600 if owner_only else 0o666 & ~umask, locks)
         for path, temporary in reversed(temporaries.items()):
-            # Checked again: writing may have taken hours, and another program may use the name by now.
+            # This is checked again: writing may have taken hours, and another program may have used the name meanwhile.
             _check_replaceable(path) if overwrite else _check_unused(path)
             if path.exists():
                 before[path] = _backup_copy(path)
-            os.replace(temporary, path)  # atomic: nobody sees half a file under this name
+            os.replace(temporary, path)  # renaming is atomic: no incomplete file ever has this name
             named.append(path)
     except BaseException:
         for path in (*named, *temporaries.values()):
@@ -84,13 +89,13 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
             os.close(lock)
     for saved in before.values():
         saved.unlink(missing_ok=True)
-    # A name is on the disk when its folder is. The content was forced before the renaming.
+    # Forcing the folder to the disk makes the names permanent. The content was forced before the renaming.
     for directory in {path.parent for path in writers}:
         force(directory)
 
 
 def check_free_name(path: Path, *, overwrite: bool, draws: bool = False) -> None:
-    """Check that a file can be written here: no file exists, or it may be overwritten."""
+    """Check that a file may be written here: no file of this name exists, or it may be overwritten."""
     if not overwrite:
         return check_absent(path, draws=draws)
     _check_replaceable(path)
@@ -120,11 +125,13 @@ def _check_folder(folder: Path) -> None:
 
 
 def _check_can_be_made(path: Path) -> None:
-    """Check, before any noise is drawn, that the folder takes a file of this name, by making its temporary file."""
+    """Check, before any noise is drawn, that a file of this name can be created in the folder, by creating its
+    temporary file.
+    """
     try:
         descriptor, name = _new_temporary(path, ".part")
     except OSError as error:
-        if error.errno not in _REFUSED:  # such as a full disk
+        if error.errno not in _REFUSED:  # for example because the disk is full
             raise
         is_long = error.errno == errno.ENAMETOOLONG
         raise Unsupported(
@@ -134,7 +141,7 @@ def _check_can_be_made(path: Path) -> None:
             remedy=f"Choose a name of at most {_NAME} bytes." if is_long else "Choose another folder.",
         ) from None
     os.close(descriptor)
-    Path(name).unlink(missing_ok=True)  # another process may have taken it for an abandoned one
+    Path(name).unlink(missing_ok=True)  # another process may have removed it as abandoned
 
 
 def _backup_copy(path: Path) -> Path:
@@ -154,7 +161,7 @@ def _write_temporary(path: Path, writer: Writer, mode: int, locks: list[int]) ->
     descriptor, name = _new_temporary(path, ".part")
     while fcntl is not None:
         locks.append(os.dup(descriptor))
-        with suppress(OSError):  # a file system without locks: no file is considered abandoned there
+        with suppress(OSError):  # a file system without locks: there, no file is considered abandoned
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.fstat(descriptor).st_nlink:
             break
@@ -165,7 +172,7 @@ def _write_temporary(path: Path, writer: Writer, mode: int, locks: list[int]) ->
             writer(file)
             file.flush()
             os.fsync(file.fileno())
-        # `mkstemp` makes files that only their owner may read. The final mode is set when the content is complete.
+        # Files made by `mkstemp` can be read only by their owner. The final mode is set when the content is complete.
         os.chmod(name, mode)
     except BaseException as error:
         os.unlink(name)
@@ -176,9 +183,9 @@ def _write_temporary(path: Path, writer: Writer, mode: int, locks: list[int]) ->
 
 
 def _remove_abandoned(path: Path) -> None:
-    """Remove the temporary files of killed processes that wrote this file: nobody has these files locked."""
+    """Remove the temporary files of killed processes that wrote this file. No process has a lock on such a file."""
     for left in path.parent.glob(f".{glob.escape(path.name)}.????????.part") if fcntl is not None else ():
-        with suppress(OSError):  # the file is locked, removed, or somebody else's
+        with suppress(OSError):  # the file is locked, was removed, or belongs to another user
             descriptor = os.open(left, os.O_RDWR | os.O_NOFOLLOW)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -188,7 +195,7 @@ def _remove_abandoned(path: Path) -> None:
 
 
 def _new_temporary(path: Path, suffix: str) -> tuple[int, str]:
-    """Create a temporary file in the folder of ``path``. An error names ``path``."""
+    """Create a temporary file in the folder of ``path``. Errors name ``path``."""
     try:
         return tempfile.mkstemp(prefix=f".{path.name}.", suffix=suffix, dir=path.parent)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Read public codebooks and data dictionaries, which propose the values of columns. Values never come from the data.
+"""Read public codebooks and data dictionaries, from which the values of columns are proposed. The data are not read.
 
 Formats: DDI codebooks (.xml); Table Schemas and data packages (.json); tables with a row for each code, or with a row
 for each variable and its codes in one cell, "1, men | 2, women".
@@ -34,8 +34,8 @@ _DECIMAL_TYPES = {"number", "decimal", "float", "double", "real", "numeric"}
 _RANGE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|\u2013|\.\.|to)\s*(-?\d+(?:\.\d+)?)\s*", re.I)
 _CODED = re.compile(r"\s*(?P<code>[^,=:|;]+?)\s*[,=:]\s*(?P<label>.+?)\s*", re.S)
 _MISSING = re.compile(r"\b(missing|not stated|no answer|refus\w*|unknown|don'?t know|not applicable)\b", re.I)
-_MOST_GROUPS = 20  # most groups of a range of numbers
-_WHOLE_GROUPS = 5  # a range of decimals at least this long has groups that begin at whole numbers
+_MOST_GROUPS = 20  # most groups into which a range of numbers is divided
+_WHOLE_GROUPS = 5  # groups of decimals begin at whole numbers if the range is at least this long
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class Coded:
 
     codes: dict[str, str] = field(default_factory=dict)  # label of each code
     missing: list[str] = field(default_factory=list)  # codes that mean no answer
-    least: Decimal | None = None  # ends of a range of numbers
+    least: Decimal | None = None  # low and high end of a range of numbers
     most: Decimal | None = None
     has_decimals: bool = False  # whether numbers with decimals are declared; else integer ends mean integers
 
@@ -54,11 +54,11 @@ class Coded:
             self.missing.append(code)
 
     def axis(self) -> Any:
-        """Return the axis as JSON of a domain file; None if the codebook lists no values."""
+        """Return the variable as an axis, in the JSON of a domain file; None if the codebook lists no values."""
         least, most, codes = self.least, self.most, list(self.codes)
         ranges = [match for code in codes if (match := _RANGE.fullmatch(code)) is not None]
         if least is None and len(ranges) == 1 and len(codes) - 1 <= len(self.missing):
-            least, most = Decimal(ranges[0][1]), Decimal(ranges[0][2])  # several ranges stay labels of a list
+            least, most = Decimal(ranges[0][1]), Decimal(ranges[0][2])  # several ranges become labels of a list
             codes.remove(ranges[0].string)
         if least is not None and most is not None and least < most:
             marks = {"missing_marks": codes, "missing": "missing"} if codes else {}
@@ -72,7 +72,7 @@ class Coded:
 def _groups(least: Decimal, most: Decimal, *, has_decimals: bool) -> dict[str, Any]:
     """Divide a range into at most 20 groups of a round width. Groups of decimals begin at multiples of the width."""
     low, high = Fraction(least), Fraction(most)
-    # An end such as 30.0 means that the numbers have decimals.
+    # An end that is written like 30.0 means that the numbers have decimals.
     is_whole = not has_decimals and all(int(end.as_tuple().exponent) >= 0 for end in (least, most))
     lowest = 0 if is_whole or high - low >= _WHOLE_GROUPS else -320
     widths = (digit * Fraction(10) ** power for power in range(lowest, 320) for digit in (1, 2, 5))
@@ -103,7 +103,7 @@ class _HasEntities(Exception):
 
 
 class _WithoutEntities(ElementTree.TreeBuilder):
-    # The parser finds a DOCTYPE in every encoding; a search of the bytes would miss it in UTF-16.
+    # The parser finds a DOCTYPE in every encoding. A search of the bytes would miss it in UTF-16.
     def doctype(self, name: str, pubid: str, system: str) -> None:
         raise _HasEntities
 
@@ -175,7 +175,7 @@ def _of_table(path: Path) -> dict[str, Coded]:
         found = next((lowered[name] for name in names if name in lowered), None)
         if found is None:
             return None
-        # A program may have read the code 1 as the number 1.0.
+        # A program may have written the code 1 as the number 1.0.
         ends = (".0" if isinstance(cell, float) else "" for cell in columns[found])
         cells = ("" if cell is None else str(cell).strip() for cell in columns[found])
         return [cell.removesuffix(end) for cell, end in zip(cells, ends, strict=True)]

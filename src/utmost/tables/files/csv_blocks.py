@@ -1,8 +1,8 @@
-"""CSV in blocks of rows: NumPy finds the starts and ends of all cells of a megabyte at a time.
+"""Read CSV in blocks of rows. NumPy finds the starts and ends of all cells in a megabyte at once.
 
-The first reader, `csv_table.records`, uses Python's csv module, and defines the cells of a file. This second reader
-gives the same cells for files whose quotes are where writers of CSV put them, and whose lines all end in the same way.
-Any other file raises `NotInBlocks`, and the first reader reads or refuses it.
+There are two readers. `csv_table.records` uses Python's csv module, and defines the cells of a file. The reader in this
+module gives the same cells for files whose quotes are where programs write them, and whose lines all end in the same
+way. Any other file raises `NotInBlocks`, and the other reader reads or refuses it.
 """
 
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from utmost.tables.files.digit_buffers import Bytes, Offsets, joined
 
 _BLOCK = 1 << 20
-_LONGEST = 1 << 20  # bytes of a record; the other reader takes longer records
+_LONGEST = 1 << 20  # most bytes of a record; the other reader takes longer records
 _MARK = b"\xef\xbb\xbf"
 _QUOTE, _LINE, _RETURN, _ZERO = b'"\n\r0'
 _FEW = 512
-_DIGITS = 18  # digits that always fit int64
+_DIGITS = 18  # numbers of so many digits always fit int64
 
 
 class NotInBlocks(Exception):
@@ -47,7 +47,7 @@ class CsvBlock:
         first = int(starts[0])
         text = self.text[first : int(ends[-1])]
         places = zip((starts - first).tolist(), (ends - first).tolist(), strict=True)
-        if text.isascii():  # each byte is a character, so the whole text is decoded
+        if text.isascii():  # every byte is decoded as one character
             decoded = text.decode()
             cells = [decoded[start:end] for start, end in places]
         else:
@@ -66,7 +66,9 @@ class CsvBlock:
         return offsets, None if self.quoted is not None and (content == _QUOTE).any() else content
 
     def records(self) -> Iterator[list[str]]:
-        """Yield each record as a list of texts; read few at a time, since callers often need only the first."""
+        """Yield each record as a list of texts; Few records are converted at a time, since callers often need only the
+        first.
+        """
         for start in range(0, self.rows, _FEW):
             few = slice(start, start + _FEW)
             quoted = None if self.quoted is None else self.quoted[few]
@@ -74,10 +76,10 @@ class CsvBlock:
             yield from map(list, zip(*map(some.texts, range(self.starts.shape[1])), strict=True))
 
     def integers(self, at: int) -> NDArray[np.int64] | None:
-        """One column as integers; None if a cell is not an optional sign with 1 to 18 digits."""
+        """One column as integers; None if a cell does not consist of an optional sign and 1 to 18 digits."""
         starts, lengths = self.starts[:, at], self.lengths[:, at]
         if self.rows and b"." in self.text[starts[0] : starts[0] + lengths[0]]:
-            return None  # most columns of decimals are known by their first cell
+            return None  # most columns of decimals are recognised by their first cell
         first = self.content[starts]
         signed = (first == ord("+")) | (first == ord("-"))
         digits = lengths - signed
@@ -85,7 +87,8 @@ class CsvBlock:
             return None
         values, last = np.zeros(self.rows, np.int64), starts + lengths - 1
         for place in range(int(digits.max(initial=0))):
-            digit = self.content[last - place] - np.uint8(_ZERO)  # a byte below "0" wraps to one above 9
+            # A byte below "0" becomes a number above 9 by overflow.
+            digit = self.content[last - place] - np.uint8(_ZERO)
             there = digits > place
             if (there & (digit > 9)).any():
                 return None
@@ -95,8 +98,8 @@ class CsvBlock:
     def decimals(self, at: int) -> tuple[NDArray[np.int64], int] | None:
         """One column in units of its last decimal, and the number of its decimals; None if a cell is no plain number.
 
-        A plain number has an optional sign, digits, and at most one point between digits: at most 18 digits with the
-        decimals of the column.
+        A plain number consists of an optional sign, digits, and at most one point between digits. With the decimals of
+        the column it has at most 18 digits.
         """
         lengths, last = self.lengths[:, at], self.starts[:, at] + self.lengths[:, at] - 1
         first = self.content[self.starts[:, at]]
@@ -110,7 +113,7 @@ class CsvBlock:
             byte = self.content[last - place]
             there = digits > place
             is_point = there & (byte == ord("."))
-            digit = byte - np.uint8(_ZERO)  # a byte below "0" wraps to one above 9
+            digit = byte - np.uint8(_ZERO)  # a byte below "0" becomes a number above 9 by overflow
             wrong = is_point & (has_point | (place == 0) | (digits == place + 1)) | there & ~is_point & (digit > 9)
             if wrong.any():
                 return None
@@ -154,7 +157,7 @@ def read_blocks(path: Path, width: int, delimiter: str) -> Iterator[CsvBlock]:
 
 
 def _last_end(text: bytes) -> int:
-    """The index after the last line feed outside quoted cells; 0 if there is none."""
+    """The index after the last line feed that is not in a quoted cell; 0 if there is none."""
     end = len(text)
     if text.count(b'"') % 2:
         end = text.rfind(b'"')
@@ -169,7 +172,7 @@ def _last_end(text: bytes) -> int:
 
 def _block(text: bytes, width: int, delimiter: bytes, heads: int) -> CsvBlock:
     """Find the cells of a block of whole records, without its first ``heads`` records."""
-    # The other reader skips blank lines before the header, and reports bytes that are not UTF-8.
+    # Blank lines before the header, and bytes that are not UTF-8, are left to the other reader.
     if heads and text[:1] in (b"\n", b"\r"):
         raise NotInBlocks
     if not text.isascii():
@@ -191,11 +194,11 @@ def _block(text: bytes, width: int, delimiter: bytes, heads: int) -> CsvBlock:
         returns = content == _RETURN
         if inside is not None:
             returns &= ~inside
-        # A lone carriage return ends a record for the other reader, which then reads the file.
+        # A lone carriage return ends a record in the other reader, so that reader is used.
         if (content[np.flatnonzero(returns) + 1] != _LINE).any():
             raise NotInBlocks
         lengths -= ends & returns[stops - 1] & (stops > 0)
-    # Blank lines are skipped if a row has more than one cell.
+    # Blank lines are skipped in files with more than one column.
     if not _is_grid(ends, width) and width > 1:
         blank = ends & (lengths == 0) & np.concatenate([[True], ends[:-1]])
         starts, lengths, ends = starts[~blank], lengths[~blank], ends[~blank]
@@ -211,8 +214,8 @@ def _block(text: bytes, width: int, delimiter: bytes, heads: int) -> CsvBlock:
 
 def _inside_quotes(content: Bytes, delimiter: bytes) -> NDArray[np.bool_]:
     """Whether each byte is in a quoted cell, including the opening quote."""
-    # Quotes open and close alternately. An opening quote is at the start of a cell or right after a closing one, and a
-    # closing quote at the end of a cell or right before an opening one: two quotes within a cell mean one.
+    # Quotes open and close alternately. An opening quote is at the start of a cell or right after a closing quote, and
+    # a closing quote is at the end of a cell or right before an opening quote: two quotes within a cell mean one.
     quotes = content == _QUOTE
     places = np.flatnonzero(quotes)
     if places.size % 2:
@@ -225,10 +228,11 @@ def _inside_quotes(content: Bytes, delimiter: bytes) -> NDArray[np.bool_]:
     ends_cell = (behind == delimiter[0]) | (behind == _LINE) | (behind == _RETURN) | doubled[1:]
     if not (starts_cell.all() and ends_cell.all()):
         raise NotInBlocks
-    return np.asarray(np.add.accumulate(quotes.view(np.uint8), dtype=np.uint8) & 1, np.bool_)  # parity, modulo 256
+    # Only the parity is needed, so overflow modulo 256 is harmless.
+    return np.asarray(np.add.accumulate(quotes.view(np.uint8), dtype=np.uint8) & 1, np.bool_)
 
 
 def _is_grid(ends: NDArray[np.bool_], width: int) -> bool:
-    """Whether exactly every ``width``-th cell ends its line."""
+    """Whether every ``width``-th cell, and no other, is the last one of its line."""
     rows, rest = divmod(ends.size, width)
     return rest == 0 and int(np.count_nonzero(ends)) == rows and bool(ends[width - 1 :: width].all())

@@ -1,6 +1,6 @@
-"""CSV files: reading stores no row, and writing leaves every unreleased cell unchanged.
+"""CSV files. No rows are kept in memory, and every cell that is not released is written unchanged.
 
-`text_files.py` finds separator and encoding of a file, and `utmost.tables.cells.spelling` reads its cells.
+`text_files.py` finds the separator and the encoding of a file, and `utmost.tables.cells.spelling` reads its numbers.
 """
 
 import codecs
@@ -30,12 +30,12 @@ from utmost.tables.frames.table import TableMethods
 from utmost.tables.optional_imports import extra
 
 _LARGEST = np.iinfo(np.int64).max
-_LONGEST_CELL = 1 << 24  # characters: the outline of a country has several million
+_LONGEST_CELL = 1 << 24  # largest number of characters in a cell: the outline of a country has several million
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CsvTable(TableMethods):
-    """A CSV file, and the released columns that replace its columns or are added to them."""
+    """A CSV file, together with the released columns that replace some of its columns or are added to them."""
 
     path: Path  # UTF-8 with a header; tabs separate the cells if the name ends in ``.tsv``
     header: tuple[str, ...]  # names of the file's columns; a column without a name is named by its position: "column 1"
@@ -43,7 +43,7 @@ class CsvTable(TableMethods):
     released: Mapping[str, Column] = field(default_factory=dict)  # released columns by name, each of length ``rows``
     after: Mapping[str, str] = field(default_factory=dict)  # for each new column, the column before it
     dropped: tuple[str, ...] = ()  # columns of the file that are not written
-    in_blocks: bool = False  # whether `csv_blocks` can read the file, with the same result
+    in_blocks: bool = False  # whether `csv_blocks` can read the file with the same result
 
     @property
     def names(self) -> list[str]:
@@ -57,7 +57,7 @@ class CsvTable(TableMethods):
         return iter(self.names)
 
     def __getitem__(self, name: str, /) -> Column:
-        """The released column of this name if there is one; otherwise the file's column, as text."""
+        """The released column with this name, or else the column of the file, as text."""
         adapters.check_columns_exist([name], self.names)
         return _CsvAdapter().label(self, name)
 
@@ -91,7 +91,7 @@ def read(path: Path | str) -> CsvTable:
 
 
 def write(table: CsvTable, file: BinaryIO, *, delimiter: str = ",") -> None:
-    """Write a table: released columns replace those of the file, and every other cell keeps its text."""
+    """Write a table. Released columns replace columns of the file, and every other cell keeps its text."""
     for _, text in pieces(table, delimiter):
         file.write(text)
 
@@ -101,7 +101,7 @@ Piece = tuple[int, bytes]
 
 
 def pieces(table: CsvTable, delimiter: str = ",") -> Iterator[Piece]:
-    """Yield the written table in pieces, its header first. A formula raises `BadTable`."""
+    """Yield the table as text in pieces, beginning with its header. A cell with a formula raises `BadTable`."""
     return without_formulas(_pieces(table, delimiter))
 
 
@@ -121,7 +121,7 @@ _TOGETHER = 1 << 12
 
 
 def pieces_of(header: list[str], body: Iterable[list[str]], delimiter: str) -> Iterator[Piece]:
-    """Yield a header and rows as text, with quotes where needed. A formula raises `BadTable`."""
+    """Yield a header and rows as text, with quotes where needed. A cell with a formula raises `BadTable`."""
     return without_formulas(_pieces_of(header, body, delimiter))
 
 
@@ -140,7 +140,7 @@ def check_names(names: Iterable[str]) -> None:
 
 
 def _header(names: list[str], delimiter: str) -> bytes:
-    """The names as the first line. Quotes prevent that a name is read as a byte order mark."""
+    """The names as the first line. Quotes prevent a name from being read as a byte order mark."""
     check_names(names)
     line = _line(names, delimiter)
     if line.startswith("\ufeff"):
@@ -149,12 +149,12 @@ def _header(names: list[str], delimiter: str) -> bytes:
 
 
 def rows(table: CsvTable) -> Iterator[list[str]]:
-    """Yield the rows to write. A file that now has another number of rows raises `BadTable`."""
+    """Yield the rows to write. If the number of rows of the file has changed, `BadTable` is raised."""
     return _chosen(table, _body(table), table.released)
 
 
 def _chosen(table: CsvTable, body: Iterable[list[str]], released: Mapping[str, Column]) -> Iterator[list[str]]:
-    """Yield the cells to write of each record: cells of released columns, and the text of all others."""
+    """Yield, for each record, the cells to write: the cells of released columns, and the text of all other cells."""
     texts = {name: map(str, column) for name, column in released.items()}
     # Cells that are not released keep their text.
     sources = [texts.get(name) or table.header.index(name) for name in table.names]
@@ -182,7 +182,7 @@ class _CsvAdapter:
         return _one_column([numbers_of((record[at] for record in islice(_body(table), most)), spelling_of(table.path))])
 
     def label(self, table: CsvTable, name: str) -> Column:
-        """The cells as the file spells them."""
+        """The cells with the spelling of the file."""
         if name in table.released:
             return table.released[name]
         at = table.header.index(name)
@@ -191,7 +191,9 @@ class _CsvAdapter:
         return [record[at] for record in _body(table)]
 
     def identifiers(self, table: CsvTable, name: str) -> Column:
-        """Integers if every cell is written as Python writes its integer; else texts, so that 010 and 10 differ."""
+        """Integers if every cell is written as Python writes integers; else texts, so that 010 and 10 are different
+        identifiers.
+        """
         read = self.column(table, name)
         in_file = table.in_blocks and name not in table.released
         if in_file and isinstance(read, np.ndarray) and _is_plain(table, table.header.index(name), read):
@@ -222,7 +224,7 @@ class _CsvAdapter:
 
 
 def _line(row: list[str], delimiter: str) -> str:
-    """The row as a line. (`csv.writer` would leave a lone carriage return unquoted, which splits the row.)"""
+    """The row as a line of text. (`csv.writer` would not quote a lone carriage return, which would split the row.)"""
     line = delimiter.join(row)
     if line.count(delimiter) >= len(row) or any(mark in line for mark in '"\n\r'):
         line = delimiter.join(_quoted(cell, delimiter) for cell in row)
@@ -262,7 +264,7 @@ def _blocks(table: CsvTable) -> Iterator[CsvBlock]:
     try:
         for block in read_blocks(table.path, len(table.header), delimiter_of(table.path)):
             count += block.rows
-            # Additional rows of a file that grew are not yielded, and the file is refused at its end.
+            # If the file has grown, the additional rows are not yielded, and an error is raised at the end.
             if count <= table.rows:
                 yield block
     except NotInBlocks:
@@ -272,17 +274,19 @@ def _blocks(table: CsvTable) -> Iterator[CsvBlock]:
 
 
 def _integers_or_cells(block: CsvBlock, at: int, path: Path) -> NDArray[np.int64] | list[Any]:
-    """One column of a block: integers if every cell is a short integer, else the cells one by one."""
+    """One column of a block: an array of integers if every cell is a short integer, else a list of the cells."""
     spelling = spelling_of(path)
     values = None if spelling.missing_numbers else block.integers(at)
     return values if values is not None else numbers_of(block.texts(at), spelling)
 
 
 def _is_plain(table: CsvTable, at: int, integers: NDArray[np.int64]) -> bool:
-    """Whether Python writes every integer of a column as the file does; block by block, without texts."""
+    """Whether Python would write every integer of a column as the file does. The column is read block by block, and no
+    texts are made.
+    """
     start = 0
     for block in _blocks(table):
-        # Any other spelling of an integer is longer: 010, +10, 1,000.
+        # Any other spelling of an integer has more characters: 010, +10, 1,000.
         if (digits(integers[start : start + block.rows], b"\n")[2] != block.lengths[:, at] + 1).any():
             return False
         start += block.rows
@@ -298,20 +302,20 @@ def _one_column(parts: list[NDArray[np.int64] | list[Any]]) -> Column:
         else:
             packed.append(part)
     arrays = [part for part in packed if isinstance(part, np.ndarray)]
-    # A column without rows is a list, since its type is unknown.
+    # A column without rows becomes a list, since its type is unknown.
     if len(arrays) == len(packed) and any(part.size for part in arrays):
         return np.concatenate(arrays)
     return list(chain.from_iterable(part.tolist() if isinstance(part, np.ndarray) else part for part in packed))
 
 
 def _block_written(table: CsvTable, block: CsvBlock, released: Mapping[str, Column], delimiter: bytes) -> bytes:
-    """The block as text: each cell is copied with the byte after it, which then becomes a separator."""
+    """The block as text. Each cell is copied together with the byte after it, which is then replaced by a separator."""
     own = delimiter.decode() == delimiter_of(table.path)
-    # Cells that contain the new separator need quotes: such a block is written cell by cell.
+    # Cells that contain the new separator need quotes, so such a block is written cell by cell.
     if not own and delimiter in block.text:
         rows = _chosen(table, block.records(), released)
         return "".join(_line(row, delimiter.decode()) for row in rows).encode()
-    # A quoted cell is copied with its quotes: two bytes more, from one byte before.
+    # A quoted cell is copied with its quotes, so the copy begins one byte earlier and is two bytes longer.
     quoted = None if block.quoted is None else block.marked(delimiter)
     buffers, size = [block.content], block.content.size
     starts = np.empty((block.rows, len(table.names)), np.int64)
@@ -338,7 +342,7 @@ def _written(column: Column, delimiter: bytes) -> tuple[Bytes, Offsets, Offsets]
     """Return the written cells, each followed by one byte: a buffer, and the start and length of each cell in it."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "i":
         return digits(column.astype(np.int64), b"\n")
-    # Python writes floats like NumPy, and faster.
+    # Python writes floats in the same way as NumPy, but faster.
     cells = column.tolist() if isinstance(column, np.ndarray) and column.dtype == np.float64 else column
     texts = [_quoted(str(cell), delimiter.decode()).encode() + b"\n" for cell in cells]
     lengths = np.array(list(map(len, texts)), np.int64)
@@ -346,12 +350,14 @@ def _written(column: Column, delimiter: bytes) -> tuple[Bytes, Offsets, Offsets]
 
 
 def records(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield each record with the number of its first line. A blank line is a record only in a file of one column."""
+    """Yield each record with the number of its first line. A blank line counts as a record only in a file with one
+    column.
+    """
     with path.open(encoding="utf-8-sig", newline="") as file:
-        # The limit is a global setting of Python: it is raised, and never lowered.
+        # The limit is a global setting of Python, so it is only raised, and never lowered.
         csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
         reader = csv.reader(file, delimiter=delimiter_of(path), strict=True)
-        start, width = 0 if _is_headed(path) else 1, 0  # a declared header is no line of the file
+        start, width = 0 if _is_headed(path) else 1, 0  # a declared header is not a line of the file
         try:
             for record in reader:
                 width = width or len(record)
@@ -359,7 +365,7 @@ def records(path: Path) -> Iterator[tuple[int, list[str]]]:
                     yield start, record or [""]
                 start = reader.line_num + (0 if _is_headed(path) else 1)
         except UnicodeDecodeError as error:
-            # The codec's message quotes a byte of the file.
+            # The message of the codec would quote a byte of the file.
             came = f"bytes of another encoding ({error.reason})"
             with path.open("rb") as content:
                 is_utf_16 = content.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -401,7 +407,7 @@ def delimiter_of(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CsvPiece:
-    """Some rows of a CSV file: a block, or records."""
+    """Some rows of a CSV file, stored as a block or as records."""
 
     table: CsvTable
     block: CsvBlock | None
@@ -412,14 +418,16 @@ class CsvPiece:
         return len(self.body) if self.block is None else self.block.rows
 
     def column(self, name: str) -> Column:
-        """The numbers of one column; all other cells as text."""
+        """The cells of one column: numbers as numbers, and all other cells as text."""
         at = self.table.header.index(name)
         if self.block is not None:
             return _integers_or_cells(self.block, at, self.table.path)
         return numbers_of((row[at] for row in self.body), spelling_of(self.table.path))
 
     def amounts(self, name: str, has_points: bool) -> Any:
-        """One column as integers or, with ``has_points``, as Arrow's decimals if all cells are such; else as text."""
+        """One column as integers or, with ``has_points``, as Arrow's decimals, if all cells are such numbers; else as
+        text.
+        """
         if self.block is not None:
             at = self.table.header.index(name)
             values = self.block.integers(at)
@@ -429,7 +437,7 @@ class CsvPiece:
             if decimals is not None:
                 arrow = extra("pyarrow", "tables")
                 units, scale = decimals
-                words = np.stack([units, units >> 63], axis=1)  # the low and the high half of 128 bits
+                words = np.stack([units, units >> 63], axis=1)  # the low and the high half of numbers of 128 bits
                 kind = arrow.decimal128(38, scale)
                 return arrow.Array.from_buffers(kind, self.rows, [None, arrow.py_buffer(words)])
         return self.texts(name)
@@ -473,7 +481,7 @@ class CsvPieces:
         return (self.table.path,)
 
     def pieces(self) -> Iterator[CsvPiece]:
-        """The blocks, or records some thousands at a time."""
+        """Yield the blocks, or some thousands of records at a time."""
         if self.table.in_blocks:
             yield from (CsvPiece(self.table, block, []) for block in _blocks(self.table))
             return
@@ -504,7 +512,7 @@ class CsvPieces:
             if whole is None:
                 whole = table.names
                 yield 0, _header(whole, delimiter)
-            # An empty row of one column needs quotes, which blocks do not write.
+            # In a file of one column an empty row needs quotes, which blocks do not write.
             if piece.block is not None and len(whole) > 1:
                 yield piece.rows, _block_written(table, piece.block, columns, delimiter.encode())
             else:

@@ -1,4 +1,4 @@
-"""Text written by NumPy: decimal digits of many integers at once, and joined pieces of bytes."""
+"""Write text by NumPy: the decimal digits of many integers at once, and joined pieces of bytes."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ _SHORT = 1 << 32
 
 def digits(column: NDArray[np.int64], end: bytes = b"") -> tuple[Bytes, Offsets, Offsets]:
     """The decimal digits of each integer, followed by ``end``: a buffer, and the starts and lengths of the texts."""
-    size = np.abs(column).view(np.uint64)  # np.abs(-2^63) is -2^63, which as a uint64 is 2^63
+    size = np.abs(column).view(np.uint64)  # np.abs(-2^63) is -2^63, which is 2^63 when read as a uint64
     largest = int(size.max(initial=0))
     width = len(str(largest)) + 1
     text = np.empty((column.size, width + len(end)), np.uint8)

@@ -59,7 +59,8 @@ class FilePieces(Protocol):
     def pieces(self) -> Iterator[FilePiece]:
         """The pieces, in the order of the file."""
 
-    # ``after`` names the column before each new column, and ``kinds`` has "int" or "float" for each released column.
+    # ``after`` gives the name of the column before each new column, and ``kinds`` is "int" or "float" for each released
+    # column.
     def write(
         self,
         file: BinaryIO,

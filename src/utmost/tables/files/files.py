@@ -1,4 +1,4 @@
-"""Table files: the reader and the writer for each ending."""
+"""Table files: the reader and the writer of each format, chosen by the ending of the name."""
 
 import gzip
 from collections.abc import Iterable, Iterator, Mapping
@@ -45,15 +45,16 @@ _CELL = 8
 def read(path: Path, *, as_events: bool = False) -> Any:
     """Read and check the table in a file, or in the Parquet files of a directory.
 
-    Text may be compressed: .gz, .zip, .bz2, .xz. An Excel file's sheet follows a "#": Path("book.xlsx#Sheet").
+    Text may be compressed: .gz, .zip, .bz2, .xz. The sheet of an Excel file is written after a "#":
+    Path("book.xlsx#Sheet").
 
     Args:
         path: Path of the file or the directory.
-        as_events: Whether the rows are events to be counted, so that no column is published. Dates of Excel are then
+        as_events: Whether the rows are events to be counted, so that no column is published. If so, dates of Excel are
             read as dates, and nested cells of JSON lines are refused only if their column is used.
     """
     ending = ending_of(path)
-    if path.is_dir() or ending in PARQUET:  # a release of a text file does not load this module
+    if path.is_dir() or ending in PARQUET:  # this module is not loaded to release a text file
         from utmost.tables.files import parquet
 
         parquet.register()
@@ -84,7 +85,7 @@ def ending_of(path: Path) -> str:
 
 def large_pieces(path: Path, *, by_cells: bool = False) -> FilePieces | None:
     """Return a large file or a directory as pieces; None for a file that is read into memory."""
-    # With ``by_cells`` a Parquet file is also large if its cells are large at 8 bytes each: the file may be 100 times
+    # With ``by_cells``, a Parquet file is also large if its cells would be, at 8 bytes each: the file may be 100 times
     # smaller than its cells.
     if path.is_dir():
         return _pieces_of(path)
@@ -107,9 +108,11 @@ def _pieces_of(path: Path) -> "ParquetPieces":
 
 
 def table_or_relation(path: Path, *, by_item: bool = False) -> Any:
-    """The table at a path for a ledger: in memory, or for large Parquet files and folders a relation of DuckDB."""
-    # A relation allows only noise keyed by identifier (``by_item``); noise by rows needs the rows in memory. A packed
-    # Parquet file is then large by its cells if DuckDB is installed.
+    """The table at a path, for a release in a ledger: a table in memory, or a relation of DuckDB for large Parquet
+    files and folders.
+    """
+    # A relation allows only noise keyed by identifier (``by_item``); noise by rows needs the rows in memory. If DuckDB
+    # is installed, a Parquet file also counts as large because of the number of its cells.
     large: Any = large_pieces(path, by_cells=by_item and find_spec("duckdb") is not None)
     if large is None or isinstance(large, CsvPieces):
         return read(path)
@@ -119,7 +122,9 @@ def table_or_relation(path: Path, *, by_item: bool = False) -> Any:
 
 
 def write(table: Any, file: BinaryIO, path: Path, statement: Mapping[str, Any] | None = None) -> None:
-    """Write a table of any kind into an open file that will be named ``path``; workbooks contain the statement."""
+    """Write a table of any kind into an open file that will be named ``path``; A workbook also contains the
+    statement.
+    """
     try:
         _write(table, file, path, statement or {})
     except UnicodeEncodeError:
@@ -129,7 +134,9 @@ def write(table: Any, file: BinaryIO, path: Path, statement: Mapping[str, Any] |
 
 
 def check_statement(path: Path, statement: Mapping[str, Any]) -> None:
-    """Check that a workbook contains this statement and no other; other formats contain no statement."""
+    """Check that a workbook contains this statement and no other. Files of other formats contain no statement, and are
+    not checked.
+    """
     if ending_of(path) in EXCEL:
         from utmost.tables.files import spreadsheets
 
@@ -166,7 +173,7 @@ def _write(table: Any, file: BinaryIO, path: Path, statement: Mapping[str, Any])
 
 
 def separator_for(table: Any, path: Path) -> str:
-    """The separator for a file of this name: tabs in .tsv, else the separator of the file that was read."""
+    """The separator for a file of this name: a tab for .tsv, else the separator of the file that was read."""
     if isinstance(table, CsvTable) and path.suffix.lower() != ".tsv" and isinstance(table.path, TextFile):
         return csv_table.delimiter_of(table.path)
     return csv_table.delimiter_of(path)
@@ -199,7 +206,9 @@ def head(table: Any, count: int) -> tuple[list[str], list[list[str]]]:
 
 
 def check_same_kind(source: Path, out: Path) -> None:
-    """Check that the table of ``source`` can be written to ``out``: a large file only in its own format."""
+    """Check that the table of ``source`` can be written to ``out``: A large file can be written only in its own
+    format.
+    """
     if ending_of(out) not in (*PARQUET, *TEXT, *JSON_LINES, *FEATHER, *EXCEL) or out.suffix.lower() in PACKED[1:]:
         wanted = ", ".join(FORMATS.values())
         remedy = f"Choose a name that ends in {wanted}."
@@ -223,7 +232,7 @@ def check_same_kind(source: Path, out: Path) -> None:
 
 
 def check_fits(table: Any, path: Path) -> None:
-    """Raise, before any noise is drawn, the errors that writing the table to this file would raise."""
+    """Raise the errors that writing the table to this file would raise, before any noise is drawn."""
     if ending_of(path) in EXCEL:  # writing a workbook takes ten times as long as these checks
         from utmost.tables.files import spreadsheets
 
@@ -251,7 +260,7 @@ class _Nothing(RawIOBase):
 
 
 def _cells(table: Any) -> Mapping[str, list[Any]]:
-    """Any table as columns, also an engine's frame and a table that is written by pieces."""
+    """Return any table as columns, including an engine's frame and a table that is written piece by piece."""
     if is_engine_frame(table):
         table = engine_frame(table)
         batches = [batch.to_pydict() for batch in table.batches()]

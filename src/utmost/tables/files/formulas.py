@@ -1,7 +1,7 @@
-"""Text that a spreadsheet would compute: one rule for every written text file.
+"""Find text that a spreadsheet would compute, by one rule for every text file that is written.
 
-A CSV file has no types of cells: a spreadsheet computes text after "=" as a formula, with calls to other programs and
-addresses (`=HYPERLINK(...)`). Labels of public columns come from people's files, so no written file may contain such
+A CSV file has no types of cells: a spreadsheet computes text after "=" as a formula, which may call other programs and
+open addresses (`=HYPERLINK(...)`). Labels of public columns come from users' files, so no written file may contain such
 text.
 """
 
@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from utmost.errors import BadTable
 
-# Spreadsheets skip blanks, control characters, byte order marks and quotes, and accept full-width signs.
+# Before a formula, spreadsheets skip blanks, control characters, byte order marks and quotes. They accept full-width
+# signs.
 _SKIPPED = rb"(?:[\x00-\x20\x7f\x27]|\xc2\xa0|\xe2\x80[\x80-\x8f]|\xe3\x80\x80|\xef\xbb\xbf)*"
 _SIGN = rb"(?:[+\-@]|\xef\xbc[\x8b\x8d\xa0])"
 _EQUALS = rb"(?:=|\xef\xbc\x9d)"
@@ -24,9 +25,9 @@ _FORMULA = re.compile(
     + rb"|\"" + _SKIPPED + _SIGN + rb"(?:[^\"]|\"\")*?[(!\[|]"
     + rb"|" + _SIGN + _NO_NUMBER + rb"[^,;|\t\r\n\"]*(?:[(!\[]|\|[^|\t\r\n\"]*!))"
 )  # fmt: skip
-# Every formula has one of these marks, so that a table of numbers is not searched.
+# Every formula contains one of these marks, so a table of numbers need not be searched.
 _MARKS = (b"=", b"(", b"!", b"[", b"|", b"\xef\xbc\x9d")
-# The possible beginning of a formula, which is found five times as fast in a long table whose labels have brackets.
+# The possible beginning of a formula. In a long table whose labels contain brackets, this search is five times as fast.
 _MAYBE = re.compile(
     rb"[=+\-@\xef](?<![^\x00-\x20,;|'\"\x7f\xa0\x80-\x8f\xbf].)(?!(?<=[,;|\t\r\n][+\-])" + _NUMBER + rb")", re.DOTALL
 )
@@ -39,7 +40,7 @@ def is_computed(text: bytes) -> bool:
 
 
 def without_formulas(pieces: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    """Yield the pieces (rows, bytes) of a text file unchanged; a formula raises `BadTable`."""
+    """Yield the pieces (rows, bytes) of a text file unchanged. A cell with a formula raises `BadTable`."""
     for rows, text in pieces:
         if is_computed(text):
             raise BadTable(

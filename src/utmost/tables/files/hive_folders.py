@@ -1,9 +1,9 @@
 """Columns in the names of folders, as in data lakes (Hive style): `events/year=2020/month=01/part-0.parquet`.
 
-The name of a folder is a key and a cell, each percent-encoded; `__HIVE_DEFAULT_PARTITION__` is a missing cell. The
-cells of a key are integers if every folder spells them as Python does, else text. `month=01` stays "01", while DuckDB,
-Polars, Spark and Arrow turn it into 1. A domain lists the cells as the folders spell them. `check_labels` refuses
-another spelling, which would lose all events.
+The name of a folder consists of a key and a cell, each percent-encoded; `__HIVE_DEFAULT_PARTITION__` denotes a missing
+cell. The cells of a key are integers if every folder spells them as Python does, else text. `month=01` stays "01",
+while DuckDB, Polars, Spark and Arrow turn it into 1. A domain lists the cells as the folders spell them. `check_labels`
+refuses any other spelling, because all its events would be lost.
 """
 
 import re
@@ -53,7 +53,7 @@ class FolderColumns:
                 continue
             texts = [keyed[key] for keyed in folders]
             there = [text for text in texts if text is not None]
-            # 64-bit integers if all are spelled as such, else text.
+            # The cells are 64-bit integers if all are spelled as such, else text.
             if there and all(_INTEGER.fullmatch(text) and _INT64.min <= int(text) <= _INT64.max for text in there):
                 numbers = [None if text is None else int(text) for text in texts]
                 arrays[key] = arrow.array(numbers, arrow.int64())
@@ -80,8 +80,10 @@ class FolderColumns:
         return batch
 
     def check_labels(self, axes: Iterable[Axis]) -> None:
-        """Check that no axis lists a number with other leading zeros than the folders, such as 1 for `month=01`."""
-        # The events of such a folder would be lost silently.
+        """Check that no axis lists a number with leading zeros that differ from those in the folders, such as 1 for
+        `month=01`.
+        """
+        # Otherwise the events of such a folder would be lost without a warning.
         listing = [
             (name, values)
             for axis in axes
@@ -103,14 +105,14 @@ class FolderColumns:
 
 
 def shown(root: Path, file: Path) -> str:
-    """The path of a file for a message, with the keys of folders but not their cells."""
+    """The path of a file for a message. It contains the keys in the names of folders, but not the cells."""
     parts = file.relative_to(root).parts
     keys = (f"{part.partition('=')[0]}=..." if "=" in part else part for part in parts[:-1])
     return str(root.joinpath(*keys, *parts[-1:]))
 
 
 def _cells_of_folders(root: Path, file: Path) -> dict[str, str | None]:
-    """The cells in the names of a file's folders, by key."""
+    """The cells in the names of the folders of a file, by key."""
     cells: dict[str, str | None] = {}
     for part in file.relative_to(root).parts[:-1]:
         key, sign, cell = part.partition("=")
@@ -136,6 +138,6 @@ def _listed(keys: Iterable[str]) -> str:
 
 
 def _unpadded(text: str) -> str | None:
-    """A number without leading zeros; None for other text."""
+    """A number in text without its leading zeros; None for other text."""
     digits = _PADDED.fullmatch(text)
     return None if digits is None else "".join(digits.groups())

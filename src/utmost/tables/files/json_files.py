@@ -1,4 +1,4 @@
-"""JSON files, read so strictly that all readers agree: without duplicate names and NaN."""
+"""JSON files, read so strictly that all readers agree on their content: duplicate names and NaN are refused."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -9,7 +9,7 @@ from utmost.errors import BadTable
 
 
 def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = None) -> Any:
-    """Read a JSON file; ``what`` begins the message: "a design must"."""
+    """Read a JSON file. Messages begin with ``what``, such as "a design must"."""
     # The file may be in UTF-8, or in UTF-16 or UTF-32 with a byte order mark.
     try:
         with path.open("rb") as file:
@@ -40,7 +40,9 @@ def write_json(document: Mapping[str, Any], file: BinaryIO) -> None:
 
 
 def encoded(document: Mapping[str, Any]) -> bytes:
-    """A document as the bytes of its file. With a lone surrogate, all non-ASCII characters are escaped."""
+    """Return a document as the bytes of its file. If it contains a lone surrogate, all non-ASCII characters are
+    escaped.
+    """
     try:
         return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
     except UnicodeEncodeError:
@@ -72,7 +74,7 @@ def write_list(head: Mapping[str, Any], name: str, items: Iterable[Any], file: T
 
 
 def members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Read a JSON object, and refuse repeated names, on which readers disagree."""
+    """Read a JSON object. Repeated names are refused, because readers disagree about them."""
     members = dict(pairs)
     if len(members) != len(pairs):
         raise ValueError("a name that stands twice")

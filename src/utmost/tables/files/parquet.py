@@ -15,7 +15,7 @@ from utmost.tables.optional_imports import extra
 
 ENDINGS = (".parquet", ".pq")
 
-# Columns of counts are compressed to a hundredth at most; a small file may be compressed more.
+# Columns of counts are compressed at most to a hundredth of their size. A small file may be compressed more.
 _INFLATION, _INFLATED = 200, 1 << 30
 _BATCH = 1 << 17
 
@@ -25,7 +25,7 @@ def read(path: Path | str, shown_as: str | None = None) -> Any:
     arrow = extra("pyarrow", "tables")
     file, where = opened(path, shown_as), str(path) if shown_as is None else shown_as
     with well_formed(where):
-        # Batch by batch, so that a file that expands too much is refused before the memory is full.
+        # The file is read batch by batch, so that one that expands too much is refused before the memory is full.
         source = _readable(path)
         size = len(source.getbuffer()) if isinstance(source, io.BytesIO) else os.path.getsize(source)
         most = max(_INFLATED, _INFLATION * size)

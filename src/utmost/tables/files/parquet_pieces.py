@@ -41,16 +41,18 @@ class ParquetPiece:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ParquetPieces:
-    """A Parquet file, or all those in a directory, in the order of their names."""
+    """A Parquet file, or all Parquet files in a directory, in the order of their names."""
 
     path: Path  # file or directory
     files: tuple[Path, ...]
-    schema: Any  # the columns of the files, then those in the names of folders
+    schema: Any  # the columns of the files, then the columns from the names of folders
     folders: FolderColumns  # columns in the names of folders
 
     @classmethod
     def of(cls, path: Path) -> "ParquetPieces":
-        """Open the files at a path; all have the same schema. Names that begin with "_" or "." are ignored."""
+        """Open the files at a path, which must all have the same schema. Names that begin with "_" or "." are
+        ignored.
+        """
         files = tuple(sorted(filter(partial(_is_part, path), path.glob("**/*")))) if path.is_dir() else (path,)
         if not files:
             raise BadTable("a directory must hold Parquet files", came="none", where=str(path))
@@ -113,7 +115,7 @@ class ParquetPieces:
         dropped: Sequence[str],
         kinds: Mapping[str, str],
     ) -> Iterator[tuple[int, bytes]]:
-        """Write a row group for each piece, without the metadata of the schema."""
+        """Write a row group for each piece. The metadata of the schema are not written."""
         arrow, writer = extra("pyarrow", "tables"), extra("pyarrow.parquet", "tables")
         names = [name for name in column_order(self.names, after) if name not in dropped]
         numbers = {"int": arrow.int64(), "float": arrow.float64()}
@@ -136,7 +138,7 @@ class ParquetPieces:
 
 
 def _is_part(folder: Path, path: Path) -> bool:
-    """Whether a path in a folder is a Parquet file of the table, and not one of an engine's unfinished write."""
+    """Whether a path in a folder is a Parquet file of the table, and not a file that an engine has not finished."""
     parts = path.relative_to(folder).parts
     is_named = not any(name.startswith(".") or (name.startswith("_") and "=" not in name) for name in parts)
     return is_named and path.suffix.lower() in parquet.ENDINGS and path.is_file()

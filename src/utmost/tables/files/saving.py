@@ -1,7 +1,7 @@
 """``save`` of every release: the table in a file of any format, its statement, and the statement's signature.
 
-The statement is in a file of the same name plus ".json", and with a key the signature is in one more file, plus ".sig".
-All files appear, or none. Existing files are replaced only with ``overwrite``.
+The statement is in a file whose name is that of the table plus ".json". With a key, its signature is in another file,
+whose name adds ".sig". All files appear, or none. Existing files are replaced only with ``overwrite``.
 """
 
 import io
@@ -35,8 +35,9 @@ class SavedContent:
     """The content that `saved` writes: a table and its statement, or one document with both."""
 
     table: Any
-    statement_with: Callable[[Digest | None], dict[str, Any]]  # from the digest of the table to its statement
-    document: Callable[[], dict[str, Any]] | None = None  # the whole as one document, for a file that ends in .json
+    statement_with: Callable[[Digest | None], dict[str, Any]]  # function from the table's digest to the statement
+    # The whole release as one document, for a file that ends in .json.
+    document: Callable[[], dict[str, Any]] | None = None
     owner_only: bool = False  # whether only the owner of the file may read it
 
 
@@ -48,7 +49,9 @@ def saved(
     sign: Path | str | None = None,
     overwrite: bool = False,
 ) -> dict[str, Any]:
-    """Write the files of a publication, and return the statement or the document. Every ``save`` calls this."""
+    """Write the files of a publication, and return the statement or the document. Every method ``save`` calls this
+    function.
+    """
     named_format, may_overwrite = optional(format, text, "format"), truth(overwrite, "overwrite")
     document = publication.document if named_format is None else None
     out, key = _checked_paths(path, named_format, sign, overwrite=may_overwrite, is_document=document is not None)
@@ -67,7 +70,7 @@ def saved(
         return publication.statement_with({"of": "file", "sha256": sha256(content.getvalue()).hexdigest()})
     signer = None if key is None else signer_of(key)
     if document is not None and out.suffix.lower() == ".json":
-        # The whole release as one JSON document, and its signature.
+        # The whole release is written as one JSON document, with its signature.
         written, signature = document(), signature_path(out)
         whole = encoded(written)
         writers: dict[Path, Writer] = {out: lambda file: file.write(whole)}
@@ -102,7 +105,7 @@ def _checked_paths(
         if key is not None:
             raise OutOfRange("a signed statement must go to a file", came="standard output", where="sign")
         files.check_same_kind(_TABLES, Path("table" + files.FORMATS[format or "csv"]))
-        # The standard output of a notebook takes text only.
+        # The standard output of a notebook accepts only text.
         if format in ("feather", "parquet", "xlsx") and getattr(sys.stdout, "buffer", None) is None:
             raise Unsupported("standard output takes text here", came=format, where="format")
         return out, key

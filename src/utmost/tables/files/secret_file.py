@@ -1,6 +1,6 @@
-"""The secret file of a job: the ledger's key, and the path of the witness file, which detects an older ledger.
-
-The key for counting events is derived from the ledger's key, or is a file of its own.
+"""The secret file of a job, with the ledger's key and the path of the witness file, which detects that the ledger file
+was replaced by an older copy. The key for counting events is derived from the ledger's key, or stored in a separate
+file.
 """
 
 import hmac
@@ -27,12 +27,14 @@ _HEAD = """\
 
 
 def is_secret_file(path: Path) -> bool:
-    """Whether a key file is a secret file, which also names the witness file."""
+    """Whether a key file is a secret file, which also contains the path of the witness file."""
     return path.suffix.lower() == SECRET_ENDING
 
 
 def new_secrets(witness: str) -> str:
-    """Return the text of a secret file: a new ledger key, and the path ``witness`` from the file's folder."""
+    """Return the text of a secret file: a new ledger key, and the path ``witness``, relative to the folder of the
+    file.
+    """
     from utmost.tables.files.toml_files import toml_value
 
     secrets = {LEDGER_KEY: entropy(_BYTES).hex(), WITNESS: witness}
@@ -40,7 +42,7 @@ def new_secrets(witness: str) -> str:
 
 
 def secret(path: Path, name: str) -> str | None:
-    """One secret of the file; None if the file has no text of this name, or is no valid TOML."""
+    """One secret of the file; None if the file contains no text of this name, or is not valid TOML."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8-sig")).get(name)
     except tomllib.TOMLDecodeError:
@@ -49,7 +51,9 @@ def secret(path: Path, name: str) -> str | None:
 
 
 def witness_of(key_file: Path | None) -> Path | None:
-    """The path of the witness file that a secret file names from its own folder; None for any other key file."""
+    """The path of the witness file, which a secret file gives relative to its own folder; None for any other key
+    file.
+    """
     if key_file is None or not is_secret_file(key_file) or not key_file.is_file():
         return None
     named = secret(key_file, WITNESS)
@@ -77,7 +81,7 @@ def counting_key(path: Path) -> bytes:
                 key = file.read(_MOST_BYTES + 1)
             if LEAST_BYTES <= len(key) <= _MOST_BYTES:
                 return key
-            # A larger file may be somebody's data: no remedy writes over it.
+            # A larger file may contain data, so the remedy does not overwrite it.
             place = path if path.is_file() and len(key) < LEAST_BYTES else "count.key"
             remedy = f"Restore the key, or write a new one: head -c 32 /dev/urandom > {place}"
             came = len(key) if len(key) < LEAST_BYTES else "more"

@@ -1,6 +1,7 @@
-"""The statement as a JSON file next to the table, with its signature: all of these files are written, or none.
+"""Write a table, its statement as a JSON file beside it, and the signature of the statement: either all of these files
+or none.
 
-The statement is any JSON document that is made from the digest of the table's file.
+The statement may be any JSON document that is computed from the digest of the table's file.
 """
 
 import hashlib
@@ -33,7 +34,9 @@ def sidecar_path(table: Path) -> Path:
 def check_free(
     source: Path, out: Path | None, sign: Path | None = None, *, overwrite: bool = False, draws: bool = False
 ) -> None:
-    """Check that the release of ``source`` can be written to ``out``; ``draws`` is as for `check_absent`."""
+    """Check that the release of ``source`` can be written to ``out``; ``draws`` has the same meaning as in
+    `check_absent`.
+    """
     if out is None:
         if sign is not None:
             raise OutOfRange("a signed statement must go to a file", came="no --out", where="--sign")
@@ -54,7 +57,7 @@ def publish(
     owner_only: bool = False,
     overwrite: bool = False,
 ) -> dict[str, Any]:
-    """Write the table, its statement and the statement's signature, or no file; return the statement."""
+    """Write the table, its statement and the statement's signature, or else no file. Return the statement."""
     # ``report`` maps the digest of the written table to the statement, and ``signer`` signs the bytes of its file. With
     # ``overwrite`` the signature of an earlier statement is removed.
     writers, statement = table_writers(table, report, out, signer)
@@ -67,12 +70,14 @@ def publish(
 def table_writers(
     table: Any, report: StatementOf, out: Path, signer: Signer | None = None
 ) -> tuple[dict[Path, Writer], dict[str, Any]]:
-    """Return the writers of a table, its statement and its signature; and the statement, which writing fills."""
+    """Return the functions that write a table, its statement and its signature, and the statement, which is empty until
+    the table is written.
+    """
     statement: dict[str, Any] = {}
     text = bytearray()
 
     def write_table(file: BinaryIO) -> None:
-        # A workbook holds its statement, too, without the digest of the file.
+        # A workbook also contains its statement, without the digest of the file.
         within = report({}) if files.ending_of(out) in files.EXCEL else {}
         with progress_bar("Writing"):
             files.write(table, file, out, {name: fact for name, fact in within.items() if name != "table"})
@@ -95,8 +100,8 @@ def publish_again(
     out: Path,
     signer: Signer | None = None,
 ) -> dict[str, Any]:
-    """Write the files of `publish` that are missing, as after a killed run; check those that exist."""
-    # The same call in another process may write these files meanwhile: then they are checked in a second try.
+    """Write the missing files of `publish`, for example after a run was killed, and check the files that exist."""
+    # The same call in another process may write these files meanwhile. Then they are checked in a second attempt.
     paths = (out, sidecar_path(out), signature_path(sidecar_path(out)))
     before = [path.exists() for path in paths]
     try:
@@ -130,7 +135,9 @@ def _published_again(table: Any, report: StatementOf, out: Path, signer: Signer 
 
 
 def missing_document(facts: dict[str, Any], out: Path, signer: Signer | None) -> dict[Path, Writer]:
-    """Return the writers of a document and its signature that do not exist yet; check those that exist."""
+    """Return the functions that write those files of a document and its signature that do not exist yet. Check the
+    files that exist.
+    """
     text, signature = encoded(facts), signature_path(out)
     missing: dict[Path, Writer] = {out: lambda file: file.write(text)}
     signed = b"" if signer is None else signer(text)
@@ -146,7 +153,7 @@ def missing_document(facts: dict[str, Any], out: Path, signer: Signer | None) ->
 
 
 def check_repeated_document(facts: dict[str, Any], out: Path) -> None:
-    """Check that an existing document is identical to this one, except for the version of utmost."""
+    """Check that an existing document is identical to this one, except for the version of utmost that it names."""
     there = read_json(out, "a document must")
     version = there.get("utmost") if isinstance(there, dict) else None
     if encoded({**facts, "utmost": version}) != out.read_bytes():

@@ -1,4 +1,5 @@
-"""Signatures of statements: Ed25519 (RFC 8032), over the bytes of the statement's file, by a key from openssl.
+"""Signatures of statements: Ed25519 (RFC 8032) signatures of the bytes of the statement's file, with a key from
+openssl.
 
 openssl genpkey -algorithm ed25519 -out curator.pem      # keep it; mode 0600
 openssl pkey -in curator.pem -pubout -out curator.pub    # publish it, where readers know you

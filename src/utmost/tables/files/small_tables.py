@@ -1,4 +1,4 @@
-"""Read small tables (policies, priors, losses, costs, channels, graphs, points) in any spelling.
+"""Read small tables (policies, priors, losses, costs, channels, graphs, points) with any separator and decimal mark.
 
 A small table need not have a header, so the separator is found from all of its lines, and the decimal mark from its
 cells.
@@ -21,7 +21,7 @@ NumberedRows = list[tuple[int, list[str]]]
 _OTHERS = re.compile("[;\t|]")
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _POINT, _COMMA = re.compile(r"[+-]?\d*\.\d+"), re.compile(r"[+-]?\d*,\d+")
-# 1,500 may mean 1.5 or 1500.
+# A number of this form is ambiguous: 1,500 may mean 1.5 or 1500.
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 
 
@@ -31,7 +31,7 @@ class SmallTable:
 
     path: Path
     rows: NumberedRows  # the number of the first line of each row, and its cells without surrounding blanks
-    decimal: str | None  # a point or a comma; None if 1,500 may mean either
+    decimal: str | None  # decimal mark, a point or a comma; None if 1,500 may mean either
 
     def number(self, cell: str, line: int, column: int) -> Fraction:
         """The exact number in a cell; ``line`` and ``column`` are for messages."""
@@ -48,7 +48,7 @@ class SmallTable:
 
     @property
     def columns(self) -> dict[str, list[str]]:
-        """The columns by the names in the first row. Numbers have a decimal point."""
+        """The columns, by the names in the first row. Numbers are written with a decimal point."""
         header = self.rows[0][1] if self.rows else []
         if len(self.rows) < 2 or any(len(row) != len(header) for _, row in self.rows):
             remedy = "Quote cells that contain the separator."
@@ -66,7 +66,9 @@ class SmallTable:
 
 
 def small_table(path: Path, *, has_header: bool = False) -> SmallTable:
-    """Read a small table, with the declared encoding, separator and decimal mark, or those found in the file."""
+    """Read a small table. Encoding, separator and decimal mark are the declared ones, or else those found in the
+    file.
+    """
     file = TextFile.of(path)
     file = file if has_header else _separated(file)
     rows = [(line, [cell.strip() for cell in record]) for line, record in csv_table.records(file)]
@@ -80,7 +82,7 @@ def small_table(path: Path, *, has_header: bool = False) -> SmallTable:
 
 
 def number_rows(path: Path) -> list[list[Fraction]]:
-    """Read the rows of a file of numbers, all of one length. A first row without numbers is a skipped header."""
+    """Read the rows of a file of numbers, all of one length. A first row without numbers is skipped as a header."""
     table, rows = small_table(path), list[list[Fraction]]()
     for at, (line, record) in enumerate(table.rows):
         if at == 0 and not any(map(table.is_number, record)):
@@ -115,7 +117,9 @@ def is_number(cell: str) -> bool:
 
 
 def _separated(path: Path) -> Path:
-    """The file with its separator: the declared one, tabs for .tsv, else the only one that the file contains."""
+    """Return the file with its separator: the declared separator, a tab for .tsv, or else the only separator that the
+    file contains.
+    """
     if isinstance(path, TextFile) and path.is_separated:
         return path
     if path.suffix.lower() == ".tsv":
@@ -124,7 +128,7 @@ def _separated(path: Path) -> Path:
         try:
             text = _QUOTED.sub("", file.read())
         except UnicodeDecodeError:
-            return path  # the reader of records refuses it, with the line
+            return path  # the reader of records refuses the file, and names the line
     decimal = csv_table.spelling_of(path).decimal or "."
     found = [separator for separator in SEPARATORS if any(_separates(separator, line) for line in text.splitlines())]
     if decimal == "," and len(found) > 1:
@@ -139,7 +143,7 @@ def _separated(path: Path) -> Path:
 
 
 def _separates(separator: str, line: str) -> bool:
-    """Whether a character may separate the cells of a line; a comma that occurs only in numbers may not."""
+    """Whether a character may separate the cells of a line; A comma that occurs only in numbers is not a separator."""
     if separator == "," and _OTHERS.search(line) is not None:
         return any("," in cell for cell in _OTHERS.split(line) if _COMMA.fullmatch(cell.strip()) is None)
     return separator in line

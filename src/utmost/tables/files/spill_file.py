@@ -1,4 +1,4 @@
-"""A temporary file of bytes in several parts, which disappears however the process ends."""
+"""A temporary file with several parts of bytes, which is removed however the process ends."""
 
 from collections.abc import Iterator
 from tempfile import TemporaryFile
@@ -7,10 +7,12 @@ from typing import Any
 
 
 class SpillFile:
-    """Stores bytes of several parts on the disk. Each part is read in the order in which it was added."""
+    """Stores the bytes of several parts on the disk. The bytes of each part are read in the order in which they were
+    added.
+    """
 
-    # The file is in the temporary folder (`TMPDIR`), without a name if the operating system allows that: nobody finds
-    # it, and neither an error nor a killed process leaves it behind.
+    # The file is in the temporary folder (`TMPDIR`), without a name if the operating system allows that. Then nobody
+    # can open it, and it is gone even after an error or after the process was killed.
     def __init__(self, parts: int) -> None:
         self._file: Any = TemporaryFile(prefix="utmost-")  # noqa: SIM115  (closed by __exit__)
         self._spans: list[list[tuple[int, int]]] = [[] for _ in range(parts)]

@@ -1,7 +1,8 @@
 """Excel files, .xlsx: the table on the sheet "Values", and its statement in words on the sheet "Statement".
 
-The file depends only on what is published: it has no author, its time stamps are in 1980, and the same table gives the
-same bytes. Excel computes in floats and shows fifteen digits, so a column with a longer integer is written as text.
+The file depends only on the published table and statement: it has no author, its time stamps are in 1980, and the same
+table gives the same bytes. Excel computes in floats and shows fifteen digits, so a column with a longer integer is
+written as text.
 """
 
 import io
@@ -37,19 +38,19 @@ _DAMAGED = BadZipFile, zlib.error, EOFError, OSError, LookupError, ValueError, T
 _MADE = datetime(1980, 1, 1, tzinfo=UTC)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _FIRST_DATE = date(1900, 3, 1)  # Excel has a 29 February 1900, which did not exist
-_MOST_LISTED = 20  # sheets that a message names
-_WIDTH_OF_DATE = 11  # characters; a narrower column shows ####
+_MOST_LISTED = 20  # most sheets that a message names
+_WIDTH_OF_DATE = 11  # in characters; a narrower column shows ####
 
 
 class _Exact(float):
-    """A float that is written with all its digits; the writer's own format has sixteen."""
+    """A float that is written with all its digits; the usual format of the writer has sixteen digits."""
 
     def __format__(self, _: str) -> str:
         return repr(float(self))
 
 
 def write(columns: Mapping[str, Iterable[Any]], file: BinaryIO, statement: Mapping[str, Any]) -> None:
-    """Write columns into an open file. Rows beyond those of a sheet continue in "Values 2"."""
+    """Write columns into an open file. Rows that do not fit on the first sheet continue on the sheet "Values 2"."""
     cells = {str(name): _dated(_plain(column)) for name, column in columns.items()}
     _check_width(len(cells))
     writer = extra("xlsxwriter", EXTRA)
@@ -76,7 +77,7 @@ def write(columns: Mapping[str, Iterable[Any]], file: BinaryIO, statement: Mappi
 
 
 def check_fits(columns: Mapping[str, Iterable[Any]]) -> None:
-    """Check that a sheet can hold these columns, as `write` does."""
+    """Check that these columns fit on a sheet, as `write` also does."""
     _check_width(len(columns))
     for name, column in columns.items():
         for cell in (str(name), *_dated(_plain(column))):
@@ -100,7 +101,7 @@ def _lines(statement: Mapping[str, Any]) -> Iterator[list[str]]:
 
 
 def _plain(column: Iterable[Any]) -> list[Any]:
-    """Cells for Excel. All become text if one is an integer that Excel would round."""
+    """Convert the cells of a column for Excel. All become text if one is an integer that Excel would round."""
     cells = [cell.item() if isinstance(cell, np.generic) else cell for cell in plain_cells(column)]
     if any(isinstance(cell, int) and abs(cell) >= _DIGITS for cell in cells):
         return [None if cell is None else str(cell) for cell in cells]
@@ -108,7 +109,9 @@ def _plain(column: Iterable[Any]) -> list[Any]:
 
 
 def _dated(column: list[Any]) -> list[Any]:
-    """The column as dates if all cells are dates, or ISO text of dates, that Excel has. `read` gives the text again."""
+    """The column as dates, if all cells are dates, or ISO text of dates, that Excel can represent. `read` returns the
+    text again.
+    """
     cells = [str(cell) if isinstance(cell, date) else cell for cell in column]
     texts = [cell for cell in cells if cell is not None]
     if not texts or not all(isinstance(cell, str) and _DATE.fullmatch(cell) for cell in texts):
@@ -121,7 +124,7 @@ def _dated(column: list[Any]) -> list[Any]:
 
 
 def _fill(sheet: Any, rows: list[Any], looks: tuple[Any, Any], day: Any = None) -> None:
-    """Write rows, with the first one as a frozen header. Excel requires a format for an empty cell."""
+    """Write rows; the first one is a frozen header. Empty cells are written with a format, as Excel requires."""
     bold, empty = looks
     for at, row in enumerate(rows):
         for place, cell in enumerate(row):
@@ -187,7 +190,7 @@ _CHUNK, _OVERLAP = 1 << 20, 1 << 8
 
 
 def _check_unmerged(book: Any, title: str, where: str) -> None:
-    """Check that no cells of a sheet are merged: all but the first one would count as empty."""
+    """Check that no cells of a sheet are merged, because all merged cells but the first would be read as empty."""
     rest = b""
     # openpyxl's reader for large files skips the part of the sheet with merged cells, which comes after the rows.
     with book._archive.open(book[title]._worksheet_path) as content:
@@ -205,7 +208,9 @@ def _check_unmerged(book: Any, title: str, where: str) -> None:
 
 
 def _check_formulas_computed(path: Path, pages: list[str]) -> None:
-    """Check that every formula has a stored value. A program's formula has none until Excel saves the file."""
+    """Check that every formula has a stored value. A formula that a program wrote has none until Excel saves the
+    file.
+    """
     where = str(path)
     with _opened(path, data_only=True) as book, _opened(path, data_only=False) as written:
         for title in pages:
@@ -223,10 +228,10 @@ def _check_formulas_computed(path: Path, pages: list[str]) -> None:
 
 @contextmanager
 def _opened(path: Path, *, data_only: bool) -> Iterator[Any]:
-    """Open the workbook of a file or a pipe; openpyxl reads the parts while rows are read."""
+    """Open the workbook in a file or a pipe. openpyxl reads its parts only when their rows are read."""
     reader, where = extra("openpyxl", EXTRA), str(path)
     with path.open("rb") as file:
-        # Before the file is unpacked: its content must not be far larger than the file.
+        # This is checked before the file is unpacked: its content must not be far larger than the file.
         try:
             with ZipFile(file) as packed:
                 size = sum(part.file_size for part in packed.infolist())
@@ -239,7 +244,8 @@ def _opened(path: Path, *, data_only: bool) -> Iterator[Any]:
         try:
             with closing(reader.load_workbook(file, read_only=True, data_only=data_only)) as book:
                 for page in book.worksheets:
-                    page.reset_dimensions()  # some programs write wrong ones, and cells beyond them would not be read
+                    # Some programs write wrong dimensions, and cells beyond them would not be read.
+                    page.reset_dimensions()
                 yield book
         except UtmostError:
             raise
@@ -283,7 +289,7 @@ def _facts_of(lines: Iterable[Iterable[Any]]) -> dict[str, str]:
 
 def _table_sheets(book: Any, path: Path, sheet: str | None) -> list[str]:
     """The titles of the sheets with the table."""
-    titles = [page.title for page in book.worksheets]  # charts are no tables
+    titles = [page.title for page in book.worksheets]  # chart sheets contain no tables
     if sheet is not None and sheet in titles:
         return [sheet]
     listed = ", ".join(titles[:_MOST_LISTED]) + ", ..." * (len(titles) > _MOST_LISTED)
@@ -301,12 +307,14 @@ def _table_sheets(book: Any, path: Path, sheet: str | None) -> list[str]:
 
 
 def _rows(book: Any, pages: list[str], where: str, *, has_dates: bool) -> Iterator[tuple[Any, ...]]:
-    """The rows of the table, each as long as the header, without the empty rows at the end of a foreign file."""
+    """The rows of the table, each as long as the header. Empty rows at the end of a file from another program are left
+    out.
+    """
     width, blank = 0, 0
     for number, title in enumerate(pages):
         for at, row in enumerate(book[title].iter_rows(values_only=True)):
             if at == 0 and number:
-                continue  # the header again
+                continue  # skip the repeated header
             width = width or max((at + 1 for at, cell in enumerate(row) if cell is not None), default=0)
             if VALUES not in pages and not any(cell is not None for cell in row):
                 blank += 1
@@ -320,7 +328,7 @@ def _rows(book: Any, pages: list[str], where: str, *, has_dates: bool) -> Iterat
 
 
 def _cell(cell: Any, *, has_dates: bool) -> Any:
-    """A cell as in text files: a time at midnight is a date, and an integral float stays a float."""
+    """Convert a cell as for text files: a time at midnight becomes a date, and an integral float stays a float."""
     if isinstance(cell, datetime) and has_dates:
         return cell.date() if cell.time() == datetime.min.time() else cell
     if isinstance(cell, datetime):

@@ -21,9 +21,11 @@ _INFLATION, _INFLATED = 200, 1 << 30
 
 
 def read_json_lines(path: Path, *, has_nested: bool = False) -> dict[str, list[Any]]:
-    """Read a table with a JSON object in each line: columns in order of appearance, None for missing cells."""
-    # Numbers with a point are read exactly. With ``has_nested`` cells may be lists and objects: the caller refuses them
-    # in the columns that it uses.
+    """Read a table with a JSON object in each line. The columns are in order of appearance, and missing cells are
+    None.
+    """
+    # Numbers with a point are read exactly. With ``has_nested``, cells may be lists and objects, and the caller refuses
+    # them in the columns that it uses.
     with path.open(encoding="utf-8-sig") as file:
         lines = (
             (f"{path}, line {number}", _decoded(line)) for number, line in enumerate(file, start=1) if line.strip()
@@ -35,7 +37,7 @@ def read_json_lines(path: Path, *, has_nested: bool = False) -> dict[str, list[A
 
 
 def holds_records(path: Path) -> bool:
-    """Whether a .json file begins with an array, which is a table, and not with a document."""
+    """Whether a .json file begins with an array, which means that it is a table and not a document."""
     if path.suffix.lower() != ".json" or not path.is_file():
         return False
     with path.open("rb") as file:
@@ -64,7 +66,7 @@ def _decoded(text: str) -> Any:
 
 
 def _columns_of(rows: Iterable[tuple[str, Any]], required: str, *, has_nested: bool) -> dict[str, list[Any]] | None:
-    """Turn pairs (where in the file, JSON object) into columns; None if there are no objects."""
+    """Turn pairs (position in the file, JSON object) into columns; None if there are no objects."""
     records: list[dict[str, Any]] = []
     for where, pairs in rows:
         if not isinstance(pairs, _Pairs) or (not has_nested and any(isinstance(cell, list) for _, cell in pairs)):
@@ -78,21 +80,21 @@ def _columns_of(rows: Iterable[tuple[str, Any]], required: str, *, has_nested: b
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """The names and cells of a JSON object, with repetitions."""
+    """The names and cells of a JSON object, in which names may be repeated."""
 
 
 _JSON = json.JSONDecoder(parse_float=Decimal, object_pairs_hook=_Pairs)
 
 
 def write_json_lines(names: list[str], rows: Iterable[Iterable[Any]]) -> Iterator[tuple[int, bytes]]:
-    """Yield each row as a JSON object on one line, with the number 1 of its rows."""
+    """Yield pairs: the number of rows, which is 1, and a row as a JSON object on one line."""
     for row in rows:
         cells = (f"{json.dumps(name)}: {_spelled(cell)}" for name, cell in zip(names, row, strict=True))
         yield 1, f"{{{', '.join(cells)}}}\n".encode("ascii")
 
 
 def _spelled(cell: Any) -> str:
-    """A cell as JSON: a Decimal with its digits, NaN as null, other types as text."""
+    """Write a cell as JSON: a Decimal with its digits, NaN as null, and a cell of any type that JSON lacks as text."""
     if isinstance(cell, np.generic):
         cell = cell.item()
     if isinstance(cell, Decimal) and cell.is_finite():
@@ -142,7 +144,7 @@ def write_feather(table: Any, file: BinaryIO) -> None:
 
 
 def as_columns(table: Any) -> dict[str, list[Any]]:
-    """Any table as columns of Python values. Cells of a CSV file that are not released are text."""
+    """Return any table as columns of Python values. Cells of a CSV file that are not released are text."""
     if isinstance(table, CsvTable):
         names, rows = table.names, list(csv_table.rows(table))
         texts = {name: [row[at] for row in rows] for at, name in enumerate(names)}
@@ -170,7 +172,9 @@ def as_arrow(table: Any) -> Any:
 
 
 def with_blanks(table: Any, columns: Mapping[str, list[Any]], after: Mapping[str, str]) -> Any:
-    """A table in memory of the same kind with new or replaced columns that may contain None; for a file, a dict."""
+    """Return a table in memory of the same kind, with new or replaced columns that may contain None. For a file, return
+    a dict.
+    """
     known = as_columns(table)
     whole = {name: columns.get(name, known.get(name, [])) for name in column_order(list(known), after)}
     module = type(table).__module__.partition(".")[0]
@@ -185,7 +189,7 @@ def with_blanks(table: Any, columns: Mapping[str, list[Any]], after: Mapping[str
 
 
 def as_rows(table: Any) -> tuple[list[str], Iterator[list[str]], int]:
-    """The names of any table's columns, its rows as text, and their number."""
+    """Return the names of the columns of any table, its rows as text, and the number of rows."""
     columns = as_columns(table)
     texts = (map(_text, column) for column in columns.values())
     return list(columns), map(list, zip(*texts, strict=True)), max(map(len, columns.values()), default=0)

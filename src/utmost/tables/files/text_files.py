@@ -31,7 +31,8 @@ _SHEET = re.compile(r"(?P<book>.+\.xlsx)#(?P<sheet>.+)", re.IGNORECASE | re.DOTA
 
 
 def sheet_named(path: Path) -> tuple[Path, str | None]:
-    """The workbook and the sheet that "book.xlsx#Sheet" names; the path and None for other names.
+    """Return the workbook and the sheet that a path such as "book.xlsx#Sheet" names; for any other path, return it and
+    None.
 
     >>> sheet_named(Path("data/book.xlsx#May 2020"))[1]
     'May 2020'
@@ -46,9 +47,9 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
     """A file that is read as UTF-8 text, whatever its compression and encoding."""
 
     inner: Path  # file on the disk, or standard input
-    separator: str | None  # None for the separator of its ending
+    separator: str | None  # None for the usual separator of the file's ending
     encoding: str | None  # None for UTF-8
-    spelling: Spelling  # declared marks of its cells
+    spelling: Spelling  # declared spelling of its cells
     is_separated: bool  # whether the separator was declared, and not found in the header
     header: bytes  # declared names of the columns, as the first line of the file; empty if the file has a header
 
@@ -61,7 +62,9 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
         spelling: Spelling = PLAIN,
         header: Sequence[str] = (),
     ) -> Path:
-        """Return the file with declared marks or marks found in its header; the path unchanged if all are usual."""
+        """Return the file with its declared settings, or with those found in its header. If all are the usual ones,
+        return the path unchanged.
+        """
         is_separated = separator is not None or (isinstance(path, cls) and path.is_separated)
         if isinstance(path, cls) and path.header:
             return path
@@ -83,7 +86,8 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
             file.header = f"{line.getvalue()}{end}".encode()
             return file
         is_plain = path.suffix.lower() not in PACKED and file.encoding is None and file.spelling == PLAIN
-        # A reader that has only the path finds the separator of the header; the file must carry any other one.
+        # A reader that has only the path uses the separator in the header. Any other separator must be stored in this
+        # object.
         usual = {guess, file.separator} <= {None, "\t" if path.suffix.lower() == ".tsv" else ","}
         return path if is_plain and usual and not is_separated else file
 
@@ -112,7 +116,9 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
 
 
 def _unpacked(stored: BinaryIO, suffix: str, where: str) -> Any:
-    """Open the content of a file that may be compressed. Only a compressed file imports the module for it."""
+    """Open the content of a file that may be compressed. The module for a compression is imported only if it is
+    needed.
+    """
     if suffix == GZ:
         return gzip.GzipFile(fileobj=stored, mode="rb")
     if suffix == BZ2:
@@ -141,7 +147,9 @@ def _unpacked(stored: BinaryIO, suffix: str, where: str) -> Any:
 
 
 def _errors_of_damaged_files() -> tuple[type[Exception], ...]:
-    """The errors of compressed files. Only an error or an archive loads these modules, and not every release."""
+    """The errors of compressed files. These modules are imported only for an error or an archive, not for every
+    release.
+    """
     from lzma import LZMAError
     from zipfile import BadZipFile
 
@@ -172,18 +180,18 @@ class MemoryFile(type(Path())):  # type: ignore[misc]  # as above
 
     @property
     def suffix(self) -> str:
-        """The usual ending for this content."""
+        """The usual file ending for this content."""
         return ending_of_content(self.content)
 
 
 class FormattedFile(type(Path())):  # type: ignore[misc]  # as above
-    """A file that is written in another format than that of its name."""
+    """A file that is written in a format other than the one that its name shows."""
 
     ending: str | None = None  # ending of the format
 
     @classmethod
     def of(cls, path: Path, ending: str | None) -> Path:
-        """The file in the format of an ending; the path unchanged if the ending is None."""
+        """Return the file with the format of an ending. If the ending is None, return the path unchanged."""
         if ending is None:
             return path
         file = cls(str(path))
@@ -196,7 +204,7 @@ class FormattedFile(type(Path())):  # type: ignore[misc]  # as above
 
 
 def unzipped(content: bytes, where: str) -> bytes:
-    """The content of a pipe, decompressed if gzip compressed it.
+    """The content of a pipe, decompressed if it was compressed by gzip.
 
     >>> unzipped(gzip.compress(b"ward,n"), "pipe")
     b'ward,n'
@@ -226,7 +234,7 @@ class _Utf8(io.RawIOBase):
 
     def __init__(self, content: Any, stored: BinaryIO, encoding: str, where: str, header: bytes) -> None:
         self._content, self._stored, self._encoding, self._where, self._rest = content, stored, encoding, where, header
-        self._is_headed = bool(header)  # then a byte order mark can follow the header, and is removed here
+        self._is_headed = bool(header)  # otherwise a byte order mark could follow the header; here it is removed
         self._decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
 
     def readable(self) -> bool:
@@ -246,7 +254,8 @@ class _Utf8(io.RawIOBase):
                 if self._is_headed and read:
                     self._rest, self._is_headed = self._rest.removeprefix(codecs.BOM_UTF8), False
             except _errors_of_damaged_files() as error:
-                if isinstance(error, OSError) and error.errno is not None:  # of the disk: bz2 sets no errno
+                # An error of the disk has an errno, but errors of bz2 have none.
+                if isinstance(error, OSError) and error.errno is not None:
                     raise
                 required = "a compressed file must be well formed"
                 raise BadTable(required, came="what cannot be unpacked", where=self._where) from None
@@ -289,7 +298,7 @@ def read_encoding(name: str | None) -> str | None:
 
 
 def _guessed_separator(header: str) -> str:
-    """The first separator that divides the header; a comma if none does."""
+    """The first separator that occurs in the header outside quotes; a comma if none does."""
     for separator in SEPARATORS:
         try:
             if len(next(csv.reader([header], delimiter=separator), [])) > 1:

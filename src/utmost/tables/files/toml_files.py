@@ -12,7 +12,9 @@ from utmost.errors import BadTable, OutOfRange
 
 
 def read_toml(path: Path, what: str) -> dict[str, Any]:
-    """Read a TOML file: dates as ISO text, infinite numbers as None; ``what`` begins messages: "a recipe must"."""
+    """Read a TOML file. Dates become ISO text, and infinite numbers become None. Messages begin with ``what``, such as
+    "a recipe must".
+    """
     try:
         with path.open("rb") as file:
             text = file.read().decode("utf-8-sig")
@@ -45,7 +47,7 @@ def _as_json(value: Any) -> Any:
 
 
 def toml_value(value: Any) -> str:
-    """Write a value as TOML on one line; None becomes an infinite number."""
+    """Write a value as TOML on one line; None is written as an infinite number."""
     if isinstance(value, Mapping):
         pairs = ", ".join(f"{toml_key(name)} = {toml_value(member)}" for name, member in value.items())
         return f"{{ {pairs} }}" if pairs else "{}"

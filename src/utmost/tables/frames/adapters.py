@@ -24,7 +24,7 @@ class LabelledTable(Protocol):
 
 
 class TableAdapter(Protocol):
-    """The operations on one kind of table; `register` adds an adapter."""
+    """The operations on one kind of table. `register` adds an adapter."""
 
     def knows(self, table: Any) -> bool:
         """Whether ``table`` is of this kind."""
@@ -36,15 +36,15 @@ class TableAdapter(Protocol):
         """One column, or its first ``most`` cells: a NumPy array, or a list whose missing cells are None."""
 
     def label(self, table: Any, name: str) -> Column:
-        """One public column, cell for cell as it is published."""
+        """One public column, with each cell as it is published."""
         return self.column(table, name)
 
     def identifiers(self, table: Any, name: str) -> Column:
-        """One column of identifiers, as the table writes them."""
+        """One column of identifiers, with the spelling of the table."""
         return self.column(table, name)
 
     def place(self, table: Any, row: int) -> str:
-        """The name of a row in messages, for its position counted from 0."""
+        """The name of a row in messages, from its position counted from 0."""
         return f"row {row + 1} (index {row})"
 
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
@@ -54,14 +54,14 @@ class TableAdapter(Protocol):
         """A table of the same kind without these columns and without metadata."""
 
     def kind(self, table: Any, names: Sequence[str]) -> str:
-        """A description from which `made` makes a table of this kind with columns of these names."""
+        """A text that describes the kind of this table, from which `made` makes a table with columns of these names."""
 
     def made(self, kind: str, columns: Mapping[str, Column]) -> Any:
-        """A table of the described kind with only these columns; None for the kind of another adapter."""
+        """A table of the described kind with only these columns; None if the kind belongs to another adapter."""
 
 
 class _Columns(TableAdapter):
-    """The adapter of dicts from name to column: a list stays a list, and an array an array."""
+    """The adapter of dicts from name to column: a list stays a list, and an array stays an array."""
 
     def knows(self, table: Any) -> bool:
         return isinstance(table, Mapping)
@@ -73,7 +73,7 @@ class _Columns(TableAdapter):
         lengths = dict(zip(names, map(len, table.values()), strict=True))
         if len(set(lengths.values())) > 1:
             raise BadTable("all columns must have the same number of rows", came=str(lengths))
-        # The row of a value is decided by the index in a Series of pandas, and by the position in a list.
+        # In a Series of pandas the index decides the row of a value, and in a list its position does.
         indexes = [column.index for column in table.values() if hasattr(getattr(column, "index", None), "equals")]
         if not all(index.equals(indexes[0]) for index in indexes[1:]):
             remedy = "Make a DataFrame of them, which aligns the rows; or pass lists in the same order."
@@ -92,7 +92,7 @@ class _Columns(TableAdapter):
             if name not in columns:
                 columns_as_known[known] = table[known]
                 continue
-            # An array if the table's own column was one, else a list of Python numbers.
+            # The result is an array if the table's own column was one, else a list of Python numbers.
             array = np.asarray(columns[name])
             columns_as_known[known] = array if isinstance(table.get(known), np.ndarray) else array.tolist()
         return Table(columns_as_known)
@@ -114,7 +114,9 @@ class _Columns(TableAdapter):
 
 
 def named(name: Any) -> str:
-    """The name of a column as text: a year as its digits, the pair of names of a crosstab with a comma."""
+    """The name of a column as text. A year becomes its digits, and a pair of names in a crosstab is joined by a
+    comma.
+    """
     return ", ".join(map(named, name)) if isinstance(name, tuple) else str(name)
 
 
@@ -130,7 +132,7 @@ _adapters: list[TableAdapter] = [COLUMNS]
 
 
 def register(adapter: TableAdapter) -> None:
-    """Add an adapter. The adapter registered last is tried last."""
+    """Add an adapter. Adapters are tried in the order in which they were registered."""
     if adapter not in _adapters:
         _adapters.append(adapter)
 
@@ -140,13 +142,15 @@ def known_adapters() -> tuple[TableAdapter, ...]:
 
 
 def check_column(column: Any, name: str) -> None:
-    """Check that a column has ordered rows: a list, tuple, array or series, and no text, set or iterator."""
+    """Check that a column has ordered rows: it is a list, tuple, array or series, and not a text, a set or an
+    iterator.
+    """
     if isinstance(column, str | bytes | Mapping | Set) or not hasattr(column, "__len__"):
         raise BadTable("a column must be a list or an array", came=type(column).__name__, where=f"column {name!r}")
 
 
 def no_column(name: str, names: Sequence[Any]) -> BadTable:
-    """Return the error for a missing column. It shows only the name of a similar column.
+    """Return the error for a missing column. The message shows only the name of a similar column.
 
     >>> print(no_column("admited", ["ward", "admitted"]), no_column("n", ["9876543"]), sep=" ")
     there is no column 'admited'. Did you mean 'admitted'? there is no column 'n'. None of the 1 columns has a name
@@ -160,7 +164,7 @@ def no_column(name: str, names: Sequence[Any]) -> BadTable:
     hint = f"None of the {len(names)} columns has a name like it: see whether the file begins with a header, or name "
     hint += "its columns (on the command line by --header)."
     if near:
-        looks_same = normalize("NFKC", near[0]) == normalize("NFKC", name)  # for example by Unicode composition
+        looks_same = normalize("NFKC", near[0]) == normalize("NFKC", name)  # they may differ by Unicode composition
         hint = f"Did you mean {ascii(near[0]) if looks_same else repr(near[0])}?"
         is_split = near[0] != near[0].strip() or "," in near[0]
         hint += " On the command line, put the name in additional quotes: '\"...\"'." * is_split

@@ -13,7 +13,9 @@ from utmost.tables.frames.table import Table
 
 
 def _adapters_in_order() -> Iterator[TableAdapter]:
-    """The adapters in the order of use. Those of dataframes load packages, so they are last."""
+    """Yield the adapters in the order in which they are tried. The adapters of dataframes import packages, so they come
+    last.
+    """
     yield from known_adapters()
     _load_dataframes()
     yield from known_adapters()
@@ -27,7 +29,7 @@ def _load_dataframes() -> None:
 
 
 def opened_table(table: Any) -> Any:
-    """Open the table at a path, or read a reader of Arrow batches; return any other table unchanged."""
+    """Open the table at a path, or read all batches of an Arrow reader. Return any other table unchanged."""
     if isinstance(table, Path):
         # Imported here, so that a release of a dict does not load the readers of files.
         from utmost.tables.files import files
@@ -53,7 +55,7 @@ _ENGINES = ("polars", "duckdb", "_duckdb", "pyspark", "narwhals")
 
 
 def is_engine_table(table: Any) -> bool:
-    """Return whether an engine evaluates the table; no engine is imported for the tables of other packages."""
+    """Return whether an engine evaluates the table; No engine is imported for the tables of other packages."""
     if type(table).__module__.partition(".")[0] not in _ENGINES:
         return False
     from utmost.tables.engines.engines import is_engine_frame
@@ -71,7 +73,9 @@ def published_names(table: Any) -> list[str]:
 
 
 def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
-    """Make a table of a kind that an adapter named; a dict of arrays if no adapter can make that kind here."""
+    """Make a table of the kind that an adapter described. If no adapter can make it here, the result is a dict of
+    arrays.
+    """
     for adapter in _adapters_in_order():
         table = adapter.made(kind, columns)
         if table is not None:
@@ -80,7 +84,9 @@ def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
 
 
 def labelled(kind: str, labels: Mapping[str, Column], columns: Mapping[str, Column]) -> LabelledTable:
-    """Return labels beside their numbers: a dataframe of the given kind, or a dict of arrays."""
+    """Return columns of labels followed by columns of numbers, as a dataframe of the given kind or as a dict of
+    arrays.
+    """
     for name in columns:
         if name in labels:
             remedy = "Rename the level."

@@ -1,7 +1,7 @@
 """Convert integers and texts to Arrow and back without importing pandas.
 
-PyArrow's own functions, `pyarrow.array` and `to_numpy`, first import pandas where it is installed: a quarter of a
-second.
+PyArrow's own functions, `pyarrow.array` and `to_numpy`, first import pandas if it is installed, which takes a quarter
+of a second.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,9 @@ from utmost.tables.optional_imports import extra
 
 
 def integers_to_arrow(numbers: NDArray[Any]) -> Any:
-    """Return integers as an Arrow array: int32 unchanged, others as int64, of which int64 is not copied."""
+    """Return integers as an Arrow array: int32 stays int32, and other types become int64. An int64 array is not
+    copied.
+    """
     arrow, kind = extra("pyarrow", "tables"), np.int32 if numbers.dtype == np.int32 else np.int64
     content = arrow.py_buffer(np.ascontiguousarray(numbers, dtype=kind))
     return arrow.Array.from_buffers(arrow.from_numpy_dtype(kind), len(numbers), [None, content])

@@ -1,4 +1,4 @@
-"""Arrow columns as identifiers: the allowed types, and how they are read."""
+"""Read Arrow columns as identifiers, and check that their types are allowed."""
 
 from importlib.util import find_spec
 from typing import Any
@@ -33,7 +33,7 @@ _IN_ARROW = ("pyarrow", "polars", "pandas")
 
 
 def text_identifiers(table: Any, name: str) -> Identifiers | None:
-    """Read a column of text, none missing or blank, without Python objects; None for any other column."""
+    """Read a column of text without missing or blank cells, creating no Python objects; None for any other column."""
     if type(table).__module__.partition(".")[0] not in _IN_ARROW or find_spec("pyarrow") is None:
         return None
     arrow = extra("pyarrow", "tables")
@@ -41,7 +41,7 @@ def text_identifiers(table: Any, name: str) -> Identifiers | None:
         column = table[name]
         chunks = arrow.chunked_array(column if hasattr(column, "__arrow_c_stream__") else [column])
     except (arrow.ArrowException, KeyError, TypeError, ValueError, NotImplementedError):
-        return None  # for example objects of several types, or a column with a name that is no text
+        return None  # for example objects of several types, or a column whose name is no text
     if not len(chunks) or not is_text(chunks.type) or chunks.null_count:
         return None
     whole = chunks.cast(arrow.large_string()).combine_chunks()  # 64-bit offsets have room for all chunks together
@@ -49,7 +49,9 @@ def text_identifiers(table: Any, name: str) -> Identifiers | None:
 
 
 def holds_blanks(texts: Any) -> bool:
-    """Whether a text is empty or white space. Only texts whose first byte leaves this open are examined further."""
+    """Whether some text is empty or white space. Texts are examined further only if their first byte leaves this
+    open.
+    """
     _, offsets, data = texts.buffers()
     starts = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     if (starts[1:] == starts[:-1]).any():
@@ -57,7 +59,7 @@ def holds_blanks(texts: Any) -> bool:
     if not len(texts):
         return False
     first = np.frombuffer(data, np.uint8)[starts[:-1]]
-    # White space begins at or below a blank, or beyond ASCII.
+    # The first byte of white space is at most that of a blank, or outside ASCII.
     doubtful = np.flatnonzero((first <= ord(" ")) | (first >= _BEYOND_ASCII))
     if not doubtful.size:
         return False

@@ -1,6 +1,8 @@
-"""Dataframes of pandas, Polars, Arrow and the other libraries of narwhals; a release returns the same kind.
+"""Dataframes of pandas, Polars, Arrow and all other libraries that narwhals supports. A release returns a dataframe of
+the same kind.
 
-Arrow tables, which files are read into, avoid narwhals where possible: loading it takes as long as a million rows.
+Files are read into Arrow tables. These avoid narwhals where possible, because importing it takes as long as processing
+a million rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,7 +46,7 @@ def _cells(column: Any) -> Column:
 
 
 def _arrow_numbers(column: Any) -> NDArray[Any]:
-    """An Arrow column of numbers, none missing, as an array."""
+    """An Arrow column of numbers without missing cells, as an array."""
     # Arrow's own conversion imports pandas if that is installed, which takes longer than the release.
     parts = [np.from_dlpack(part) for part in column.chunks if len(part)]
     if len(parts) == 1:
@@ -54,7 +56,7 @@ def _arrow_numbers(column: Any) -> NDArray[Any]:
 
 def write(frame: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
     """Return a dataframe of the same library with these columns; the rows keep their order and their index."""
-    # Released integers that do not fit become wider integers, decimals, or text: the noise is drawn already, so that
+    # Released integers that do not fit become wider integers, decimals, or text: the noise has already been drawn, so
     # nothing is refused here. The type is a function of released values.
     eager = _eager(frame)
     series = [_series(name, np.asarray(column), eager.implementation) for name, column in columns.items()]
@@ -71,7 +73,7 @@ def register() -> None:
 class _DataframeAdapter(adapters.TableAdapter):
     def knows(self, table: Any) -> bool:
         """Whether narwhals reads the table; a lazy dataframe is refused."""
-        # Tables of other adapters do not need narwhals, which a core installation lacks.
+        # Tables of other adapters do not need narwhals, which a minimal installation lacks.
         if find_spec("narwhals") is None and not hasattr(table, "columns"):
             return False
         nw = _narwhals()
@@ -82,7 +84,7 @@ class _DataframeAdapter(adapters.TableAdapter):
 
     def names(self, table: Any) -> list[str]:
         frame, index = _eager(table), getattr(table, "index", None)
-        # An index of names would be published, in frames that only resemble those of pandas.
+        # In frames that only resemble those of pandas, an index of names would be published.
         if index is not None and frame.implementation.is_pandas_like() and list(index) != list(range(len(index))):
             remedy = "Call reset_index() to make the index a column, or reset_index(drop=True) to leave it out."
             raise BadTable("the rows must be numbered 0, 1, 2, ...", came="another index", remedy=remedy)
@@ -138,7 +140,7 @@ class _ArrowAdapter(_DataframeAdapter):
             return _arrow_numbers(column)
         try:
             cells: list[Any] = column.to_pylist()
-        except (OverflowError, ValueError):  # its message may hold the cell
+        except (OverflowError, ValueError):  # Arrow's message may quote the cell
             required, remedy = "dates and times must lie in the years 1 to 9999", "Drop the rows, or the column."
             raise BadTable(required, came="another year", where=f"column {name!r}", remedy=remedy) from None
         return cells
@@ -175,7 +177,9 @@ def through_narwhals(table: Any, **options: bool) -> Any:
 
 
 def _as_frame(table: Any) -> Any:
-    """An Arrow record batch as a table, and a Polars series as a frame of one column; anything else unchanged."""
+    """An Arrow record batch as a table, and a Polars series as a frame of one column; Any other table is returned
+    unchanged.
+    """
     if _is_batch(table):
         return extra("pyarrow", "tables").Table.from_batches([table])
     if type(table).__module__.startswith("polars.series") and hasattr(table, "to_frame"):
@@ -188,7 +192,7 @@ def _is_batch(table: Any) -> bool:
 
 
 def _batch_if_batch(table: Any, frame: Any) -> Any:
-    """The frame as a record batch if the original table was one."""
+    """Return the frame as a record batch if the original table was a record batch."""
     return _batch_of(frame) if _is_batch(table) else frame
 
 
@@ -199,8 +203,10 @@ def _batch_of(table: Any) -> Any:
 
 
 def _bare(table: Any) -> Any:
-    """The table without metadata: an Arrow schema's metadata, a pandas frame's attrs, and unused categories."""
-    # Unused categories may be those of rows that were removed.
+    """Return the table without metadata: without the metadata of an Arrow schema, the attrs of a pandas frame, and
+    unused categories.
+    """
+    # Unused categories may come from rows that were removed.
     if hasattr(table, "replace_schema_metadata"):
         arrow = extra("pyarrow", "tables")
         kinds = [field.type for field in table.schema]
@@ -234,7 +240,9 @@ def _series(name: str, column: Any, implementation: Any) -> Any:
 
 
 def _in_arrow(column: NDArray[Any]) -> Any:
-    """The numbers as an Arrow column over a copy of their memory, since Arrow's conversion imports pandas."""
+    """Return the numbers as an Arrow column over a copy of their memory. Arrow's own conversion is avoided because it
+    imports pandas.
+    """
     arrow = extra("pyarrow", "tables")
     buffers = [None, arrow.py_buffer(np.array(column, order="C"))]
     kind = arrow.from_numpy_dtype(column.dtype)

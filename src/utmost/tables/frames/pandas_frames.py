@@ -1,9 +1,9 @@
 """Frames and series of pandas and GeoPandas, with their index, names and types.
 
 The labels of an index are published with the rows, so they are columns, which come first and must be declared. An index
-that numbers the rows 0, 1, 2, ... is ignored. A released frame keeps its index, column names that are no text (years,
-or the pairs of a crosstab) and families of types. The type of a released column is a function of the original type and
-of released values, never of true values.
+that numbers the rows 0, 1, 2, ... is ignored. A released frame keeps its index, its column names even if they are not
+text (years, or the pairs of a crosstab), and the families of its types. The type of a released column is a function of
+the original type and of released values, never of true values.
 """
 
 import json
@@ -28,10 +28,10 @@ _MARGIN = "_margin"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PandasShape:
-    """The names of a frame's index levels and columns, as text."""
+    """The names of the index levels and columns of a frame, as text."""
 
     levels: tuple[str, ...]  # names of the index levels; empty if the index numbers the rows
-    columns: Mapping[str, Hashable]  # each column's name, by the name as text
+    columns: Mapping[str, Hashable]  # the name of each column, by the name as text
 
     @classmethod
     def of(cls, frame: Any) -> "PandasShape":
@@ -48,12 +48,12 @@ class PandasShape:
 
     @property
     def names(self) -> list[str]:
-        """The levels of the index, then the columns."""
+        """The names of the levels of the index, followed by the names of the columns."""
         return [*self.levels, *self.columns]
 
 
 def is_pandas(table: Any) -> bool:
-    """Whether the table is a frame or a series of pandas. This does not import pandas."""
+    """Whether the table is a frame or a series of pandas. The test does not import pandas."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(table, pandas.DataFrame | pandas.Series)
 
@@ -88,7 +88,7 @@ class _PandasAdapter(adapters.TableAdapter):
         if frame.columns.nlevels == 1:
             # Columns named by dates or categories would accept no other names.
             frame.columns = frame.columns.astype(object)
-        # In reverse order, because each new column is inserted right after its owner.
+        # The order is reversed, because each new column is inserted right after the column that it belongs to.
         for name, column in reversed([*columns.items()]):
             owner = after.get(name, name)
             kind = _cells(frame, owner).dtype if owner in shape.names else None
@@ -114,7 +114,7 @@ class _PandasAdapter(adapters.TableAdapter):
         gone = [at for at, name in enumerate(shape.levels) if name in names]
         if gone:
             frame = frame.reset_index(level=gone, drop=True)
-        # Metadata is removed: attrs, and unused categories and levels.
+        # Metadata are removed: attrs, and unused categories and levels.
         frame = frame.copy(deep=False)
         frame.attrs = {}
         for at, kind in enumerate(frame.dtypes):
@@ -139,7 +139,7 @@ class _PandasAdapter(adapters.TableAdapter):
         own = {name: _spelled(shape.columns[name]) for name in names if name in shape.columns}
         kinds = {name: _type_family(frame[shape.columns[name]].dtype) for name in own}
         over = [None if name is None else str(name) for name in frame.columns.names]
-        # Columns of geometries with their coordinate reference systems, the active one last.
+        # The columns of geometries and their coordinate reference systems; the active column is last.
         active = getattr(frame, "_geometry_column_name", None)
         systems = []
         for name in sorted(own, key=lambda name: name == active):
@@ -177,7 +177,7 @@ class _PandasAdapter(adapters.TableAdapter):
         if facts["index"]:
             frame = frame.set_index([name for name, _ in facts["index"]])
             frame.index.names = [own for _, own in facts["index"]]
-        # The column names become the original ones, with the names over them.
+        # The columns get their original names, and the names of their levels.
         own = facts["columns"]
         over = facts["over"]
         pandas = extra("pandas", "tables")
@@ -219,7 +219,9 @@ def is_pandas_column(column: Any) -> bool:
 
 
 def cells_of_categories(column: Any) -> list[Any]:
-    """The cells of a categorical column by their codes: pandas would turn integers with a missing cell into floats."""
+    """The cells of a categorical column, looked up by their codes. (pandas would turn integers into floats if a cell is
+    missing.)
+    """
     array = getattr(column, "array", column)
     categories = list(array.categories)
     return [None if code < 0 else categories[code] for code in array.codes.tolist()]
@@ -233,9 +235,11 @@ def _type_family(kind: Any) -> str:
 
 
 def _typed(column: Column, kind: Any, index: Any) -> Any:
-    """Make a series of the cells, in the family of a type but always with 64 bits, since noise may need them."""
+    """Make a series of the cells. Its type belongs to the family of ``kind``, but always has 64 bits, since noise may
+    need them.
+    """
     # Integers beyond 64 bits become decimals or text in Arrow's family, and Python's integers in the others: the noise
-    # is drawn already, so nothing is refused here.
+    # has already been drawn, so nothing is refused here.
     pandas, family = extra("pandas", "tables"), "" if kind is None else _type_family(kind)
     cells: NDArray[Any] | Sequence[Any] = column
     if isinstance(column, np.ndarray) and column.dtype.kind in "iuf" and family:
@@ -249,7 +253,9 @@ def _typed(column: Column, kind: Any, index: Any) -> Any:
 
 
 def _spelled(name: Hashable) -> Any:
-    """A column's name as JSON: text and integers unchanged, a tuple as a list, anything else as text."""
+    """The name of a column as JSON: text and integers are unchanged, a tuple becomes a list, and any other name becomes
+    text.
+    """
     if isinstance(name, tuple):
         return [_spelled(part) for part in name]
     if is_integer(name):

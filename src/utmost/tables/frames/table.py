@@ -1,4 +1,4 @@
-"""The table of a release: columns by name, which convert to dataframes and files."""
+"""The table of a release: columns by name, with methods that convert it to dataframes and write it to files."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -25,15 +25,15 @@ class TableMethods(Display, ABC):
         """The names of the columns."""
 
     def to_pandas(self) -> Any:
-        """The table as a dataframe of pandas; without pandas this raises `Unsupported`."""
+        """The table as a dataframe of pandas; If pandas is not installed, this raises `Unsupported`."""
         return extra("pandas", "tables").DataFrame(self._in_columns())
 
     def to_polars(self) -> Any:
-        """The table as a dataframe of Polars; without Polars this raises `Unsupported`."""
+        """The table as a dataframe of Polars; If Polars is not installed, this raises `Unsupported`."""
         return extra("polars", "tables").DataFrame(self._in_columns())
 
     def to_arrow(self) -> Any:
-        """The table as a table of PyArrow; without PyArrow this raises `Unsupported`."""
+        """The table as a table of PyArrow; If PyArrow is not installed, this raises `Unsupported`."""
         return extra("pyarrow", "tables").table(self._in_columns())
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
@@ -48,7 +48,8 @@ class TableMethods(Display, ABC):
             overwrite: Whether an existing file is replaced.
 
         Raises:
-            Unsupported: for another ending, a missing package, and an existing file.
+            Unsupported: for any other ending, for a missing package, and for an existing file unless ``overwrite`` is
+                set.
         """
         from utmost.core.exact.arguments import path as read_path
         from utmost.core.exact.arguments import truth
@@ -69,8 +70,8 @@ class TableMethods(Display, ABC):
 class Table(TableMethods, dict[str, Any]):
     """A table in memory: a dict from the names of its columns to lists or arrays, with methods to convert and write.
 
-    An answer has such a table if its data were passed as columns or as a file. If its data were a dataframe, the
-    answer's table is a dataframe of the same kind.
+    The table of an answer is of this type if the data were passed as columns or as a file. If the data were passed as a
+    dataframe, the table is a dataframe of the same kind.
 
     Args:
         columns: Lists or arrays by name; by default no columns.

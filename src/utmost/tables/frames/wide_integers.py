@@ -10,7 +10,9 @@ _DECIMAL = 10**38
 
 
 def wide_in_arrow(column: Iterable[Any]) -> Any:
-    """Integers of any size as a column of Arrow: decimals of 38 digits, or text if one has more digits."""
+    """Return integers of any size as a column of Arrow: as decimals of 38 digits, or as text if one integer has more
+    digits.
+    """
     arrow, integers = extra("pyarrow", "tables"), list(map(int, column))
     if all(abs(integer) < _DECIMAL for integer in integers):
         return arrow.chunked_array([arrow.array(map(Decimal, integers), arrow.decimal128(38, 0))])
