@@ -24,7 +24,9 @@ F = Fraction
 ALPHA = F(1, 2)
 KINDS = (costs.absolute, costs.squared)
 Densities = tuple[Fraction, ...]
-"""The values of a density on the cells of its first period, from 0 to D; each later period is alpha times the last."""
+"""The values of a density on the cells of its first period, from 0 to D. The values of each later period are those of
+the period before, times alpha.
+"""
 
 
 def appendices() -> Iterator[Comparison]:

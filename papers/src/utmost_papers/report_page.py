@@ -18,7 +18,7 @@ _MEANINGS = {
 ComparisonsByPaper = Mapping[str, Sequence[Comparison]]
 """The comparisons of each paper, by the name of the paper: "ghosh"."""
 Pictures = Mapping[str, Mapping[str, bytes]]
-"""For each paper's name, the SVG text of its pictures by file name: "figure_1"."""
+"""For the name of each paper, the SVG text of its pictures by file name, such as "figure_1"."""
 
 
 def papers_page(

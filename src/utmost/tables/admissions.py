@@ -13,7 +13,7 @@ ADMISSIONS: dict[str, list[Any]] = {
     "applicants": [825, 108, 560, 25, 325, 593, 417, 375, 191, 393, 373, 341],
     "admitted": [512, 89, 353, 17, 120, 202, 138, 131, 53, 94, 22, 24],
 }
-"""The counts by department and sex: columns of twelve rows."""
+"""The counts of applicants by department and sex, as columns with twelve rows."""
 
 ADMISSIONS_DOMAIN: dict[str, list[str]] = {
     "department": list("ABCDEF"),

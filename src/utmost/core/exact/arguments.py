@@ -19,7 +19,7 @@ T = TypeVar("T")
 _ArgumentReader = Callable[[Any, str], Any]
 
 MOST_ELEMENTS = 10**8
-"""The most elements of a list: each costs a Python object."""
+"""The most elements of a list, since each element needs a Python object."""
 
 # Linux refuses a path that is longer than this, with an error of its own.
 _LONGEST_PATH = 4096

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 DEFAULT_CONFIDENCE = "0.95"
-"""The default confidence of margins, as the text that arguments and options have."""
+"""The default confidence of margins, as text, in the form that arguments and options have."""
 
 CONFIDENCE = Fraction(DEFAULT_CONFIDENCE)
 """The default confidence as a Fraction. Stopping rules use margins of this confidence, even if others are displayed."""

@@ -22,7 +22,7 @@ class Display:
     __slots__ = ()
 
     _shown: ClassVar[tuple[str, ...]] = ()
-    """The attributes in the repr; if empty, the fields of the dataclass."""
+    """Names of the attributes in the repr; if empty, the fields of the dataclass are shown."""
 
     def __repr__(self) -> str:
         return one_line(self)

@@ -28,7 +28,7 @@ from utmost.core.exact.numbers import Number, natural, read_confidence
 from utmost.errors import NotANumber, OutOfRange
 
 MOST_DIMENSIONS = 1000
-"""Largest number of coordinates; each costs time."""
+"""Largest number of coordinates. Each coordinate adds to the time of a draw."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ from utmost.errors import OutOfRange
 Relation = Literal["add-remove", "change-one"]
 
 _ALL_STEPS, _SPREAD = 32, 17
-"""`with_best_step` compares all first steps if there are at most 32, and else grids of 17 steps."""
+"""`with_best_step` compares all first steps if there are at most 32, and otherwise grids of 17 steps."""
 
 _HALF, _SIXTH = Fraction(1, 2), Fraction(1, 6)
 

@@ -29,7 +29,9 @@ _MOST_LISTED = 10**8
 # A common divisor of the coefficients is used as lattice step if it is at least this fraction of the largest.
 _LEAST_STEP = Fraction(1, 1 << 40)
 _LEAST_INVERTED = 8e-16
-"""The least probability that an inversion of the characteristic function resolves; smaller ones are rounding errors."""
+"""The least probability that an inversion of the characteristic function can give. Smaller results are rounding
+errors.
+"""
 _PARTS = 1 << 24  # a sum on no lattice has margins in multiples of Chernoff's margin / 2^24
 _ALIASED = 2.0**-30
 """The largest aliasing error of a bound that is used once, as a fraction of the probability to which it is compared."""
@@ -38,7 +40,9 @@ _margins: dict[tuple[Any, ...], int | float] = {}
 """A cache of margins. Its keys are the terms of a sum S and the allowed probability of |S| > margin."""
 _MOST_INVERSIONS = 2
 _inversions: dict[tuple[Any, ...], OnIntegers | None] = {}
-"""The latest two inversions (some MB each), by the terms of the sum: a table has counts and amounts."""
+"""The latest two inversions (some MB each), by the terms of the sum. Two are kept because a table may have counts and
+amounts.
+"""
 _DECAY, _MOST_POINTS = 40.0, 1 << 20
 
 

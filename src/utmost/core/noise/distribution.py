@@ -14,7 +14,7 @@ from utmost.core.noise.shift_curves import ShiftCurve
 from utmost.errors import OutOfRange
 
 NO_CLAIM = "it is not claimed to be the least noise"
-"""The words of noise without a theorem of optimality."""
+"""The text about optimality for noise without such a theorem."""
 
 RELAXABLE = "kept in a ledger, it can be made more accurate later, and the total cost is then the larger epsilon alone"
 """The claim of a distribution that can be relaxed without loss."""

@@ -27,7 +27,7 @@ from utmost.core.noise.shift_curves import LatticeCurve, ShiftCurve
 from utmost.errors import PromiseBroken, Unsupported
 
 Arithmetic = Callable[[Level], Powers]
-"""The kind of numbers of a formula, as a function from a level to the powers of its alpha in these numbers."""
+"""A kind of numbers, as a function from a level to the powers of its alpha in this kind."""
 
 # A product of a few intervals of probabilities loses a few units in the last place.
 _GUARD = 64

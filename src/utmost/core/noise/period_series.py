@@ -18,9 +18,11 @@ from utmost.core.noise.powers import FloatPowers
 from utmost.errors import Unsupported
 
 FEW_FROM = 10.0
-"""The epsilon from which sums over few periods suffice. Below it `folded.py` sums all periods."""
+"""The epsilon from which on sums over few periods suffice. Below it `folded.py` sums all periods."""
 LEAST_EPSILON = 0.1
-"""The least epsilon for which a cost that underflows is summed period by period; below, too many periods matter."""
+"""The least epsilon for which a cost that underflows is summed period by period; Below it, too many periods are
+needed.
+"""
 NEGLIGIBLE = -40.0
 """The log of a negligible remainder, relative to the sum."""
 LOST = 800.0
@@ -32,7 +34,9 @@ _UNITS = 2.0**-54, 5e-16  # relative errors: a quarter of a unit in the last pla
 _ROUGH = 1e-290  # smaller costs have lost digits to underflow
 
 Term = tuple[int, float, float, float]
-"""k, the logarithms of the positive and the negative coefficient of b^k, and of a bound of later terms over b^k."""
+"""The number k, the logarithms of the positive and of the negative coefficient of b^k, and the logarithm of a bound on
+the later terms divided by b^k.
+"""
 
 
 def log(x: float) -> float:

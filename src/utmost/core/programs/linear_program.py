@@ -198,7 +198,9 @@ class LinearSolution(PickledByFields):
 
 
 Compressed = tuple[NDArray[np.int64], NDArray[np.int64], Vector]
-"""A sparse matrix by rows (or columns): starts, the column (or row) of each entry, values."""
+"""A sparse matrix by rows (or columns): the start of each row, the column of each entry, and the values (or vice
+versa).
+"""
 
 
 def selected(matrix: Compressed, lines: NDArray[np.intp]) -> Compressed:

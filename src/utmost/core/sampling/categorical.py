@@ -64,7 +64,7 @@ class Thresholds:
 
 
 OutcomeIndices = NDArray[Any]
-"""An array of the smallest unsigned integers that hold the largest index."""
+"""An array of the smallest unsigned integer type that can represent the largest index."""
 
 # Both stages use the distribution with 84 bits more than a word has, so that it is evaluated only once.
 _GUARD = 84

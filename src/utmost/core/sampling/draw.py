@@ -121,7 +121,7 @@ _MOST = 10**11
 # every version.
 _AHEAD, _FEW = 1024, 128
 _SHOWN = 1 << 25
-"""A call for more draws shows a progress bar: it takes over a second."""
+"""A call for more draws than this takes more than a second, and shows a progress bar."""
 
 
 class Mechanism(Protocol):

@@ -21,7 +21,7 @@ from utmost.core.sampling.integers import Integers, smallest_type
 from utmost.core.sampling.random_bits import Randomness, WordSource
 
 Real = Callable[[int], Interval]
-"""A real number, as a function from b to an interval that shrinks to the number as b grows."""
+"""A real number, as a function from b to an interval around the number, which becomes arbitrarily narrow as b grows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,10 +121,10 @@ class SamplingPlan:
 
 
 CONSTANT = SamplingPlan(word_bits=32, lookup=False, indices=8, group_bits=3, tail_bits=32)
-"""Few comparisons, the same for every draw. About one draw in 10^8 needs more bits."""
+"""The plan for constant time: every draw makes the same few comparisons. About one draw in 10^8 needs more bits."""
 
 TABLE = SamplingPlan(word_bits=16, lookup=True, indices=128, group_bits=8, tail_bits=16)
-"""One table lookup for each eight binary digits. One draw in 80 to 6000 needs more bits."""
+"""The plan for speed: one table lookup gives eight binary digits. One draw in 80 to 6000 needs more bits."""
 
 _ONE_INDICES, _ONE_GROUP_BITS = 64, 8
 

@@ -26,7 +26,7 @@ from utmost.core.sampling.integers import Integers
 from utmost.errors import OutOfRange
 
 FARTHEST = Fraction(1, 2)
-"""The largest change of a value by snapping, in grid steps."""
+"""The largest change of a value by rounding to the grid, in grid steps."""
 
 FINEST, COARSEST = 1074, -1023
 """The exponents k of the finest grid, whose width is the smallest float, and of the coarsest."""

@@ -39,7 +39,9 @@ _GUARD_BITS = 32
 
 _START, _HIGHER, _LOWER = range(3)
 _WAIT, _SHARE, _TURN = 0, 1, 2
-"""The uniform numbers of an event: its waiting time, the remaining fraction of the clock, and the move."""
+"""Indices of the uniform numbers of an event: for its waiting time, for the remaining fraction of the clock, and for
+the move of the noise.
+"""
 
 Uniform = Callable[[int], Any]
 """A function from the number of a variable to its uniform value in one event: a `Balls`, or an arb."""

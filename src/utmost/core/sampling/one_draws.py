@@ -30,7 +30,9 @@ from utmost.core.sampling.random_bits import KeyedRandomness, Randomness, WordSo
 from utmost.errors import Unsupported
 
 _REJECTIONS = 12
-"""Rounds in which points of a box with too large a sum are drawn again. Then points are drawn cell by cell."""
+"""The number of rounds in which points of a box are drawn again if their sum is too large. After these rounds, points
+are drawn cell by cell.
+"""
 
 
 def sample_one_draw(
@@ -258,7 +260,7 @@ _SAMPLE, _SAMPLE_OF_TABLES = 100_000, 10_000
 """Number of draws for a sampled margin."""
 
 _DOUBT = 21.0
-"""Minus the logarithm of the probability (below 1e-9) that a sampled margin covers less than its confidence."""
+"""Minus the logarithm of the probability (below 1e-9) that the coverage of a sampled margin is below its confidence."""
 
 _MARGIN_KEY = sha256(b"utmost: margins of answers from one draw").digest()
 

@@ -117,7 +117,7 @@ if hasattr(os, "register_at_fork"):
 
 
 WordSource = Callable[[], int]
-"""A function that returns a fresh random 64-bit integer at each call. It serves one draw and is not stored."""
+"""A function that returns a fresh random 64-bit integer at each call. It is used for one draw, and is not stored."""
 
 
 class Randomness(Protocol):
@@ -186,7 +186,7 @@ class SystemRandomness:
 
 
 SYSTEM = SystemRandomness()
-"""The default source."""
+"""The default source of random bits: the operating system."""
 
 
 def source(randomness: Randomness | None) -> Randomness:

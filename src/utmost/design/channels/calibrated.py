@@ -23,7 +23,8 @@ from utmost.design.spaces.space import Space
 from utmost.errors import NotALoss, OutOfRange, Unsupported
 
 Tails = tuple[Number | None, Number | None]
-"""Pair (left, right): how much the cost rises with each further outcome left of the first, and right of the last.
+"""Pair (left, right): the increase of the cost with each further outcome to the left of the first column, and to the
+right of the last.
 
 None or 0 stands for a side without further outcomes. An outcome in a tail has the same likelihood ratios as the first
 outcome of the tail, up to its position in a staircase period, so merging a tail into one outcome loses little or no

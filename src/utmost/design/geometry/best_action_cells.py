@@ -22,7 +22,9 @@ from utmost.design.spaces.losses import Loss
 from utmost.errors import NotALoss, Unsupported
 
 PriorVector = tuple[Any, ...]
-"""A prior up to scale: integers without a common factor; or, with irrational powers, numbers that sum to 1."""
+"""A prior up to a positive factor: integers without a common factor or, if powers are irrational, numbers that sum to
+1.
+"""
 
 
 @dataclass(frozen=True, slots=True)

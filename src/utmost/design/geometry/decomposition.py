@@ -48,7 +48,7 @@ def _echelon_rows(table: list[list[Fraction]]) -> tuple[list[list[Fraction]], li
 
 
 Exponents = tuple[int, ...]
-"""The exponents h of a vertex v(x) = alpha^h(x), with minimum 0; alpha is that of one unit of distance."""
+"""The exponents h of a vertex v(x) = alpha^h(x), with minimum 0, where alpha belongs to one unit of distance."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -43,7 +43,7 @@ from utmost.design.geometry.power_steps import (
 from utmost.errors import BadTable, OutOfRange, Undecided, Unsupported
 
 MOST_BITS = 1 << 14
-"""Largest number of bits tried for a sign if no theorem guarantees that bits decide."""
+"""Largest number of bits that are tried for a sign if no theorem guarantees that enough bits decide it."""
 # The residue modulo a prime near 2^61 distinguishes most nonzero numbers from zero, without computing polynomials.
 _PRIME_ABOVE = 1 << 61
 _FIRST_BITS = 128

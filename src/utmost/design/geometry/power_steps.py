@@ -12,7 +12,7 @@ Quotient = tuple[fmpz_mpoly, fmpz_mpoly]
 
 ULP, TINY, WIDER = 2.0**-52, 1e-300, 1 + 2.0**-48
 UNKNOWN = float("inf")
-"""The error bound of a float of which nothing is known."""
+"""The error bound of a float that may be arbitrarily wrong."""
 
 
 def combined(sign: str, first: Quotient, second: Quotient) -> Quotient:

@@ -73,7 +73,9 @@ RemapCheck = Callable[[Array], bool]
 """A function that decides whether a remap of the merged pair is close enough."""
 
 Refutes = Callable[[Array], bool]
-"""A function that checks whether a loss, float or exact, gives a consumer who prefers A to B: no remap exists."""
+"""A function that checks whether a loss, float or exact, gives a consumer who prefers A to B, which proves that no
+remap exists.
+"""
 
 
 def near_remap(pair: MergedPair, is_near: RemapCheck, refutes: Refutes) -> Array | None:

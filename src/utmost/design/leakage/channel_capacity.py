@@ -93,7 +93,9 @@ def total(values: Array) -> Fraction | float:
 
 
 Worth = Callable[[int, Any], Any]
-"""Worth of a set of rows: a function of its size, and of the sum over the columns of the largest entry in the set."""
+"""A function that gives the worth of a set of rows from its size and the sum, over the columns, of the largest entry in
+the set.
+"""
 
 
 def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:

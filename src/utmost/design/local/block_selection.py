@@ -25,7 +25,7 @@ from utmost.design.local.categories import CategoryReport, best_size, chance_ins
 from utmost.errors import OutOfRange
 
 BlockNumbers = NDArray[np.int64]
-"""Reports, (clients,): indices of blocks."""
+"""Reports as the indices of blocks, shape (clients,)."""
 
 _WORD_BITS = 16
 

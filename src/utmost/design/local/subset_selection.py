@@ -20,7 +20,7 @@ from utmost.design.local.categories import CategoryReport, best_size, chance_ins
 from utmost.errors import OutOfRange
 
 Sets = NDArray[np.int64]
-"""Reports, (clients, size): a row has the categories of one set, ascending."""
+"""Reports as an array (clients, size). Each row contains the categories of one set, ascending."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

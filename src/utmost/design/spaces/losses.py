@@ -307,7 +307,7 @@ binary = Loss(_binary, "binary", exact=True, of_difference=True)
 """The loss 0 for the true secret, else 1; [ghosh2009] section 2.2, and [fernandes2022] equation 10 (bin)."""
 
 nib = Loss(_nib, "nib", exact=True, of_difference=True)
-"""The loss 1 for the true secret, else 0: the dual of `binary`, and not monotone; [fernandes2022] equation 11."""
+"""The loss 1 for the true secret, else 0. It is 1 - `binary`, and not monotone; [fernandes2022] equation 11."""
 
 
 @dataclass(frozen=True, slots=True)

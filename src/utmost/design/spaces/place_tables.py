@@ -22,7 +22,7 @@ _OTHER_NAMES_IN_METRES = {
     "latitude": ("northing", "north", "y"),
     "longitude": ("easting", "east", "x"),
 }
-"""Usual names of columns in tables with coordinates in metres, for the same purpose."""
+"""Usual names of columns in tables with coordinates in metres, which are tried in the same way."""
 
 
 @dataclass(frozen=True, slots=True)

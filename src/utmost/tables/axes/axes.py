@@ -36,7 +36,7 @@ from utmost.tables.axes.time_patterns import DAY
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
 Label = str | int | bool
-"""A declared value: text, an integer or a truth value. Values with the same text are the same value."""
+"""A declared value: text, an integer or a boolean. Values with the same text are the same value."""
 
 Edge = Fraction | float
 """The edge of a bin; -inf or inf at an open end."""

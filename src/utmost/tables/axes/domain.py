@@ -35,7 +35,7 @@ Where = Mapping[str, Any]
 """The cells that a sum adds up: a mapping from the name of a level to a label, a slice of edges, or a list of these."""
 
 _MOST_WRITTEN = 60
-"""The most values of a domain whose repr lists them."""
+"""The repr of a domain with more values than this does not list them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from utmost.tables.axes.axes import Axis
 
 MOST_LAID = 1 << 28
-"""The most cells of an array. A larger domain is stored as `FewCells`."""
+"""The most cells of a domain that is stored as an array. A larger domain is stored as `FewCells`."""
 
 _FITS = 1 << 62
 

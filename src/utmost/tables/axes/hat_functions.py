@@ -22,7 +22,7 @@ WIDEST = 10**6
 """The largest spacing of hat functions."""
 
 DIFFERENCE = -1
-"""The number that stands in a marginal for a difference: the first value of an axis minus the second."""
+"""The number that represents a difference in a marginal: the first value of an axis minus the second."""
 
 DIFFERENCE_MARK = "-"
 """The mark after the name of an axis whose difference is measured: ``sex-``."""

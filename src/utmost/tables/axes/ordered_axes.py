@@ -30,7 +30,7 @@ Grouped = Mapping[Any, Iterable[Any]]
 
 DeclaredGroups = Mapping[str, BinEdges | Grouped]
 Ends = Mapping[str, Label | None]
-"""The labels "below", "above", "other" and "missing"; None for no such group."""
+"""The labels "below", "above", "other" and "missing"; None if there is no such group."""
 
 
 def bins(

@@ -26,7 +26,9 @@ from utmost.tables.frames.pandas_frames import cells_of_categories, is_categoric
 from utmost.tables.optional_imports import extra
 
 Batch = Mapping[str, Any]
-"""Some of the events: columns by name, each an Arrow array, a NumPy array or a list, all equally long."""
+"""Some of the events: columns by name. Each column is an Arrow array, a NumPy array or a list, and all have the same
+length.
+"""
 
 _ROWS = 1 << 18
 _MANY = 1 << 16

@@ -184,8 +184,9 @@ class TextsInArrow(Sequence[str]):
 
 
 PlaceReader = Callable[[Any], NDArray[np.int64]]
-"""Function from a column to the position of each cell among the values of an axis: `OUTSIDE` for another value,
-`MISSING` for a missing cell (both are negative)."""
+"""Function from a column to the position of each cell among the values of an axis: `OUTSIDE` for a value that is not on
+the axis, `MISSING` for a missing cell (both are negative).
+"""
 
 
 @dataclass(slots=True, eq=False)

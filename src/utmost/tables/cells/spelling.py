@@ -13,7 +13,7 @@ from typing import Any
 from utmost.errors import OutOfRange, WrongKind
 
 NOT_A_NUMBER = ("nan", "NaN")
-"""Text that means an empty cell without declaration, because programs write missing numbers in this way."""
+"""Texts that mean an empty cell even if they are not declared, because programs write missing numbers in this way."""
 
 _NAMED = {"comma": ",", "point": ".", "apostrophe": "'", "space": " "}
 _ALIKE = {" ": " \u00a0\u2009\u202f", "'": "'\u2019"}

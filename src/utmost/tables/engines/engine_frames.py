@@ -22,7 +22,7 @@ Constants = Mapping[str, int | float]
 """Columns with the same number in all rows, by name."""
 
 UNDECLARED = b"utmost.undeclared"
-"""The mark in the metadata of a field whose width the engine chose, without a declaration."""
+"""The mark in the metadata of a field whose width was chosen by the engine, and not declared by the user."""
 
 _FILE_ROWS = 10_000_000
 

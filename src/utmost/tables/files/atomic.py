@@ -24,10 +24,12 @@ Writer = Callable[[BinaryIO], object]
 
 
 _NAME = 200
-"""Bytes of a name that is short enough everywhere, with the endings of a statement, a signature and temporary files."""
+"""The length in bytes of a name that is short enough for every file system, even with the endings of a statement, a
+signature and temporary files.
+"""
 
 _REFUSED = (errno.ENAMETOOLONG, errno.ENOENT, errno.EACCES, errno.EPERM, errno.EROFS)
-"""Errors of a folder that will never take a file of this name."""
+"""Errors that mean that a file of this name can never be created in the folder."""
 
 _DRAWN_AGAIN = "Running it again publishes new noise and adds another epsilon to what is spent."
 

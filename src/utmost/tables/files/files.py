@@ -37,7 +37,7 @@ FORMATS = {
 """The ending of each format, by the name of the format."""
 
 LARGE = 1 << 27
-"""Files of at least this number of bytes are read a piece at a time, instead of into memory."""
+"""Files of at least this number of bytes are read one piece at a time, and not stored in memory."""
 
 _CELL = 8
 

@@ -17,9 +17,13 @@ SECRET_ENDING = ".toml"
 LEDGER_KEY, WITNESS = "ledger-key", "witness"
 _BYTES = 32
 COUNTING = "counting"
-"""The purpose of a key derived from the ledger's key: with it, each run counts the same events of a person."""
+"""The purpose of the key for counting, which is derived from the ledger's key. With this key, each run counts the same
+events of a person.
+"""
 LEAST_BYTES, _MOST_BYTES = 16, 1 << 20
-"""The fewest bytes of a counting key: nobody can try all keys of 128 bits. The most bytes: /dev/urandom never ends."""
+"""The fewest bytes of a counting key, since nobody can try all keys of 128 bits; and the most bytes, since /dev/urandom
+never ends.
+"""
 _HEAD = """\
 # Secrets of a job. Whoever has this file and the ledger can read every answer: keep it as safe as the data, back it up
 # once, and keep it out of version control. A lost ledger-key cannot be replaced.

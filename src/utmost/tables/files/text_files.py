@@ -15,7 +15,7 @@ from utmost.tables.cells.spelling import PLAIN, Spelling
 
 GZ, ZIP, BZ2, XZ = ".gz", ".zip", ".bz2", ".xz"
 PACKED = (GZ, ZIP, BZ2, XZ)
-"""Endings of compressed text files, which are read."""
+"""Endings of the compressed text files that can be read."""
 
 PIPE = "-"
 """The name of the pipe: standard input for reading, standard output for writing."""

@@ -126,7 +126,7 @@ def _own_name(table: Mapping[Any, Any], name: str) -> Any:
 
 
 COLUMNS = _Columns()
-"""The adapter of dicts of columns, which is asked first."""
+"""The adapter of dicts of columns, which is tried first."""
 
 _adapters: list[TableAdapter] = [COLUMNS]
 

@@ -20,7 +20,7 @@ from utmost.tables.frames.wide_integers import wide_in_arrow
 from utmost.tables.optional_imports import extra
 
 _BATCH = "/batch"
-"""The end of the kind of a record batch."""
+"""The ending of the text that describes the kind of a record batch."""
 
 
 def read(frame: Any, name: str) -> Column:
