@@ -186,7 +186,7 @@ def _svg(picture: Callable[[BinaryIO, str], None]) -> bytes:
 
 
 def _draw(papers: Sequence["Paper"], folder: Path) -> None:
-    """Write all pictures to a folder, or none if one fails; For several papers, each file name starts with the name of
+    """Write all pictures to a folder, or none if one fails. For several papers, each file name starts with the name of
     the paper.
     """
     from utmost_papers.paper_pictures import pictures

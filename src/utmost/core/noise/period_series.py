@@ -20,7 +20,7 @@ from utmost.errors import Unsupported
 FEW_FROM = 10.0
 """The epsilon from which on sums over few periods suffice. Below it `folded.py` sums all periods."""
 LEAST_EPSILON = 0.1
-"""The least epsilon for which a cost that underflows is summed period by period; Below it, too many periods are
+"""The least epsilon for which a cost that underflows is summed period by period. Below it, too many periods are
 needed.
 """
 NEGLIGIBLE = -40.0

@@ -221,7 +221,7 @@ class EnvelopeFacts(Display):
 class EnvelopeMechanism(ImplicitMechanism):
     """The mechanism M[x, c] = max_y alpha^d(x, y) heights[y, c], with a rest column that makes the rows sum to 1.
 
-    Each column is the smallest private column that is nowhere below its heights; Heights that are private up to
+    Each column is the smallest private column that is nowhere below its heights. Heights that are private up to
     rounding hardly change. Only the rest column may fail to be private, so only the rest column needs a check.
 
     Attributes:

@@ -289,7 +289,7 @@ def laplace_channel(
     = infinity. Outcome j is the interval from t_j to t_{j+1}, and C[i, j] = F(t_{j+1} - i) - F(t_j - i).
 
     Posteriors under Laplace noise vary within every interval inside [0, n], so this finite channel loses information
-    there; Below 0 and above n, posteriors are constant, and no information is lost.
+    there. Below 0 and above n, posteriors are constant, and no information is lost.
 
     Args:
         size: Number of counts, n + 1 >= 1.

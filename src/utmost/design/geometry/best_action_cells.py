@@ -45,7 +45,7 @@ class Complex:
 
     @classmethod
     def of(cls, columns: Array, loss: Array) -> "Complex":
-        """Return the cells for a channel with exact columns (n, m) and a loss (n, k); The time may be exponential in
+        """Return the cells for a channel with exact columns (n, m) and a loss (n, k). The time may be exponential in
         n.
         """
         # Each column y divides the cells where the action w that minimises sum_x pi_x C[x, y] l(x, w) changes.

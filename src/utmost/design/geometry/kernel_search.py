@@ -133,7 +133,7 @@ def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: WalkPosition |
 
 @progress_bar("Searching kernels")
 def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda done: None) -> dict[int, int]:
-    """Return, for each number of outcomes, how many kernels of a type have it; The kernels of large types are counted
+    """Return, for each number of outcomes, how many kernels of a type have it. The kernels of large types are counted
     without listing them.
 
     Args:

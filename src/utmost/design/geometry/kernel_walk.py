@@ -66,7 +66,7 @@ class WalkTables:
         return cls(scaled_differences(vertices), np.array(residues, dtype=np.uint64), primes)
 
     def walk(self, columns: Indices, lead: int, rows: int) -> Walk:
-        """Return the start of a walk over the vertices ``columns``, in this order; If ``rows`` is 0, the walk only
+        """Return the start of a walk over the vertices ``columns``, in this order. If ``rows`` is 0, the walk only
         counts kernels.
         """
         n, m, count = len(self.floats), len(columns), len(self.primes)

@@ -60,7 +60,7 @@ def refines(*, better: Channel | object, worse: Channel | object, order: str, to
 def refines(
     *, better: Channel | object, worse: Channel | object, order: str = "refinement", tolerance: float = TOLERANCE
 ) -> Verdict:
-    """Decide whether ``worse`` is below ``better`` in an order of channels; The verdict contains a proof, and is true
+    """Decide whether ``worse`` is below ``better`` in an order of channels. The verdict contains a proof, and is true
     in a condition if the order holds.
 
     - "refinement": is there a remap P with better @ P == worse? The verdict contains P as ``remap``, or a ``consumer``
@@ -168,7 +168,7 @@ def earth_move(
     """Return the refining earth move from the hyper [prior, better] to the hyper [prior, worse]; None if there is none.
 
     An earth move exists if and only if the worse channel is a refinement of the better one on the secrets of positive
-    prior probability; With a remap P from the outcomes of the first hyper to those of the second, it moves weights[y]
+    prior probability. With a remap P from the outcomes of the first hyper to those of the second, it moves weights[y]
     P[y, w] from posterior y to posterior w. So any prior without zeros decides refinement.
 
     Args:

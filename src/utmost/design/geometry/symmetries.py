@@ -35,7 +35,7 @@ class Automorphisms(Display):
     def of(cls, distances: Array) -> "Automorphisms":
         """Return the group of a metric, given as an (n, n) array of exactly comparable distances.
 
-        Cost: one backtracking search for each pair i < j of secrets; The search is fast unless the metric is highly
+        Cost: one backtracking search for each pair i < j of secrets. The search is fast unless the metric is highly
         regular but has few automorphisms.
 
         >>> Automorphisms.of(np.abs(np.arange(4)[:, None] - np.arange(4))).order

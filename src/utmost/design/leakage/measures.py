@@ -146,7 +146,7 @@ def columns_of(channel: object, prior: object = None) -> Array:
 
 
 def columns_or_prior(channel: object, prior: object) -> Array:
-    """Return `columns_of`; If ``channel`` is a prior or a consumer and ``prior`` is None, return that prior as an (n,
+    """Return `columns_of`. If ``channel`` is a prior or a consumer and ``prior`` is None, return that prior as an (n,
     1) array.
     """
     if prior is None and not hasattr(channel, "posteriors"):

@@ -270,7 +270,7 @@ _MOST_ENTRIES = 10**8
 def folded_channel(distribution: Distribution, size: int) -> Channel:
     """Return the channel from the counts 0, ..., n to count + noise, with equivalent responses merged into one outcome.
 
-    Outcome y stands for the response z = ``folded_responses(distribution, size)[y]``; If z <= 0 or z >= n, it also
+    Outcome y stands for the response z = ``folded_responses(distribution, size)[y]``. If z <= 0 or z >= n, it also
     stands for all responses that are farther from the counts by a multiple of the period.
 
     Args:

@@ -369,7 +369,7 @@ def _sum(numbers: Iterable[fmpq]) -> Fraction:
 def edge_slacks(
     ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers, in_rationals: bool
 ) -> Array:
-    """Return p l - mu - (the combination of privacy constraints), (secrets, actions); In floats, the entries are lower
+    """Return p l - mu - (the combination of privacy constraints), (secrets, actions). In floats, the entries are lower
     bounds.
     """
     # ``in_rationals`` computes without rounding, and replaces an irrational alpha^d by a rational just below, which

@@ -111,7 +111,7 @@ def searched(
 def _last_search(
     program: RayProgram, searches: Iterator[tuple[RaySearch, float]], progress: GapProgress | None
 ) -> tuple[RaySearch, bool]:
-    """Run each search to its gap; Return the last search and True; after an interrupt, return the best search so far
+    """Run each search to its gap. Return the last search and True; after an interrupt, return the best search so far
     and False.
     """
     search = None

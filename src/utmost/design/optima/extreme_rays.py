@@ -99,7 +99,7 @@ class Forest:
             setattr(self, name, getattr(others, name)[which].copy())
 
     def extended_to(self, others: "Forest", at: NDArray[np.intp]) -> "Forest":
-        """Return the trees extended to all places of ``others``; At new places, rays are as large as the factors
+        """Return the trees extended to all places of ``others``. At new places, rays are as large as the factors
         allow.
         """
         k, n = self.parents.shape[0], len(others.weights)

@@ -40,7 +40,7 @@ def designs_in_turn(
     gap: float = 1e-7,
     progress: TurnProgress | None = None,
 ) -> tuple[Optimum, ...]:
-    """Return the best mechanism for each of several problems on one space; Each search starts from the results of the
+    """Return the best mechanism for each of several problems on one space. Each search starts from the results of the
     previous one.
     """
     # Consecutive problems should be similar. ``gap`` is the largest relative gap for column generation; ``progress``

@@ -162,7 +162,7 @@ def _fractions_of(units: Array, total: int) -> Array:
 
 
 def _units(near: Array, total: int) -> Array:
-    """Return each row as integers that sum to ``total``; The rounding remainder is added to the largest entry."""
+    """Return each row as integers that sum to ``total``. The rounding remainder is added to the largest entry."""
     rows = [[int(u) for u in row] for row in np.rint(np.maximum(near, 0.0) * total).tolist()]
     for row, largest in zip(rows, near.argmax(axis=1).tolist(), strict=True):
         # The remainder changes the largest entry by the smallest ratio.

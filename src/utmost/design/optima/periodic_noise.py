@@ -255,7 +255,7 @@ def translated(noise: PeriodicNoise, by: int) -> PeriodicNoise:
 
 
 def mixed(families: Sequence[PeriodicNoise], weights: object | None = None) -> PeriodicNoise:
-    """Return the mixture of several `PeriodicNoise` with the same period, window and tail; The weights are equal by
+    """Return the mixture of several `PeriodicNoise` with the same period, window and tail. The weights are equal by
     default.
     """
     # Lemma 15: the mixture satisfies every level that all of them satisfy, and its worst-case cost is at most the

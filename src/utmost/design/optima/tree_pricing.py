@@ -305,7 +305,7 @@ def first_tight(
 
 @compiled_later
 def replace_arc(cut: int, sink: int, giver: int, parent: PlaceNumbers, kind: ArcKinds) -> None:
-    """Replace the arc above ``cut`` by the arc (sink, giver); One end of the new arc becomes the root of the
+    """Replace the arc above ``cut`` by the arc (sink, giver). One end of the new arc becomes the root of the
     subtree.
     """
     up = kind[cut] > 0

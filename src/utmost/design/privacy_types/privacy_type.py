@@ -139,7 +139,7 @@ def power_interval(level: Level, length: Length, bits: int) -> Interval:
 
 @lru_cache(maxsize=16)
 def power_intervals(level: Level, lengths: tuple[Length, ...], bits: int) -> tuple[Interval, ...]:
-    """Return intervals around alpha^length for each length; Each irrational power needs one exponential."""
+    """Return intervals around alpha^length for each length. Each irrational power needs one exponential."""
     return _power_intervals(level, lengths, bits)
 
 

@@ -103,7 +103,7 @@ class HammingMetric(Metric):
 
 
 def hamming(bits: int) -> Space:
-    """Return the space of all strings of ``bits`` >= 1 binary digits; The distance of two strings is the number of
+    """Return the space of all strings of ``bits`` >= 1 binary digits. The distance of two strings is the number of
     digits in which they differ.
 
     The label of secret x is the tuple of its binary digits, most significant digit first.

@@ -275,7 +275,7 @@ def _by_elements(function: Callable[[int, int], Any], i: Any, r: Any) -> Any:
 
 
 def _written(number: Any) -> str:
-    """Return a number as Python source; A fraction is quoted, because 1/3 without quotes would be a float."""
+    """Return a number as Python source. A fraction is quoted, because 1/3 without quotes would be a float."""
     if isinstance(number, float):
         return repr(number)
     return str(number) if number.denominator == 1 else repr(str(number))

@@ -173,7 +173,7 @@ def planar_points(table: Any) -> tuple[list[Hashable], list[tuple[float, float]]
 
 
 def _places_of_geometry(table: Any, name: str) -> PlaceTable:
-    """Return the places of a GeoSeries or GeoDataFrame, labelled by a column or the index; An area is replaced by a
+    """Return the places of a GeoSeries or GeoDataFrame, labelled by a column or the index. An area is replaced by a
     point inside.
     """
     geometry = table.geometry

@@ -151,7 +151,7 @@ class Policy(Display, PickledByFields):
 
     @classmethod
     def product(cls, *attributes: "Policy | Space") -> "Policy":
-        """Return the policy of tuples of attributes; The distance of two tuples is the sum of the distances of their
+        """Return the policy of tuples of attributes. The distance of two tuples is the sum of the distances of their
         attributes.
 
         >>> from utmost.spaces import counts

@@ -371,7 +371,7 @@ def finest_common(marginals: Iterable[Marginal]) -> Marginal:
 
 
 def is_finer(finer: Marginal, coarser: Marginal) -> bool:
-    """Whether each group of ``finer`` lies in a group of ``coarser``; A marginal counts as finer than itself."""
+    """Whether each group of ``finer`` lies in a group of ``coarser``. A marginal counts as finer than itself."""
     return all(fine <= coarse for fine, coarse in zip(finer, coarser, strict=True))
 
 

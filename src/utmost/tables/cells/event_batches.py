@@ -126,7 +126,7 @@ _QUOTES = ("'", '"', "`")
 
 
 def spelling_of_table(table: Any, spelling: Spelling) -> Spelling:
-    """Complete a spelling by the marks in the declaration of a file; A table in memory has no declaration."""
+    """Complete a spelling by the marks in the declaration of a file. A table in memory has no declaration."""
     spelling, path = instance(spelling, Spelling, "spelling"), table.path if isinstance(table, CsvTable) else table
     return spelling.completed_by(spelling_of(path)) if isinstance(path, Path) else spelling
 
@@ -139,7 +139,7 @@ def any_column(names: Sequence[str]) -> list[str]:
 
 
 def _columns_of_rows(rows: list[Any]) -> dict[str, list[Any]]:
-    """Turn a list of dicts into columns, in order of appearance; A name that a row lacks becomes a missing cell."""
+    """Turn a list of dicts into columns, in order of appearance. A name that a row lacks becomes a missing cell."""
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         came = "no rows, so no columns" if not rows else "a row of another type"
         remedy = 'Pass {"user": [...]}, which names its columns even without rows.'

@@ -42,7 +42,7 @@ class LazyPolars(LocalFrame):
         return arrow.schema(fields)
 
     def select(self, names: Sequence[str]) -> "LazyPolars":
-        """The frame with only these columns; Categories become text."""
+        """The frame with only these columns. Categories become text."""
         check_no_pattern(names)
         polars = extra("polars", "tables")
         kinds = self.native.collect_schema()

@@ -35,7 +35,7 @@ _DRAWN_AGAIN = "Running it again publishes new noise and adds another epsilon to
 
 
 def check_absent(path: Path, *, draws: bool = False) -> None:
-    """Check that a file can be written here; With ``draws``, the error also says that another run would draw new
+    """Check that a file can be written here. With ``draws``, the error also says that another run would draw new
     noise.
     """
     _check_unused(path, draws=draws)

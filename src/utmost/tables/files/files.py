@@ -122,7 +122,7 @@ def table_or_relation(path: Path, *, by_item: bool = False) -> Any:
 
 
 def write(table: Any, file: BinaryIO, path: Path, statement: Mapping[str, Any] | None = None) -> None:
-    """Write a table of any kind into an open file that will be named ``path``; A workbook also contains the
+    """Write a table of any kind into an open file that will be named ``path``. A workbook also contains the
     statement.
     """
     try:

@@ -143,7 +143,7 @@ def _separated(path: Path) -> Path:
 
 
 def _separates(separator: str, line: str) -> bool:
-    """Whether a character may separate the cells of a line; A comma that occurs only in numbers is not a separator."""
+    """Whether a character may separate the cells of a line. A comma that occurs only in numbers is not a separator."""
     if separator == "," and _OTHERS.search(line) is not None:
         return any("," in cell for cell in _OTHERS.split(line) if _COMMA.fullmatch(cell.strip()) is None)
     return separator in line

@@ -55,7 +55,7 @@ _ENGINES = ("polars", "duckdb", "_duckdb", "pyspark", "narwhals")
 
 
 def is_engine_table(table: Any) -> bool:
-    """Return whether an engine evaluates the table; No engine is imported for the tables of other packages."""
+    """Return whether an engine evaluates the table. No engine is imported for the tables of other packages."""
     if type(table).__module__.partition(".")[0] not in _ENGINES:
         return False
     from utmost.tables.engines.engines import is_engine_frame

@@ -177,7 +177,7 @@ def through_narwhals(table: Any, **options: bool) -> Any:
 
 
 def _as_frame(table: Any) -> Any:
-    """An Arrow record batch as a table, and a Polars series as a frame of one column; Any other table is returned
+    """An Arrow record batch as a table, and a Polars series as a frame of one column. Any other table is returned
     unchanged.
     """
     if _is_batch(table):

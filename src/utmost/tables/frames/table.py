@@ -25,15 +25,15 @@ class TableMethods(Display, ABC):
         """The names of the columns."""
 
     def to_pandas(self) -> Any:
-        """The table as a dataframe of pandas; If pandas is not installed, this raises `Unsupported`."""
+        """The table as a dataframe of pandas. If pandas is not installed, this raises `Unsupported`."""
         return extra("pandas", "tables").DataFrame(self._in_columns())
 
     def to_polars(self) -> Any:
-        """The table as a dataframe of Polars; If Polars is not installed, this raises `Unsupported`."""
+        """The table as a dataframe of Polars. If Polars is not installed, this raises `Unsupported`."""
         return extra("polars", "tables").DataFrame(self._in_columns())
 
     def to_arrow(self) -> Any:
-        """The table as a table of PyArrow; If PyArrow is not installed, this raises `Unsupported`."""
+        """The table as a table of PyArrow. If PyArrow is not installed, this raises `Unsupported`."""
         return extra("pyarrow", "tables").table(self._in_columns())
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
