@@ -117,7 +117,7 @@ def _least_by_remaps(C: Channel, n: int, k: int) -> Fraction:
     remap.
     """
     joint, loss = C.matrix * crooked_prior(n, k)[:, None], crooked_gain(n, k)
-    expected_losses = loss.T @ joint  # (actions, outcomes)
+    expected_losses = loss.T @ joint  # shape (actions, outcomes)
     return min(
         sum((expected_losses[w, y] for y, w in enumerate(remap)), F(0))
         for remap in _remaps(expected_losses.shape[0], expected_losses.shape[1], expected_losses)

@@ -42,7 +42,7 @@ class Interval:
         """The narrowest interval of this precision around a rational."""
         value = Fraction(value)
         scaled = value.numerator << bits
-        # Floor below, ceiling above: -(-a // b) rounds up.
+        # The lower end is rounded down, and the upper end up: -(-a // b) rounds up.
         return cls(scaled // value.denominator, -(-scaled // value.denominator), bits)
 
     @property
@@ -340,7 +340,7 @@ def round_down(x: Fraction | Interval | int) -> float:
     >>> Fraction(round_down(Fraction(1, 10))) <= Fraction(1, 10)
     True
     """
-    return -round_up(-x) + 0.0  # no -0.0
+    return -round_up(-x) + 0.0  # avoids -0.0
 
 
 def nearest(x: Fraction | Interval | int) -> float:

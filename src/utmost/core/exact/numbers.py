@@ -130,7 +130,7 @@ def precision(bits: object) -> int:
 def _from_decimal(value: object, name: str) -> Fraction:
     try:
         number = spelled(value) if isinstance(value, str) else Decimal(str(value))
-    except (InvalidOperation, ValueError):  # ValueError: a number with too many digits to print
+    except (InvalidOperation, ValueError):  # a ValueError means that the number has too many digits to print
         raise _refusal(value, name) from None
     if number is None or not number.is_finite() or abs(number.adjusted()) > _LARGEST_EXPONENT:
         raise _refusal(value, name)

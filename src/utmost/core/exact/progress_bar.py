@@ -17,7 +17,7 @@ from time import monotonic
 from typing import Any, Protocol
 
 _PATIENCE, _EVERY = 1.0, 0.2  # seconds before the first line, and between two of them
-_BAR, _WIDEST = 24, 120  # characters
+_BAR, _WIDEST = 24, 120  # width in characters
 
 Progress = Callable[[int, int], object]
 """A user's function, called as ``progress(done, total)`` with numbers of cells or rows."""

@@ -27,7 +27,7 @@ def level_facts(level: Level) -> dict[str, Any]:
         alpha: Any = str(level.alpha_fraction())
     else:
         around = narrow_interval(level.alpha_interval)
-        alpha = [round_down(around) + 0.0, round_up(around)]  # not -0.0
+        alpha = [round_down(around) + 0.0, round_up(around)]  # avoids -0.0
     return {
         "epsilon": level_text(level),
         "epsilon_rounded_up": round_up(narrow_interval(level.epsilon_interval)),

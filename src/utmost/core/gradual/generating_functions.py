@@ -45,8 +45,8 @@ class GeneratingFunction:
     linear: tuple[Fraction, ...]
     start: int  # lowest exponent of N / B_g
     level: Level | None  # its alpha is b; None for b = 0
-    period: int  # D
-    block: int = 1  # g
+    period: int  # the period D
+    block: int = 1  # the block number g
 
     def over_block(self, common: int) -> "GeneratingFunction":
         """The same function with the block B_common, for a divisor ``common`` of g: N / B_common replaces N / B_g."""
@@ -148,7 +148,7 @@ class TailedTable(Display):
         OutOfRange, NotANumber: for masses that are negative or all 0, and for a number outside its range.
         NotALevel: for a ratio outside (0, 1).
 
-    Source: the generating functions of proofs/theory/staircase-is-not-gradual.md, for any numerator.
+    Source: proofs/theory/staircase-is-not-gradual.md, whose generating functions are used here with any numerator.
 
     >>> from utmost.gradual import losslessness
     >>> from utmost.noise import Geometric

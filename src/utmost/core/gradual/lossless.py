@@ -96,7 +96,7 @@ def near_candidates(
     for is_flat in (True,) if lower.level is None else (False, True):
         weight = Fraction(1)
         if not is_flat and lower.level is not None:
-            # A rational not below 1/lambda = b_1^(-1/D_1), and at most slightly above.
+            # A rational that is at least 1/lambda = b_1^(-1/D_1), and exceeds it at most slightly.
             low = lower.level.scaled(Fraction(1, lower.period)).alpha_interval(_WEIGHT_BITS + 64).lower
             weight = Fraction(-(-(1 << _WEIGHT_BITS) * low.denominator // low.numerator), 1 << _WEIGHT_BITS)
         defect = near.defect(weight)
@@ -145,7 +145,8 @@ def _spread(core: list[Any], b: Any, period: int) -> list[Any]:
     return [u + d for u, d in zip(up, down, strict=True)]
 
 
-# The first attempt lists four times the longest period, the last 64 times, with enough bits for the tail there.
+# The first attempt lists coefficients over four times the longest period, and the last attempt over 64 times, with
+# enough bits for the tail there.
 _ATTEMPTS = 5
 
 
@@ -219,7 +220,7 @@ Obstacle = (
 class Difference(Display):
     """The distribution of W on the points (k * stride + offset) * unit, with P listed for |k| <= reach."""
 
-    # Beyond the listed masses, P falls by the factor b with each period.
+    # Beyond the listed masses, P is multiplied by b with each period.
     listed: tuple[Any, ...]
     level: Level | None
     period: int

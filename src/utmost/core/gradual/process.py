@@ -45,7 +45,7 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
         Fractions for single integers and object arrays if every alpha is rational, else floats.
 
     Raises:
-        OutOfRange: for no level, or another number of levels than of noise values.
+        OutOfRange: for an empty list of levels, and for different numbers of levels and noise values.
 
     Source: [koufogiannis2015], Theorem 12, on the integers.
 

@@ -308,10 +308,10 @@ def _number(q: Q, number: Fraction) -> Q:
 class _Body:
     """Counts chunks of ``a`` raised cells in shell j: vectors in {1, ..., j width}^a with a sum of at most j bound."""
 
-    cells: int  # n
-    chunk: int  # units of a cell in one chunk
-    width: int  # most chunks of one cell in shell 1
-    bound: int  # most chunks of all cells in shell 1
+    cells: int  # number n of cells
+    chunk: int  # number of units of a cell in one chunk
+    width: int  # largest number of chunks of one cell in shell 1
+    bound: int  # largest number of chunks of all cells in shell 1
 
     def count(self, a: int, j: int) -> int:
         """The number of vectors for ``a`` cells in shell j, a polynomial of degree a in j."""

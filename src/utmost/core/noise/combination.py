@@ -69,7 +69,7 @@ class Combination(Display):
         counts: Number of terms of each group.
 
     Raises:
-        NotANumber, NotALevel, OutOfRange, WrongKind: for other arguments, and lists of different lengths.
+        NotANumber, NotALevel, OutOfRange, WrongKind: for invalid arguments, and for lists of different lengths.
 
     Cost: 1 ms to 1 s for the first margin, depending on the number of groups, and some MB of memory.
     Source: proofs/theory/error-bars.md.

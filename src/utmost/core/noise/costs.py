@@ -76,11 +76,11 @@ squared = moment(2)
 class Tabled:
     """A cost that interpolates between the sizes of a table; `tabled` makes one."""
 
-    sizes: tuple[Fraction, ...]  # ascending from 0
+    sizes: tuple[Fraction, ...]  # sizes, ascending from 0
     costs: tuple[Fraction, ...]  # the cost of each size, nondecreasing
 
     def __call__(self, x: Any) -> Any:
-        """L(x): linear between two sizes, and constant beyond the last."""
+        """L(x), which is linear between two sizes of the table, and constant beyond the last size."""
         check_numbers(x, "error")
         if isinstance(x, np.ndarray | float | np.floating):
             costs = np.interp(np.abs(x), [float(s) for s in self.sizes], [float(c) for c in self.costs])

@@ -129,7 +129,7 @@ class DrawWithTotal(Display):
             coefficients: One number for each cell.
 
         Raises:
-            OutOfRange: for another number of coefficients.
+            OutOfRange: unless there is one coefficient for each cell.
         """
         variance = Fraction(self.draw.variance_of(coefficients))
         drawn, separate = self._total_variances

@@ -45,8 +45,8 @@ _NOISE = 1e-9  # below this relative size, rounding decides a difference of cost
 @dataclass(frozen=True, slots=True, eq=False)
 class FewPeriods:
     epsilon: float  # epsilon of one period
-    period: Fraction  # D
-    cost: ReadCost  # L
+    period: Fraction  # the period D
+    cost: ReadCost  # the cost L
     later: LaterPeriods  # bounds of the sums of later periods
 
     @classmethod
@@ -125,7 +125,7 @@ class FewPeriods:
         if not start < end:
             return 0.0
         low, high = (nearest((k + Fraction(share)) * self.period) for share in (start, end))
-        # The interval is open: a jump at its end belongs to the next one.
+        # The interval is open: a jump at its end belongs to the next interval.
         first, last = math.nextafter(low, math.inf), math.nextafter(high, 0.0)
         if not first < last:
             first = last = low

@@ -29,7 +29,7 @@ _DEPTHS = np.concatenate([np.linspace(0.0, 30.0, 61), np.arange(32.0, 701.0, 4.0
 _LEAST_EPSILON = 3.1e-16  # 700 of its reciprocals still fit int64
 _NEGLIGIBLE = 1e-12
 _LEAST_COST = 1e-280  # smaller sums may have lost digits to underflow
-_FARTHEST = 2.0**60  # in periods
+_FARTHEST = 2.0**60  # a number of periods
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -225,7 +225,7 @@ def edge_count(cost: ReadCost) -> int:
 
 
 def integer_edges(cost: ReadCost, period: int) -> NDArray[np.int64]:
-    """Integers from 0 to a period: all, or as many as `edge_count`, denser towards 0."""
+    """Integers from 0 to a period: all of them, or as many as `edge_count`, which are denser near 0."""
     n = edge_count(cost)
     if n >= period:
         return np.arange(period + 1)

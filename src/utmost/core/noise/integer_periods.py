@@ -53,8 +53,8 @@ Coefficient = Callable[[int, int], float]
 @dataclass(frozen=True, slots=True, eq=False)
 class IntegerPeriods:
     epsilon: float  # epsilon of one period
-    period: int  # D
-    cost: ReadCost  # L
+    period: int  # the period D
+    cost: ReadCost  # the cost L
     later: LaterPeriods  # bounds of the sums of later periods
 
     @classmethod

@@ -58,7 +58,7 @@ class TermGroups:
     """
 
     sizes: Floats  # positive coefficients (n,)
-    epsilons: Floats  # (n,)
+    epsilons: Floats  # levels of the terms (n,)
     counts: Floats  # numbers of terms (n,)
     residues: tuple[int, ...] | None  # the coefficients as integers, if S is an integer
 

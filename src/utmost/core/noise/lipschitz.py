@@ -26,7 +26,7 @@ def lipschitz_level(distribution: Any) -> Level | None:
         distribution: Distribution of noise on the integers or the reals, or a table {integer: probability}.
 
     Raises:
-        OutOfRange: for anything else.
+        OutOfRange: for any other argument.
 
     Source: [koufogiannis2015], definition 2 and section 5.
 
@@ -56,7 +56,7 @@ def is_lipschitz_private(
         epsilon, alpha: Level per unit; give one of the two.
 
     Raises:
-        NotALevel, OutOfRange: for anything else.
+        NotALevel, OutOfRange: for an invalid level, and for any other distribution.
 
     >>> from utmost.noise import Geometric
     >>> is_lipschitz_private(Geometric(1, 5), "1/5"), is_lipschitz_private(Geometric(1, 5), "1/6")

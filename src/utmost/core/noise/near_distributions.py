@@ -35,8 +35,8 @@ class SpreadBound:
     allows.
     """
 
-    square: float  # A
-    steepest: float  # largest s
+    square: float  # the number A of the module
+    steepest: float  # largest allowed s
 
     def margin_for_miss(self, miss: Fraction | float) -> float:
         """A d with P(|D| > d) <= miss. A ``miss`` that is too small for a float is allowed."""

@@ -28,7 +28,7 @@ NEGLIGIBLE = -40.0
 LOST = 800.0
 """e^-800 and less are 0 in floats."""
 
-_FARTHEST = 2.0**60  # number of periods
+_FARTHEST = 2.0**60  # a number of periods that no search exceeds
 _WIDEST = 1700.0  # more than the log of the largest float over the least positive float
 _UNITS = 2.0**-54, 5e-16  # relative errors: a quarter of a unit in the last place, and about two units
 _ROUGH = 1e-290  # smaller costs have lost digits to underflow

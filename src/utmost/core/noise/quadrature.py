@@ -32,7 +32,7 @@ _DIRECT = 64  # blocks of integers up to this size are summed term by term
 _LEVELS = 5  # Romberg's steps are h, 2h, ..., 2^5 h
 _GAIN = 64  # least factor between errors of Romberg's levels in a smooth block; 4 at a kink
 _DOUBTED = 8  # number of Chebyshev coefficients that estimate an error; at a kink or jump some of them are large
-_SETTLED = 1e-6  # largest accepted error, relative to the value
+_SETTLED = 1e-6  # largest accepted error, as a fraction of the value
 _FRUITLESS = 32  # after this many halvings with little effect, the error counts as rounding
 _LIMIT = 4000
 

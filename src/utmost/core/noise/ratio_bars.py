@@ -138,7 +138,7 @@ def fieller(
         The interval. It is not cut to [0, 1], even for a share; see `RatioBar.between`.
 
     Raises:
-        NotANumber, NotALevel, OutOfRange, WrongKind: for other arguments, and lists of different lengths.
+        NotANumber, NotALevel, OutOfRange, WrongKind: for invalid arguments, and for lists of different lengths.
 
     Cost: 0.05 s, about that of four sums. The interval is wider than necessary by about 1/1 000 of its width at each
     end, and for few noise terms by up to 1/100. Source: [fieller1954], with the distributions of
@@ -256,7 +256,7 @@ class _Noises:
         return cls(of_top, of_bottom, levels, counts)
 
     def of_ratio(self, ratio: Fraction | None) -> Combination:
-        """The noise of U - ratio V; for None the noise of V."""
+        """The noise of U - ratio V. If ``ratio`` is None, it is the noise of V."""
         if ratio is None:
             return Combination(self.v, self.levels, self.counts)
         return Combination([a - ratio * b for a, b in zip(self.u, self.v, strict=True)], self.levels, self.counts)

@@ -47,7 +47,7 @@ class Curve(Protocol):
         """The least missed-detection probability at a rational false alarm probability, if it is rational."""
 
     def excess_exactly(self, level: Level | None) -> Fraction | None:
-        """sup over S of P(X + s in S) - e^epsilon P(X in S); None if irrational. Level None means epsilon 0."""
+        """sup over S of P(X + s in S) - e^epsilon P(X in S); None if it is irrational. Level None means epsilon 0."""
 
     def excess_enclosed(self, level: Level | None, bits: int) -> Interval:
         """The value of `excess_exactly` as an interval, for any level."""

@@ -239,7 +239,7 @@ class TablesDraw(DrawDistribution):
             return 2 * rows[0].at(q) / mass
         inner = [series.at(q) for series in rows]
         outer = 0 * q
-        for value in reversed(inner):  # the numerator of a polynomial's series, in q^2
+        for value in reversed(inner):  # Horner's rule in q^2
             outer = outer * q * q + value
         return 2 * outer / (1 - q * q) ** len(inner) / mass
 
@@ -393,7 +393,7 @@ def _total_tail(tables: _Tables, t: int) -> list[ShellSeries]:
         ]
         return [ShellSeries.of(values, first)]
     rows = [[tables.product(l + first + e, l) for e in range(degree + 1)] for l in range(degree + 1)]
-    for _ in rows:  # times (1 - z^2) in l, once for each row
+    for _ in rows:  # multiplied by (1 - z^2) in l, once for each row
         above = [[0] * (degree + 1), *rows]
         rows = [[b - a for a, b in zip(x, y, strict=True)] for x, y in zip(above, rows, strict=False)]
     return [ShellSeries.of(row, first) for row in rows]

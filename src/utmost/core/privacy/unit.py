@@ -174,7 +174,7 @@ class Unit(PickledByFields):
 
     @property
     def step(self) -> Fraction:
-        """The step of the amount; 1 without an amount."""
+        """The step of the amount; 1 if there is no amount."""
         return Fraction(1) if self.amount is None else self.amount.step
 
     @property

@@ -296,7 +296,7 @@ def _clipped(number: Fraction) -> Fraction:
 
 
 def _power_above(error: Any) -> Fraction:
-    """A power of two near 1/error; 1 for no error."""
+    """A power of two near 1/error; 1 if the error is 0."""
     exponent = error.denominator.bit_length() - error.numerator.bit_length() if error else 0
     return Fraction(2) ** max(0, exponent)
 

@@ -207,7 +207,7 @@ def solve_by_columns(
         if added.size > m:
             added = np.sort(added[np.argsort(-gain[added], kind="stable")[:m]])
     ends = program.column_lower[columns], program.column_upper[columns]
-    primal[columns] = np.clip(highs.getSolution().col_value, *ends) + 0.0  # turns -0.0 into 0.0
+    primal[columns] = np.clip(highs.getSolution().col_value, *ends) + 0.0  # adding 0.0 turns -0.0 into 0.0
     return primal, duals
 
 

@@ -27,7 +27,7 @@ class LinearProgram(PickledByFields):
         cost: Vector c, shape (n,).
         starts, columns, values: Matrix A by rows (CSR): row i has the entries ``values[starts[i]:starts[i+1]]`` in the
             columns ``columns[starts[i]:starts[i+1]]``.
-        lower, upper: Bounds of the rows, shape (m,); ``-inf`` and ``inf`` for none.
+        lower, upper: Bounds of the rows, shape (m,); ``-inf`` or ``inf`` if there is no bound.
         column_lower, column_upper: Bounds of the variables, shape (n,).
 
     Raises:
@@ -94,11 +94,11 @@ class LinearProgram(PickledByFields):
         return self.columns[part], self.values[part]
 
     def entries(self, rows: NDArray[np.intp]) -> "Compressed":
-        """The rows of A with these indices, in this order, as CSR: starts, columns, values."""
+        """The rows of A with these indices, in this order, in CSR form: starts, columns, values."""
         return selected((self.starts, self.columns, self.values), rows)
 
     def by_columns(self) -> "Compressed":
-        """The matrix A by columns (CSC): starts, rows, values."""
+        """The matrix A stored by columns, in CSC form: starts, rows, values."""
         order = np.argsort(self.columns, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(self.columns, minlength=self.shape[1]))])
         return starts, self._row_of_entry()[order], self.values[order]

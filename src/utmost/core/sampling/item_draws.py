@@ -148,7 +148,7 @@ def geometric_cuts(ratio: Real) -> Cuts:
         inner = bits + 2 * bits.bit_length() + 8
         a = ratio(inner)
         power, thresholds = a, [1 - a]
-        while power.high >> (inner - bits):  # until a^j < 2^-bits
+        while power.high >> (inner - bits):  # the loop ends when a^j < 2^-bits
             power = power * a
             thresholds.append(1 - power)
         # The last interval reaches 1, so that no number is beyond all intervals. For a number in the last interval,

@@ -56,7 +56,7 @@ class VertexCertificate(Display):
 
     ptype: PrivacyType
     measure: Measure
-    prior: Array  # (n,)
+    prior: Array  # (n,) the prior
     mechanism: Channel  # its columns are multiples of vertices
     dual: Array  # (n,) y with y . v >= phi(v) for every vertex v of the type; phi is defined in this module
     slack: float = 0  # the largest violation of these inequalities, due to rounding of floats

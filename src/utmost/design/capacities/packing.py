@@ -205,7 +205,7 @@ def _completion_program(
 _MOST_DIFFERENT_ENTRIES = 2_500
 _MOST_WORK = 1e9
 _ROUNDS = 25
-# Larger than the rounding of a float product; the envelope corrects smaller violations before the proof.
+# This is larger than the rounding error of a float product. The envelope corrects smaller violations before the proof.
 _BROKEN = 1e-13
 
 

@@ -4,7 +4,7 @@ constraints.
 **The capacity program over classes of pairs has one variable for all equivalent pairs of secrets.**
 
 It is the program of corollaries 17 and 18 of [fernandes2022] for mechanisms M[x, j] that depend only on the class of
-(x, j). For strings of b bits, it has b + 1 variables; for a square lattice, one eighth of all n^2. Its multipliers,
+(x, j). For strings of b bits it has b + 1 variables, and for a square lattice it has about n^2 / 8. Its multipliers,
 divided among the rows that were merged, are multipliers of the whole program.
 
 **The capacity program over essential edges gets only the inequalities that it needs.**

@@ -205,7 +205,7 @@ class Dominance:
     # slack. On a cell the loss of the channel is linear, because each outcome has one best action there, and the least
     # loss is concave, so the bound holds on the whole cell.
     ptype: PrivacyType
-    loss: Array  # (n, k)
+    loss: Array  # (n, k) the loss
     channel: AnyChannel
     slack: Any
     cells: Complex

@@ -49,7 +49,7 @@ class RefinementDistance(Display):
     """
 
     value: Fraction
-    better: Channel  # A
+    better: Channel  # channel A
     worse: Channel  # B; the value is the largest advantage of B over A
     prior: Array
     gains: Gains  # the class of gains

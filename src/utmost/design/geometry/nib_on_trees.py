@@ -118,7 +118,7 @@ class NibOptimum(Display):
     """The least expected nib loss for a prior on a tree, a mechanism that attains it, and the proof of the bound."""
 
     ptype: PrivacyType
-    prior: Array  # (n,) Fractions
+    prior: Array  # (n,) the prior, in Fractions
     loss: Fraction
     mechanism: Channel  # (n, 1) or (n, 2); on a line, the geometric mechanism with merged outcomes
     actions: tuple[int, ...]  # for each outcome, the secret that the consumer names

@@ -20,7 +20,7 @@ class NearestMixture:
     """The mixture of given points that is nearest to a target in the maximum norm."""
 
     distance: Fraction  # 0 if and only if the target is a mixture
-    weights: Array  # (m,) nonnegative, summing to 1
+    weights: Array  # (m,) nonnegative weights with the sum 1
     # (n,) vector f with sum |f| <= 1: f . target exceeds f . point by at least `distance` for every point.
     separator: Array
 
@@ -102,7 +102,7 @@ class PrivacyOrderVerdict(Verdict):
     """Whether the worse channel satisfies every metric privacy level that the better one satisfies."""
 
     better_ratios: Array  # (n, n) `induced_ratios` of the better channel; entries may be infinite
-    worse_ratios: Array  # the same for the worse channel
+    worse_ratios: Array  # the induced ratios of the worse channel
     pair: tuple[int, int] | None  # secrets that the worse channel distinguishes more
 
     def __bool__(self) -> bool:

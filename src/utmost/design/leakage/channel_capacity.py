@@ -55,8 +55,8 @@ class LeakageMeasure(Protocol):
 class Attained(Display):
     """A prior and a measure for which the leakage of a channel equals its capacity."""
 
-    channel: Channel  # (n, m)
-    prior: Array  # (n,)
+    channel: Channel  # (n, m) the channel
+    prior: Array  # (n,) the prior
     gain: Array | None  # (n, k), gain or loss of action w for secret x; None for a measure without actions
     value: Fraction | float
     kind: CapacityKind

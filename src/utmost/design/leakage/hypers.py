@@ -75,7 +75,7 @@ class Hyper(Display, PickledByFields):
 
         Args:
             other: Another hyper.
-            tolerance: Largest difference of entries; 0 for exact equality.
+            tolerance: Largest difference of two entries that count as equal; 0 for exact equality.
         """
         instance(other, Hyper, "other")
         tolerance = real(tolerance, "tolerance")

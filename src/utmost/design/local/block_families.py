@@ -327,8 +327,8 @@ class _OrbitUnions:
 
     orbits: dict[int, list[list[int]]]  # the orbits of each length
     reachable: list[set[int]]  # for each length, the possible total sizes of sets of orbits of this and later lengths
-    size: int  # d
-    share: float  # d / k
+    size: int  # the size d of a union
+    share: float  # the fraction d / k
 
     @classmethod
     def of(cls, k: int, group: Group, d: int) -> "_OrbitUnions":

@@ -31,7 +31,7 @@ class PermanentResponses(ProcessMemory):
         randomness: Source of random bits, by default the operating system.
 
     Raises:
-        NotANumber: for anything but bits.
+        NotANumber: for values that are not bits.
 
     Guarantee: each *bit* has the level `spent`; a value that sets h bits of a Bloom filter has the level
     `spent_by_value(h)`. Reports drawn from the responses are post-processing, and have no further privacy loss.

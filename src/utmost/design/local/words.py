@@ -228,8 +228,8 @@ class BloomCounts(Display):
         """Return unbiased estimates (ones - zero n)/(one - zero) of the numbers of true ones: (cohorts, bits).
 
         Args:
-            response: Response from true bit to report; for a report of a permanent response,
-                ``permanent.then(report)``.
+            response: Response with which reports are drawn from true bits. If reports are drawn from permanent
+                responses, it is ``permanent.then(report)``.
         """
         instance(response, BitResponse, "response")
         zero_chance, one_chance = float(response.zero), float(response.one)

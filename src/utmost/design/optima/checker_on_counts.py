@@ -35,9 +35,9 @@ from utmost.errors import PromiseBroken, Unsupported
 class LossRows:
     """The numbers p_i l(i, r) times ``denominator``, by row or column: floats (denominator 1) or Python integers."""
 
-    prior: Array  # (n,), scaled to integers, or floats
-    loss_row: Callable[[int], Array]  # returns l(i, .), (k,), scaled to integers, or floats
-    loss_column: Callable[[int], Array]  # returns l(., r), (n,), scaled to integers, or floats
+    prior: Array  # (n,) the prior, as integers or as floats
+    loss_row: Callable[[int], Array]  # returns l(i, .), (k,), as integers or as floats
+    loss_column: Callable[[int], Array]  # returns l(., r), (n,), as integers or as floats
     actions: int
     denominator: int
 

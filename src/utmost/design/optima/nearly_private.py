@@ -23,7 +23,7 @@ _GRID = 1 << 60
 class Repair(Display):
     """An exactly private channel close to a given matrix, with measures of the change."""
 
-    channel: Channel  # Fractions
+    channel: Channel  # the private channel, with entries that are Fractions
     # Largest total variation distance between a row of the channel and the same row of the matrix: if the rows of both
     # sum to 1, the probability of an event changes by at most this.
     change: Fraction

@@ -254,8 +254,8 @@ def optimal_mechanism(
         method: "auto"; "theorem" to refuse losses to which the theorem does not apply; "program" to solve the linear
             program for any loss; "columns" to approximate the optimum by column generation. Large programs on spaces
             other than counts use column generation by default.
-        exactly: True for rationals throughout; False for floats with a proven gap. By default rationals if prior, loss
-            and alpha are rational and the work takes seconds (n up to some hundreds).
+        exactly: If True, all numbers are rationals; if False, they are floats, with a proven gap. By default rationals
+            if prior, loss and alpha are rational and the work takes seconds (n up to some hundreds).
         constraints: Further constraints of the channel, see `Constraint`. If there are some, the result is an exact
             vertex of the program with these constraints, and the certificate contains their multipliers.
         gap: Largest relative distance of the loss from the optimum, for column generation. With 1/100, a search over a

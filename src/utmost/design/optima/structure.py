@@ -104,7 +104,7 @@ class LemmaCheck(Display):
     """Whether the conclusion of a lemma holds for a mechanism."""
 
     lemma: str  # number of the lemma, such as "5.4"
-    says: str  # the conclusion
+    says: str  # the conclusion of the lemma
     holds: bool
     where: str = ""  # row, column or numbers for which the conclusion fails; empty if it holds
 
@@ -279,7 +279,7 @@ class Uniqueness(Display):
     """Whether the optimal channel of a consumer is unique, and the numbers that prove it."""
 
     is_unique: bool
-    variables: int  # entries of a channel
+    variables: int  # the number of entries of a channel
     freedom: int | None = None  # dimension of the set of optimal channels; None if a linear program decided
     # Number of constraints, row sums included, that every optimal channel satisfies with equality; None if a linear
     # program decided.

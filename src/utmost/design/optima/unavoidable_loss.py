@@ -54,9 +54,9 @@ def combined(*terms: tuple[LinearForm, float]) -> LinearForm:
 class PairForms:
     """Probabilities of two noises (V_1, V_2) as linear forms in the variables of the program."""
 
-    period: int  # D
+    period: int  # the period D
     b1: float  # factor from period to period at the lower epsilon
-    b2: float  # the same at the higher epsilon; b2 < b1
+    b2: float  # factor from period to period at the higher epsilon, smaller than b1
     reach: int  # a multiple of D
     _numbers: dict[tuple[int, int], int] = field(default_factory=dict)
 

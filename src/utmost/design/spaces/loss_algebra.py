@@ -183,7 +183,8 @@ def first_breach(loss: object, strict: bool = False, *, each_side: bool = False)
         return _first_breach_of_rows(loss_matrix(loss), 0, strict, each_side)
     if loss.rule is not None and loss.rule.of_difference:
         n, k = loss.secrets, loss.actions
-        middle_row = loss.rule.block(np.array([n - 1]), np.arange(n + k - 1))  # every difference r - i, once
+        # Every difference r - i, without repetitions.
+        middle_row = loss.rule.block(np.array([n - 1]), np.arange(n + k - 1))
         if _first_breach_of_rows(middle_row, n - 1, strict, each_side) is None:
             return None
     step = max(1, _ENTRIES // loss.actions)

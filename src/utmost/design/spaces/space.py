@@ -273,7 +273,8 @@ class Space(Display, PickledByFields):
     Args:
         distances: (n, n), n >= 1. Integers, Fractions and `Surd` stay exact; a float makes the matrix float64.
         labels: Distinct labels of the secrets; by default 0, 1, ..., n-1.
-        tolerance: Largest relative violation of the triangle inequality by rounding, for float64 distances only.
+        tolerance: Largest relative violation of the triangle inequality that is accepted as rounding, for float64
+            distances only.
 
     Raises:
         NotAMetric: for distances that violate an axiom. The message names the pair or the triple.

@@ -187,7 +187,7 @@ class Axis(Display):
         return tuple("..".join(str(text_of(self.labels[0][end])) for end in ends) for ends in under)
 
     def group_starts(self, level: int) -> NDArray[np.intp]:
-        """The index of the first value of each group of a level; [0] for "all"."""
+        """The index of the first value of each group of a level; this is [0] for "all"."""
         return self.starts[level] if level < len(self.levels) else np.zeros(1, dtype=np.intp)
 
     def group_sizes(self, level: int) -> NDArray[np.intp]:

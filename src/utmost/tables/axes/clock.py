@@ -123,7 +123,7 @@ class Clock:
     """The wall clock that reads the times of an axis of periods."""
 
     period: Period  # kind of the periods of the finest level
-    zone: str | None = None  # such as "Europe/Paris"; None refuses times with a zone
+    zone: str | None = None  # name of the zone, such as "Europe/Paris"; None refuses times with a zone
     pattern: str | None = None  # pattern of times in text; None for ISO text and similar forms
 
     def __post_init__(self) -> None:
@@ -193,7 +193,7 @@ class Clock:
                 return None
             try:
                 time = time.astimezone(zone_named(self.zone))
-            except OverflowError:  # in the first or last hours of the calendar
+            except OverflowError:  # such times lie in the first or last hours of the calendar
                 return None
         return _whole_seconds(time), _whole_seconds(time) + 1
 

@@ -31,7 +31,7 @@ class FewCells:
 
     shape: tuple[int, ...]  # number of values of each axis
     places: NDArray[Any] = field(repr=False)  # (axes, cells): position of each cell's value on each axis
-    numbers: NDArray[Any] = field(repr=False)  # (cells,): integers other than 0
+    numbers: NDArray[Any] = field(repr=False)  # (cells,): the numbers, integers other than 0
 
     def __post_init__(self) -> None:
         places, numbers = np.asarray(self.places), np.asarray(self.numbers)

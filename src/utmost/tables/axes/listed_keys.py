@@ -31,9 +31,9 @@ def listed(
     Args:
         rows: Keys, as a list of tuples, a dict of columns, or a dataframe. The keys are public: they do not depend on
             any individual.
-        names: Columns, the coarsest first: ["project", "country", "page"]. By default these are all columns of a dict
-            or dataframe, in their order.
-        other: Value, in each column, for all other keys; None drops them.
+        names: Names of the columns, the coarsest first: ["project", "country", "page"]. By default these are all
+            columns of a dict or dataframe, in their order.
+        other: Value that all other keys have in each column; None drops these keys.
         spelling: Missing marks of the columns, see `plain`.
 
     Returns:

@@ -151,7 +151,7 @@ def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling, zeros: 
             raise BadTable("the cells of bins must be numbers", came=came, where=f"column {name!r}", remedy=DECLARE)
         try:
             exactly = exact(number, "cell")
-        except NotANumber:  # for an infinite number
+        except NotANumber:  # the number is infinite
             return outside
         if spelling.marks_number(exactly):
             return missing

@@ -250,7 +250,7 @@ def exact_column(column: NDArray[Any]) -> NDArray[Any]:
         if any(Fraction(number) != cell for number, cell in zip(floats.tolist(), cells, strict=True)):
             return column
         column = floats
-    return column + 0.0  # turns -0.0 into 0.0
+    return column + 0.0  # adding 0.0 turns -0.0 into 0.0
 
 
 _FLOATS = 1 << 1000

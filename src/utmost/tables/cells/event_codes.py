@@ -1,4 +1,4 @@
-"""Columns of events as codes: persons by their text, values of an axis by their position.
+"""Convert columns of events to codes. A person is identified by a text, and a value of an axis by its position.
 
 Integers and text agree, in every library and file: 7 and "7" are the same person. Floats, booleans, dates and times
 have no such text, and are refused. So every library gives the same counts. Bins take numbers of any type, and text that

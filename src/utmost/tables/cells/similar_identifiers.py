@@ -1,4 +1,4 @@
-"""Identifiers that differ only in their spelling, such as "000173", "173" and " 000173": They may belong to one
+"""Identifiers that differ only in their spelling, such as "000173", "173" and " 000173". They may belong to one
 person.
 """
 

@@ -16,7 +16,7 @@ from utmost.errors import Unsupported
 
 try:
     import fcntl
-except ImportError:  # Windows
+except ImportError:  # this module does not exist on Windows
     fcntl = None  # type: ignore[assignment]
 
 Writer = Callable[[BinaryIO], object]

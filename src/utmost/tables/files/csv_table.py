@@ -418,7 +418,7 @@ class CsvPiece:
         return len(self.body) if self.block is None else self.block.rows
 
     def column(self, name: str) -> Column:
-        """The cells of one column: numbers as numbers, and all other cells as text."""
+        """The cells of one column. Cells that spell numbers are converted, and all other cells are text."""
         at = self.table.header.index(name)
         if self.block is not None:
             return _integers_or_cells(self.block, at, self.table.path)

@@ -87,7 +87,7 @@ class ParquetPieces:
             with parquet.well_formed(self._shown_name(at)):
                 for group in range(
                     file.num_row_groups
-                ):  # one by one, since Arrow keeps all groups of a reader in memory
+                ):  # the groups are read one by one, since Arrow keeps all groups of a reader in memory
                     for batch in file.iter_batches(batch_size=_ROWS, row_groups=[group]):
                         yield ParquetPiece(self.folders.with_columns(batch, at).cast(self.schema))
 

@@ -70,7 +70,9 @@ def ledger_secret(key: bytes) -> bytes:
 
 
 def counting_key(path: Path) -> bytes:
-    """The key for counting events: derived from the ledger's key in a secret file, else the whole file."""
+    """The key for counting events. It is derived from the ledger's key if the file is a secret file, and else the
+    content of the file.
+    """
     if is_secret_file(path) and not path.exists():
         raise secrets_lost(path)
     try:

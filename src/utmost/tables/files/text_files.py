@@ -93,7 +93,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
 
     @property
     def suffix(self) -> str:
-        """The ending of the format: ".csv" for "counts.csv.gz"."""
+        """The ending that shows the format, such as ".csv" for "counts.csv.gz"."""
         suffix = self.inner.suffix
         return Path(self.inner.stem).suffix if suffix.lower() in PACKED else suffix
 
@@ -157,7 +157,7 @@ def _errors_of_damaged_files() -> tuple[type[Exception], ...]:
 
 
 class MemoryFile(type(Path())):  # type: ignore[misc]  # as above
-    """A file in memory: from a pipe, or uploaded to a page."""
+    """A file in memory, which came from a pipe or was uploaded to a page."""
 
     content: bytes
 
