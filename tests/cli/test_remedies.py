@@ -138,6 +138,7 @@ RELEASING = {
     "a cell of several events of a row": f"release{ROWS.removeprefix('count')} --per-cell 3 --epsilon 1",
     "marks of thousands in a counted table": "release counted.json --thousands . --epsilon 1",
     "a separator in a counted table": "release counted.json --separator , --epsilon 1",
+    "a column of the file as the column of counts": f"release{ROWS.removeprefix('count')} --columns paid --epsilon 1",
     "fewer cells than counted": "release counted.json --cells 1 --epsilon 1",
     "less sensitivity than counted": "release counted.json --sensitivity 1/2 --epsilon 1",
     "cells beside a mean": f"release{ROWS.removeprefix('count')} --mean paid=0,10,0.1 --cells 2 --epsilon 1",

@@ -1,5 +1,6 @@
 """Publish a file for `utmost release`, by one method for each combination of its options."""
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.random_bits import secure
-from utmost.errors import OutOfRange
+from utmost.errors import BadTable, OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.people_options import PersonOptions, split_names
 from utmost.interfaces.cli.options.promise_options import ColumnOptions, PromiseTexts, UnitOptions
@@ -98,6 +99,7 @@ def publish_in_one_draw(table: Path, request: ReleaseOptions) -> None:
     if promised.stated is not None:
         required = "only one of --promise and --once may be given"
         raise OutOfRange(required, came="both", remedy="Leave out --once.")
+    check_column_of_counts(table, request)
     counted = counted_table(table, request.counting, request.spelling.cells, request.counting_key())
     if isinstance(counted, dict):
         remedy = "Leave out --once, or leave out all but one --mean."
@@ -240,6 +242,7 @@ def publish_columns(table: Path, request: ReleaseOptions) -> None:
     # Make this check before counting, which may take a minute.
     if request.people.are_events and not request.is_repeatable and not is_document:
         request.check_free(table, draws=request.memory.ledger is None)
+    check_column_of_counts(table, request)
     counted = counted_table(table, request.counting, request.spelling.cells, request.counting_key())
     if counted is None:
         promised.check_columns("columns", "sensitivity", "cells")
@@ -399,6 +402,22 @@ def check_needs_no_ledger(request: ReleaseOptions, counted: "CountedTable | None
         required = "a promise with noise by items, or with a largest value, needs --ledger"
         raise OutOfRange(required, came="none", remedy="Add --ledger releases.db --name NAME, say.")
     promise.check(counted)
+
+
+def check_column_of_counts(table: Path, request: ReleaseOptions) -> None:
+    """Refuse --columns for events if the file has this column: the option only names the column of counts."""
+    from utmost.tables.cells.event_batches import read_events
+
+    for name in request.promised.columns.released if request.people.are_events else ():
+        with suppress(BadTable):
+            read_events(table, [name])  # refuses a column that the file does not have
+            free = "persons" if name == "count" else "count"
+            remedy = f"Write --columns {free}; or, to sum and average {name}, --mean {name}=0,200000 without --columns."
+            raise OutOfRange(
+                "for events --columns is the name of the column of counts, which no column of the file may have",
+                came=repr(name),
+                remedy=remedy,
+            )
 
 
 def counted_table(
