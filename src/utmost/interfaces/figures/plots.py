@@ -46,8 +46,8 @@ def plot(
         column: Name of the released column. In a release of counts and sums: "count", or the name of the amounts.
         marginal: Marginal of a release of sums, as in ``release["department sex"]``.
         rows: Number of rows, from the first; 40 if left out. For keys: from the most frequent.
-        confidence: Probability of the noise that is shaded, for a distribution; 0.95 if left out.
-        width: Probability of the noise that is plotted, for a distribution; 0.999 if left out.
+        confidence: For a distribution, the probability of the part that is shaded; 0.95 if left out.
+        width: For a distribution, the probability of the part that is plotted; 0.999 if left out.
         numbers: Whether to write numbers into the cells of a matrix; if left out, up to 12 columns. A design for places
             is plotted as a matrix if this is given, else as a map.
         place: Place whose answers are plotted on the map; the likeliest if left out.

@@ -318,7 +318,7 @@ class CountingRule:
     def summed(self, of_persons: Sequence[PairSums], texts: Sequence[str]) -> Any:
         """Add up the kept contributions of some persons, as Arrow totals by cell.
 
-        Further cells have the numbers of the tally.
+        The totals have further cells, with the numbers of the tally.
         """
         return self.tally.add_numbers_to(cell_totals(self.chosen(of_persons, texts)))
 

@@ -91,8 +91,8 @@ def count_keys(
         at_most: Largest number of keys in which one person is counted, >= 1. Pass the same number as ``keys=`` to
             `key_noise`.
         shares: Number of shares that each person divides evenly among the person's kept keys; a remainder is lost. Pass
-            the same number as ``shares=`` to `key_noise`. 60 and 2520 have many divisors, so that little is lost. None:
-            each key counts 1.
+            the same number as ``shares=`` to `key_noise`. 60 and 2520 have many divisors, so that remainders are small.
+            None: each key counts 1.
         counts: Name of the table's column of counts; the column of keys has the name ``column``.
         key: Key of the hashes, 16 bytes or more; None for new random bytes.
         spelling: Spelling of missing values, see `count_table`.

@@ -185,7 +185,7 @@ class EventLog:
         )
 
     def loss(self, transaction: Transaction) -> RollbackLoss | None:
-        """Compute the losses by a rollback, from a comparison of store and witness; None without a witness."""
+        """Compare store and witness, and return what a rollback has lost; None without a witness or its events."""
         if self.witness is None:
             return None
         seen = self.witness.rows()

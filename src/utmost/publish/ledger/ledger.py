@@ -605,7 +605,7 @@ class Ledger(Persons, Accounts, Display):
         Lost answers are charged permanently. Releases that lost answers can be viewed, but not relaxed.
 
         Args:
-            reason: Reason, for the record.
+            reason: Reason, which the ledger records.
             missing: {dataset: epsilon} of losses that the witness cannot determine; required without a witness, {} if
                 nothing was lost. Losses that the witness has recorded are charged in any case.
 

@@ -49,7 +49,7 @@ class Step:
         return "tighten" if self.lower is None else "bridge"
 
     def distribution(self, lattice: Lattice) -> Geometric | Tightening | Bridge:
-        """Return the conditional distribution of the noise at the new level, given the noise at its neighbours."""
+        """Return the distribution of the noise at the new level, given the noise at the neighbouring levels."""
         # A `Tightening` is the distribution of V_to - V_higher; a `Bridge` is that of V_to - V_higher given V_lower -
         # V_higher. Without a higher level V_higher is 0.
         to = lattice.of(self.to)

@@ -286,18 +286,18 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
 
     A key is selected if its count plus noise exceeds a threshold. The noise maximises the probability of selecting a
     key, at every count, among all (epsilon/k, delta/k)-private selections of one key, with k = ``keys``. The guarantee
-    covers the noisy counts, too. A key that nobody holds is never selected. Noisy counts are above the threshold by
+    covers the noisy counts, too. A key with the count 0 is never selected. Noisy counts are above the threshold by
     selection: rare keys look more frequent than they are.
 
     Args:
-        columns: Column of the key, or columns of its parts; and last the column of the number of individuals who hold
+        columns: Column of the key, or columns of its parts; and last the column of the number of individuals who have
             the key, as `count_keys` returns them. Keys are text, integers or dates.
-        delta: Delta of the whole list, strictly between 0 and 1. A key that one individual alone holds is selected with
+        delta: Delta of the whole list, strictly between 0 and 1. A key that only one individual has is selected with
             probability delta/keys.
         keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
         shares: Number of shares, from ``keys`` to 10^6, that one individual divides among their keys in any way. The
             counts are then sums of shares, as from ``count_keys(..., shares=...)``. An individual with few keys then
-            gives each of them more shares: with at_most=10, a key of fourteen individuals who hold no other key is
+            gives each of them more shares: with at_most=10, a key of fourteen individuals who have no other key is
             selected as easily as with at_most=1.
 
     Raises:

@@ -46,7 +46,7 @@ class SelectedCellNoise(SelectionNoise):
     universe: Texts | Tuples = field(
         metadata=form("all keys that are possible", write=_facts_of_universe, read=_read_universe)
     )
-    # Largest expected number of selected keys that nobody holds
+    # Largest expected number of selected keys that nobody has
     false_keys: Fraction = field(metadata=form("largest expected number of selected keys that nobody holds", write=str))
 
     @property
@@ -113,7 +113,7 @@ def selected_cell_noise(
             the key.
         universe: `Texts` or `Tuples`, chosen without looking at the data.
         keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
-        false_keys: Largest expected number of selected keys that nobody holds.
+        false_keys: Largest expected number of selected keys that nobody has.
 
     Raises:
         OutOfRange, NotANumber: for an invalid argument.

@@ -119,7 +119,8 @@ class Until(Display):
         """Check that a release with this noise can try several levels, with valid margins where it stops.
 
         Raises:
-            Unsupported: for noise that is not of single cells.
+            Unsupported: for noise that is neither of single cells nor by a plan.
+            OutOfRange: if no wanted table of the plan has the chosen cells.
         """
         if noise.is_by_plan:
             from utmost.publish.promises.sum_noise import SumNoise

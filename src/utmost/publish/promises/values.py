@@ -29,10 +29,10 @@ def add_noise(
 ) -> Any:
     """Add independent noise to each value.
 
-    With a distribution on the integers, the values are integers and stay integers. With a distribution on the reals,
-    each value is rounded to the nearest point of a grid of width 2^-k, ties upwards. Then noise is added with exactly
-    the discrete distribution of `utmost.core.sampling.draw.on_grid`. The result is the float nearest to the noisy grid
-    point; below 2^53 grid steps it equals this point.
+    With a distribution on the integers, values and results are integers. With a distribution on the reals, each value
+    is rounded to the nearest point of a grid of width 2^-k, ties upwards. Then noise is added with exactly the discrete
+    distribution of `utmost.core.sampling.draw.on_grid`. The result is the float nearest to the noisy grid point; below
+    2^53 grid steps it equals this point.
 
     Args:
         values: A number, a list (nested or not), or an array of any shape; a list or an array may be empty. The

@@ -225,7 +225,7 @@ class SelectedCells(Display):
         per_individual: Largest number of keys of one individual.
         threshold: Number that a noisy count must exceed; a function of the universe's size, epsilon and
             ``false_keys``.
-        expected_false: Upper bound on the expected number of selected keys that nobody holds.
+        expected_false: Upper bound on the expected number of selected keys that nobody has.
     """
 
     keys: tuple[Any, ...] = field(repr=False)
@@ -258,8 +258,7 @@ def select_cells(
         universe: `Texts`, `Tuples`, or any `Universe`, chosen without looking at the data.
         epsilon: Privacy level of the whole list.
         keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
-        false_keys: Largest expected number of selected keys that nobody holds, at most 10^7; it determines the
-            threshold.
+        false_keys: Largest expected number of selected keys that nobody has, at most 10^7; it determines the threshold.
         randomness: Source of random bits, the operating system's when None; a seeded source is refused.
 
     Raises:

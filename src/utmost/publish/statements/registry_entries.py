@@ -105,7 +105,7 @@ def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -
 
     Args:
         stated: Statement in words.
-        deployment: The curator's description.
+        deployment: The curator's description of the release.
 
     Returns:
         An entry that is valid by the registry's schema, with the status "Draft": the curator publishes it.

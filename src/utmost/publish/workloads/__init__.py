@@ -1,1 +1,1 @@
-"""Workloads, which are the sums that a release shall answer, and the plans that measure them."""
+"""Workloads, which are the sums that a release must answer, and the plans that measure them."""

@@ -1,4 +1,4 @@
-"""Workloads: the sums that a release shall answer, in parts, each with the weight of its error.
+"""Workloads: the sums that a release must answer, in parts, each with the weight of its error.
 
 The error of a release is the sum over the parts of weight times mean variance. A **part** takes one kind of sums along
 each axis; its answers are all products of such sums. Examples: all groups of a marginal, the groups of a marginal that
@@ -83,7 +83,7 @@ class WantedSums(Display):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Workload(Display):
-    """The sums that a release shall answer, and the weight of the error of each.
+    """The sums that a release must answer, and the weight of the error of each.
 
     Args:
         domain: Declared domain.

@@ -144,7 +144,7 @@ def _eigenvalues(up: int, down: int, n: int) -> tuple[Fraction, Fraction]:
 
 
 def row_totals(blocks: VarianceComponents, along: int | None) -> list[tuple[bool, bool]]:
-    """For each eigenspace, return whether it is constant along the axis ``along``, and whether across the rows."""
+    """For each eigenspace, return whether it is constant along the axis ``along``, and whether along all other axes."""
     lasts = [len(chain) - 1 for chain in blocks.chains]
     if along is None:
         return [(list(T) == lasts, True) for T in blocks.eigenspaces]

@@ -1,6 +1,6 @@
 """Which marginals a search for a plan considers, and with which budget shares it starts.
 
-Two marginals may inform about the same eigenspaces of the workload. Then the coarser marginal is never worse, since its
+Two marginals can measure the same eigenspaces of the workload. Then the coarser marginal is never worse, since its
 groups are larger. So for each set of eigenspaces, only the coarsest marginal is a candidate. An axis without wanted
 sums is never measured.
 """

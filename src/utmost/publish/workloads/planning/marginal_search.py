@@ -5,7 +5,7 @@ error mu_S n_S v(e_S). At small levels, the sum of these errors is least, for a 
 
     e_S is proportional to (mu_S n_S)^(1/3).
 
-For many tables this closed form is nearly optimal: a descent improves it by at most .02 % for all tables of two, or of
+For many tables this closed form is nearly optimal: a descent improves it by at most 0.02 % for all tables of two, or of
 three, of Adult's fourteen attributes. If wanted tables contain other wanted tables, a descent (L-BFGS from the closed
 form) improves more. Instead of the wanted tables, a plan may measure tables with one or two further small attributes,
 because then fewer tables share the level. For an attribute of two values, a plan may measure the difference of the two
