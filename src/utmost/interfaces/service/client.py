@@ -186,7 +186,7 @@ class RemoteLedger:
         Args:
             proposed: Request to publish, or to answer a release at another level. A request without a version is for
                 version 1.
-            reason: Reason, for the person who decides.
+            reason: Reason for the proposal, which the person who decides reads.
             anyone: Whether any curator may use the approval, not only the proposer.
             request: Name under which the same proposal can be repeated.
 

@@ -198,7 +198,7 @@ class _KeyReader:
         marks = pair_marks(secret, identified(persons, np.flatnonzero(many)), of_many, tags)
         order = np.lexsort((ranks[keys], marks, pairs.persons[rows]))
         first = np.arange(len(rows)) - np.repeat(np.cumsum(of_many) - of_many, of_many) < self.most
-        # For each kept (person, key) pair: `kept` has the key, `held` the number of keys that the person keeps.
+        # For each kept (person, key) pair: `kept` has the key, `held` the number of keys that are kept of the person.
         whole = ~many[pairs.persons]
         kept = np.concatenate([pairs.cells[whole], cells[order[first]]])
         held = np.append(sizes[pairs.persons[whole]], np.full(int(first.sum()), self.most))

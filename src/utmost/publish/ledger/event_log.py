@@ -44,7 +44,7 @@ class Transaction:
         if kind == "published":
             _ = self.state.releases[facts["name"], facts["version"]].request
         # The row is not in the store yet: `write_down` writes all events of a transaction at once, after the witness
-        # holds them.
+        # has them.
         self.appended.append(row)
         self.parts += ((number, part, content) for part, content in enumerate(parts))
 
@@ -80,7 +80,7 @@ class EventLog:
             answer = work(transaction)
             return transaction, self._check_repeated(transaction) if settle and answer is not None else [], answer
 
-        # The witness settles after the transaction, when the store surely holds the event, and before the answer is
+        # The witness settles after the transaction, when the store surely has the event, and before the answer is
         # returned.
         transaction, unsettled, answer = self.store.transact(reading, write=False)
         if self.witness is not None and unsettled:
@@ -100,11 +100,11 @@ class EventLog:
         def writing(rows: Rows) -> tuple[State, list[StoredRow], T]:
             nonlocal drawn
             transaction = self.transaction(rows)
-            # Order: finish an interrupted transaction; draw; the witness holds the draw; the store commits; the witness
-            # settles; return.
+            # Order: finish an interrupted transaction; draw; the witness stores the draw; the store commits; the
+            # witness settles; return.
             settled, histories_differ = self._finish_pending(transaction)
-            # The store reported a conflict and calls again: if the commit had succeeded without a reply, the store
-            # holds the draw, and this draw is returned; there is no second one.
+            # The store reported a conflict and calls again: if the commit had succeeded without a reply, the store has
+            # the draw, and this draw is returned; there is no second one.
             if drawn is not None and rows.mac(drawn[0][0]) == drawn[0][2]:
                 return transaction.state, settled, drawn[1]
             # The noise is drawn while the lock is held: no other process can add levels meanwhile.
@@ -250,7 +250,7 @@ class EventLog:
         record = self.witness.record()
         if record.last is None:
             return []
-        # A ledger that lacks its witness or differs from it may return the responses that both hold.
+        # A ledger that lacks its witness or differs from it may return the responses that both have.
         if self._difference(transaction, record) is None:
             settled, _ = record.last
             return transaction.rows.events(settled - 1) if transaction.state.number > settled else []

@@ -72,7 +72,7 @@ class Witness:
 
     path: Path  # Path of the file. Backups of the ledger must not restore this file.
     timeout: float
-    # Whether responses are encrypted. If not, the pages of the file that held them are overwritten on settlement.
+    # Whether responses are encrypted. If not, the pages of the file that had them are overwritten on settlement.
     is_sealed: bool = False
 
     def record(self) -> WitnessRecord:

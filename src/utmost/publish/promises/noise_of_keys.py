@@ -63,7 +63,7 @@ class SelectionNoise(Noise):
     names_rows: ClassVar[bool] = True
     is_relaxed: ClassVar[bool] = False
 
-    # Columns of the key, or of its parts, and last the column of the number of individuals who hold it
+    # Columns of the key, or of its parts, and last the column of the number of individuals who have it
     columns: tuple[str, ...] = field(metadata=form("columns of the keys, and of their counts", write=list))
 
     @abstractmethod

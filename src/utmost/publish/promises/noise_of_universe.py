@@ -109,7 +109,7 @@ def selected_cell_noise(
     """Make the noise of a promise that selects cells of a declared universe, without a delta: see `select_cells`.
 
     Args:
-        columns: Column of the key, or columns of its parts; and last the column of the number of individuals who hold
+        columns: Column of the key, or columns of its parts; and last the column of the number of individuals who have
             the key.
         universe: `Texts` or `Tuples`, chosen without looking at the data.
         keys: Largest number of keys of one individual, who adds at most 1 to the count of each.

@@ -67,7 +67,7 @@ class KeySelection(Display, ProcessMemory):
     a new object for the same data is another release, and the costs of the two add up.
 
     Args:
-        counts: {key: number of individuals who hold it}, or a table of two columns, keys and counts. Keys are texts,
+        counts: {key: number of individuals who have it}, or a table of two columns, keys and counts. Keys are texts,
             integers, dates, or tuples of these.
         epsilon: Privacy level of all keys together, at every delta.
         keys: Largest number of keys of one individual, who adds at most 1 to the count of each.

@@ -253,7 +253,7 @@ def select_cells(
     count 0 that are selected.
 
     Args:
-        counts: Number of individuals who hold each key, by key; or a table of two columns, keys and counts. Every key
+        counts: Number of individuals who have each key, by key; or a table of two columns, keys and counts. Every key
             must be in the universe.
         universe: `Texts`, `Tuples`, or any `Universe`, chosen without looking at the data.
         epsilon: Privacy level of the whole list.
