@@ -111,13 +111,13 @@ class Ledger(Persons, Accounts, Display):
             place: Path, "sqlite:///path", or "postgresql://user@host/database".
             create: Whether a ledger may be made; if False, a misspelt place is an error.
             key: 32 bytes or more, or the path of a key file, or of a secret file of `utmost init` (.toml). If left out,
-                it is read from the environment's ``UTMOST_LEDGER_KEY`` (hexadecimal) or ``UTMOST_LEDGER_KEY_FILE``;
-                otherwise, for SQLite, from the ledger's path with ``.key`` appended, a file that is made with mode 0600
-                when the ledger is made.
+                it is read from the environment's ``UTMOST_LEDGER_KEY`` (hexadecimal) or ``UTMOST_LEDGER_KEY_FILE``.
+                Without these, for SQLite, it is read from the ledger's path with ``.key`` appended; this file is made
+                with mode 0600 when the ledger is made.
             witness: Path of the witness file, which detects that the ledger was replaced by an older copy. If left out,
                 the one that a secret file names; otherwise, for SQLite, the ledger's path with ``.witness`` appended,
-                and for PostgreSQL a file beside the key file. Keep it where whoever can write to the database cannot
-                write. False makes a new ledger without a witness, permanently.
+                and for PostgreSQL a file beside the key file. Keep it in a place where nobody who can write to the
+                database can write. False makes a new ledger without a witness, permanently.
             sealed: Whether a new ledger encrypts its responses, each level under its own key.
             derived: Whether a new ledger derives its noise from the key. An older copy of the ledger then gives the
                 same answers again; if the noise is keyed by identifier, only if levels are requested in the same order.

@@ -107,13 +107,14 @@ def release(
             Spark's dataframes) needs an ``id_column`` and gives a frame of its kind. A large file gets its
             noise while the released file is written. For a plan also an array of integers, one for each cell of its
             domain.
-        promise: Promise with everything that is decided beforehand, by `Promise.of_counted` for a counted table; or the
-            plan of the sums to measure of a counted table; or a workload, for which `choose_plan` makes the plan.
+        promise: Promise, which states everything that is decided beforehand; `Promise.of_counted` makes one for a
+            counted table. Or, for a counted table, the plan of the sums to measure, or a workload, for which
+            `choose_plan` makes the plan.
         epsilon: Privacy level that the whole table may spend. With a stopping rule (`within`) in the promise it is the
             largest level: the release stops at the first level that is accurate enough.
         once: Whether to add the least noise for this one level. Then nothing is remembered, and ``answer.release`` is
-            refused. A workload is then released by a plan; or as one table, if that has a smaller error
-            (`Plan.once_errors`): a table of the cells, or of all one-way tables and the other wanted tables.
+            refused. A workload is then released by a plan, or as one table if that has a smaller error
+            (`Plan.once_errors`). The table has the cells, or all one-way tables and the other wanted tables.
         confidence: Confidence of the margins.
         randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
 

@@ -1,7 +1,7 @@
 """Store the responses of releases with keyed noise in Parquet files, since their ledger stores only commitments.
 
 A level of a release is a folder of files with a manifest that lists them. The folder is written under a temporary name,
-read back, compared with the commitment, and then renamed: an interrupted folder has no final name, and is written again
+read back, compared with the commitment, and then renamed. An interrupted folder has no final name, and is written again
 with the same values, since they are a function of the key.
 """
 

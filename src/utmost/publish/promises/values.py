@@ -45,8 +45,9 @@ def add_noise(
             sensitivity and level, never by the values.
 
     Returns:
-        An int or a float for a number; else an array of the same shape, of int64 or float64, or of Python integers if
-        one of the *released* integers exceeds int64: the type depends on the distribution and the released values.
+        An int or a float for a number; else an array of the same shape. The array is of int64 or float64, or of Python
+        integers if one of the *released* integers exceeds int64: the type depends on the distribution and the released
+        values.
 
     Raises:
         NotANumber: for a value that is missing, boolean, text, NaN, infinite or, with a distribution on the integers, a

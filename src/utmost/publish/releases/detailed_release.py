@@ -10,8 +10,8 @@ individual changes at most k cells, by |d|_1 <= R in total, the rows change by a
 them, each by at most R. So the second release satisfies its level for the same individual *for every outcome of the
 first*, and by adaptive composition the two levels add up. ∎ The rule may be any function of noisy sums.
 
-One plan cannot do this: if it measures several breakdowns, they share the level, and if it measures only the finest
-one, a coarse part has the noise of all cells in it (proofs/theory/workloads.md, "Two stages").
+One plan cannot do this. If it measures several breakdowns, they share the level; if it measures only the finest one, a
+coarse part has the noise of all cells in it (proofs/theory/workloads.md, "Two stages").
 """
 
 from collections.abc import Mapping, Sequence
@@ -309,7 +309,7 @@ class DetailedSums(Display):
 
     @property
     def together(self) -> NoisySums:
-        """The sums of both stages as one release over a tree, to compute the nearest table; margins mean nothing.
+        """The sums of both stages as one release over a tree, for the nearest table; its margins have no meaning.
 
         A group without a breakdown has one row with the group's sum: then the least-squares estimates of group and row
         are that sum.

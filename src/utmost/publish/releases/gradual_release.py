@@ -26,9 +26,9 @@ class GradualRelease(Display, ProcessMemory):
     For tables with statements use `utmost.release`; a table has one level.
 
     Each cell has independent noise, geometric on the integers, or geometric on a fine grid (Laplace noise) on the
-    reals. The noise at several levels has the joint distribution of one Markov process: the answers at levels l_1, ...,
-    l_m together satisfy the largest of these levels, and each answer has the distribution of a single release at its
-    level.
+    reals. The noise at several levels has the joint distribution of one Markov process. So the answers at levels l_1,
+    ..., l_m together satisfy the largest of these levels, and each answer has the distribution of a single release at
+    its level.
 
     Args:
         values: An integer or real number, or a list or array of any shape. It is copied.

@@ -143,7 +143,7 @@ class BatchCommitter:
         """Split the first halves of the rows' tags into one piece for each part; return the pieces as a batch."""
         part, twice = self._part_of(halves), 0
         sizes = np.bincount(part, minlength=self.parts)
-        if sizes.max() > _UNEVEN * (1 + len(halves) // self.parts):  # one part is large, perhaps by many equal tags
+        if sizes.max() > _UNEVEN * (1 + len(halves) // self.parts):  # one part is large: many tags may be equal
             distinct = np.unique(halves)
             halves, twice = distinct, len(halves) - len(distinct)
             part = self._part_of(halves)

@@ -76,8 +76,8 @@ class Release(Display):
     def at(self, epsilon: Number | Level | None = None, *, table: Any = None) -> Answer[Any]:
         """Return the answer at a level; a repeated call returns the same answer.
 
-        A level up to the largest one answered costs nothing more, and needs no table, with two exceptions: points need
-        the table at every new level, and a release of an engine's frame needs the frame at every level.
+        A level up to the largest one answered costs nothing more, and needs no table. There are two exceptions: points
+        need the table at every new level, and a release of an engine's frame needs the frame at every level.
 
         Args:
             epsilon: Level; if left out, the level of the only answer.

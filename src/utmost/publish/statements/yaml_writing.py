@@ -1,7 +1,7 @@
 """Write mappings and lists as YAML, in the part of YAML that readers of versions 1.1 and 1.2 read in the same way.
 
-Mappings and lists are blocks, and every text is in double quotes (several lines are a literal block, lower-case words
-joined by hyphens are plain), so that no reader takes a text for a number, a date or a truth value.
+Mappings and lists are blocks. Every text is in double quotes, so that no reader takes it for a number, a date or a
+truth value; but several lines are a literal block, and lower-case words joined by hyphens are plain.
 """
 
 import re

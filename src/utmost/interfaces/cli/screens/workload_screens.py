@@ -393,7 +393,7 @@ def give_promised_measures(measures: MeasuresTable, answer: TableAnswer) -> None
 
 
 def measures_margins(measures: MeasuresTable, confidence: str) -> str:
-    """Return the margins of the columns of several amounts in words."""
+    """Return in words the margins of the columns of several amounts."""
     margins = ", ".join(" ".join(column_margin(*column)) for column in measures.column_bars().items())
     return f"{margins}; each at {percent(read_confidence(confidence))} confidence"
 

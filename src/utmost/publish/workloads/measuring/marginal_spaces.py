@@ -1,9 +1,9 @@
 """Residual subspaces: the errors of marginals over many attributes, without an array over the whole domain.
 
 A marginal S has n_S sums: over groups of a level of a few axes, or differences of the two values of an axis. Its noise
-has the precision p_S. S informs about each **space** T inside S: T has, for some axes of S, a level that is coarser
-than the level of S or the same; all other axes are averaged out. If S measures differences along an axis, T has this
-axis. With N cells and
+has the precision p_S. S gives an estimate in each **space** T inside S: for some axes of S, T has a level that is
+coarser than the level of S or the same; all other axes are averaged out. If S measures differences along an axis, T has
+this axis. With N cells and
 
     l_T = sum of p_S / n_S over the S that T lies in,
 

@@ -78,7 +78,7 @@ class Plan(Display):
         together: Axis of two values, if one individual changes **both cells of a row and no others**, in
             ``unit.cells / 2`` rows. A marginal with this axis then measures differences of the two cells, and a
             marginal without this axis measures sums. The shares of sums add up to 1, and so do those of differences; a
-            cell has half the variance. Or an axis of three to five values, if no individual lowers a cell: then
+            cell has half the variance. The axis may have three to five values if no individual lowers a cell: then
             ``rows`` has signed rows along this axis, see `SignedAxis`.
         rows: Listed rows of each axis. The plan then measures products of these rows instead of marginals, and
             ``shares`` are those of their classes. See `ProductRows`.

@@ -125,7 +125,7 @@ def share_level(
     """Share one privacy level among several measures of the same individuals, with the least weighted sum of errors.
 
     The error of a measure is the mean variance of its wanted sums, weighted as in its workload, divided by the square
-    of the unit's sensitivity: so visits and euros are compared by the largest change of one individual. Counts and sums
+    of the unit's sensitivity. So visits and euros are compared by the largest change of one individual. Counts and sums
     of a column with shared noise are one measure.
 
     Args:

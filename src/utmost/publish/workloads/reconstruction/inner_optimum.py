@@ -2,8 +2,8 @@
 
 The program is: minimise c x for 0 <= x <= 1, if the sum of every group must lie between two bounds. The groups of a
 marginal are disjoint, so A D A' has a diagonal block for each marginal. The largest block is eliminated, and conjugate
-gradients solve for the others: a step takes some fifty passes over the cells, and some dozens over a matrix of groups.
-A general solver would factorize the whole matrix.
+gradients solve for the others: a step takes about fifty passes over the cells, and dozens of passes over a matrix of
+groups. A general solver would factorize the whole matrix.
 
 No product uses a library of linear algebra, because its order of summation depends on the processor. Whoever verifies a
 clean table computes it again, and must find the same one of many equal optima.

@@ -2,7 +2,7 @@
 
 Solve without bounds, set every negative cell to zero, and solve again until no cell is negative: the result is the
 minimum. The reason is that the Hessian, the sum over groups v of q_v 1_v 1_v', is an ultrametric matrix, and so the
-inverse of an M-matrix [martinez1994]: setting negative cells to zero makes no other cell larger and no gradient
+inverse of an M-matrix [martinez1994]. Then setting negative cells to zero makes no other cell larger and no gradient
 smaller.
 """
 

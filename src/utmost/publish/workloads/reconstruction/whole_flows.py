@@ -6,8 +6,8 @@ outflow, so no node has exactly one arc with a fractional flow: a walk along suc
 visited. Around this cycle all flows change by the same amount, in the direction that costs less, until one flow is an
 integer. No flow leaves the interval between the integers below and above it.
 
-In a large table most cells become integers before the walk, by many cycles of four arcs in one array operation: two
-arcs that end in one node exchange flow, and two other arcs with the same two tails exchange it back.
+In a large table most cells become integers before the walk, by many cycles of four arcs in one array operation. In such
+a cycle two arcs that end in one node exchange flow, and two other arcs with the same two tails exchange it back.
 """
 
 from collections.abc import Sequence
