@@ -65,7 +65,7 @@ class Persons:
         Raises:
             AlreadyPublished: if the name belongs to another mechanism or to a release.
             BudgetExceeded: if the limit of the dataset does not allow the mechanism's level.
-            NeedsTable: for a person without an answer whose secret is None.
+            NeedsTable: for a person who has no answer, and whose secret is None.
             OutOfRange, WrongKind: for an invalid argument; the message repeats no person and no secret.
             Quarantined: if the ledger was rolled back, or the mechanism lost answers in a rollback.
 

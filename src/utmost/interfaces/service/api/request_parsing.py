@@ -1,7 +1,7 @@
 """Parse requests: identify the caller before reading the body, and read JSON strictly.
 
-Python's JSON accepts NaN and infinities, repeated names (the last one wins), integers of any length, and nesting until
-the stack ends. This parser refuses all four.
+Python's JSON accepts NaN and infinities, repeated names (the last one wins), integers of any length, and nesting as
+deep as the stack allows. This parser refuses all four.
 """
 
 import json
