@@ -1,4 +1,4 @@
-"""Plot a map of labelled places: a disc at each place has the area of its probability."""
+"""Plot a map of labelled places: the area of the disc at each place is proportional to its probability."""
 
 from math import cos, pi, radians, sqrt
 from typing import Any

@@ -13,7 +13,7 @@ from utmost.publish.workloads.planning.table_limits import limited
 
 
 class ShareSearch(Protocol):
-    """A function that searches shares that satisfy a condition."""
+    """A function that searches for shares that satisfy a condition."""
 
     def __call__(self, request: PlanRequest, condition: ShareCondition) -> Shares: ...
 

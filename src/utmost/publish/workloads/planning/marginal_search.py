@@ -9,7 +9,7 @@ For many tables this closed form is nearly optimal: a descent improves it by at 
 three, of Adult's fourteen attributes. If wanted tables contain other wanted tables, a descent (L-BFGS from the closed
 form) improves more. Instead of the wanted tables, a plan may measure tables with one or two further small attributes,
 because then fewer tables share the level. For an attribute of two values, a plan may measure the difference of the two
-cells: it informs about the table's own space as much as both cells do, with half the sums at the same charge
+cells: it gives the same precision in the table's own space as both cells, with half the sums at the same charge
 (``signs=True``).
 """
 
