@@ -406,9 +406,9 @@ def check_needs_no_ledger(request: ReleaseOptions, counted: "CountedTable | None
 
 def check_column_of_counts(table: Path, request: ReleaseOptions) -> None:
     """Refuse --columns for events if the file has this column: the option only names the column of counts."""
-    from utmost.tables.cells.event_batches import read_events
-
     for name in request.promised.columns.released if request.people.are_events else ():
+        from utmost.tables.cells.event_batches import read_events
+
         with suppress(BadTable):
             read_events(table, [name])  # refuses a column that the file does not have
             free = "persons" if name == "count" else "count"
