@@ -103,7 +103,7 @@ def ratio_of_margins(top: Fraction, up: Fraction, bottom: Fraction, down: Fracti
     3.0
     """
     estimate = round_up(top / bottom) if bottom else None
-    if abs(bottom) <= down:
+    if abs(bottom) <= down:  # the noise may be larger than the denominator: the ratio is not determined
         return RatioBar(estimate, -math.inf, math.inf, confidence)
     corners = [(top + x * up) / (bottom + y * down) for x in (-1, 1) for y in (-1, 1)]
     return RatioBar(estimate, round_down(min(corners)), round_up(max(corners)), confidence)

@@ -197,7 +197,7 @@ def check_reachable(noise: Level | IntegerDistribution, response: int, size: int
 
 
 def equivalent_response(noise: Level | IntegerDistribution, response: int, size: int) -> int:
-    """Return the response nearest to the counts 0, ..., size-1 that leads to the same posterior as ``response``.
+    """Read a response outside 0..size-1 as the nearest one with the same posterior: the nearest end, if geometric.
 
     A response between the ends 0 and size-1 is returned unchanged. For geometric noise, the result for a response
     beyond an end is the end; for other periodic noise, it lies within one period of the end. The reason is that all

@@ -39,7 +39,7 @@ from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.once import checked_table
 
-_DAY, _FAILED_A_DAY = 86_400, 5
+_DAY, _DIFFERENT_A_DAY = 86_400, 5  # one person may upload five different tables a day, until midnight UTC
 _TO_COMPARE, _A_TURN = 10.0, 0.05  # seconds to wait for a comparison, and between two tries
 _COMPARED_BY = 600.0  # seconds after which an unfinished comparison counts as failed
 
@@ -271,12 +271,12 @@ class Releases:
             counted = store.get("compared", count_name[-1]) or {"failed": 0, "begun": {}}
             over = [one for one, since in counted["begun"].items() if began - since > _COMPARED_BY]
             failed = counted["failed"] + len(over)
-            if not is_paid and failed >= _FAILED_A_DAY:
+            if not is_paid and failed >= _DIFFERENT_A_DAY:
                 remedy = "Compare it on the machine that has the ledger, by Ledger.difference, or send it tomorrow."
-                required = f"at most {_FAILED_A_DAY} tables of one person may differ from published ones in a day"
+                required = f"at most {_DIFFERENT_A_DAY} tables of one person may differ from published ones in a day"
                 where, left = ", ".join(map(repr, names)), (day + 1) * _DAY - began
                 raise TooOften(required, came="as many", where=where, remedy=remedy).after(left)
-            if is_guess and counted["failed"] + len(counted["begun"]) >= _FAILED_A_DAY:
+            if is_guess and counted["failed"] + len(counted["begun"]) >= _DIFFERENT_A_DAY:
                 return False
             store.put("compared", count_name[-1], counted | {"begun": counted["begun"] | {mark: began}})
             return True
@@ -291,7 +291,7 @@ class Releases:
         until = time.monotonic() + _TO_COMPARE
         while not self._context.records.write(count):
             if time.monotonic() > until:
-                required = f"at most {_FAILED_A_DAY} tables of one person are compared at once"
+                required = f"at most {_DIFFERENT_A_DAY} tables of one person are compared at once"
                 raise LedgerUnavailable(required, came="one more", remedy="Send it again in a second, under its key.")
             time.sleep(_A_TURN)
         failed_as = None

@@ -57,7 +57,8 @@ def check_name_differs(name: str, known: Iterable[str]) -> None:
 
 
 def check_names_differ(state: State, dataset: str) -> None:
-    """Check that the name of a new dataset does not look like a known one, which would split one budget in two."""
+    """Refuse the name of a new dataset that differs from a known dataset's name only by case or Unicode forms."""
+    # Two names that people read as one would split one budget in two.
     if dataset in state.accounts:  # its name was compared when it was new
         return
     twin = lookalike_of(dataset, state.datasets)
@@ -197,6 +198,7 @@ def write_charge(log: EventLog, dataset: str, level: Level, what: str, *, is_ind
     def work(transaction: Transaction) -> Budget:
         state = transaction.state
         known = state.charges.get((dataset, what))
+        # A charge repeated with the same text counts once: after an interruption the same call is made again.
         if known is None:
             log.check_writable(transaction)
             check_names_differ(state, dataset)

@@ -149,6 +149,8 @@ class EventLog:
 
         # Under the lock ``work`` looks again: another process may have answered meanwhile.
         def look_again(transaction: Transaction) -> T:
+            # In quarantine a ledger repeats and shows stored answers; it draws nothing new, not even a view at another
+            # level.
             found = work(transaction, transaction.reason is None)
             if found is None:
                 raise refused_in_quarantine(self.store.place, str(transaction.reason))

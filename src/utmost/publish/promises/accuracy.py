@@ -153,7 +153,10 @@ def _lower_bound(noise: CellNoiseAtLevel, wanted: Fraction) -> float:
 
 
 def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int) -> Fraction:
-    """Find the least number with ``digits`` significant digits in [bound, 10^6 bound] for which ``is_met`` holds."""
+    """Find the least number with ``digits`` significant digits in [bound, 10^6 bound] for which ``is_met`` holds.
+
+    So epsilon is never rounded down: a smaller epsilon of three digits would miss the margin.
+    """
     check_digits(digits)
     index = _bisected(_index(bound, digits), _index(bound * 1e6, digits), lambda index: is_met(_decimal(index, digits)))
     return _decimal(index, digits)

@@ -74,7 +74,7 @@ def read_numbers(numbers: object) -> IntegersOrReals:
 
 
 def check_size(unit: Unit, rows: int, columns: int) -> None:
-    """Check that the table has rows, and that one individual changes no more cells than there are."""
+    """Refuse an empty table, without rows, and a unit by which one individual changes more cells than there are."""
     if rows == 0:
         raise BadTable("a table must have at least one row", came="none", remedy="Release it when it has rows.")
     if unit.cells > rows * columns:

@@ -96,7 +96,7 @@ class Until(Display):
         return cls(**arguments)
 
     def levels(self, epsilon: Level) -> tuple[Level, ...]:
-        """Return the levels of the rule up to ``epsilon``, smallest first."""
+        """Return the ladder of levels, each twice the one before: with seven steps epsilon/64, epsilon/32, ..., epsilon."""
         return tuple(epsilon.scaled(Fraction(1, 1 << step)) for step in reversed(range(self.steps)))
 
     @property
@@ -204,6 +204,7 @@ class Until(Display):
         return True
 
     def _are_within(self, cells: NDArray[Any], margin: int | float) -> bool:
+        """Whether the margin of every cell is at most the share (10 %) of its released value; a cell of 0 is not."""
         least: Any = exact(margin) / self.share
         if cells.dtype.kind == "f":
             least = round_up(least)

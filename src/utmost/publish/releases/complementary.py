@@ -119,6 +119,7 @@ def _protect_by_one(
 def _withhold(
     candidates: NDArray[np.intp], known: NDArray[np.bool_], secret: NDArray[np.bool_], size: NDArray[np.float64]
 ) -> None:
+    # The complementary cell is the smallest candidate, and the first of those with equal noisy values.
     cell = candidates[np.lexsort((candidates, size[candidates]))[0]]
     known[cell], secret[cell] = False, True
 

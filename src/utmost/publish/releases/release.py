@@ -149,7 +149,7 @@ class Release(Display):
 
 
 def level_of_answer(epsilon: Number | Level | None, levels: Callable[[], Sequence[Level]], where: str) -> Level:
-    """Return the requested level: ``epsilon``, or the level of the only answer if ``epsilon`` is None."""
+    """Return the requested level; without a level, that of the only answer of the release."""
     # There is no default among several answers, since it might show the least noisy one by mistake.
     if epsilon is not None:
         return level(epsilon)

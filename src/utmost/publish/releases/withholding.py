@@ -119,6 +119,7 @@ class WithholdingRule(Display):
         sizes = np.abs(values) if self.below is None else values
         shown = np.zeros(len(values), dtype=bool)
         for margin in set(margins.tolist()):
+            # A cell whose noisy value equals `below`, the threshold, is shown.
             shown |= (margins == margin) & (sizes >= self._bound(margin, is_float=sizes.dtype.kind == "f"))
         return shown
 

@@ -296,7 +296,7 @@ def _years_before(day: date, years: int) -> date:
     """
     try:
         return day.replace(year=day.year - years)
-    except ValueError:  # 29 February, in a year that does not have it
+    except ValueError:  # born on 29 February: the year is completed on 1 March where there is no such day
         return date(day.year - years, 2, 28)
 
 

@@ -445,6 +445,7 @@ def _values_between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:
     if places[0] >= places[1]:
         came, remedy = f"{wanted.start}..{wanted.stop}", "Name the smaller end first."
         raise OutOfRange("the start of a range must be below its end", came=came, where=repr(name), remedy=remedy)
+    # A range leaves out its end, on every axis: 0..18 ends with 17, and 2013-03..2013-05 is March and April.
     among = np.arange(axis.size)
     return (places[0] <= among) & (among < places[1])
 

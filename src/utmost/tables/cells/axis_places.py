@@ -78,6 +78,8 @@ def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZe
             return labels.get(text, outside)
         if spelling.is_missing(text):
             return missing
+        # Leading zeros that a dataframe lost are restored if there is no doubt: 1 is "01" if the list has neither "1"
+        # nor "001".
         alike = padded.get(text, ())
         if len(alike) > 1:
             raise BadTable(

@@ -61,7 +61,7 @@ def rounded_amounts(
 
 
 def _nearest(numerator: int, denominator: int, step: Fraction) -> int:
-    """Round a rational number to a whole number of steps, with ties to the even number."""
+    """Round a rational number to a whole number of steps, half to even."""
     above, below = numerator * step.denominator, denominator * step.numerator
     steps, rest = divmod(above, below)
     return steps + (2 * rest > below or (2 * rest == below and steps % 2 == 1))
@@ -117,9 +117,7 @@ def _plain(column: Any, step: Fraction) -> tuple[Any, Fraction]:
 
 
 def _binary(numbers: NDArray[np.float64], step: Fraction) -> NDArray[Any]:
-    """Round floats to steps by a quotient of floats, and as rationals where the quotient may be halfway between two
-    integers.
-    """
+    """Round floats to steps, half to even: by a quotient of floats, and as rationals where it may be halfway."""
     over, under = step.denominator, step.numerator
     if max(over, under) >= _EXACT:
         return _packed(round(Fraction(number) / step) for number in numbers.tolist())

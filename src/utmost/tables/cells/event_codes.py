@@ -139,6 +139,7 @@ class Persons:
         codes, cells = distinct_cells(column, self.name)
         is_there = not len(codes) or codes.min() >= 0
         numbers = np.array([*map(self._code, cells), -1], dtype=np.int64)[codes] if is_there else codes
+        # A missing person is refused, whatever `missing=` says: bounds of persons do not hold for events of nobody.
         if len(numbers) and numbers.min() < 0:
             raise BadTable(
                 "every event must name its person",

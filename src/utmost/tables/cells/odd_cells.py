@@ -44,7 +44,7 @@ POINTS_OF_THOUSANDS = f"If the point separates thousands, declare both marks: {_
 
 
 def looks_missing(text: str) -> bool:
-    """Whether a text is a mark that offices and programs often write for a missing cell."""
+    """Whether a text is a usual mark of missing cells, such as NA: bins, dates and amounts refuse it, and name it."""
     return text.strip().lower() in _MARKS
 
 

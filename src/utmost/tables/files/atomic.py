@@ -43,6 +43,7 @@ def check_absent(path: Path, *, draws: bool = False) -> None:
 
 
 def _check_unused(path: Path, *, draws: bool = False) -> None:
+    """Refuse to overwrite an existing file, and propose a free name; `overwrite=True` calls `_check_replaceable`."""
     _check_folder(path.parent)
     if os.path.lexists(path):
         free = next(name for number in count(2) if not os.path.lexists(name := path.with_stem(f"{path.stem}-{number}")))

@@ -40,7 +40,7 @@ def is_computed(text: bytes) -> bool:
 
 
 def without_formulas(pieces: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    """Yield the pieces (rows, bytes) of a text file unchanged. A cell with a formula raises `BadTable`."""
+    """Yield the pieces (rows, bytes) of a text file unchanged; refuse a cell that a spreadsheet would compute."""
     for rows, text in pieces:
         if is_computed(text):
             raise BadTable(

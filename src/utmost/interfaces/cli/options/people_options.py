@@ -208,6 +208,7 @@ class CountingOptions(PersonOptions):
             if not issubclass(warning.category, losses):
                 warnings.warn(warning.message, stacklevel=2)
             else:
+                # --leave-out nothing makes the warnings of lost events errors (code 1), before anything is written.
                 lost_events = str(warning.message).partition(". ")[0]
                 remedy = "Nothing was written. Correct the domain or the bounds, or write --leave-out outside."
                 required = "--leave-out nothing refuses events outside the domain, and bounds that keep less than half"

@@ -24,7 +24,6 @@ from utmost.interfaces.service.service_context import ServiceContext, tokens_of
 from utmost.publish.ledger.budgets import lookalike_of
 from utmost.publish.ledger.events import check_name
 
-_YEAR = 366 * 86400
 SOON = 14 * 86_400
 """Number of seconds before the expiry of a token when a notice is sent."""
 
@@ -93,7 +92,8 @@ class Bearers:
         if subject is not None:
             check_subject(subject)
         seconds = int(exact(days, "days") * 86400)
-        if not 0 < seconds <= _YEAR:
+        # A token ends after at most 366 days, so that an admin decides again who may do what.
+        if not 0 < seconds <= 366 * 86400:
             raise OutOfRange("days must be above 0 and at most 366", came="another number", remedy="Pass 90, say.")
         if not grants:
             remedy = 'Grant "*" for every release, or the names of some.'
@@ -143,8 +143,8 @@ class Bearers:
                 raise UnknownRecord("the name must be that of a token", came=name, remedy="See the list of tokens.")
             revoked = Token.of_kept(name, record).revoked_at(self._context.clock())
             if revoked.kept() != record:
-                # One token that can make tokens must remain valid. A token for an OpenID person counts only if it sends
-                # this request: the person of another such token can perhaps no longer sign in.
+                # The last admin's token cannot be revoked, since nobody could then make tokens. A token for an OpenID
+                # person counts only if it sends this request: another such person can perhaps no longer sign in.
                 now, all_tokens = self._context.clock(), tokens_of(store)
                 usable_admins = {
                     admin.name

@@ -168,6 +168,7 @@ def _least_moves(
         lower.append(np.clip(np.floor(sums), low, high))
         upper.append(np.clip(np.ceil(sums), low, high))
         start += sums.size
+    # A clean cell is rounded to the nearest integer if all sums then agree; a half is as good up as down (cost 0).
     cost = 1 - 2 * part.ravel()[cells]
     if not rows:
         return (cost < 0).astype(np.float64)
