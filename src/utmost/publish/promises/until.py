@@ -96,7 +96,7 @@ class Until(Display):
         return cls(**arguments)
 
     def levels(self, epsilon: Level) -> tuple[Level, ...]:
-        """Return the ladder of levels, each twice the one before: with seven steps epsilon/64, epsilon/32, ..., epsilon."""
+        """Return the ladder of levels, each twice the one before: with seven steps epsilon/64, epsilon/32, ..."""
         return tuple(epsilon.scaled(Fraction(1, 1 << step)) for step in reversed(range(self.steps)))
 
     @property
