@@ -432,7 +432,7 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
                 sys.stdout.flush()  # an error of a full disk may come only now
                 raise
         except UtmostError as error:
-            code = next((code for kinds, code in _CODES if isinstance(error, kinds)), 1)
+            code = next((code for kinds, code in _CODES if isinstance(error, kinds)), 1)  # exit code 1 unless listed
             from utmost.interfaces.cli.option_words import message_and_remedy
 
             message, remedy = message_and_remedy(error, keys)
@@ -451,7 +451,7 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
                 fail(error.format_message(), error.exit_code, type(error))
             error.show()
             sys.exit(error.exit_code)
-        except click.Abort as error:  # Ctrl-C, or the end of the input at a question
+        except click.Abort as error:  # Ctrl-C (exit code 130), or the end of the input at a question
             is_pressed = isinstance(error.__cause__, KeyboardInterrupt)
             fail("interrupted", 128 + signal.SIGINT if is_pressed else 1, KeyboardInterrupt)
         except KeyboardInterrupt:  # Ctrl-C while the command's file was loaded

@@ -36,21 +36,23 @@ from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.state import Published
 
-_LONGEST_REASON, _A_PAGE = 1000, 1000
+_LONGEST_REASON, _A_PAGE = 1000, 1000  # characters of a reason, proposals of a page
 _PUBLICATION, _LISTED, _PROPOSER = "publication", "proposals", "proposer"
 
 MOST_WAITING_OF_ONE = 50
-"""The largest number of undecided proposals of one person."""
+"""One person has at most 50 proposals waiting, so that nobody hides a proposal among many."""
 
 MOST_CHARACTERS_OF_ONE = 4 << 20
 """The largest number of characters in the undecided requests of one person together."""
 
 MOST_A_DAY = 500
-"""The largest number of proposals that one person may make within a day."""
+"""One person makes at most 500 proposals a day."""
 
 
 def check_declared(token: Token, verb: str, request: PublishRequest) -> None:
-    """Check that a caller with a token for some releases declared that the individuals are in no other dataset."""
+    """Refuse a publication by a token for some releases that does not declare ``independent=True``: that its
+    individuals are in no other dataset.
+    """
     # The ledger refuses values that another dataset already has, so that the levels of one person add up. For a caller
     # with a token for some releases, that refusal would confirm guesses of other people's values. Such values
     # are not compared: only this declaration, a part of the approved request, ensures that nobody is in two budgets.
@@ -228,7 +230,7 @@ class Proposals:
         # A request that cannot be shown completely to the approver cannot be approved: too long, unreadable, or about a
         # release that does not exist.
         _check_reason(reason)
-        if state == REFUSED and not reason.strip():
+        if state == REFUSED and not reason.strip():  # a refusal has a reason, which the proposer reads
             remedy = "Write why: the proposer reads it."
             raise OutOfRange("a refusal must have a reason", came="none", where="reason", remedy=remedy)
 

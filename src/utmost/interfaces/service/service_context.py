@@ -75,7 +75,7 @@ class ServiceContext:
         note(store, token, self.clock(), done, **about)
 
     def trail_once_a_day(self, token: Token, done: str, **about: Any) -> None:
-        """Add a line to the trail about a frequent action, at most once a day for each token with the same details."""
+        """Add what a token read or was refused to its daily summary in the trail: a line with these details a day."""
         now = self.clock()
         known = (int(now // 86_400), token.name, token.owner, done, *map(str, about.values()))
         if known in self._noted:
@@ -88,7 +88,9 @@ class ServiceContext:
         self._noted.add(known)
 
     def person(self, store: RecordTransaction, token: Token) -> Token:
-        """Return the token with its owner's names in all other tokens, valid or not, as `also`."""
+        """Return the token with its owner's names in all other tokens, valid or not, as `also`: all tokens of one owner
+        count as one person.
+        """
         # Cost: reads all tokens.
         return replace(token, also=names_of(store, token.names))
 

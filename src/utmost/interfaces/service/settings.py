@@ -59,8 +59,8 @@ class Settings:
     workers: int = 1
     demo: bool = True
     approvals: bool = True
-    most_bytes: int = 32 << 20
-    few_bytes: int = 64 << 10
+    most_bytes: int = 32 << 20  # 32 MB for a curator's table
+    few_bytes: int = 64 << 10  # 64 kB for any other body
     rate: float = 20.0
     burst: int = 60
     patience: float = 60.0

@@ -129,6 +129,7 @@ class Releases:
                 levels = (store.get("asked", name) or {"levels": []})["levels"]
                 if level_text(at) in levels:
                     return
+                # One recipient can have at most 64 new levels of a release made (UTMOST_SERVE_MOST_LEVELS).
                 if len(levels) >= self._most_levels:
                     remedy = f"Ask for a level that was made before: {', '.join(levels)}."
                     required = f"a recipient may have at most {self._most_levels} levels of a release made"

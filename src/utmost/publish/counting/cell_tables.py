@@ -92,6 +92,7 @@ def cells_table(
         # The events that each nested column counts beyond the column before it
         numbers = [numbers[0], *(after - before for before, after in pairwise(numbers))]
         for inner, column, more in zip(["0", *columns], columns, numbers, strict=False):
+            # A row with more admitted than applicants, a nested column above the one around it, is refused.
             short = np.flatnonzero(more < 0)
             if len(short):
                 raise BadTable(

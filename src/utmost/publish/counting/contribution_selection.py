@@ -32,7 +32,8 @@ def joined_pairs(parts: Sequence[Pairs]) -> Pairs:
 
 def least_in_total(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes) -> NDArray[Any]:
     """Return the reduced size of each pair, such that each person's sizes add up to at most ``most``."""
-    # Systematic sampling: v_1, v_2, ... are a person's sizes in the order of the cells, C_i is the sum of the first
+    # Evenly spread events of a person are kept, so that every cell loses in proportion: systematic sampling, in which
+    # v_1, v_2, ... are a person's sizes in the order of the cells, C_i is the sum of the first
     # i, T the sum of all. For T > most, `most` points at equal distances T/most select the units in which they lie; the
     # start depends on u, a hash of key and person with 0 <= u < T: v'_i = floor((most C_i + u)/T) - floor((most C_(i-1)
     # + u)/T). Exactly `most` units are kept, and over all u the mean of v'_i is v_i most/T.
@@ -62,7 +63,7 @@ def least_in_total(pairs: Pairs, most: int, persons: Sequence[str], *, key: byte
 
 
 def in_one_part(pairs: Pairs, cells: int, persons: Sequence[str], key: bytes) -> Pairs:
-    """Keep each person's pairs in one part: the part with the least hash."""
+    """Keep a person with events in several parts (countries) in one of them: the part with the least hash."""
     parts = pairs.cells // cells
     first = np.flatnonzero(begins(parts, pairs.persons))
     runs = Pairs(pairs.persons[first], parts[first], pairs.sums[first])

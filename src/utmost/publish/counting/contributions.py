@@ -165,5 +165,7 @@ class _LimitRule(CountingRule):
                 amounts = amounts.astype(object)  # sums of int64 would wrap
             sizes = over_cells.reduceat(amounts, starts)
         kind = np.int64 if sizes.dtype != object and self.bounds[-1] < _FITS else object
+        # A person counts once, at the smallest of the bounds that removes nothing from this person; beyond all, at
+        # "more".
         cells = np.searchsorted(np.array(self.bounds, dtype=kind), sizes.astype(kind), side="left")
         return Pairs(changed.persons[starts], cells.astype(np.int64), np.ones(len(starts), dtype=np.int64))

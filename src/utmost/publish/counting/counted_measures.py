@@ -326,7 +326,9 @@ class CountedMeasure:
     def parts(
         self, counts: NDArray[np.int64], sums: NDArray[Any], missing: NDArray[np.int64] | None = None
     ) -> list[NDArray[Any]]:
-        """Compute the parts of `AmountPair` for each (person, cell) pair, of at most ``most_events`` events."""
+        """Compute the parts of `AmountPair` for each (person, cell) pair, of at most ``most_events`` events: a person
+        with more events, such as several rows in a cell, counts with their average.
+        """
         # For each (person, cell) pair: `counts` has the number of events, `sums` their amounts above the low end,
         # `missing` the number of events without an amount. If there are more than `most_events` events, those with an
         # amount count first, and their amounts are reduced in proportion and rounded to the nearest step: rounded down,
@@ -404,7 +406,7 @@ class CountedMeasure:
             raise
 
     def clip_amounts(self, amounts: NDArray[Any]) -> NDArray[Any]:
-        """Clip amounts of events to `each`."""
+        """Clip amounts of events to `each`, after they were rounded to the step."""
         if self.each is None:
             return amounts
         low, high = self.each
@@ -415,7 +417,7 @@ class CountedMeasure:
 
 
 def _nearest_quotient(numbers: NDArray[Any], divisors: NDArray[Any]) -> NDArray[Any]:
-    """Divide integers >= 0 by positive ones; round to the nearest integer, half to even."""
+    """Divide integers >= 0 by positive ones; the average amount of a person is rounded to a step, half to even."""
     quotients = numbers // divisors
     twice = 2 * (numbers - quotients * divisors)
     is_above = (twice > divisors) | ((twice == divisors) & (quotients % 2 == 1))

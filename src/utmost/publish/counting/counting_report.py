@@ -92,7 +92,7 @@ class CountingReport:
 
     @property
     def keeps_half(self) -> bool:
-        """Whether the bounds keep at least half of the counted total.
+        """Whether the bounds keep at least half of the events (else `FewEventsKept`); exactly half is enough.
 
         If a person counts once in a cell, the total is the number of (person, cell) pairs.
         """

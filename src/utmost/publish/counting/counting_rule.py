@@ -226,7 +226,8 @@ class CountingRule:
 
         ``of_persons`` must have all pairs of each person.
         """
-        # First each sum is clipped to per_cell, then at_most cells are kept, then their sums are reduced to in_total.
+        # Order of the bounds: each sum is clipped to per_cell, then at_most cells are kept, then their sums are reduced
+        # to in_total.
         sums, values = (of_persons[0], of_persons[1:]) if self.columns_of_tables else ((), of_persons)
         count_clipped, tables, few = 0, list[NDArray[Any]](), list[Pairs]()  # the sums of each table; distinct values
         for measure, first in zip(self.measures, self.first_tables, strict=True):

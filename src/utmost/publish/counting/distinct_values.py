@@ -21,7 +21,9 @@ _COMPACT = 1 << 22
 def keep_values(
     pairs: Pairs, first: int, size: int, most: int, persons: Sequence[str], key: bytes
 ) -> tuple[Pairs, int]:
-    """Keep the ``most`` values with the least hash in each (person, cell) pair; count the pairs that lost values."""
+    """Keep at most ``most`` distinct values of one person in a cell, those with the least keyed hash; return also the
+    number of (person, cell) pairs that lost values.
+    """
     # Cell number (first + v) * size + a is value v in cell a. Each kept pair has the sum 1.
     values, cells = np.divmod(pairs.cells - first * size, size)
     order = np.lexsort((values, cells, pairs.persons))

@@ -170,9 +170,11 @@ def set_limit(log: EventLog, dataset: str, limit: Level) -> Budget:
     budget, known = log.write(work)
     if known and dataset not in known:
         names = ", ".join(map(repr, known))
+        # A limit on a dataset that no release names is set, with a warning: the name may be misspelt.
         warning = f"no release names dataset {dataset!r} yet; the releases of this ledger name {names}"
         warn(warning, BudgetUnused)
     if budget.spending.exceeds(limit):
+        # A limit below what is spent is set, with a warning: it stops the dataset.
         warning = f"dataset {dataset!r} has spent more than this limit: nothing more is released from it"
         warn(warning, LimitBelowSpent)
     return budget
@@ -183,6 +185,7 @@ def remove_limit(log: EventLog, dataset: str) -> None:
         state = transaction.state
         check_known(state, dataset)
         if dataset in state.accounts or state.spending(dataset) != Spending():
+            # A limit cannot be removed once epsilon is spent: the dataset would be without a limit, unnoticed.
             remedy = "Set a larger limit."
             required = "only the limit of a dataset that has spent nothing can be removed"
             raise OutOfRange(required, came="releases or charges", where=f"dataset {dataset!r}", remedy=remedy)

@@ -43,7 +43,7 @@ def owner_only(file: int) -> None:
         os.fchmod(file, OWNER_ONLY)
 
 
-KEY_BYTES = 32
+KEY_BYTES = 32  # a key has 32 bytes or more
 KEY_VARIABLE, FILE_VARIABLE = "UTMOST_LEDGER_KEY", "UTMOST_LEDGER_KEY_FILE"
 
 # Without mode bits, the protection of the directory must suffice.

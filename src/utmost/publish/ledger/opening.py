@@ -182,6 +182,7 @@ def witness_finder(
         if isinstance(witness, str | Path):
             return Witness(Path(witness), timeout, state.is_sealed)
         if witness is False or not state.has_witness:
+            # A ledger made with a witness is not opened without it: nothing would detect an older copy.
             if state.has_witness and witness is False:
                 remedy = "Pass witness=PATH, or leave it out. If it is lost: pass a new path, and call resume."
                 raise OutOfRange("this ledger must be opened with its witness", came="witness=False", remedy=remedy)

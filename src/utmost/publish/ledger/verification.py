@@ -221,6 +221,8 @@ def check_receipt(log: EventLog, line: str) -> None:
     def work(transaction: Transaction) -> bool:
         if transaction.state.identity != identity:  # the receipt of another ledger with the same key
             raise KeyRefused("a receipt must be this ledger's", came="another ledger's", where="receipt")
+        # The ledger still has all events of the receipt if its event of that number has the same MAC, which chains
+        # them.
         if transaction.rows.mac(int(number)) == bytes.fromhex(mac):
             return True
         if transaction.state.quarantine is None:

@@ -102,6 +102,7 @@ class KeySelection(Display, ProcessMemory):
                 event "newly selected" would soon be more probable than the larger level allows.
         """
         if epsilon is not None and level(epsilon) != self._level:
+            # Keys can be selected at one epsilon only: the list cannot be relaxed, the counts over it can.
             raise Unsupported(
                 "keys can be selected at one epsilon only; delta can grow without a loss",
                 came=str(level(epsilon)),

@@ -71,7 +71,9 @@ class PlanarDistribution(Display):
 
     @property
     def grid(self) -> Fraction:
-        """The width of the grid: the declared one, or the largest power of two that is at most per/(64 epsilon)."""
+        """The grid to which points are rounded after the noise: the declared one, or the largest power of two that is
+        at most per/(64 epsilon).
+        """
         return _fine_grid(self.noise.level) if self.declared is None else self.declared
 
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> float:

@@ -299,6 +299,7 @@ class CleanProblem:
         if held is not None:
             numbers = {marginal: numbers_of(*sums) for marginal, sums in measured.items()}
             estimates, divisor = reconstruction.estimates(numbers, held)
+            # hold="total" keeps the released total: rounded to an integer, half to even, and 0 where it is negative.
             whole = [max(0, round(Fraction(estimate) / divisor)) for estimate in estimates.ravel().tolist()]
             bounds = with_sums(domain, facts, held, whole, amount)
         return cls(release, reconstruction, measured, cell_noise, kind, facts, held, bounds)
@@ -350,7 +351,7 @@ def _guarantee_given(facts: PublicFacts, guarantee: str) -> str:
 
 
 def warn_far_off(far: Sequence[str]) -> None:
-    """Warn of public facts that the released sums practically exclude, such as a mistyped total."""
+    """Warn (FactsFarOff) of public facts far outside the margins of the released sums, such as a mistyped total."""
     if far:
         listed = "; ".join(far[:MOST_NAMED]) + (f"; and {len(far) - MOST_NAMED} more" if far[MOST_NAMED:] else "")
         text = f"public facts lie far outside the margins of what was released: {listed}. Check them for typing errors."

@@ -92,7 +92,7 @@ class DetailRule(Display):
         object.__setattr__(self, "details", bounds)
 
     def detail_of(self, noisy: Number) -> str | None:
-        """Return the breakdown of a group with this noisy sum; None if the sum is below all bounds."""
+        """Return the breakdown of a group with this noisy sum, which may equal the bound; None below all bounds."""
         value, bounds = exact(noisy, "noisy"), {exact(bound): name for name, bound in self.details.items()}
         reached = [bound for bound in bounds if value >= bound]
         return bounds[max(reached)] if reached else None

@@ -1096,13 +1096,13 @@ class NoisySums(Display):
 
 def _mean(ratio: FiellerSet, ends: tuple[Fraction, Fraction] | None = None) -> RatioBar:
     """Return the interval of a mean, cut to the ends of clipped amounts; not determined if the count may be 0."""
-    if ratio.bottom <= 0:
+    if ratio.bottom <= 0:  # a noisy count of 0 or less: the mean is not determined
         return RatioBar.undetermined(1 - ratio.miss)
     return ratio.bar() if ends is None else ratio.bar().between(*ends)
 
 
 def _rounded_mean(bar: RatioBar) -> tuple[float | None, float | None, float | None]:
-    """Round a mean and its interval outwards, to three digits of the interval's width; None if not determined."""
+    """Round a mean and its interval outwards, to three digits of the interval's width; blank if not determined."""
     if not bar.determined or bar.estimate is None:
         return None, None, None
     places = 2 - floor(log10(bar.upper - bar.lower)) if bar.upper > bar.lower else 15

@@ -80,6 +80,8 @@ def quantile_bar(
     cuts = measured(forms)
     first = next((at for at, (value, is_out) in enumerate(cuts) if value >= 0 or not is_out), last)
     furthest = max((at + 1 for at, (value, is_out) in enumerate(cuts) if value <= 0 or not is_out), default=0)
+    # The median or quantile is the first bin up to which the estimated share is q or more: with exactly half, the lower
+    # bin.
     estimate = next((at for at, (value, _) in enumerate(cuts) if value >= 0), last)
     ends = [*starts[1 : last + 1], len(edges) - 1]
     interval = axis.edge_shown(edges[starts[first]]), axis.edge_shown(edges[ends[furthest]])

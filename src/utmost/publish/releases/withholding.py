@@ -260,7 +260,9 @@ _NEGLIGIBLE = 1e-9
 
 
 def shown_bias(rule: WithholdingRule, tails: NoiseTails | DeclaredTails, margin: int | float) -> list[dict[str, Any]]:
-    """Return probability and bias of shown cells with true values -1, 0, 1 and 2 margins from the rule's threshold."""
+    """Return the bias of withheld tables: probability and bias of shown cells with true values -1, 0, 1 and 2 margins
+    from the rule's threshold.
+    """
     # With noise N and threshold B, a cell with the true value t is shown if N >= B - t; its bias is then E[N | N >= B -
     # t]. A rule that also shows negative values shows the cell if N <= -B - t, too.
     bound, width = rule.threshold(margin), max(exact(margin), tails.grid)

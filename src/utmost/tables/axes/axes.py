@@ -306,8 +306,8 @@ def _rebuilt(levels: Any, labels: Any, starts: Any, *rest: Any) -> Axis:
 
 
 def text_of(value: Any) -> str | None:
-    """The text that identifies a value. An integer has the same text as its digits. None for other values, and for
-    integers with too many digits.
+    """The text that identifies a value: 7 and "7" are the same. None for other values, and for integers with too many
+    digits.
     """
     if isinstance(value, str):
         return str(value)

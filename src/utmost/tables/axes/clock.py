@@ -174,7 +174,9 @@ class Clock:
         return _spelled_time(text)
 
     def _numbered(self, cell: Any) -> Any:
-        """The span of an integer: 2013 is a year, 201305 a month on axes of months or longer, 20130517 a day."""
+        """The span of a whole number: four digits are a year (2013), six a month on axes of months or longer periods
+        (201305), eight a day (20130517).
+        """
         # An integer may be stored as a float if its column has missing cells.
         if isinstance(cell, bool | np.timedelta64) or cell != cell or abs(cell) >= 10**9 or cell != int(cell):
             return None
@@ -189,7 +191,7 @@ class Clock:
 
     def _second(self, time: datetime) -> Span | None:
         if time.tzinfo is not None:
-            if self.zone is None:
+            if self.zone is None:  # a time with a zone is refused if the axis has no zone
                 return None
             try:
                 time = time.astimezone(zone_named(self.zone))
@@ -315,6 +317,7 @@ def _span_of_period(parts: dict[str, int]) -> Span | None:
 
 
 def _whole_seconds(time: datetime) -> int:
+    # Summer time: the wall clock counts, so the hour that it shows twice is one cell, and the skipped hour is empty.
     return first_second(time.date()) + time.hour * 3600 + time.minute * 60 + time.second
 
 

@@ -100,6 +100,7 @@ def periods(
             edges = period.edges(shorter[0], shorter[-1])
             is_between = least < len(edges) < len(shorter)
             # A set of these numbers would be slow, because their last bits are equal.
+            # A longer period that the ends would cut does not become a level: days from January 15 on have no months.
             if edges[-1] != shorter[-1] or not is_between or not set(edges) < set(shorter):
                 continue
         else:
@@ -121,7 +122,7 @@ _REMEDY = "Choose a longer period that is a multiple of the shorter one: months 
 
 
 def _edges(period: Period, first: int, last: int) -> list[int]:
-    """The edges of periods; the last period must end at ``last``."""
+    """The edges of periods; ends that would cut a period are refused, and the error names the nearest ends."""
     edges = period.edges(first, last)
     if edges[-1] != last:
         remedy = f"Stop at {shown_time(edges[-1])}, or at {shown_time(edges[-2])}."

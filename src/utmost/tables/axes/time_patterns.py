@@ -83,6 +83,7 @@ def time_pattern(text: str) -> TimePattern:
         pieces.append(f"(?P<{name}>{f'[0-9]{{{digits}}}' if is_fixed and digits > 1 else form})")
         names.append(name)
         width += digits
+    # A literal Z in a pattern is refused: it would be read as local time.
     if isinstance(text, str) and _LITERAL_ZONE.search(text):
         remedy = "Write %z in place of it: it reads Z, UTC, +02:00 and -0500."
         raise OutOfRange("a pattern must read the zone of a time", came=repr(text), where="pattern", remedy=remedy)

@@ -119,6 +119,7 @@ def _integer(cell: Any, row: int, name: str, place: RowName, not_whole: str | No
 
 
 def _real(cell: Any, row: int, name: str, place: RowName, not_whole: str | None) -> Fraction:
+    """Read an amount exactly; NaN, infinities, truth values and text are refused."""
     if isinstance(cell, Rational | float | np.floating | Decimal) and not isinstance(cell, bool):
         number = Fraction(int(cell.numerator), int(cell.denominator)) if isinstance(cell, Rational) else exactly(cell)
         if number is not None:

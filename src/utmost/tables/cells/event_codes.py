@@ -115,7 +115,9 @@ def nested_cells(name: str) -> BadTable:
 
 
 def refused_cell(cell: Any, name: str) -> BadTable:
-    """Return the error for a cell that is neither text nor an integer. The message names only the kind of the cell."""
+    """Refuse a float, date or truth value as a person or listed value: libraries write these in different ways. The
+    message names only the kind of the cell.
+    """
     if isinstance(cell, int) and not isinstance(cell, bool):
         came = "an integer of thousands of digits"
     else:
@@ -157,6 +159,8 @@ class Persons:
             raise refused_cell(cell, self.name)
         if self.spelling.is_missing(text):
             return -1
+        # Text is compared as it is: two texts that differ by a space or a capital are two persons, with separate
+        # bounds.
         code = self._codes.setdefault(text, len(self.texts))
         if code == len(self.texts):
             self.texts.append(text)

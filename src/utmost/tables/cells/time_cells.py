@@ -58,7 +58,7 @@ def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceRea
                 return outside
             raise _refused_time(cell, name, axis, spelling)
         at = axis.bin_of(span[0], span[1] - 1)
-        # The span overlaps the periods but lies in none of them: a year on an axis of months.
+        # A cell that covers more than one period, such as a year on an axis of months, is refused.
         if at is None and edges[0] < span[1] and span[0] < edges[-1]:
             raise _too_long(axis, name)
         return outside if at is None else at

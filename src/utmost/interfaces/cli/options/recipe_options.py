@@ -55,6 +55,7 @@ def take_recipe(context: click.Context, path: Path) -> None:
         read = _value(known[key], key, value, path, where)
         if key in own:
             defaults[str(own[key].name)] = read
+    # An option on the command line overrides that of the recipe, since a recipe only changes defaults.
     context.default_map = defaults
 
 

@@ -322,7 +322,7 @@ def named_values(texts: list[str] | None, written: str, where: str, example: str
 
 @contextmanager
 def refusing_weak_levels(yes: bool) -> Iterator[None]:
-    """Refuse a level at which practically nobody is protected, before any draw, unless the user gave --yes."""
+    """Refuse a level at which practically nobody is protected (`weakness_of` decides it), unless --yes is given."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RowsObserved)  # the statement on the screen and in the file says the same
         warnings.simplefilter("ignore" if yes else "error", LittleProtection)

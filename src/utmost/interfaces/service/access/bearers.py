@@ -25,7 +25,7 @@ from utmost.publish.ledger.budgets import lookalike_of
 from utmost.publish.ledger.events import check_name
 
 SOON = 14 * 86_400
-"""Number of seconds before the expiry of a token when a notice is sent."""
+"""A notice is sent when a token ends within two weeks, in seconds."""
 
 EXPIRES = "expires"
 
@@ -51,7 +51,8 @@ class Bearers:
         now, person, all_tokens = self._context.clock(), f"{issuer} {claims['sub']}", self._tokens()
         own = [token for token in all_tokens if token.subject == person]
         shared = [token for token in all_tokens if token.is_shared and is_in_group(token.subject or "", issuer, claims)]
-        # A person whose own tokens were revoked stays out, even as a member of a group.
+        # If a person has a personal token, only that token counts, even after it was revoked: this keeps somebody out
+        # of a group.
         valid = [token for token in own or shared if token.is_valid(now)]
         if not valid:
             raise NotAuthenticated(

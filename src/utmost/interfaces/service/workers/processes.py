@@ -29,7 +29,7 @@ from utmost.errors import Unsupported
 from utmost.interfaces.service.api.problems import BROKEN, Refused, busy, too_often
 
 _LOG = logging.getLogger(__name__)
-SECONDS = 20.0
+SECONDS = 20.0  # a page that computes is ended after 20 seconds
 _TO_BEGIN = 120.0
 _MOST, _WAITING, _OF_ONE = 2, 8, 3
 _KEPT, _LONGEST = 64, 1 << 23

@@ -40,7 +40,7 @@ from utmost.tables.axes.domain import Domain, Marginal
 from utmost.tables.axes.few_cells import FewCells
 
 _SHOWN = 12  # a printed plan shows at most this many classes of listed rows
-_MOST_OPEN = 1 << 16  # with more cells, a clean table needs the cells measured
+_MOST_OPEN = 1 << 16  # a clean table of more than 65 536 cells needs the cells measured
 _SMALL = Fraction(1, 10**6)  # at this epsilon, errors equal their limit for epsilon -> 0 to 12 digits
 _LESS = 1.02  # a gain below this factor is not printed
 _MANY_PARTS = 8  # with more parts, `alternatives` has no plan that prefers a single part
