@@ -30,7 +30,7 @@ from utmost.errors import OutOfRange, Unsupported, WrongKind
 SecretNames = Sequence[Hashable] | None
 
 _LARGEST_WORD = (1 << 64) - 1
-# The constant-time method is the default for at most this many comparisons, which take about 0.1 seconds.
+# A draw is in constant time by default, up to this many comparisons (about 0.1 seconds); larger mechanisms use a table.
 _CONSTANT_UP_TO = 50_000_000
 # One array operation makes this many comparisons, whose operands fit into the second-level cache.
 _AT_ONCE = 1 << 17

@@ -178,6 +178,7 @@ def least_actions(scored: Array, tie: float = TIE) -> Remap:
         raise OutOfRange("the scores must have at least one action", came=f"shape {scored.shape}")
     least = scored.min(axis=0)
     equal = scored <= (least if is_exact(scored) else least + tie * abs(least))
+    # Tie: if several answers are equally good, the best answer is the smallest one.
     return Remap(equal.argmax(axis=0), len(scored), np.flatnonzero(equal.sum(axis=0) > 1))
 
 

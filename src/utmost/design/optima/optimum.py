@@ -46,8 +46,7 @@ _MOST_DIGIT_OPERATIONS = 5e9
 _MOST_EXACT_VARIABLES = 2_000
 _MOST_EXACT_AT_ANY_LEVEL = 144
 _FEW_PIVOTS = 2  # number of exact pivots, each of which takes up to a second
-# For programs with more rows than this, the simplex method takes minutes, and column generation takes seconds.
-_MOST_SIMPLEX_ROWS = 50_000
+
 # The value of epsilon d at which alpha^d = 2^-60. For smaller powers, the last basis of HiGHS may be far from optimal.
 _LARGEST_SCALE = 42.0
 _NEGLIGIBLE = 1e-250
@@ -413,6 +412,10 @@ def _is_small(ptype: PrivacyType, consumer: Consumer) -> bool:
 def _is_few(consumer: Consumer) -> bool:
     """Return whether an exact vertex takes seconds at any level, from a basis that is nearly optimal."""
     return consumer.secrets * consumer.actions <= _MOST_EXACT_AT_ANY_LEVEL
+
+
+_MOST_SIMPLEX_ROWS = 50_000
+"""A linear program of more rows is solved by column generation: in seconds, where the simplex method takes minutes."""
 
 
 def generates_columns(ptype: PrivacyType, consumer: Consumer) -> bool:

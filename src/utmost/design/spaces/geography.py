@@ -380,6 +380,8 @@ def places(
     if rounded is not None:
         step = distance_in(rounded, counted)
     else:
+        # Distances are rounded down to whole metres, or to thousandths of another unit: a longer distance would protect
+        # less.
         step = Fraction(1) if counted in ("m", "cells") else Fraction(1, 1000)
     if way == "roads":
         labels, steps = network_steps(table, weight, step, among, both_ways)

@@ -118,7 +118,7 @@ def binomial(trials: int, p: Number) -> Array:
 
 
 def truncated_poisson(rate: Number, size: int) -> Array:
-    """Return the prior of a Poisson count, given that it is at most n: rate^k / k! on {0, ..., n}, normalised.
+    """Return the prior of a Poisson count that is cut off at n: rate^k / k! on {0, ..., n}, normalised.
 
     Args:
         rate: Mean of the Poisson distribution, nonnegative. A float makes a float64 prior, any other number an exact

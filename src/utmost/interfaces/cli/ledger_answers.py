@@ -201,7 +201,7 @@ class Question:
         report = budget_report(ledger.budget(known.dataset))
         limit = "" if report["limit"] is None else f" of {report['limit']}"
         spent = f"Dataset {known.dataset} has spent epsilon = {report['spent']}{limit}."
-        return f"Answered{' again: nothing was spent' if repeated else ''}.\n{spent}"
+        return f"{'Answered again: nothing was spent' if repeated else 'Answered'}.\n{spent}"
 
     def warn_of_equal_values(self, ledger: Ledger) -> None:
         """Warn, after a new answer, of other releases with the same values, in this dataset or as independent data."""

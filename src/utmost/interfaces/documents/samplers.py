@@ -32,7 +32,7 @@ from utmost.interfaces.documents.space_names import secret_names
 from utmost.publish.promises.codec import Form
 
 KIND = "utmost sampler"
-# A table of 2^28 bits has 64 MB of text: a phone should read no more.
+# A sampler is a table of at most 2^28 bits, which has 64 MB of text: a phone should read no more.
 _MOST_BITS = 1 << 28
 _SHORTER = "Add --round, or use the design's `rounded`: it has fractions of 61 bits, and keeps the level."
 

@@ -39,15 +39,6 @@ from utmost.publish.ledger.state import Published
 _LONGEST_REASON, _A_PAGE = 1000, 1000  # characters of a reason, proposals of a page
 _PUBLICATION, _LISTED, _PROPOSER = "publication", "proposals", "proposer"
 
-MOST_WAITING_OF_ONE = 50
-"""One person has at most 50 proposals waiting, so that nobody hides a proposal among many."""
-
-MOST_CHARACTERS_OF_ONE = 4 << 20
-"""The largest number of characters in the undecided requests of one person together."""
-
-MOST_A_DAY = 500
-"""One person makes at most 500 proposals a day."""
-
 
 def check_declared(token: Token, verb: str, request: PublishRequest) -> None:
     """Refuse a publication by a token for some releases that does not declare ``independent=True``: that its
@@ -438,6 +429,16 @@ def _listed_of(store: RecordTransaction, release: str) -> str:
 
 def _waiting_of(store: RecordTransaction, person: str) -> str:
     return store.hidden(_PROPOSER, person)
+
+
+MOST_WAITING_OF_ONE = 50
+"""One person has at most 50 proposals waiting, undecided."""
+
+MOST_CHARACTERS_OF_ONE = 4 << 20
+"""The largest number of characters in the undecided requests of one person together."""
+
+MOST_A_DAY = 500
+"""One person makes at most 500 proposals a day."""
 
 
 def _note_waiting(store: RecordTransaction, proposal: Proposal, person: Token) -> None:

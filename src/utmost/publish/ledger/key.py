@@ -163,7 +163,7 @@ def _of_file(path: Path) -> Key | KeyRefused:
         return secrets_lost(path)
     try:
         mode = path.stat().st_mode
-        if _HAS_MODES and mode & 0o077:
+        if _HAS_MODES and mode & 0o077:  # a key file that others may read is refused
             came, remedy = f"mode {mode & 0o777:o}", f"Run: chmod 600 {path}"
             return KeyRefused(
                 "only its owner may have access to the key file", came=came, where=str(path), remedy=remedy

@@ -213,6 +213,7 @@ def _answer_upwards(
             is_met = sums_in_one_column(promise, level, released, source.kind, facts).is_within(until)
         else:
             is_met = until.is_met({**public, **released}, tuple(released), promise.at_stop(level, stop))
+        # A rule that is not met at the last level stops there all the same: the answer says that it is not met.
         if is_met or level == levels[-1]:
             break
     words = {"level": level_text(level), "promised": level_text(levels[-1]), "met": is_met}

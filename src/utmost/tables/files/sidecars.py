@@ -100,7 +100,7 @@ def publish_again(
     out: Path,
     signer: Signer | None = None,
 ) -> dict[str, Any]:
-    """Write the missing files of `publish`, for example after a run was killed, and check the files that exist."""
+    """A second run writes the same files: write those that are missing after a killed run, and check the others."""
     # The same call in another process may write these files meanwhile. Then they are checked in a second attempt.
     paths = (out, sidecar_path(out), signature_path(sidecar_path(out)))
     before = [path.exists() for path in paths]

@@ -184,6 +184,7 @@ def read(path: Path, *, has_dates: bool = False) -> dict[str, list[Any]]:
     return {name: [row[at] for row in rows[1:]] for at, name in enumerate(header)}
 
 
+# The header is the first row, so a title above the table would become the names of its columns.
 _HEADER = "The header must be the first row: delete titles and notes above it, and unmerge cells."
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z]+[0-9]+(?::[A-Z]+[0-9]+)?)[\"']")
 _CHUNK, _OVERLAP = 1 << 20, 1 << 8
@@ -299,6 +300,7 @@ def _table_sheets(book: Any, path: Path, sheet: str | None) -> list[str]:
             "a named sheet must be in the workbook", came=repr(sheet), where=str(path), remedy=f"It has {listed}."
         )
     pages = [title for title in titles if title == VALUES or title.startswith(f"{VALUES} ")] or titles
+    # A workbook with several sheets is refused until one is named: "book.xlsx#Sheet".
     if VALUES not in pages and len(pages) > 1:
         remedy = f"They are {listed}. {name or 'Save the sheet in a separate file.'}"
         required = "a table must be one sheet of an .xlsx file"

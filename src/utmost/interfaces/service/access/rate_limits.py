@@ -58,9 +58,9 @@ _HEADERS = (
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 )
 _MOST_CALLERS = 10_000
-# An address may send this many times as many requests as a token: people behind one proxy share an address.
+# An address may make ten times as many requests as a token: people behind one proxy share an address.
 _MANY = 10
-_LONGEST_ADDRESS = 1 << 16
+_LONGEST_ADDRESS = 1 << 16  # status 414 beyond 64 kB
 _MOST_BODIES = 2
 """All bodies in memory may together be this many times as large as the largest allowed body."""
 

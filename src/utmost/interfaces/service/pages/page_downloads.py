@@ -46,9 +46,8 @@ _KINDS = {
 }
 _WORDS = {"csv": ("CSV", None), "parquet": ("Parquet", "pyarrow"), "xlsx": ("Excel", "xlsxwriter")}
 
-# An Excel file has at most 300 000 cells, Parquet 500 000, CSV 2 000 000: more would exceed the seconds of a worker.
 MOST_CELLS = {"csv": 2_000_000, "parquet": 500_000, "xlsx": 300_000}
-"""Largest number of cells of a file, by format; a process writes such a file in a few seconds."""
+"""An Excel file has at most 300 000 cells, Parquet 500 000, CSV 2 000 000: a process writes it in a few seconds."""
 
 MOST_TEXT = {"csv": 32 << 20, "parquet": 4 << 20, "xlsx": 4 << 20}
 """Largest number of characters of the cells of a file as JSON, by format."""
