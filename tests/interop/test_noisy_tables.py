@@ -191,6 +191,34 @@ def test_another_tools_geometric_noise_reads_as_our_own():
     assert "costs nothing" not in mine.words
 
 
+@pytest.mark.parametrize(
+    "noise",
+    [
+        declared_noise("laplace", scale=2),
+        declared_noise("laplace", scale="1/3"),
+        declared_noise("gaussian", sigma=3),
+        declared_noise("discrete gaussian", sigma=3),
+        declared_noise("discrete laplace", scale=2),
+    ],
+    ids=lambda noise: noise.words,
+)
+def test_the_bias_of_shown_cells_is_that_of_the_declared_noise(noise):
+    """With N >= 60 - t shown: the chance, and E[N | N >= 60 - t], to the three digits that are printed."""
+    bias = noisy(noise).withhold(below=60).bias
+    assert len(bias) == 4
+    for fact in bias:
+        least = 60 - float(Fraction(fact["true"]))
+        if noise.kind.startswith("discrete"):
+            x, weights = chances(noise)
+            chance, moved = weights[x >= least].sum(), (x * weights)[x >= least].sum()
+        else:
+            size = float(noise.size)
+            real = stats.laplace(scale=size) if noise.kind == "laplace" else stats.norm(scale=size**0.5)
+            chance, moved = real.sf(least), real.expect(lb=least)
+        assert fact["chance_shown"] == pytest.approx(chance, rel=6e-3)
+        assert fact["bias"] == pytest.approx(moved / chance, rel=6e-3, abs=1e-6)
+
+
 def test_a_clean_table_is_that_of_a_plan_over_the_same_cells():
     domain = ut.Domain(region=["north", "south"], sex=["men", "women"])
     plan = ut.workloads.Plan(domain, ut.Unit(1, 1), {"region sex": 1})

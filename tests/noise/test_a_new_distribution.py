@@ -104,6 +104,13 @@ def test_the_entropy_is_a_sum():
     assert float(scipy_distribution(NOISE).var()) == pytest.approx(NOISE.variance())
 
 
+def test_a_ratio_that_grows_to_the_end_of_the_search_is_refused_however_slowly():
+    """All ratios agree to one part in 10^12; intervals of 4096 bits show that the last one is the largest."""
+    slow = TwoGeometrics(level(alpha="1/2"), level(alpha="1/3"), 1 + Fraction(1, 10**13))
+    with pytest.raises(Unsupported, match="Override worst_place"):
+        slow.worst_place(1)
+
+
 def test_a_cost_that_grows_as_fast_as_the_distribution_falls_is_refused():
     with pytest.raises(Unsupported):
         NOISE.expected_cost(lambda x: np.power(1.3, abs(x)))
