@@ -179,6 +179,9 @@ def test_short_blocks_can_be_less_relaxable_than_all_sets():
         BlockSelection(balanced_family(7, 1), level(alpha="1/10")),
     )
     assert is_lossless(lower, higher) == bool(refines(better=higher.channel, worse=lower.channel))
+    for first, second in ((level("0.69"), level(alpha="1/7")), (level(alpha="1/2"), level(2))):
+        with pytest.raises(Unsupported, match="rational alphas"):
+            is_lossless(BlockSelection(lines, first), BlockSelection(balanced_family(7, 2), second))
     pairs = BlockSelection(balanced_family(7, 2), level(alpha="9/10"))
     with pytest.raises(OutOfRange, match="one report for both"):
         CategoryCoupling(pairs, BlockSelection(lines, level(alpha="1/10")))

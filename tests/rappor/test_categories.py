@@ -230,6 +230,9 @@ def test_refusals_repeat_no_category():
     ):
         with pytest.raises(UtmostError):
             call()
+    for reports in ([[0, 4]], [[-1, 2]], [[1, 1]]):  # of an unknown category, of one below all, of one twice
+        with pytest.raises(OutOfRange, match="2 different categories"):
+            how.read(reports)
     with pytest.raises(OutOfRange, match=r"in 0\.\.3") as refused:
         report_categories([987654321], how)
     assert "987654321" not in str(refused.value)
