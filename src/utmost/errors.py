@@ -42,8 +42,8 @@
 
 Each error says what was required, what was passed, where, and how to correct it.
 
-A `PrivacyWarning` is not an error: the call succeeds, and its result protects less, or tells less, than a user may
-expect. The subclasses of `PrivacyWarning` name the reason.
+A `PrivacyWarning` is not an error: the call succeeds, and its result protects individuals less, or contains less
+information, than a user may expect. The subclasses of `PrivacyWarning` name the reason.
 """
 
 import sys
@@ -271,7 +271,9 @@ class NotServed(Unsupported, AttributeError):
 
 
 class PrivacyWarning(UserWarning):
-    """The call succeeds, and its result protects less, or tells less, than a user may expect."""
+    """The call succeeds, and its result protects individuals less, or contains less information, than a user may
+    expect.
+    """
 
 
 class NothingCounted(PrivacyWarning):
@@ -313,7 +315,7 @@ class LimitBelowSpent(PrivacyWarning):
 
 
 class SeparateDatasets(PrivacyWarning):
-    """A ledger charges a new dataset beside others: no limit covers people who are in several datasets."""
+    """A ledger charges a new dataset in addition to others: no limit covers people who are in several datasets."""
 
 
 class RowsRenamed(PrivacyWarning):

@@ -121,7 +121,9 @@ def theorem_1() -> Iterator[Comparison]:
 
 
 def market() -> Iterator[Comparison]:
-    """Check that a data market may sell accuracy in steps without surcharge, if its prices do not fall with epsilon."""
+    """Check that a data market may sell accuracy in steps without a surcharge if prices do not decrease as epsilon
+    grows.
+    """
     prices = read_prices(dict(zip(LOWER_TO_HIGHER, (3, 10, 10, 42), strict=True)))
     walks = [walk for k in range(1, 5) for walk in permutations(LOWER_TO_HIGHER, k)]
     right = sum(_paid(prices, walk) == prices[max(walk)] for walk in walks)

@@ -101,7 +101,7 @@ def plain_array(values: object, name: str = "array") -> NDArray[Any]:
         raise NotANumber(f"the {name} must have at most {MOST_ELEMENTS} entries", came="more")
     try:
         return np.asarray(values)
-    except Exception:  # NumPy raises whatever the conversions of the values raise
+    except Exception:  # NumPy passes on any error of the conversion of a value
         raise NotANumber(f"the {name} must be a rectangular array of numbers", came=type(values).__name__) from None
 
 
@@ -146,7 +146,7 @@ def indices(values: object, size: int, name: str) -> NDArray[Any]:
 
 
 def is_exact(array: Array) -> bool:
-    """Whether the array holds exact numbers: dtype object."""
+    """Whether the array contains exact numbers, which have the dtype object."""
     return bool(array.dtype == object)
 
 

@@ -75,7 +75,7 @@ def brief(value: Any) -> str:
     if isinstance(value, Mapping):
         items = [f"{brief(key)}: {brief(item)}" for key, item in list(value.items())[:9]]
         return _listed(items, len(value), "{}")
-    # Objects of this package have a short repr. Any other object may hold data, so only its type is shown.
+    # Objects of this package have a short repr. Any other object may contain data, so only its type is shown.
     name = type(value).__name__
     if not type(value).__module__.startswith("utmost.") or (callable(value) and not is_dataclass(value)):
         return getattr(value, "__name__", name)

@@ -65,7 +65,7 @@ def json_forms(kind: type) -> dict[str, FieldForm]:
 
 
 def texts_of(kind: type) -> dict[str, str]:
-    """The titles of the fields that hold a text for people, by their names in JSON."""
+    """The titles of the fields whose value is a text for people, by their names in JSON."""
     return {name: found.title for name, found in json_forms(kind).items() if found.hint}
 
 

@@ -24,7 +24,7 @@ _SPELLED = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _LARGEST_EXPONENT = 9_999
 _MOST_WRITTEN = 13_952  # bits of an integer of 4 200 digits; Python prints at most 4 300
 _MOST_BITS = 1 << 18
-# The largest count: each counted object takes memory.
+# The largest count, since each counted object takes memory.
 _MOST = 10**9
 
 

@@ -1,4 +1,5 @@
-"""Noise in n dimensions with a density that falls by exp(-epsilon) per unit of Euclidean distance, at several levels.
+"""Noise in n dimensions with a density that is multiplied by exp(-epsilon) per unit of Euclidean distance, at several
+levels.
 
 The noise at all levels is one Brownian motion B (variance 2 for each coordinate and unit of time) stopped by a clock:
 
@@ -146,7 +147,7 @@ def _tail_is_at_most(shape: int, t: Fraction, tail: Fraction) -> bool:
 class EuclideanTightening:
     r"""The distribution of W in V_lower = V_higher + W, with W independent of V_higher, in n dimensions.
 
-    W = B(T), T a sum of M exponential times of rate e_2^2, where M is negative binomial:
+    W = B(T), where T is a sum of M exponential times of rate e_2^2, and M is negative binomial:
 
     .. math:: P(M = m) = \frac{\Gamma(a + m)}{\Gamma(a) m!} p^a (1-p)^m, \quad p = (e_1/e_2)^2, \ a = (n+1)/2.
 

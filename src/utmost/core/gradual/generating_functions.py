@@ -142,7 +142,7 @@ class TailedTable(Display):
     Args:
         masses: Mass of each integer of the table, >= 0, up to one common factor; missing integers between have mass 0.
         alpha: Ratio of the tails, a rational strictly between 0 and 1.
-        period: Number of integers after which the ratio holds, at most the width of the table.
+        period: Number D of integers after which each mass is multiplied by alpha; at most the width of the table.
 
     Raises:
         OutOfRange, NotANumber: for masses that are negative or all 0, and for a number outside its range.

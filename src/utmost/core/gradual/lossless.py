@@ -182,8 +182,8 @@ class UnmatchedZero:
     """Obstacle: in an interval, the characteristic function E exp(itV) has a zero for V = V_2, and none for V = V_1.
 
     Attributes:
-        after, before: Ends of the interval of t. Certificate: the signs for V_2 at both ends, and an enclosure for V_1
-            between them.
+        after, before: Ends of the interval of t. The certificate consists of the signs of the function for V_2 at both
+            ends, and of an enclosure of the function for V_1 between them.
     """
 
     after: Fraction

@@ -1,17 +1,18 @@
 """Prices of levels: the price of a step to a larger epsilon, and prices that nobody can undercut.
 
-**Theorem.** A level costs p(e) for a buyer without one. A holder of e' pays p(e) - p(e') for a larger e, and nothing
-for a smaller one. Assume that responses at levels e_1, ..., e_m together reveal no more than the response at the
-largest level, as in a gradual release. Then
+**Theorem.** A level costs p(e) for a buyer who has no level yet. A holder of e' pays p(e) - p(e') for a larger e, and
+nothing for a smaller one. Assume that responses at levels e_1, ..., e_m together reveal no more than the response at
+the largest level, as in a gradual release. Then
 
-1. A buyer whose largest level is e has paid p(e), whatever the steps and their order, and knows as much as after one
-   purchase at e: the market has no friction.
-2. Nobody, alone or in a pool, learns as much as from a response at e for less than p(e), exactly if p does not fall.
+1. A buyer whose largest level is e has paid p(e), whatever the steps and their order, and has as much information as
+after one purchase at e: buying in steps costs nothing extra. 2. If and only if p does not decrease, nobody, alone or in
+a pool, gets as much information as from a response at e for less than p(e).
 
 *Proof.* 1: The steps to larger levels cost differences of p, whose sum telescopes to p(e); the others cost nothing. The
 last response has the noise of e, and the others can be drawn from it without the data. 2: A buyer who wants the
-response at e can buy any e' >= e and add noise, for p(e'). This is at least p(e) if p does not fall, and less for some
-e if p falls. A pool knows no more than the member with the largest level, who has paid for it by 1. []
+response at e can buy any e' >= e and add noise, for p(e'). This is at least p(e) if p does not decrease, and less than
+p(e) for some e if p decreases. A pool has no more information than its member with the largest level, who has paid for
+that level by 1. []
 
 For independent responses the theorem fails: an answer at level e can be combined from many at small levels.
 """
@@ -35,7 +36,8 @@ def read_prices(prices: Mapping[Level | Number, Number]) -> dict[Level, Fraction
         prices: Price by epsilon or level, not negative, and not falling as epsilon grows.
 
     Raises:
-        OutOfRange: for no level, a level with two prices, a negative price, or prices that fall as epsilon grows.
+        OutOfRange: for an empty mapping, a level with two prices, a negative price, or prices that decrease as epsilon
+            grows.
 
     >>> [str(price) for price in read_prices({"1": 35, "1/4": 10}).values()]
     ['10', '35']

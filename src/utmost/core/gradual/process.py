@@ -235,8 +235,8 @@ class Jump(Display):
 
     Attributes:
         size: Change of the noise when epsilon falls below the epsilon of the jump; not 0.
-        clock: Cell of the unit interval that holds u = (alpha/a)^|size|, where alpha is the alpha of the jump, and a is
-            the alpha of the path's smallest epsilon. u is uniform for every size.
+        clock: Cell of the unit interval that contains u = (alpha/a)^|size|, where alpha is the alpha of the jump, and a
+            is the alpha of the path's smallest epsilon. u is uniform for every size.
     """
 
     size: int

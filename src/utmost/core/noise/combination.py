@@ -399,7 +399,7 @@ def simultaneous_margins(
         confidence: Confidence of all margins together.
         independent: Whether no two sums share noise; this is not checked. Each margin then has the confidence
             ``confidence**(1/m)``, which is exact. Otherwise each has 1 - (1 - confidence)/m, by the union bound, which
-            always holds.
+            is always valid.
 
     Raises:
         OutOfRange: for no sums, and a confidence that is not strictly between 0 and 1.

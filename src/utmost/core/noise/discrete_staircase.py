@@ -1,7 +1,7 @@
 """The staircase distribution on the integers, and its optimal step.
 
 From step r to r + 1, the expected cost V becomes a weighted mean of V and M(r) = E L(G D + r), where G is geometric
-with ratio b. M never falls, so V falls exactly while M(r) < V(r), and the optimal step is the least r with M(r) >=
+with ratio b. M never decreases, so V falls exactly while M(r) < V(r), and the optimal step is the least r with M(r) >=
 V(r).
 """
 

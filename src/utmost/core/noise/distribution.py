@@ -86,7 +86,7 @@ class Periodicity(NamedTuple):
 
     period: int  # number of integers in a period
     level: Level  # its alpha is the factor
-    start: int  # first integer for which this holds
+    start: int  # first integer for which the equation is true
 
 
 class Distribution(Display, ABC):

@@ -159,7 +159,7 @@ def drawn_distribution(
     """The noise of the cells at (1 - ``beside``) epsilon, with separate noise of the total unless ``total_share`` is
     0.
     """
-    # The caller spends the share ``beside`` of epsilon on other noise.
+    # The caller spends the budget share ``beside`` on other noise.
     rest = level if not beside else level.scaled(1 - beside)
     return DrawWithTotal.at_share(draw_at, rest, total_share / (1 - beside)) if total_share else draw_at(rest)
 

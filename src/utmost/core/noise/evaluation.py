@@ -1,7 +1,7 @@
 """Read the arguments of pmf, cdf and quantiles, and return the matching type of numbers.
 
-An int or a Fraction gets an exact answer, a float gets a float, a numeric array or list a float64 array, and an object
-array an object array of Fractions.
+For an int or a Fraction the result is exact, for a float it is a float, for a numeric array or list a float64 array,
+and for an object array an object array of Fractions.
 
 Quantiles on the integers are decided exactly: by floats if their error cannot matter, else by intervals and algebra.
 With a tail T, the upper quantile is k = i - 1 for the least i with T(i) <= q, q < 1/2. The lower quantile is k = -i for

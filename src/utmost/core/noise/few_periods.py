@@ -7,8 +7,9 @@ step has width g D. M - V (see folded.py) has the sign of phi - b psi:
     psi(g) = int_g^1 (M(u) - M(g)) du = (1 - b) sum_k b^k psi_k(g),   psi_k(g) = int_g^1 (L_k(u) - L_k(g)) du.
 
 No term is negative, so nothing cancels, and logarithms compare phi with b psi even if both underflow. As g grows, phi
-never falls and psi never rises. The optimum is where phi = b psi, found by bisection to two neighbouring floats. If the
-cost jumps between these two, the lower one is the optimum: beyond the jump every width g costs more than it can save.
+never decreases and psi never increases. The optimum is where phi = b psi, found by bisection to two neighbouring
+floats. If the cost jumps between these two, the lower one is the optimum: beyond the jump every width g costs more than
+it can save.
 """
 
 import math

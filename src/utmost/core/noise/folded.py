@@ -2,10 +2,10 @@
 
 G is geometric, P(G = k) = (1 - b) b^k. Every staircase is a mixture over y in [0, D) of the points y + G D, so that its
 expected cost is a mean of M. A longer first step lowers the cost exactly while M at its edge is below that mean, and M
-never falls as y grows. So the optimal step and gamma are where M first reaches the expected cost V of the staircase
+never decreases as y grows. So the optimal step and gamma are where M first reaches the expected cost V of the staircase
 whose first step ends there.
 
-V is a mean of M with weight 1 before the edge and b after the edge. M never falls, so sums over cells from the left
+V is a mean of M with weight 1 before the edge and b after the edge. M never decreases, so sums over cells from the left
 ends and from the right ends enclose V, and the sign of M - V is certain if M is outside that enclosure.
 """
 
@@ -92,7 +92,7 @@ class Folded:
             weights = self.powers.power(k) * self.powers.complement
             return weights[:, None] * self.cost(k[:, None] * self.period + offsets[None, :])
 
-        # k = 0..last in blocks of doubling length, so that the costs within a block have one scale.
+        # k = 0..last in blocks of doubling length, so that the costs within a block have similar sizes.
         edges = [0, 64]
         while edges[-1] <= self.last:
             edges.append(edges[-1] * 2)
@@ -134,7 +134,7 @@ class Folded:
 
 _FALLING = 1e-9
 _JUMP = 1e-9  # least rise that matters, relative to M
-_MOST_LEFT = 0.8  # if the steeper half has more than this fraction of a rise, it is a jump
+_MOST_LEFT = 0.8  # a larger fraction of a rise in its steeper half means that the rise is a jump
 _ROUNDING = 1e-11  # well above the rounding of sums, well below a cell's width
 _DOUBT = 4e-13  # relative error of the sums in M and V
 
@@ -152,7 +152,7 @@ class Enclosure:
 def enclose_crossing(
     folded: Folded, edges: NDArray[Any], last: NDArray[Any], normaliser: NDArray[np.float64], at_zero: float
 ) -> Enclosure:
-    """Enclose the least edge with M >= V, using only that M never falls; ``edges`` ascend from 0 to the period."""
+    """Enclose the least edge with M >= V, using only that M never decreases; ``edges`` ascend from 0 to the period."""
     # ``last`` has the last point of each cell: the next edge on the reals, the integer before it on the integers.
     # ``normaliser`` is N/2 at each edge, NaN at an edge that is no candidate; ``at_zero`` is (1 - b) L(0)/2, which the
     # atom at zero subtracts, and 0 on the reals.
@@ -162,7 +162,7 @@ def enclose_crossing(
         raise NotMonotone("a cost must not fall as |x| grows", came=f"a cost that falls some periods beyond {place}")
     sizes = np.diff(edges).astype(np.float64)
     bounds = []
-    # The cost never falls: a cell's sum lies between those of its first and of its last point.
+    # The cost never decreases: a cell's sum lies between those of its first and of its last point.
     for ends in (values[:-1], _in_chunks(folded, last)):
         before = np.concatenate([[0.0], np.cumsum(sizes * ends)])
         bounds.append((before * folded.powers.complement + b * before[-1] - at_zero) / normaliser)

@@ -48,9 +48,9 @@ class IntegerDistribution(Distribution):
     other methods follow from these, and a subclass may override them by faster or exact ones. Every general method is
     exact or certified, or has the error that its docstring states; otherwise it raises `Unsupported`.
 
-    The result type of pmf, cdf and ccdf depends on their argument. An int or a Fraction gets a Fraction if all
-    alphas are rational, else a float. A float gets a float, a numeric array or list a float64 array, and an object
-    array an object array of Fractions. Floats are right to a few units in the last place, in both tails.
+    The result type of pmf, cdf and ccdf depends on their argument. For an int or a Fraction it is a Fraction if all
+    alphas are rational, else a float. For a float it is a float, for a numeric array or list a float64 array, and for
+    an object array an object array of Fractions. Floats are right to a few units in the last place, in both tails.
     """
 
     __slots__ = ()

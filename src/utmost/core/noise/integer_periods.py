@@ -7,11 +7,11 @@ Let L_k(j) = L(k D + j), b = e^-epsilon and step r. M - V of folded.py has the s
 
 This is a power series in b with the coefficients c_k = phi_k - psi_{k-1}. It has the sign of its first nonzero
 coefficient, unless a later term is larger in absolute value, which logarithms decide. As r grows,
-phi never falls and psi never rises, so bisection finds the least step with M >= V.
+phi never decreases and psi never increases, so bisection finds the least step with M >= V.
 
 In a period of at most some thousand integers, each c_k is the exact sum of the cost's floats, rounded once: its sign is
 certain, and ties are detected. Longer periods are summed by extrapolation, between bounds that use only that the cost
-never falls.
+never decreases.
 """
 
 import math
@@ -66,7 +66,7 @@ class IntegerPeriods:
         """The least step with M >= V; a cost that underflows before it distinguishes two steps raises `Unsupported`."""
         low, high = self.bracket()
         coefficient = self._summed if self.period <= _EXACT else self._extrapolated
-        # phi never falls and psi never rises with r, so that the condition is monotone.
+        # phi never decreases and psi never increases with r, so that the condition is monotone.
         step = first_integer(low - 1, high, lambda r: self._gain(coefficient, r) >= 0)
         if step > 1:
             least, before, after, most = (self._at(x) for x in (0, step - 1, step, self.period))
@@ -151,11 +151,11 @@ class IntegerPeriods:
         return self._coefficient(k, r, self._sum, self._sum)
 
     def _least(self, k: int, r: int) -> float:
-        """A lower bound of c_k, for a cost that never falls."""
+        """A lower bound of c_k, for a cost that never decreases."""
         return self._coefficient(k, r, lambda *part: self._bounds(*part)[0], lambda *part: self._bounds(*part)[1])
 
     def _most(self, k: int, r: int) -> float:
-        """An upper bound of c_k, for a cost that never falls."""
+        """An upper bound of c_k, for a cost that never decreases."""
         return self._coefficient(k, r, lambda *part: self._bounds(*part)[1], lambda *part: self._bounds(*part)[0])
 
     def _coefficient(self, k: int, r: int, counted: Callable[..., float], against: Callable[..., float]) -> float:
@@ -185,7 +185,8 @@ class IntegerPeriods:
             return 0.0, 0.0
         edges = np.clip(integer_edges(self.cost, self.period), low, high)
         edges = np.unique(np.append(edges, [low, high]))
-        # A cost that never falls lies between its values at the two ends of a cell, and so does its mean over the cell.
+        # A cost that never decreases lies between its values at the two ends of a cell, and so does its mean over the
+        # cell.
         sizes, points = np.diff(edges), edges.astype(np.float64) + float(k * self.period)
         first, last = (abs(self._costs(part) - here) for part in (points[:-1], points[1:] - 1))
         return float(sizes @ np.minimum(first, last)), float(sizes @ np.maximum(first, last))

@@ -33,9 +33,9 @@ class Laplace(RealDistribution):
         NotALevel: unless exactly one of epsilon and alpha is passed.
         OutOfRange: for a sensitivity that is not positive.
 
-    Promise: epsilon-DP for real queries of that sensitivity, and for no smaller epsilon. Lipschitz privacy, which is
-    stronger, holds too. Source:  [koufogiannis2015], Theorem 9. [geng2012] compares its cost with that of the
-    staircase.
+    Promise: epsilon-DP for real queries of that sensitivity, and for no smaller epsilon. The noise is also Lipschitz
+    private, which is a stronger property. Source:  [koufogiannis2015], Theorem 9. [geng2012] compares its cost with
+    that of the staircase.
 
     >>> distribution = Laplace(epsilon=1, sensitivity=2.5)
     >>> distribution, distribution.pdf(0), distribution.variance()

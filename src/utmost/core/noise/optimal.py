@@ -28,10 +28,10 @@ def optimal_noise(
 ) -> Geometric | DiscreteStaircase | Staircase:
     """The distribution of least expected cost among all additive noise that is epsilon-private for one number.
 
-    An integer query of sensitivity 1 gets geometric noise, for every cost. An integer query of larger sensitivity gets
-    a staircase with the optimal step, and a real query a staircase with the optimal gamma. The attribute ``theorem`` of
-    the result names the theorem. If one individual changes several numbers together, independent noise of this kind may
-    not be the best.
+    For an integer query of sensitivity 1 it is geometric noise, whatever the cost. For an integer query of larger
+    sensitivity it is a staircase with the optimal step, and for a real query a staircase with the optimal gamma. The
+    attribute ``theorem`` of the result names the theorem. If one individual changes several numbers together,
+    independent noise of this kind may not be the best.
 
     Args:
         epsilon, alpha: Privacy level; give one of the two (alpha = exp(-epsilon)).

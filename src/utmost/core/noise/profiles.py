@@ -135,7 +135,7 @@ class Profile:
 
 def least_near(holds: Callable[[int], bool], near: int) -> int:
     """The least i >= 0 at which a monotone condition holds. The search begins at ``near``."""
-    low, high, stride = near - 1, near, 1  # invariant: the condition fails at low and holds at high
+    low, high, stride = near - 1, near, 1  # invariant: the condition is false at low and true at high
     # Strides double, so that the number of tries is the logarithm of the guess's error.
     while not holds(high):
         low, high, stride = high, high + stride, stride * 2

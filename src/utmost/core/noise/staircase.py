@@ -1,7 +1,7 @@
 """The staircase distribution on the reals, and its optimal gamma.
 
 The staircase with first step g has the expected cost
-V(g) = (int_0^g M + b int_g^1 M) / (g + b (1 - g)), where M(u) = E L((G + u) D) never falls and G is geometric with
+V(g) = (int_0^g M + b int_g^1 M) / (g + b (1 - g)), where M(u) = E L((G + u) D) never decreases and G is geometric with
 ratio b. Its slope has the sign of M(g) - V(g). So the optimum g* is where M first reaches V, and V(g*) = M(g*) if M is
 continuous there.
 """

@@ -112,7 +112,8 @@ Shape = int | tuple[int, ...] | None
 CONSTANT_UP_TO = 1_000_000
 """The largest number of draws for which the default method is constant-time."""
 
-# The number of draws at a time. So many stay in the second-level cache, and need little memory besides the result.
+# The number of draws at a time. So many draws fit into the second-level cache, and need little memory in addition to
+# the result.
 CHUNK = 1 << 16
 _KEPT = 64
 _MOST = 10**11

@@ -154,7 +154,7 @@ class MarkedGeometricSampler:
         return k, mark
 
     def _tops(self, count: int, randomness: Randomness) -> tuple[Integers, OutcomeIndices]:
-        """Draw Q and the marks. Q has a type that can also hold Q << shift."""
+        """Draw Q and the marks. The type of Q can also represent Q << shift."""
         # The mark and the top part are drawn from one word, which saves a word for each draw.
         index = self._top.draw(count, randomness)
         mark = index & ((1 << self._mark_bits) - 1)
@@ -171,7 +171,7 @@ class MarkedGeometricSampler:
 
 
 class SingleGeometricSampler:
-    """Draws single (K, mark), for distributions that change from draw to draw. Times depend on outcomes."""
+    """Draws single pairs (K, mark), for distributions that change from draw to draw. Times depend on outcomes."""
 
     # Each part takes one word of 64 bits, and a bisection whose time depends on the outcome. Do not use this class for
     # noise whose drawing time others can measure.

@@ -272,7 +272,7 @@ class ItemWords:
     def first(self, slot: int, some: NDArray[np.intp] | None = None) -> NDArray[Any]:
         """The first word (32 bits) of a slot, for all items or for the items ``some``, shape (n,)."""
         j, lane = divmod(slot, 4)
-        # A block of AES holds the words of four slots: it is encrypted once, and stored.
+        # A block of AES contains the words of four slots, so it is encrypted once, and stored.
         if j in self._blocks:
             lanes = self._blocks[j][:, lane]
             return lanes if some is None else lanes[some]

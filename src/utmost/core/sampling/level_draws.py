@@ -94,7 +94,7 @@ class _ManyBridge:
         # This number is drawn for every entry, although few need it, so that the time does not depend on the marks.
         outward, _ = self._rise.draw(difference.size, randomness)
         size = np.abs(difference)
-        # The smallest type that holds the sum of any two of these numbers, and its negative.
+        # The smallest type that can represent the sum of any two of these numbers, and its negative.
         reach = max((int(part.max()) for part in (size, inward, outward) if part.size), default=0)
         kind = smallest_type((2 * reach + 1).bit_length())
         size, inward, outward = (part.astype(kind, copy=False) for part in (size, inward, outward))

@@ -138,7 +138,7 @@ class Randomness(Protocol):
 
 
 class _ThreadState(threading.local):
-    """The number of a thread's process, the number of forks before it, and the thread's keystream."""
+    """The state of one thread: the number of its process, the number of forks so far, and its keystream."""
 
     state: tuple[int, int, Keystream] | None = None
 

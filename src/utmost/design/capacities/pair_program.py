@@ -119,8 +119,8 @@ class PairClasses:
         labels = row_numbers(similarity.kinds.reshape(-1, 1).astype(np.uint64)).reshape(n, n)
         while True:
             # Hash each pair (x, y) by the sum over z of a 64-bit number for the classes of (x, z) and (z, y). Each half
-            # of the number holds one class, so that different pairs of classes have different numbers. Add one secret z
-            # after another, because all triples would need n^3 numbers.
+            # of the number encodes one class, so that different pairs of classes have different numbers. Add one secret
+            # z after another, because all triples would need n^3 numbers.
             here, there = labels.astype(np.uint64), labels.astype(np.uint64) << np.uint64(32)
             seen = np.zeros(labels.shape, dtype=np.uint64)
             for z in range(n):
@@ -284,7 +284,7 @@ def solve_lazily(
     rows, by_simplex = np.column_stack([i, j, j] if kind == "multiplicative" else [j, i, j]), False
     for _ in range(_ROUNDS):
         solution = (solve_exactly if by_simplex else solve)(_edge_program(kind, similarity, rows, by_simplex))
-        # Add only the most violated rows: if these hold, most others hold too.
+        # Add only the most violated rows: if these are satisfied, most others are satisfied, too.
         table = similarity.fractions if by_simplex else similarity.floats
         matrix = solution.primal.reshape(n, -1)
         gaps = table[similarity.kinds[x, y]][:, None] * matrix[y] - matrix[x]

@@ -214,7 +214,7 @@ class Dominance:
 
     @property
     def vertices(self) -> Array:
-        """All vertices of the type as columns (n, N), listed anew at each call."""
+        """All vertices of the type as columns (n, N), which are computed again at each call."""
         return exact_weights(vertices(self.ptype))
 
     def verify(self) -> bool:
@@ -263,7 +263,7 @@ class Conflict:
     regret: Any
 
     def verify(self) -> bool:
-        """Check all claims; list the vertices of the type anew."""
+        """Check all claims. The vertices of the type are computed again."""
         z = np.array(self.multipliers, dtype=object)
         if not _are_exact(self.loss, z, self.weights, [self.regret], *self.priors):
             return False

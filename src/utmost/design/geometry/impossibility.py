@@ -189,7 +189,7 @@ class UtilitySet(Display):
             loss: Named loss, or matrix with one row for each given secret.
             secrets: Distinct indices of secrets.
 
-        Source: [fernandes2022], theorem 6(5), the direction that holds.
+        Source: [fernandes2022], theorem 6(5), the direction that is true.
         """
         sequence_of(secrets, integer, "secrets")
         part = self.ptype.restrict(secrets)

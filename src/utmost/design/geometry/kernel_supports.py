@@ -153,7 +153,7 @@ _MOST_VERTICES = 5_000
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WalkPosition(Display):
-    """A position in the walk, from which another process can continue."""
+    """A position in the search for kernels, from which another process can continue."""
 
     orbit: int = 0  # index of the orbit of vertices that is searched
     coming: tuple[int, ...] = (0,)  # for each depth, the column to try next, as an index of the walk of the orbit
@@ -161,7 +161,7 @@ class WalkPosition(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class KernelBlock(Display):
-    """The kernels found by one part of the walk."""
+    """The kernels found by one part of the search for kernels."""
 
     supports: NDArray[np.int32]  # (m, n) the indices of the vertices of each kernel, ascending, filled up with -1
     position: WalkPosition | None  # position from which the walk continues; None at the end

@@ -1,4 +1,6 @@
-"""List or count kernels by a walk over sets of independent vertices, orbit by orbit, in blocks of bounded size."""
+"""List or count kernels by a depth-first search (the walk) over sets of independent vertices, orbit by orbit, in blocks
+of bounded size.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -280,7 +282,7 @@ def _walk_of_orbit(tables: WalkTables, task: _OrbitTask, coming: tuple[int, ...]
 
 
 def _kernels_among_open(vertices: Vertices, task: _OrbitTask, walk: Walk) -> NDArray[np.int16]:
-    """Return those undecided sets of a walk that are kernels by exact arithmetic."""
+    """Return those undecided sets of a walk that exact arithmetic shows to be kernels."""
     open_sets = walk.doubt[: walk.filled[1]]
     settled = [is_kernel_support(vertices, task.columns[support[support >= 0]]) for support in open_sets]
     return open_sets[settled] if settled else open_sets

@@ -27,7 +27,7 @@ def preferring_consumer(
     """Return a consumer who prefers A to B, with a uniform prior and a loss near ``loss`` (n, k); None if no such loss
     is found.
 
-    ``near`` holds float matrices of B and A. ``slack`` is the tolerance of `prefers` for float64 channels.
+    ``near`` contains float matrices of B and A. ``slack`` is the tolerance of `prefers` for float64 channels.
     """
     # Round the entries of the loss to as few bits as suffice. If no rounded loss suffices, try an exact loss without
     # rounding.

@@ -68,7 +68,7 @@ class Certificate(Evidence):
         ptype: Privacy type.
         consumer: Prior and loss.
         remap: Remap of the geometric mechanism that gives the optimal channel; None if ``matrix`` is given.
-        matrix: Optimal channel, (secrets, actions) Fractions, exactly private; None if ``remap`` is given.
+        matrix: Optimal channel, as (secrets, actions) Fractions that are exactly private; None if ``remap`` is given.
         dual: (secrets,) multipliers mu of the row sums: Fractions, or floats that were lowered by their rounding
             errors.
         multipliers: (edges, 2, actions) multipliers of the privacy constraints, or a list of the nonzero ones; None on

@@ -260,7 +260,7 @@ def optimal_mechanism(
         gap: Largest relative distance of the loss from the optimum, for column generation. With 1/100, a search over a
             thousand or more places takes only a fraction of the time. The result states the gap that was reached.
         progress: Function that column generation calls after each round with the number of rounds and the relative gap
-            so far. With it, a keyboard interrupt ends the search, and the best mechanism so far is returned.
+            so far. If it is passed, a keyboard interrupt ends the search, and the best mechanism so far is returned.
 
     Raises:
         OutOfRange: if the prior does not have one entry for each secret, or the gap is not positive.
@@ -316,8 +316,8 @@ def optimal_mechanism(
     if is_line and method in ("auto", "theorem"):
         wanted = exactly
         if exactly is None and rational:
-            # The work of an exact design: the number of products times the bits of alpha^n and of the prior's
-            # denominator.
+            # The work of an exact design is the number of products, times the number of bits of alpha^n and of the
+            # denominator of the prior.
             n, bits = consumer.secrets, ptype.level.alpha_fraction().denominator.bit_length()
             common = math.lcm(*{p.denominator for p in consumer.prior.tolist()}).bit_length()
             wanted = float(n) * consumer.actions * (n * bits + common) <= _MOST_DIGIT_OPERATIONS

@@ -335,8 +335,8 @@ def places(
         unit: Unit of the distances: by default "m" ("cells" for cells); for roads, the unit of ``weight``.
         rounded: Step to which distances are rounded down, such as "10 m"; by default a metre, or a thousandth of the
             unit for roads and for units other than metres.
-        weight: Attribute of a graph's edges that holds their lengths; the default, "length", is the one that osmnx
-            writes, in metres.
+        weight: Attribute of a graph's edges that contains their lengths; the default, "length", is the attribute that
+            osmnx writes, in metres.
         among: Labels of the places of the space; by default all. Paths of a graph may also go through the other nodes.
         both_ways: Whether paths may use the one-way streets of a directed graph in both directions.
 

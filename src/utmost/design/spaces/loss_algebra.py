@@ -100,7 +100,7 @@ def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
         secrets: k different indices of secrets in 0, ..., size - 1.
         size: Number of all secrets.
 
-    Source: [fernandes2022], section IV-C, and theorem 6(5), the direction that holds.
+    Source: [fernandes2022], section IV-C, and theorem 6(5), the direction that is true.
 
     >>> lifted_loss([[0, 1], [1, 0]], (0, 2), 3).tolist()[1]
     [Fraction(0, 1), Fraction(0, 1)]

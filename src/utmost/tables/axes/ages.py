@@ -37,7 +37,7 @@ def ages(
         on: Day on which ages are computed, such as "2025-01-01".
         groups: Coarser levels by name, as for `edges`.
         spelling: Pattern of dates in text, and missing marks: ``Spelling(pattern="%d.%m.%Y")``.
-        other: Label for birth dates outside the domain; None drops them.
+        other: Label for birth dates outside the domain; if None, they are left out.
         missing: Label for missing birth dates; with None they count as ``other``, or are dropped.
 
     Raises:

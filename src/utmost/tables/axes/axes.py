@@ -54,7 +54,7 @@ class Axis(Display):
         starts: Index of the first value of each group of each level; a group ends where the next one begins.
         edges: Edges of bins, ascending; there is one edge more than bins, and the first and the last may be infinite.
             Edges of periods are in seconds of the clock, see `Clock`. None for other axes.
-        other: Label for values that are not declared; None drops them.
+        other: Label for values that are not declared; if None, they are left out.
         whole: Whether the labels of listed bins are those of integers ("0 to 4"); None for other axes.
         missing: Label for missing cells, the last label; with None they count as ``other``, or are dropped.
         clock: Reader of times, for periods; None for other axes.
@@ -347,7 +347,7 @@ def plain(
     Args:
         labels: Values, which must differ as text: text, integers, booleans, or intervals of pandas.cut, which become
             text.
-        other: Label for all other values of the data; None drops them.
+        other: Label for all other values of the data; if None, they are left out.
         missing: Label for missing cells, the last one; with None they count as ``other``, or are dropped.
         column: Column of events with the values; by default the column with the name of the axis.
         spelling: Missing marks of the column, if they differ from those of the whole table, see `Spelling`.

@@ -33,7 +33,7 @@ def listed(
             any individual.
         names: Names of the columns, the coarsest first: ["project", "country", "page"]. By default these are all
             columns of a dict or dataframe, in their order.
-        other: Value that all other keys have in each column; None drops these keys.
+        other: Value that all other keys have in each column; if None, these keys are left out.
         spelling: Missing marks of the columns, see `plain`.
 
     Returns:

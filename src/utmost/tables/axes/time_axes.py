@@ -55,7 +55,7 @@ def periods(
             ``Spelling(pattern="%d.%m.%Y")``.
         below, above: Labels of an additional period for all times before the first period, and of one for all times
             after the last.
-        other: Label for all other times; None drops them.
+        other: Label for all other times; if None, they are left out.
         missing: Label for missing cells; with None they count as ``other``, or are dropped.
         column: Column of events with the times; by default the column with the name of the axis.
 

@@ -59,7 +59,7 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = (), 
     """
     # Events are a dict of columns, a list of dicts (rows), a structured NumPy array, a frame of any library that
     # narwhals reads, a CSV table, or the path of a file or of a directory of Parquet files. ``values`` are columns of
-    # amounts, in numbers of this spelling.
+    # amounts, whose numbers have the given spelling.
     if isinstance(events, Path):
         if events.is_dir() or events.suffix.lower() in files.PARQUET:
             whole = ParquetPieces.of(events)
@@ -158,7 +158,7 @@ def _as_arrow_if_plain(column: Any) -> Any:
     arrow = extra("pyarrow", "tables")
     try:
         return arrow.array(cells, arrow.large_string() if kinds == {str} else arrow.int64())
-    # Text with a lone surrogate, or an integer beyond 64 bits.
+    # The list contains text with a lone surrogate, or an integer beyond 64 bits.
     except (arrow.ArrowException, UnicodeError, OverflowError):
         return column
 

@@ -133,7 +133,7 @@ class Persons:
     """The persons of the events so far, numbered in the order of their first event; no result depends on that order."""
 
     name: str  # name of the column
-    spelling: Spelling = PLAIN  # spelling with the missing marks, which are no persons
+    spelling: Spelling = PLAIN  # spelling; its missing marks are not counted as persons
     texts: list[str] = field(default_factory=list)  # each person's text, by code
     _codes: dict[str, int] = field(default_factory=dict)
 

@@ -46,7 +46,7 @@ class EngineFrame(Protocol):
         """Whether names that differ only in case are the same column."""
 
     def schema(self) -> Any:
-        """The Arrow schema of the rows. The frame is not evaluated for it."""
+        """The Arrow schema of the rows. Reading the schema does not evaluate the frame."""
 
     def select(self, names: Sequence[str]) -> "EngineFrame":
         """The frame with only these columns."""

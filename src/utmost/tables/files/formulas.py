@@ -17,8 +17,8 @@ _SIGN = rb"(?:[+\-@]|\xef\xbc[\x8b\x8d\xa0])"
 _EQUALS = rb"(?:=|\xef\xbc\x9d)"
 _NUMBER = rb"[0-9.]+(?:[eE][+\-]?[0-9]+)?(?:[,;|\t\r\n]|\Z)"
 _NO_NUMBER = rb"(?!" + _NUMBER + rb")"
-# A label such as "-5 to 0", "+65" or "-" is no formula: it has no call and no reference to other files. A label with a
-# comma is in quotes. A spreadsheet with another separator reads the text after that separator as a cell.
+# A label such as "-5 to 0", "+65" or "-" is no formula: it neither calls a program nor refers to another file. A label
+# with a comma is in quotes. A spreadsheet with another separator reads the text after that separator as a cell.
 _FORMULA = re.compile(
     rb"(?:\A|[,;|\t\r\n])" + _SKIPPED
     + rb"(?:(?:\"" + _SKIPPED + rb")*" + _EQUALS

@@ -86,7 +86,7 @@ def table_writers(
         statement.update(report({"of": "file", "sha256": digest}))
         text.extend(encoded(statement))
 
-    # The statement gets its name first, so that no table is ever without a statement.
+    # The statement is renamed first, so that there is never a table without a statement.
     statement_path = sidecar_path(out)
     writers: dict[Path, Writer] = {out: write_table, statement_path: lambda file: file.write(bytes(text))}
     if signer is not None:
