@@ -111,7 +111,9 @@ def written_number(value: object, name: str) -> Fraction:
 
 
 def first_integer(low: int, high: int, holds: Callable[[int], bool]) -> int:
-    """The least k in low+1..high at which a monotone condition holds; high if it holds at none below."""
+    """The least k in low+1..high at which a monotone condition holds; ``high`` if the condition is false at every
+    smaller k.
+    """
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)

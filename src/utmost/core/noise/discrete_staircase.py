@@ -1,8 +1,8 @@
 """The staircase distribution on the integers, and its optimal step.
 
 From step r to r + 1, the expected cost V becomes a weighted mean of V and M(r) = E L(G D + r), where G is geometric
-with ratio b. M never decreases, so V falls exactly while M(r) < V(r), and the optimal step is the least r with M(r) >=
-V(r).
+with ratio b. M never decreases, so V decreases exactly while M(r) < V(r), and the optimal step is the least r with M(r)
+>= V(r).
 """
 
 import math

@@ -2,9 +2,9 @@
 
 P(X = x) is proportional to q^j, with j = 0 for |x| < r, j = 1 on the next s values of |x|, j = 2 on the next s, and so
 on, and q = exp(-epsilon). If one individual changes the cells by d with |d| <= s, then |x + d| <= |x| + s, so j changes
-by at most 1. Hence the noise is epsilon-DP for every step r = 1, ..., s. Any distribution that falls with |x| by steps
-is a **mixture of balls**: X is uniform on the ball of radius N = r - 1 + j s, with P(j) proportional to q^j times the
-number of points in that ball.
+by at most 1. Hence the noise is epsilon-DP for every step r = 1, ..., s. Any distribution that is a decreasing step
+function of |x| is a **mixture of balls**: X is uniform on the ball of radius N = r - 1 + j s, with P(j) proportional to
+q^j times the number of points in that ball.
 
 - *max*: |x| = max |x_i|, for changes of at most s in each cell, of either sign. The ball is a cube.
 - *range*: |x| = max(x_i, 0) - min(x_i, 0), for changes that lower no cell (or that raise none). Its ball of radius s is

@@ -1,4 +1,4 @@
-"""The staircase on the integers and on the reals: each formula once, for fractions, intervals and floats.
+"""The staircase on the integers and on the reals. Each formula is written once, for fractions, intervals and floats.
 
 **The staircase on the integers** with b = alpha, period D and step r is
 

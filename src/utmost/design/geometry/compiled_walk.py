@@ -456,7 +456,8 @@ def resume_walk(walk: Walk, patience: int) -> bool:
         k = walk.depth[0]
         j = walk.coming[k]
         walk.coming[k] += 1
-        # The first column stays column 0, the representative of the orbit: other kernels of the orbit are images.
+        # The first column stays column 0, the representative of the orbit: the other kernels of the orbit are images of
+        # kernels with it.
         if j >= m or (k == 0 and j > 0):
             walk.depth[0] = k - 1
             if k > 0:

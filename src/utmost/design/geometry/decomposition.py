@@ -80,7 +80,7 @@ class Decomposition(Display):
 
 
 def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
-    """Write a channel of the type exactly as a refinement of a mixture of kernels of the type.
+    """Write a channel of the type as a refinement of a mixture of kernels of the type, in exact numbers.
 
     First, every column is written as a sum of multiples of vertices. A step subtracts the largest possible multiple of
     a vertex on the smallest face that contains the column. This makes one more pair of secrets tight. The steps end

@@ -206,10 +206,10 @@ def is_lossless(lower: CategoryReport, higher: CategoryReport) -> bool:
     """Return whether reports of kind ``lower`` can be relaxed to ``higher`` at no more than the level of ``higher``.
 
     The result is exact: every joint distribution of the two reports is taken into account. Reports with the same sets
-    or blocks can always be relaxed. For all sets of two sizes, p_1 <= p_max decides, where p_1 is the probability that
-    a report of kind ``lower`` contains the client's category, and p_max the largest one after post-processing of
-    ``higher``. For blocks of two families, p_1 <= p_max is necessary, and a coupling by common categories is
-    sufficient. If neither condition decides, a linear program in rationals does.
+    or blocks can always be relaxed. If any set of a given size may be a report, p_1 <= p_max decides, where p_1 is the
+    probability that a report of kind ``lower`` contains the client's category, and p_max the largest one after
+    post-processing of ``higher``. For blocks of two families, p_1 <= p_max is necessary, and a coupling by common
+    categories is sufficient. If neither condition decides, a linear program in rationals does.
 
     Raises:
         Unsupported: if the linear program is needed, and a level has an irrational alpha, or there are more than 2^16

@@ -20,7 +20,7 @@ Packed = NDArray[np.uint8]
 
 
 class PermanentResponses(ProcessMemory):
-    """The bits of one or many clients, with permanent responses by the map f at several parameters.
+    """The bits of one or many clients, with RAPPOR's permanent responses to them at several parameters.
 
     A response is drawn once for each parameter, and later calls return the same response. Responses at several
     parameters form a Markov chain in which a response with a smaller epsilon depends only on the response with the next

@@ -61,7 +61,7 @@ def iterative_bayesian_update(
 
     Args:
         channel: (n, m) channel with which each person drew one answer; or a kind of reports of categories.
-        answers: (m,) number of answers with each outcome, in the order of the outcomes of the channel; If the channel
+        answers: (m,) number of answers with each outcome, in the order of the outcomes of the channel. If the channel
             is a kind of reports, these are the reports.
         within: Gap in nats per answer at which the iteration ends.
         steps: Largest number of updates; the gap may then be larger than ``within``.

@@ -38,7 +38,7 @@ def ages(
         groups: Coarser levels by name, as for `edges`.
         spelling: Pattern of dates in text, and missing marks: ``Spelling(pattern="%d.%m.%Y")``.
         other: Label for birth dates outside the domain; if None, they are left out.
-        missing: Label for missing birth dates; with None they count as ``other``, or are dropped.
+        missing: Label for missing birth dates; if None, they count as ``other``, or are left out.
 
     Raises:
         OutOfRange, NotANumber: for ages that do not ascend, are no integers or exceed 200, and for an invalid day.

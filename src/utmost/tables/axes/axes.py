@@ -56,7 +56,7 @@ class Axis(Display):
             Edges of periods are in seconds of the clock, see `Clock`. None for other axes.
         other: Label for values that are not declared; if None, they are left out.
         whole: Whether the labels of listed bins are those of integers ("0 to 4"); None for other axes.
-        missing: Label for missing cells, the last label; with None they count as ``other``, or are dropped.
+        missing: Label for missing cells, the last label; if None, they count as ``other``, or are left out.
         clock: Reader of times, for periods; None for other axes.
         truth: Whether booleans were declared, so that booleans in the data are read. Their labels are text.
         rows: Value of each column in each row, for listed keys, the coarsest column first; None for other axes.
@@ -348,7 +348,7 @@ def plain(
         labels: Values, which must differ as text: text, integers, booleans, or intervals of pandas.cut, which become
             text.
         other: Label for all other values of the data; if None, they are left out.
-        missing: Label for missing cells, the last one; with None they count as ``other``, or are dropped.
+        missing: Label for missing cells, the last one; if None, they count as ``other``, or are left out.
         column: Column of events with the values; by default the column with the name of the axis.
         spelling: Missing marks of the column, if they differ from those of the whole table, see `Spelling`.
 
@@ -415,8 +415,8 @@ def hierarchy(
             values. All branches must have the same depth.
         names: Names of the levels, the coarsest first.
         other: Label for all other values of the data, a separate branch at each level.
-        missing: Label for missing cells, the last branch at each level; with None they count as ``other``, or are
-            dropped.
+        missing: Label for missing cells, the last branch at each level; if None, they count as ``other``, or are
+            left out.
         column: Column of events with the values of the finest level, see `plain`.
         spelling: Missing marks of the column, see `plain`.
 

@@ -61,8 +61,8 @@ def bins(
         below, above: Labels of an additional bin for all numbers below the lowest edge, and of one for all numbers from
             the highest edge on.
         other: Label for all other values, an additional bin at the end; the axis then has no runs. None drops them.
-        missing: Label for missing cells, an additional bin at the end, which is a separate group at every level; with
-            None they count as ``other``, or are dropped.
+        missing: Label for missing cells, an additional bin at the end, which is a separate group at every level; if
+            None, they count as ``other``, or are left out.
         column: Column of events with the numbers; by default the column with the name of the axis.
 
     Raises:

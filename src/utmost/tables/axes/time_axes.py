@@ -56,7 +56,7 @@ def periods(
         below, above: Labels of an additional period for all times before the first period, and of one for all times
             after the last.
         other: Label for all other times; if None, they are left out.
-        missing: Label for missing cells; with None they count as ``other``, or are dropped.
+        missing: Label for missing cells; if None, they count as ``other``, or are left out.
         column: Column of events with the times; by default the column with the name of the axis.
 
     Raises:

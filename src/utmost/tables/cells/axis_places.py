@@ -226,7 +226,7 @@ def _thresholds(edges: Sequence[Fraction], kind: str) -> NDArray[Any] | None:
 def reader_of(
     axis: Axis, general: Spelling = PLAIN, zeros: LeadingZeros | None = None
 ) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
-    """Return a function from a batch of columns to each row's position on the axis; Listed keys are read from several
+    """Return a function from a batch of columns to each row's position on the axis. Listed keys are read from several
     columns.
     """
     if axis.rows is None:

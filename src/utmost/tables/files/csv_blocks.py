@@ -66,7 +66,7 @@ class CsvBlock:
         return offsets, None if self.quoted is not None and (content == _QUOTE).any() else content
 
     def records(self) -> Iterator[list[str]]:
-        """Yield each record as a list of texts; Few records are converted at a time, since callers often need only the
+        """Yield each record as a list of texts. Few records are converted at a time, since callers often need only the
         first.
         """
         for start in range(0, self.rows, _FEW):
