@@ -140,7 +140,7 @@ class IntegerDistribution(Distribution):
         return integer_quantiles(self.canonical, q, mirrored=True)
 
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int:
-        """The least t with P(|X| <= t) >= confidence, decided exactly, as in `icdf`.
+        """The margin of error: the least integer t with P(|X| <= t) >= confidence, decided exactly, as in `icdf`.
 
         Args:
             confidence: Number strictly between 0 and 1. A float is read as the decimal that Python prints for it.

@@ -109,6 +109,7 @@ def sdmx_csv(
     body: dict[str, list[Any]] = {named[name]: columns[name] for name in dimensions}
     body[named[MEASURE]] = ["" if is_blank(cell) else cell for cell in columns[measure]]
     marks = columns.get(f"{measure}_mark", [SHOWN] * len(columns[measure]))
+    # OBS_STATUS is A for a value, U for one that is marked unreliable, and Q where a cell is withheld.
     codes = {SHOWN: _NORMAL, UNRELIABLE: _LOW}
     body[named[STATUS]] = [codes.get(str(mark), _SUPPRESSED) for mark in marks]
     if margins is not None:

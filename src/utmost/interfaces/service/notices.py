@@ -80,7 +80,7 @@ class Notices:
                 if place
             ]
             for send in senders:
-                for turn in range(_TRIES):
+                for turn in range(_TRIES):  # a notice that fails is sent again, three times in all, and then logged
                     try:
                         send(about)
                     except Exception as error:  # a failing receiver must not stop the next notice

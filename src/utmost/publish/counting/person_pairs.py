@@ -31,7 +31,7 @@ _MOST_UNCOMPRESSED = 1 << 25
 """The most events that are spilled uncompressed (about 24 bytes each): compression takes a fifth of the time."""
 _PERSON, _CELL, _AMOUNT = "person", "cell", "amount"
 _AT_ONCE = 1 << 19
-_IN_MEMORY = 1 << 20
+_IN_MEMORY = 1 << 20  # beyond a million events, they are stored in a file without a name (in TMPDIR)
 _LARGEST = 1 << 24
 _SHORT = 1 << 31
 CompletePersons = Iterator[tuple[Sequence[PairSums], Sequence[str]]]

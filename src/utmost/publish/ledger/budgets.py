@@ -267,7 +267,8 @@ def check_relation(state: State, dataset: str, relation: str, name: str, *, besi
 
 def check_budget(state: State, dataset: str, after: Spending) -> None:
     limit = state.limits.get(dataset)
-    # An answer that spends nothing more is allowed even if the limit was lowered later: its level is already spent.
+    # A sum that equals the limit is within it. An answer that spends nothing more is allowed even if the limit was
+    # lowered later: its level is already spent.
     if limit is not None and after.exceeds(limit) and after != state.spending(dataset):
         raise BudgetExceeded(
             f"the dataset's releases must stay within {limit}",

@@ -122,6 +122,7 @@ class Account:
 
     @property
     def spending(self) -> Spending:
+        """What the dataset has spent: of parts that share nobody, only the part that has spent the most counts."""
         return sum((reduce(Spending.larger, parts.values()) for parts in self.parts.values()), self.whole)
 
     def _changed(self, change: Callable[[Spending], Spending], part: Part | None) -> "Account":

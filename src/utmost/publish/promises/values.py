@@ -82,6 +82,7 @@ def noised_by(
     method: DrawMethod | None = None,
 ) -> Any:
     """Add noise in steps of 2^-exponent, or integers if it is None; ``lattice`` is the distribution in steps."""
+    # A noisy count may be negative, and is released as drawn: cutting it off at 0 would make sums biased.
     if type(values) is int and exponent is None:
         return values + sample(lattice, randomness=randomness, method=method)
     cells = integer_cells(values) if exponent is None else real_cells(values, exponent)

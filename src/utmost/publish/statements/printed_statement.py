@@ -60,7 +60,7 @@ ASKED = "What is asked of you"
 HEADING = "What this release promises"
 
 MOST_ROWS = 40
-"""The most rows of a released table on a page."""
+"""A page for readers shows the first 40 rows of a released table."""
 
 
 def statement_page(

@@ -250,6 +250,7 @@ class Axis(Display):
     def bin_of(self, low: Number, high: Number) -> int | None:
         """The index of the bin that contains two numbers; None if they are outside all bins, or in two bins."""
         assert self.edges is not None, "only bins have edges"
+        # A value on an edge is in the bin above: a bin contains its lower edge, but not its upper edge.
         first, last = bisect_right(self.edges, low) - 1, bisect_right(self.edges, high) - 1
         return first if first == last and 0 <= first < len(self.edges) - 1 else None
 

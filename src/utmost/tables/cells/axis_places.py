@@ -137,7 +137,7 @@ def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling, zeros: 
     def place(cell: Any) -> int:
         number = cell
         if isinstance(cell, str):
-            if cell.strip().lower().lstrip("+-") in _INFINITE:
+            if cell.strip().lower().lstrip("+-") in _INFINITE:  # infinity lies outside all bins, also open ones
                 return outside
             number = spelling.cell(cell)
             if number is None:

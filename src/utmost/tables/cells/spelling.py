@@ -82,8 +82,8 @@ class Spelling:
                 raise OutOfRange(required, came=repr(self.currency), remedy="Write $, EUR or kg, say.")
 
     def completed_by(self, general: "Spelling") -> "Spelling":
-        """The spelling of one column. What it does not declare is taken from ``general``, the spelling of the whole
-        table.
+        """The spelling of one column: marks that its axis declares override those of ``general``, the whole table.
+        Missing marks of both count.
         """
         if general in (self, PLAIN):
             return self
