@@ -3,20 +3,22 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import pytest
 
 from goodness import LEVEL, chi_square
+from utmost import Unit
 from utmost.errors import PromiseBroken, Unsupported
 from utmost.exact import Level, level
 from utmost.gradual import losslessness
 from utmost.interop import privacy_loss_distribution, scipy_distribution
-from utmost.noise import IntegerDistribution, RepeatedSum, costs
+from utmost.noise import Geometric, IntegerDistribution, RepeatedSum, costs
 from utmost.optima import folded_channel, read
 from utmost.privacy_types import check_promise, delta, smallest_level, tradeoff
-from utmost.releases import add_noise
+from utmost.releases import CellNoiseAtLevel, add_noise
 from utmost.sampling import sample
 from utmost.spaces import Consumer, losses, priors
 
@@ -268,3 +270,119 @@ def test_pictures_take_it():
 def test_what_is_not_known_of_it_is_refused(call):
     with pytest.raises(Unsupported):
         call()
+
+
+HALF = level(alpha="1/2")
+
+
+@dataclass(frozen=True)
+class Own(IntegerDistribution):
+    """Noise by any formula of its tail: ``of_tail(powers, i)`` is P(X >= i)."""
+
+    of_tail: Any
+    base: Level = HALF
+    sensitivity: int = 1
+    claimed: Level | None = None
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        return (self.base,)
+
+    @property
+    def level(self) -> Level:
+        return self.claimed or self.ratio_level(0, self.sensitivity)
+
+    def mass(self, arithmetic: Any, i: Any) -> Any:
+        return self.tail(arithmetic, i) - self.tail(arithmetic, i + 1)
+
+    def tail(self, arithmetic: Any, i: Any) -> Any:
+        return self.of_tail(arithmetic(self.base), i)
+
+
+def truncated(last):
+    """Geometric noise of alpha 1/2 without the values beyond ``last``."""
+
+    def tail(powers, i):
+        whole = 1 - 2 * powers.power(last + 1) / (1 + powers.b)
+        return (powers.power(i) - powers.power(last + 1)) / (1 + powers.b) / whole * (i <= last)
+
+    return Own(tail)
+
+
+@pytest.mark.parametrize("last", [1, 2, 3, 10, 30, 200])
+def test_noise_that_cannot_take_every_value_has_an_infinite_loss(last):
+    """The value n + last + 1 is possible if the true number is n + 1, and impossible if it is n."""
+    distribution = truncated(last)
+    calls = [
+        check_promise,
+        smallest_level,
+        lambda noise: delta(noise, epsilon=1),
+        lambda noise: tradeoff(noise, 0.0),
+        lambda noise: sample(noise, 4),
+        lambda noise: privacy_loss_distribution(noise) if find_spec("dp_accounting") else sample(noise),
+        lambda noise: cell_with(noise),
+    ]
+    for call in calls:
+        with pytest.raises(PromiseBroken, match=r"positive probability|never grow"):
+            call(distribution)
+
+
+def cell_with(noise):
+    """The noise of one released cell that claims to satisfy its level."""
+    return CellNoiseAtLevel(noise.level, Unit(1, 1), noise, noise, costs.absolute, False, Fraction("0.95"), grid=None)
+
+
+def test_a_ratio_that_grows_beyond_the_level_is_found_wherever_a_class_says_the_worst_is():
+    class Gaussian(Own):
+        """P(X >= i) falls as b^(i^2), so that the loss has no bound."""
+
+        def worst_place(self, distance):
+            return 0
+
+        def worst_level(self, distance):
+            return self.level
+
+    whole = 1 / (1 + Fraction(1, 2))
+    squares = Gaussian(lambda powers, i: powers.power(i * i) * whole)
+    with pytest.raises(PromiseBroken, match="satisfy its level"):
+        cell_with(squares)
+
+
+def test_a_cliff_below_the_searched_probabilities_is_found():
+    """Beyond 40 the probabilities fall at once below 1e-300, without being 0."""
+
+    def falls(powers, i):
+        near = (powers.power(i) - powers.power(41)) * (i <= 40)
+        return (near + powers.power(i + 2000)) / (1 + powers.b) / (1 - 2 * powers.power(41) / (1 + powers.b))
+
+    assert Own(falls).searched_level(1).epsilon_float > 1000
+
+
+@pytest.mark.parametrize("kind", [OffByOne, TooMuch])
+def test_formulas_that_are_not_one_distribution_are_neither_drawn_nor_released(kind):
+    distribution = kind(NOISE.first, NOISE.second, NOISE.share, 1)
+    for call in (lambda: sample(distribution, 3), lambda: cell_with(distribution)):
+        with pytest.raises(PromiseBroken, match=r"P\(X"):
+            call()
+
+
+def test_a_class_that_inherits_the_shape_of_another_distribution_is_not_drawn_as_that():
+    class Wider(Geometric):
+        """Its formulas are those of another level; ``canonical`` is inherited."""
+
+        def mass(self, arithmetic, i):
+            return Geometric(alpha="3/4").mass(arithmetic, i)
+
+        def tail(self, arithmetic, i):
+            return Geometric(alpha="3/4").tail(arithmetic, i)
+
+    with pytest.raises(PromiseBroken, match="canonical"):
+        sample(Wider(alpha="1/2"), 2)
+
+
+def test_a_ratio_of_probabilities_that_do_not_fall_is_no_level():
+    uniform = Own(lambda powers, i: (3 - i) * powers.b / 3)  # 1/6 each for 0, 1, 2
+    with pytest.raises(PromiseBroken, match="smaller than at i = 0"):
+        uniform.ratio_level(0, 1)
+    with pytest.raises(PromiseBroken, match="positive probability"):
+        truncated(2).ratio_level(0, 3)

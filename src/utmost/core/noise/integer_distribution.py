@@ -42,7 +42,7 @@ _TIED, _COMPARED = 1e-11, 16  # floats of ratios that differ by less are compare
 
 
 class IntegerDistribution(Distribution):
-    """Noise on the integers, symmetric about 0, with probabilities that never grow with |x|.
+    """Noise on the integers, symmetric about 0, with probabilities that never grow with |x| and are never 0.
 
     A subclass defines ``level``, ``sensitivity``, `levels`, `mass` and `tail`, as docs/howto/add-a-noise.md shows. All
     other methods follow from these, and a subclass may override them by faster or exact ones. Every general method is
@@ -209,19 +209,31 @@ class IntegerDistribution(Distribution):
 
         The ratio at y is the largest one for all shifts up to the distance, since probabilities never grow with |x|. A
         subclass whose ratio approaches its supremum without reaching it returns None, and overrides `worst_level`. The
-        search covers all y with P(X = y + distance) >= 1e-280. Ratios whose relative difference is below 1e-11 are
-        compared to 4096 bits, for at most 16 values of y.
+        search covers the y with P(X = y) >= 1e-280; if P(X = y + distance) is smaller, 64 of them. Ratios whose
+        relative difference is below 1e-11 are compared to 4096 bits, for at most 16 values of y.
 
         Raises:
             Unsupported: if the ratio still grows at the end of the searched range, or the range has more than 2^22
                 integers.
+            PromiseBroken: if a probability grows with |x|, or is 0.
         """
+        worst, last = self._searched_place(distance)
+        if worst == last and worst:
+            raise Unsupported(
+                "the largest likelihood ratio must be attained where probabilities are at least 1e-280",
+                came=type(self).__name__,
+                remedy="Override worst_place.",
+            )
+        return worst
+
+    def _searched_place(self, distance: int) -> tuple[int, int]:
+        """Return the y of the largest ratio found, and the last y of the search."""
         masses = self.window()
-        if masses.size <= distance:
-            required = f"the distance must be less than {masses.size}, where probabilities are at least 1e-280"
-            raise Unsupported(required, came=distance, where="worst_place")
-        ratios = masses[: masses.size - distance] / masses[distance:]
-        tied = np.flatnonzero(ratios >= float(ratios.max()) * (1 - _TIED))
+        logs, inside = np.log(masses), max(0, masses.size - distance)
+        outer = np.unique(np.linspace(inside, masses.size - 1, min(distance, masses.size, 64)).astype(np.int64))
+        searched = np.concatenate((np.arange(inside), outer))
+        losses = logs[searched] - np.concatenate((logs[distance:], self._log_mass(outer + distance)))
+        tied = searched[losses >= float(losses.max()) - _TIED]
         places = sorted(set(tied[np.linspace(0, tied.size - 1, _COMPARED).astype(int)].tolist()))
         worst: int = places[0]
         for place in places[1:]:
@@ -231,13 +243,7 @@ class IntegerDistribution(Distribution):
             below, far = (self.pmf_interval(y + distance, bits) for y in (place, worst))
             if (there * below).is_below(here * far):
                 worst = place
-        if worst == ratios.size - 1 and worst:
-            raise Unsupported(
-                "the largest likelihood ratio must be attained where probabilities are at least 1e-280",
-                came=type(self).__name__,
-                remedy="Override worst_place.",
-            )
-        return worst
+        return worst, masses.size - 1
 
     def worst_level(self, distance: Fraction) -> Level | None:
         """The largest privacy loss between X and X + d, over all d up to ``distance``; None for the distance 0.
@@ -255,17 +261,16 @@ class IntegerDistribution(Distribution):
         return self._level_at(place, shift)
 
     def searched_level(self, distance: int) -> Level:
-        """The largest privacy loss, as the general search of `worst_place` finds it, even if a subclass overrides that
-        method.
+        """The largest privacy loss that the general search of `worst_place` finds, even if a subclass overrides that
+        method. The loss itself is at least this: the search covers probabilities of at least 1e-280.
 
         Raises:
             OutOfRange, NotANumber: for a distance that is no integer of at least 1.
-            Unsupported: if the search covers too few integers.
+            Unsupported: if more than 2^22 integers have such probabilities.
+            PromiseBroken: if a probability grows with |x|, or is 0.
         """
         shift = natural(distance, "distance", least=1)
-        place = IntegerDistribution.worst_place(self, shift)
-        assert place is not None, "only a subclass returns None"
-        return IntegerDistribution._level_at(self, place, shift)
+        return IntegerDistribution._level_at(self, self._searched_place(shift)[0], shift)
 
     def _level_at(self, place: int, shift: int) -> Level:
         if shift == self.sensitivity and not self.is_rational:
@@ -279,14 +284,22 @@ class IntegerDistribution(Distribution):
         """The level with alpha = P(X = place + distance) / P(X = place), for place >= 0 and distance >= 1.
 
         The level is exact for rational probabilities. Otherwise epsilon is rounded up to a float.
+
+        Raises:
+            PromiseBroken: if the probability at ``place + distance`` is 0, or not below that at ``place``.
         """
         if self.is_rational:
-            return Level.of_alpha(self.mass(ExactPowers, place + distance) / self.mass(ExactPowers, place))
+            near, far = (self.mass(ExactPowers, i) for i in (place, place + distance))
+            if far == 0:
+                _check_possible(self, place + distance)
+            if far >= near:
+                _refuse(self, f"the probability must be smaller than at i = {place}", place + distance)
+            return Level.of_alpha(far / near)
         return Level.of_epsilon(Fraction(round_up(self._ratio_epsilon(place, distance)[1])))
 
     def _ratio_epsilon(self, place: int, distance: int) -> tuple[Interval, Interval]:
         """Return intervals around a lower and an upper bound of log(P(X = place) / P(X = place + distance))."""
-        bits = 512 + 2 * max(0, -math.frexp(float(self.pmf(float(place + distance))))[1])
+        bits = 512 + 4 * math.ceil(-self._log_mass(np.array([place + distance]))[0])  # 4 > 2 / log 2
         near, far = self.pmf_interval(place, bits), self.pmf_interval(place + distance, bits)
         return log_interval(near.lower / far.upper, bits), log_interval(near.upper / far.lower, bits)
 
@@ -297,30 +310,33 @@ class IntegerDistribution(Distribution):
         return _window(self, least)
 
     def check_formulas(self) -> None:
-        """Check that `mass` and `tail` define the same distribution, and that probabilities never grow with |x|.
+        """Check that `mass`, `tail`, `tail_intervals` and `canonical` define the same distribution, and that
+        probabilities never grow with |x| and are never 0.
 
-        All i with P(X = i) >= 1e-280 are checked in floats, and 64 of these i in intervals of 1200 bits.
-        Samplers use the tails, and proofs use the masses, so a distribution that fails this check must not be sampled.
+        All i with P(X = i) >= 1e-280 are checked in floats, and 64 of these i in intervals of 1200 bits. Samplers use
+        the tails, and levels follow from the masses. Before a distribution of a class outside the package is sampled or
+        promised, this is called, once for equal distributions.
 
         Raises:
-            PromiseBroken: if the formulas disagree, or a probability grows.
+            PromiseBroken: if the formulas disagree, or a probability grows or is 0.
             Unsupported: if more than 2^22 values i have such probabilities.
         """
-        count = self.window().size
-        places = np.arange(count)
-        masses = np.asarray(self.mass(FloatPowers, places), np.float64)
+        masses = self.window()
+        count = masses.size
         tails = np.asarray(self.tail(FloatPowers, np.arange(count + 1)), np.float64)
-        grown = np.flatnonzero(masses[1:] > masses[:-1] * (1 + _TIED))
         unequal = np.flatnonzero(np.abs(tails[:-1] - tails[1:] - masses) > _TIED * tails[:-1])
-        if grown.size:
-            _refuse(self, "probabilities must never grow with |x|", int(grown[0]) + 1)
         if unequal.size:
             _refuse(self, "P(X >= i) - P(X >= i + 1) must be P(X = i)", int(unequal[0]))
-        for i in np.unique(np.geomspace(1, count, 64).astype(np.int64) - 1).tolist():
-            difference = self.tail_interval(i, _CHECKED) - self.tail_interval(i + 1, _CHECKED)
-            if not _may_be_equal(difference, self.pmf_interval(i, _CHECKED)):
+        places = np.unique(np.geomspace(1, count, 64).astype(np.int64) - 1).tolist()
+        same = self.canonical
+        sampled = self.tail_intervals(places, _CHECKED) if same is self else _tails_of(same, places)
+        for i, drawn in zip(places, sampled, strict=True):
+            tail, next_tail = (self._enclosed(self.tail, j, _CHECKED) for j in (i, i + 1))
+            if not _may_be_equal(tail - next_tail, self._enclosed(self.mass, i, _CHECKED)):
                 _refuse(self, "P(X >= i) - P(X >= i + 1) must be P(X = i)", i)
-        if not _may_be_equal(2 * self.tail_interval(0, _CHECKED) - 1, self.pmf_interval(0, _CHECKED)):
+            if not _may_be_equal(tail, drawn):
+                _refuse(self, "canonical and tail_intervals must have the probabilities of tail", i)
+        if not _may_be_equal(2 * self._enclosed(self.tail, 0, _CHECKED) - 1, self._enclosed(self.mass, 0, _CHECKED)):
             _refuse(self, "P(X >= 0) must be (1 + P(X = 0)) / 2, since noise is symmetric about 0", 0)
 
     def pmf_interval(self, k: Number, bits: int = 128) -> Interval:
@@ -351,7 +367,7 @@ class IntegerDistribution(Distribution):
     def _enclosed(self, formula: Callable[[Arithmetic, int], Any], i: int, bits: int) -> Interval:
         # The computation allows for formulas that lose twice as many bits as the levels have leading zeros in 1 -
         # alpha.
-        inner = bits + _GUARD + 2 * max(map(cleared_bits, self.levels))
+        inner = bits + _GUARD + 2 * max(map(cleared_bits, self.levels), default=0)
         while True:
             found: Interval = formula(partial(IntervalPowers, bits=inner), i)
             if found.high - found.low <= 1 << (inner - bits):
@@ -384,9 +400,8 @@ class IntegerDistribution(Distribution):
             while (found := self._enclosed(self.mass, far, bits)).low < 1 << 128:
                 bits *= 2
                 if bits > _FARTHEST_BITS:
-                    raise Unsupported(
-                        f"a probability must be at least 2^-{_FARTHEST_BITS}", came=f"the probability of {far}"
-                    )
+                    required = f"a probability must be at least 2^-{_FARTHEST_BITS}"
+                    raise Unsupported(required, came=f"the probability of {far}")
             logs[place] = math.log(found.low) - bits * math.log(2)
         return logs
 
@@ -421,9 +436,9 @@ class IntegerDistribution(Distribution):
             if 0 < tail * there <= _NEGLIGIBLE * least or (there == 0 and tail < _LEAST_TAIL):
                 return n
         raise Unsupported(
-            "the expected cost must be finite, and converge before probabilities underflow",
-            came="a cost that grows about as fast as the probabilities fall",
-            remedy="Use a cost that grows more slowly.",
+            "the expected cost must be finite, and its sum must end where the probabilities underflow",
+            came="probabilities that fall too slowly for this cost",
+            remedy="Use a cost that grows more slowly, or override expected_cost.",
         )
 
     def _summed(self, terms: Callable[[Any], Floats], last: int) -> float:
@@ -449,18 +464,37 @@ def _margin(tails: TailSearch, confidence: Fraction) -> int:
 _WIDEST = 1 << 22
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=8, typed=True)
 def _window(distribution: IntegerDistribution, least: float) -> Floats:
     powers_of_2 = np.array([1 << k for k in range(6, _WIDEST.bit_length())])
     beyond = np.flatnonzero(np.asarray(distribution.mass(FloatPowers, powers_of_2), np.float64) < least)
-    if beyond.size:
-        masses = np.asarray(distribution.mass(FloatPowers, np.arange(powers_of_2[beyond[0]])), np.float64)
-        return frozen(masses[masses >= least])
-    raise Unsupported(
-        f"noise must have at most {_WIDEST} values with probabilities of at least {least}",
-        came=distribution,
-        remedy="Count in larger units, or choose a larger epsilon. A subclass may override worst_place.",
-    )
+    if not beyond.size:
+        raise Unsupported(
+            f"noise must have at most {_WIDEST} values with probabilities of at least {least}",
+            came=distribution,
+            remedy="Count in larger units, or choose a larger epsilon, if probabilities fall as fast as powers do.",
+        )
+    masses = np.asarray(distribution.mass(FloatPowers, np.arange(powers_of_2[beyond[0]] + 1)), np.float64)
+    count = int(np.argmax(masses < least))
+    grown = np.flatnonzero(masses[1:] > np.maximum(masses[:-1], least) * (1 + _TIED))
+    if grown.size:
+        _refuse(distribution, "probabilities must never grow with |x|", int(grown[0]) + 1)
+    _check_possible(distribution, count)
+    return frozen(masses[:count])
+
+
+@lru_cache(maxsize=64, typed=True)  # a class may be equal to the one that it inherits from
+def check_formulas_once(distribution: IntegerDistribution) -> None:
+    """Check the formulas of a distribution, unless its class is the package's own, whose formulas are proved."""
+    if not type(distribution).__module__.startswith("utmost."):
+        IntegerDistribution.check_formulas(distribution)  # a class that inherits closed forms may change the formulas
+
+
+def _tails_of(same: Profile | IntegerDistribution, places: Sequence[int]) -> list[Interval]:
+    if isinstance(same, Profile):
+        powers = IntervalPowers(same.level, _CHECKED)
+        return [same.tail(powers, i) for i in places]
+    return same.tail_intervals(places, _CHECKED)
 
 
 def _may_be_equal(first: Interval, second: Interval) -> bool:
@@ -470,3 +504,17 @@ def _may_be_equal(first: Interval, second: Interval) -> bool:
 def _refuse(distribution: IntegerDistribution, required: str, place: int) -> NoReturn:
     remedy = "Correct mass or tail of the class."
     raise PromiseBroken(required, came=f"another at i = {place}", where=type(distribution).__name__, remedy=remedy)
+
+
+def _check_possible(distribution: IntegerDistribution, place: int) -> None:
+    """Check that a probability is positive, by intervals of at most 2^17 bits."""
+    bits = 1 << 11
+    while distribution.pmf_interval(place, bits).low <= 0:
+        bits *= 2
+        if bits > _FARTHEST_BITS:
+            raise PromiseBroken(
+                "every integer must have a positive probability, else the privacy loss is infinite",
+                came=f"the probability 0 at i = {place}",
+                where=type(distribution).__name__,
+                remedy="Let mass and tail fall without end, as powers of alpha do.",
+            )

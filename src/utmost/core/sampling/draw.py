@@ -18,7 +18,7 @@ from utmost.core.exact.intervals import Interval
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.progress_bar import progress_bar, report_progress
 from utmost.core.noise.distribution import Distribution
-from utmost.core.noise.integer_distribution import IntegerDistribution
+from utmost.core.noise.integer_distribution import IntegerDistribution, check_formulas_once
 from utmost.core.noise.profiles import Profile
 from utmost.core.noise.real_distribution import RealDistribution
 from utmost.core.sampling.geometric_draws import (
@@ -319,6 +319,7 @@ def _sampler_of(distribution: Distribution, plan: SamplingPlan) -> tuple[Integer
     entry = _samplers.get(key)
     if entry is None:
         lattice, exponent = on_grid(distribution)
+        check_formulas_once(lattice)
         if len(_samplers) >= _KEPT:
             _samplers.clear()
         entry = _samplers[key] = distribution, _many(lattice.canonical, plan), exponent

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -22,14 +21,14 @@ from utmost.core.noise.costs import Cost, Moment, cost_named
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.distribution import NO_CLAIM, THEOREM_11, Distribution
 from utmost.core.noise.geometric import Geometric
-from utmost.core.noise.integer_distribution import IntegerDistribution
+from utmost.core.noise.integer_distribution import IntegerDistribution, check_formulas_once
 from utmost.core.noise.optimal import relaxable_noise
 from utmost.core.noise.staircase import Staircase
 from utmost.core.privacy.unit import Unit, read_unit
 from utmost.core.sampling.draw import on_grid
 from utmost.core.sampling.grid import FARTHEST, declared_exponent
 from utmost.core.sampling.random_bits import Randomness
-from utmost.errors import LittleProtection, OutOfRange, PromiseBroken, RowsObserved, Unsupported, warn
+from utmost.errors import LittleProtection, OutOfRange, PromiseBroken, RowsObserved, warn
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.lattice import whole_sensitivity
 from utmost.publish.promises.table_statements import distribution_parameters
@@ -354,8 +353,8 @@ def _check_kept(distribution: Distribution, level: Level, unit: Unit, sensitivit
     losses = [distribution.worst_level(Fraction(distribution.sensitivity))]
     # A class of a user may override `worst_level`, or inherit it with other probabilities: a search checks its answer.
     if isinstance(distribution, IntegerDistribution) and not type(distribution).__module__.startswith("utmost."):
-        with suppress(Unsupported):  # the search covers too few integers
-            losses.append(distribution.searched_level(int(distribution.sensitivity)))
+        check_formulas_once(distribution)
+        losses.append(distribution.searched_level(int(distribution.sensitivity)))
     for loss in losses:
         if loss is None or loss > distribution.level:
             required = f"the probabilities of the noise must satisfy its level, {distribution.level}"
