@@ -29,7 +29,7 @@ FIXED = (
     "keys can be relaxed without a loss."
 )
 
-_SHOWN = 30
+_SHOWN = 30  # selected keys on the screen
 
 
 @dataclass(frozen=True, slots=True)

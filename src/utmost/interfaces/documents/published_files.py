@@ -34,9 +34,9 @@ from utmost.tables.files.text_files import TextFile
 from utmost.tables.frames.table import Table
 
 MOST_BYTES = 1 << 30
-"""Largest number of bytes that are downloaded."""
+"""A download from a web address has at most 1 GB."""
 
-_SECONDS = 60
+_SECONDS = 60  # a web address must answer within these seconds
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -23,7 +23,7 @@ from utmost.publish.statements.stated_words import sums_in_words
 Card = Callable[[Any], tuple[str, list[str]]]
 """The summary of a value and the parts under it."""
 
-_MOST_ROWS, _MOST_BARS, _MOST_CELLS = 12, 400, 40
+_MOST_ROWS, _MOST_BARS, _MOST_CELLS = 12, 400, 40  # rows, bars, and cells of a side that a card in a notebook shows
 
 
 def card(value: Any) -> str:

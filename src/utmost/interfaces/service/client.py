@@ -29,7 +29,7 @@ from utmost.publish.releases.release import Release
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 
-_TRIES, _FIRST_WAIT = 4, 0.2
+_TRIES, _FIRST_WAIT = 4, 0.2  # the client asks four times if the service is busy, and waits twice as long each time
 _LONGEST_WAIT = 10**6
 
 

@@ -28,7 +28,7 @@ _KIND = "waiting"
 MOST_WAITING = 1000
 """Largest number of waiting proposals, of all people, that a page of waiting proposals reads."""
 
-_MOST_COUNTED = 100
+_MOST_COUNTED = 100  # the menu counts what waits up to 100
 
 DECISION, TABLE = "decide proposals", "publish"
 

@@ -21,7 +21,7 @@ from utmost.interfaces.service.trail import is_noted, note, note_once_a_day
 
 T = TypeVar("T")
 
-_LONGEST_KEY = 200
+_LONGEST_KEY = 200  # characters of an idempotency key
 _MOST_NOTED = 10_000
 
 ANY = "any"

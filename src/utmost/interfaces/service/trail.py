@@ -21,7 +21,7 @@ from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.records import RecordTransaction
 
 _KIND, _ONCE, _DAY = "trail", "noted", 86_400
-A_PAGE = 1000
+A_PAGE = 1000  # lines of the trail on a page of a list
 
 
 def note(store: RecordTransaction, token: Token, now: float, done: str, **about: Any) -> None:

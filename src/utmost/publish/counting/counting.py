@@ -12,7 +12,7 @@ from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, MeasureSpec
 from utmost.tables.files.secret_file import LEAST_BYTES, counting_key
 
 KEY_BYTES = 32
-_LONGEST_NAME = 100
+_LONGEST_NAME = 100  # characters of the column of persons in a statement, which is cut off beyond
 
 
 @dataclass(frozen=True, slots=True)

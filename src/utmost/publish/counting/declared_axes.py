@@ -28,7 +28,7 @@ def declared_domain(domain: Any, by: Any) -> Domain:
 
 
 def chosen_axes(domain: Domain, by: Any) -> list[Axis]:
-    """Return the axes named by ``by``, in this order; all axes if None."""
+    """Return the axes named by ``by`` (--by), in its order, which is that of the columns; all axes if None."""
     if by is None:
         return list(domain.axes)
     known = dict(zip(domain.columns, domain.axes, strict=True))

@@ -33,7 +33,7 @@ from utmost.tables.frames.table import Table
 from utmost.tables.optional_imports import extra
 
 _KEY = "key"
-_MOST_SHARES = 10**6
+_MOST_SHARES = 10**6  # shares of a person
 
 
 @dataclass(frozen=True, slots=True, order=True)

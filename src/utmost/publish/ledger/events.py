@@ -24,7 +24,7 @@ from utmost.errors import LedgerDamaged, OutOfRange, Unsupported
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.store import StoredRow
 
-_LONGEST = 200
+_LONGEST = 200  # characters of the name of a release, dataset, request or reason
 
 
 def check_name(name: object, what: str) -> str:

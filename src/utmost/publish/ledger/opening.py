@@ -264,7 +264,8 @@ def restore_backup(
         # One transaction verifies and copies the backup, so that nobody can exchange it in between.
         old.read(copy)
         transaction = EventLog(target, read_key, None).transaction(rows)
-        # The backup lacks the answers given after it: no new answers until somebody has assessed the loss.
+        # A restored ledger is in quarantine: the backup lacks the answers given after it, so nothing new is published
+        # until `resume`, when somebody has assessed the loss.
         transaction.append("quarantined", {"reason": RESTORED})
         transaction.write_down()
 

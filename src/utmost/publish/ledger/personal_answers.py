@@ -143,6 +143,7 @@ class ResponseRequest:
         """Return everybody's answer, and draw the missing ones; None if one is missing and ``may_draw`` is False."""
         mechanism = self._known_mechanism(transaction.state)
         stored = {} if mechanism is None else self._found(transaction, mechanism)
+        # A person who has an answer gets the same one again, even if the secret has changed since.
         if len(stored) == len(self.rows) or not may_draw:
             return stored if len(stored) == len(self.rows) else None
         new = {person: row for person, row in self.rows.items() if person not in stored}

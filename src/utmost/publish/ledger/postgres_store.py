@@ -15,7 +15,7 @@ from utmost.publish.ledger.store import CHANGED, MEND_CHANGED, EventPart, Rows
 
 T = TypeVar("T")
 
-_OLDEST = 150000
+_OLDEST = 150000  # PostgreSQL 15 or later; an older server is refused
 _ASKED = "SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = pg_catalog.current_schema()"
 # The two keys of the advisory lock: a number that no other program is likely to use, and a hash of the schema's name.
 # The lock is taken before the transaction begins: a serialisable transaction that waits for a lock reads the database

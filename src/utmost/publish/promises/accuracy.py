@@ -29,9 +29,9 @@ from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, cell_noise_
 # For staircases with a larger sensitivity one bisection is enough: their step changes so often that, to three digits,
 # the margin decreases smoothly.
 _FEW_STEPS = 1000
-_LARGEST = 1_000
+_LARGEST = 1_000  # no epsilon above this is searched for a cell
 _LITTLE = Fraction(1, 1 << 20)
-_MOST_DIGITS = 12
+_MOST_DIGITS = 12  # significant digits of the epsilon that is found
 _MOST_OVERLAPS = 10**100
 
 

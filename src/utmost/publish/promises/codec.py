@@ -87,6 +87,7 @@ class StatementForm(Form[Value]):
         except (UtmostError, *_WRONG_FIELDS) as error:
             came = error.required if isinstance(error, UtmostError) else type(error).__name__
             raise BadTable("a statement must hold a promise that can be made", came=came) from None
+        # `utmost verify` and `check_statement` write the statement again, and name the first field that differs.
         stated_field(statement, "utmost", str)
         if path := _first_difference(statement, written_by(expected, statement), self.rounded):
             raise does_not_follow(".".join(path))

@@ -34,7 +34,9 @@ def check_released(columns: Sequence[str], names: Sequence[str], id_column: str 
 def declared_columns(
     names: Sequence[str], columns: Sequence[str], public: Sequence[str], drop: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the public and the dropped columns in the table's order; refuse a column in none or in several lists."""
+    """Return the public and the dropped columns in the table's order; refuse a column that nobody declared, or that is
+    both released and public, or in other two lists.
+    """
     check_columns_exist((*public, *drop), names)
     for name in names:
         lists = [said for said, of in (("columns", columns), ("public", public), ("drop", drop)) if name in of]

@@ -170,6 +170,7 @@ class CellNoiseAtLevel(Display):
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
         """Return {name of a column of margins: (released column that it belongs to, margin)}."""
+        # The column of margins is named after the released column: "admitted_margin".
         return {f"{name}_margin": (name, self.margin) for name in columns}
 
     def weakness(self) -> str:

@@ -48,7 +48,7 @@ MOST_SERVED = 10_000
 KEYS = "key", "count"
 """The default columns of a table of keys."""
 
-_WEAK_DELTA = Fraction(1, 1000)
+_WEAK_DELTA = Fraction(1, 1000)  # a delta above this protects hardly anybody, and warns
 _LEAST_SERVED = Fraction(1, 10**30)
 
 KeysAndCounts = tuple[Sequence[Any], Sequence[int]]

@@ -14,7 +14,7 @@ from utmost.errors import BadTable, DegreesAsLengths, OutOfRange, warn
 _A, _B = 6_378_137.0, 6_356_752.314245179  # the axes of WGS84, in metres
 _SQUARED = np.array([_A * _A, _A * _A, _B * _B])
 _DEGREES = frozenset({"lat", "latitude", "lon", "long", "lng", "longitude"})
-_NO_TOWN = 100
+_NO_TOWN = 100  # with a smaller `per`, coordinates up to 180 may be metres: there is no warning
 _NEAR, _FAR = 1e-12, 1e9  # metres
 
 

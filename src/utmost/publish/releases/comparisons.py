@@ -146,7 +146,7 @@ def _at_one_level(sure: Fraction, answers: Sequence[Answer[Any]]) -> Fraction:
 
 
 def _check_different_releases(answers: Sequence[Answer[Any]]) -> None:
-    """Check that no two answers are equal or belong to one release, because then their noise would be dependent."""
+    """Refuse to compare two answers of one release (--since), because their noise is dependent."""
     for answer in answers:
         instance(answer, Answer, "an answer")
     if any(_may_share_noise(one, other) for one, other in combinations(answers, 2)):

@@ -19,7 +19,7 @@ from utmost.core.privacy.amount import Amount
 from utmost.core.sampling.integers import narrowed
 
 _FINE = 100  # a printed step is at most a hundredth of the standard deviation
-_MOST_DECIMALS = 12
+_MOST_DECIMALS = 12  # an estimate is printed with at most 12 decimals
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ from utmost.tables.frames.any_table import adapter_of, labelled
 _BESIDE = ("measure", "sums")
 """Fields of a document of sums that a statement does not have."""
 
-_MOST_SUMS = 1 << 26
+_MOST_SUMS = 1 << 26  # measured sums of a release by a plan
 
 BarT = TypeVar("BarT", Estimate, RatioBar, QuantileBar)
 """A result that has a confidence."""

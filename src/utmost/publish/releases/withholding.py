@@ -25,7 +25,7 @@ from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.core.noise.noise_of_others import DeclaredTails
 from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
 
-_LARGEST = Fraction(10**100)
+_LARGEST = Fraction(10**100)  # bounds of a withholding rule lie between 1e-100 and 1e100
 SHOWN = "shown"
 """The mark of a cell that satisfies the rule."""
 WITHHELD = "withheld"

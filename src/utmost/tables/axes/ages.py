@@ -12,7 +12,7 @@ from utmost.tables.axes.ordered_axes import BinEdges, DeclaredGroups, edges
 from utmost.tables.axes.time_patterns import time_pattern
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
-_LARGEST = 200
+_LARGEST = 200  # years of the oldest age
 
 
 def ages(

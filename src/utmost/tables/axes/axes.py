@@ -41,7 +41,7 @@ Label = str | int | bool
 Edge = Fraction | float
 """The edge of a bin; -inf or inf at an open end."""
 
-MOST_VALUES = 10**8
+MOST_VALUES = 10**8  # values of an axis
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

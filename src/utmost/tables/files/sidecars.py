@@ -184,7 +184,7 @@ def statement_beside(table: Path) -> Path:
 
 
 def check_unchanged(table: Path, statement: dict[str, Any]) -> None:
-    """Check that the file of a released table has the digest in its statement."""
+    """Refuse a table that was changed after its release: its SHA-256 differs from that in the statement."""
     digest = statement.get("table")
     if not isinstance(digest, dict) or digest.get("of") != "file":
         raise BadTable("the statement must have the digest of the file", came="none", where=str(sidecar_path(table)))

@@ -32,6 +32,7 @@ VALUES, STATEMENT = "Values", "Statement"
 
 _ROWS, _COLUMNS, _LONGEST, _DIGITS = (1 << 20) - 1, 1 << 14, 32_767, 10**15
 _PIECE = _LONGEST // 2  # Excel counts some characters as two
+# A workbook is refused if it unpacks to more than 1 GB and 200 times its size: it may be a bomb.
 _INFLATION, _INFLATED = 200, 1 << 30
 _ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_x[0-9A-Fa-f]{4}_")
 _DAMAGED = BadZipFile, zlib.error, EOFError, OSError, LookupError, ValueError, TypeError, AttributeError, SyntaxError

@@ -17,6 +17,7 @@ from utmost.tables.frames.adapters import column_order, distinct_names
 from utmost.tables.frames.any_table import adapter_of
 from utmost.tables.optional_imports import extra
 
+# A Feather file is refused if it unpacks to more than 1 GB and 200 times its size: it may be a bomb.
 _INFLATION, _INFLATED = 200, 1 << 30
 
 

@@ -193,5 +193,7 @@ def distinct_names(names: Iterable[str], where: str | None = None) -> list[str]:
 
 
 def column_order(names: Sequence[str], after: Mapping[str, str]) -> list[str]:
-    """List the names, each followed by the new names that ``after`` assigns to it."""
+    """List the names, each followed by the new names that ``after`` assigns to it: a column of margins comes after its
+    released column.
+    """
     return [name for old in names for name in (old, *(new for new, owner in after.items() if owner == old))]

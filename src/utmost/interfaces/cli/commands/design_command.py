@@ -28,7 +28,7 @@ from utmost.interfaces.documents.saved_designs import design_writer
 from utmost.interfaces.documents.space_names import distances_words
 from utmost.tables.files.atomic import Writer, write_together
 
-_SHOWN = 24
+_SHOWN = 24  # rows of the remap on the screen
 _VISIBLE = 1e-6
 
 

@@ -170,7 +170,7 @@ def check(
     screen().print(ScreenGroup(ScreenText(CountingReport.notice, style="bold"), table_of_axes, facts(shown)))
 
 
-_FIRST_ROWS, _FIRST_VALUES = 3, 10
+_FIRST_ROWS, _FIRST_VALUES = 3, 10  # the report names the first 3 rows with a problem, and the first 10 values
 
 
 def _few_values(values: list[Any]) -> dict[str, Any]:

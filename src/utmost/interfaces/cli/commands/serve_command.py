@@ -23,7 +23,7 @@ from utmost.publish.ledger.key import FILE_VARIABLE, KEY_VARIABLE
 if TYPE_CHECKING:
     from utmost.interfaces.service.backups import Restored
 
-_SOON = 14
+_SOON = 14  # days before the last admin's token ends, from which on each start warns
 
 # Exit codes of older and newer versions of uvicorn if the server cannot start.
 _NOT_STARTED = (1, 3)

@@ -15,7 +15,7 @@ from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.tables.files import files
 
-_SHOWN = 24
+_SHOWN = 24  # rows of a published table on the screen
 
 
 def show_detailed(release: DetailedSums, *, as_json: bool, written: str = "") -> None:

@@ -28,8 +28,8 @@ from utmost.tables.files import files
 from utmost.tables.files.sidecars import publish
 from utmost.tables.files.signatures import Signer
 
-_SHOWN = 12
-_BAR = 24
+_SHOWN = 12  # the screen shows the first 12 rows of a release
+_BAR = 24  # characters of the bars of a row
 
 
 def _rows(names: Sequence[str], rows: Sequence[Sequence[str]], facts: ReleaseFacts, width: int) -> ScreenTable:

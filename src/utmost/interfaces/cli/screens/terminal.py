@@ -290,7 +290,7 @@ class Screen:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether output goes to a terminal, or FORCE_COLOR says so."""
+        """Whether output goes to a terminal, or FORCE_COLOR says so; a pipe or a file gets no colours and styles."""
         return bool(os.environ.get("FORCE_COLOR")) or self.file.isatty()
 
     @property

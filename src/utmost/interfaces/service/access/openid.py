@@ -16,8 +16,9 @@ from utmost.interfaces.service.settings import THIS_MACHINE
 
 ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA")
 _DISCOVERY = "/.well-known/openid-configuration"
+# Seconds: to wait for the provider, between two fetches of its keys, and after a failed request.
 _PATIENCE, _MINUTE, _PAUSE = 10.0, 60.0, 5.0
-_LONGEST = 16_384
+_LONGEST = 16_384  # characters of a provider's token
 
 Fetch = Callable[[str], Any]
 

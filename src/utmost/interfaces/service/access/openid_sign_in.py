@@ -24,6 +24,7 @@ from utmost.interfaces.service.access.openid import OpenId, check_provider_addre
 REDIRECT_PATH = "/login/openid/back"
 """Path to which the provider redirects browsers."""
 
+# A sign-in through the provider must end within ten minutes; its clock may differ by half a minute.
 _SECONDS, _PATIENCE, _LEEWAY = 600, 10.0, 30.0
 _LONGEST_CODE, _LONGEST_ANSWER = 4096, 1 << 20
 

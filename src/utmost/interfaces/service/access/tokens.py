@@ -61,7 +61,7 @@ _ACTIONS: Mapping[str, str] = {
 }
 """Actions in words, as the subject of a sentence."""
 
-_SECRET_BYTES = 32
+_SECRET_BYTES = 32  # random bytes in the text of a token, "utmost_NAME_SECRET"
 _BEARER = re.compile(r"utmost_([0-9a-f]{24})_([A-Za-z0-9_-]{43})", re.ASCII)
 _REMEDY = "Ask for a token that has not expired, and send it as: Authorization: Bearer utmost_..."
 EVERY = "*"
@@ -218,7 +218,7 @@ def fresh_secret() -> tuple[str, str]:
 
 
 def bearer(name: str, secret: str) -> str:
-    """Return the text that the bearer of a token presents."""
+    """Return the text of a token, which its bearer presents: "utmost_NAME_SECRET"."""
     return f"utmost_{name}_{secret}"
 
 

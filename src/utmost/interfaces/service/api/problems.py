@@ -35,7 +35,7 @@ BUSY = "The service is busy with others."
 MEDIA_TYPE = "application/problem+json"
 LINES_TYPE = "application/x-ndjson"
 BROKEN = "The service cannot answer. Its operator finds the reason in the log."
-_MOST_FAULTS, _MOST_LISTED = 1000, 20
+_MOST_FAULTS, _MOST_LISTED = 1000, 20  # an answer 422 lists the first 20 wrong fields
 _PATH_WORDS = frozenset({
     "body", "query", "path", "header", "Idempotency-Key", "epsilon", "version", "confidence", "dataset", "after",
     "most", "name", "str", "int", "float", "list",

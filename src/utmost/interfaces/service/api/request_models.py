@@ -37,7 +37,7 @@ from utmost.publish.promises.promise import Promise
 MOST_MEASURES = 10
 """Largest number of tables that one request publishes or relaxes."""
 
-_LONGEST_FACT = 4100
+_LONGEST_FACT = 4100  # characters of a field
 _Text = Annotated[str, Field(max_length=_LONGEST_FACT)]
 Exact = Annotated[
     _Text | StrictInt | Annotated[StrictFloat, AllowInfNan(False)],
@@ -54,7 +54,7 @@ def _spelled_whole(number: Any) -> Any:
 
 SPELLED = BeforeValidator(_spelled_whole)
 DataVersion = Annotated[int, Field(ge=1, le=MOST_VERSIONS), SPELLED]
-LONGEST_WORD, MOST_NAMES = 1000, 10_000
+LONGEST_WORD, MOST_NAMES = 1000, 10_000  # characters of a name, names of a list
 Name = Annotated[str, Field(min_length=1, max_length=200, examples=["admissions"])]
 
 

@@ -18,7 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from utmost.interfaces.service.api.request_models import ValidatedTable
 from utmost.tables.files.json_files import members_once
 
-_MOST_MEMBERS = 100
+_MOST_MEMBERS = 100  # fields of a JSON object in a request
 # Stands for a slash inside a name while the path is split; no name contains it.
 _SLASH = "\x1f"
 

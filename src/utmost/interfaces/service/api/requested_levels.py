@@ -12,7 +12,7 @@ from utmost.core.exact.numbers import exact
 from utmost.core.exact.written_levels import level_from_text
 from utmost.errors import NotALevel, OutOfRange
 
-_DIGITS = 200
+_DIGITS = 200  # a level in a request has at most 200 digits
 _LN = re.compile(r"(?:([0-9./]{1,400}) *\*? *)?ln *([1-9][0-9./]{0,400})")
 _TOO_LONG = 10**_DIGITS
 

@@ -19,6 +19,7 @@ from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.tables.frames.any_table import adapter_of
 
+# The page of a plan's release shows 4 marginals, of each 500 rows and 24 bars; of a domain above 20 000 cells none.
 _MOST_CELLS, _MOST_MARGINALS, _MOST_BARS, _MOST_LISTED = 20_000, 4, 24, 500
 
 

@@ -27,10 +27,10 @@ from utmost.interfaces.service.api.requested_levels import read_whole_number
 from utmost.interfaces.service.api.routes import ACTIONS_WITH_TABLE, count_request, service_of, token_presented
 
 _COOKIE, _SIGN_IN_STATE = "utmost", "utmost-way"
-_SIGN_IN_SECONDS = 600
+_SIGN_IN_SECONDS = 600  # lifetime of the cookie of an unfinished sign-in
 _GUEST = "guest."
-_MOST_FIELDS, _MOST_TEXT, _MOST_FILES = 60, 1 << 20, 8
-_STRANGERS_FIELDS, _STRANGERS_TEXT = 8, 1 << 15
+_MOST_FIELDS, _MOST_TEXT, _MOST_FILES = 60, 1 << 20, 8  # of a form: fields, bytes of a field, uploaded files
+_STRANGERS_FIELDS, _STRANGERS_TEXT = 8, 1 << 15  # of the sign-in form: 256 kB, no file
 _FILE_IN_MEMORY = 1 << 40
 """Largest uploaded file that stays in memory, in bytes: a file may have true values, and must not go to a disk.
 `Guards` limits the size of a body."""

@@ -47,8 +47,9 @@ pages = APIRouter(include_in_schema=False, dependencies=[Depends(check_query)])
 pages.include_router(tools)
 pages.include_router(downloads)
 
+# The page of a release shows 500 rows, and 24 bars of each of 4 columns.
 _MOST_ROWS, _MOST_BARS, _MOST_CHARTS, _STEPS = 500, 24, 4, 25
-_A_PAGE = 200
+_A_PAGE = 200  # releases or proposals of a page
 _NO_DIGEST = {"of": "file", "sha256": "0" * 64}  # not shown; the statement's own file has the true digest of the values
 
 

@@ -46,9 +46,9 @@ from utmost.publish.releases.trust import levels_by_distance
 from utmost.tables.files import files
 from utmost.tables.files.text_files import MemoryFile
 
-MOST_PLACES = 25
+MOST_PLACES = 25  # a map on a page has at most 25 places
 _MOST_COUNT, _MOST_EXACT, _MOST_SHADED, _MOST_SENSITIVITY = 1000, 100, 40, 1000
-_MOST_MEMBERS, _MOST_EDGES = 60, 400
+_MOST_MEMBERS, _MOST_EDGES = 60, 400  # of a network of trust on a page
 _FAINT = 1e-3
 
 SHAPES = {

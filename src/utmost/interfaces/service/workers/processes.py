@@ -30,10 +30,11 @@ from utmost.interfaces.service.api.problems import BROKEN, Refused, busy, too_of
 
 _LOG = logging.getLogger(__name__)
 SECONDS = 20.0  # a page that computes is ended after 20 seconds
-_TO_BEGIN = 120.0
+_TO_BEGIN = 120.0  # seconds for such a process to start
+# Pages that compute run in up to two processes beside each worker; 8 requests may wait, 3 of one person.
 _MOST, _WAITING, _OF_ONE = 2, 8, 3
 _KEPT, _LONGEST = 64, 1 << 23
-_MEMORY = 4 << 30
+_MEMORY = 4 << 30  # bytes of memory of such a process
 _FACTS = {"found", "status", "problem"}
 # All other variables of the server's environment may lead to the ledger, its key, or a password.
 _PASSED = (
