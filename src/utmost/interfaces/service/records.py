@@ -27,7 +27,7 @@ T = TypeVar("T")
 Document = dict[str, Any]
 
 _TABLE = "utmost_service"
-_NONCE, _LEAST = 12, 512
+_NONCE, _LEAST = 12, 512  # bytes; a record is padded to 512 or a larger power of two, so that its length tells little
 _MAKE = f"""CREATE TABLE IF NOT EXISTS {_TABLE}
             (kind TEXT NOT NULL, name TEXT NOT NULL, body BYTES NOT NULL, mac BYTES NOT NULL,
              PRIMARY KEY (kind, name))"""

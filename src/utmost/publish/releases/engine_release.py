@@ -195,6 +195,7 @@ class ReleasableFrame:
             totals = rows.select(*counted, *least_and_largest).collect()
         counts = {name: int(totals.item(0, at) or 0) for at, name in enumerate(expressions)}
         total = counts.pop("rows")
+        # An engine's aggregate shows how many cells are wrong, never which.
         for (what, name), count in ((key, count) for key, count in counts.items() if not isinstance(key, str)):
             if what == "copy" and total and count == total:
                 raise repeated_values_error(*name)

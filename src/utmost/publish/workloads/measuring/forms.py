@@ -160,7 +160,7 @@ def numbers_of(axis: Axis, level: int, numbers: LevelNumbers, name: str, taken: 
 
 
 def _midpoints(axis: Axis, level: int) -> list[Fraction | None]:
-    """Return the midpoint of each group of a level of bins; None for open bins, missing cells, and other axes."""
+    """Return the middle of each bin (24.5 for "20 to 29"); None for open bins, missing cells, and other axes."""
     return [None if pair is None else (pair[0] + pair[1] - bool(axis.whole)) / 2 for pair in _edges(axis, level)]
 
 

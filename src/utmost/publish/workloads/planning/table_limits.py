@@ -51,7 +51,7 @@ def own_marginals(workload: Workload) -> dict[str, Marginal]:
 
 
 def table_limits(request: PlanRequest) -> dict[str, float]:
-    """Return the variance of each part with separate noise on its own marginal, at its budget share."""
+    """Return the variance that no wanted table may exceed: with separate noise on its marginal, at its budget share."""
     workload, unit, at = request.workload, request.unit, request.level_of_cells
     marginals, shares, known = own_marginals(workload), budget_shares(workload), dict[tuple[bool, Fraction], float]()
     limits = {}
