@@ -139,6 +139,10 @@ RELEASING = {
     "marks of thousands in a counted table": "release counted.json --thousands . --epsilon 1",
     "a separator in a counted table": "release counted.json --separator , --epsilon 1",
     "a column of the file as the column of counts": f"release{ROWS.removeprefix('count')} --columns paid --epsilon 1",
+    "missing amounts in a strict job": "release gaps.csv --each-row --mean paid=0,10,0.1 --domain domain.json "
+    "--epsilon 1 --leave-out nothing",
+    "nothing and amounts": "release gaps.csv --each-row --mean paid=0,10,0.1 --domain domain.json --epsilon 1 "
+    "--leave-out nothing,amounts",
     "fewer cells than counted": "release counted.json --cells 1 --epsilon 1",
     "less sensitivity than counted": "release counted.json --sensitivity 1/2 --epsilon 1",
     "cells beside a mean": f"release{ROWS.removeprefix('count')} --mean paid=0,10,0.1 --cells 2 --epsilon 1",
@@ -294,3 +298,14 @@ def test_a_ledger_that_is_not_there_is_created_as_the_refusal_says(run, tmp_path
     assert (tmp_path / "w").exists()
     code, _, refused = run(*shlex.split(create))
     assert (code, "one with 2 events" in refused) == (2, True)
+
+
+def test_a_recipe_stops_at_misspelt_labels_and_leaves_out_missing_amounts(run, made, tmp_path, monkeypatch):
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    Path("job.toml").write_text('leave-out = "nothing but amounts"\n[mean]\npaid = [0, 10, 0.1]\n')
+    call = ["release", "gaps.csv", "--each-row", "--recipe", "job.toml", "--epsilon", "1", "--domain"]
+    assert run(*call, "domain.json")[0] == 0
+    code, out, err = run(*call, "north.json")
+    assert (code, out, "lie outside the declared domain on 'region'" in err) == (1, "", True)
+    assert run(*call, "north.json", "--leave-out", "outside,amounts")[0] == 0

@@ -26,7 +26,8 @@ from utmost.workloads import bins, edges, periods, plain
 duckdb = pytest.importorskip("duckdb")
 NAN = float("nan")
 KIND = plain(["A", "01", "10"], missing="none")
-SIZE = edges([0, 10, 2000, None], missing="none")
+SIZE = edges([0, 10, 2000, None], whole=False, missing="none")
+WHOLE = edges([0, 10, 2000, None], missing="none")
 YEAR = periods("2012", "2015", every="year", missing="none")
 MONTH = periods("2013-01", "2013-04", every="month", missing="none")
 DAY = periods("2013-01-01", "2013-01-04", every="day", missing="none")
@@ -74,8 +75,16 @@ CASES = {
     "bins: -9 declared, floats": (SIZE, [5.5, -9.0], MARKS, [1, 0, 0, 1]),
     "bins: -9 declared, text": (SIZE, ["5", "-9"], MARKS, [1, 0, 0, 1]),
     "bins: German": (SIZE, ["5,5", "1.500", "2.750,25"], GERMAN, [1, 1, 1, 0]),
+    "bins of integers: floats": (WHOLE, [5.0, 12.0, NAN], {}, [1, 1, 0, 1]),
+    "bins of integers: text": (WHOLE, ["5", "12.0", "+1e3"], {}, [1, 2, 0, 0]),
+    "bins of integers: Decimals": (WHOLE, [Decimal("5.0"), Decimal("12.0")], {}, [1, 1, 0, 0]),
+    "bins of integers: decimals": (WHOLE, [5.0, 9.75, NAN], {}, BadTable),
+    "bins of integers: decimals in text": (WHOLE, ["5", "9.75"], {}, BadTable),
+    "bins of integers: decimals as Decimals": (WHOLE, [Decimal("5.00"), Decimal("9.75")], {}, BadTable),
+    "bins of integers: decimals beyond the edges": (WHOLE, [5.0, -0.5], {}, BadTable),
+    "bins of integers: -9.5 declared": (WHOLE, [5.0, -9.5], {"missing_marks": ["-9.5"]}, [1, 0, 0, 1]),
     "bins: German, declared on the axis": (
-        edges([0, 2, None], spelling=Spelling(**GERMAN)),
+        edges([0, 2, None], whole=False, spelling=Spelling(**GERMAN)),
         ["1,5", "1.500"],
         {},
         [1, 1],

@@ -3,6 +3,7 @@
 import datetime as dt
 import functools
 import re
+import warnings
 from datetime import datetime
 from fractions import Fraction
 
@@ -17,7 +18,7 @@ from counting_words import contributions_with, counted_with
 from running import with_recipe
 from small_sizes import set_sizes
 from utmost import Spelling
-from utmost.errors import BadTable, OutOfRange, WrongKind
+from utmost.errors import BadTable, OutOfRange, PrivacyWarning, WrongKind
 from utmost.workloads import ages, bins, edges, hierarchy, listed, periods, plain
 
 AXES = {
@@ -305,19 +306,19 @@ def test_options_and_arguments_say_the_same_of_every_format(run, name, tmp_path)
         "t.parquet": lambda: frame.to_parquet(path),
         "t.xlsx": lambda: frame.to_excel(path, index=False),
     }[name]()
-    domain = {"x": {"edges": [0, 10, None], "missing": "none"}}
+    domain = {"x": {"edges": [0, 10, None], "whole": False, "missing": "none"}}
     words = {"decimal": ",", "thousands": ".", "missing_marks": ["NA"]}
     assert counted_with(path, person="p", at_most=1, domain=domain, **words).cells.tolist() == [1, 1, 1]
-    (tmp_path / "d.json").write_text('{"x": {"edges": [0, 10, null], "missing": "none"}}')
+    (tmp_path / "d.json").write_text('{"x": {"edges": [0, 10, null], "whole": false, "missing": "none"}}')
     asked = ["count", path, "--person", "p", "--at-most", 1, "--domain", tmp_path / "d.json", "--out", "-"]
     code, out, err = run(*asked, "--decimal", ",", "--thousands", ".", "--missing-marks", "NA,.")
-    assert (code, [line.split(",")[-1] for line in out.split()[-3:]]) == (0, ["1", "1", "1"]), err
+    assert (code, [line.split(",")[-1] for line in out.splitlines()[-3:]]) == (0, ["1", "1", "1"]), err
 
 
 def test_bounds_and_tables_of_cells_are_read_alike():
     events = {"p": ["a", "a", "b"], "x": ["5,5", "NA", "1.500"], "paid": ["1,5", "2", "1.000"]}
     words = {"decimal": ",", "thousands": ".", "missing_marks": ["NA"]}
-    domain = ut.Domain(x=edges([0, 10, None], missing="none"))
+    domain = ut.Domain(x=edges([0, 10, None], whole=False, missing="none"))
     bounds = contributions_with(
         events, person="p", domain=domain, per_cell=[10, 2000], values="paid", step="0.5", **words
     )
@@ -356,7 +357,9 @@ def test_a_declared_currency_stands_before_or_behind_a_number(run, tmp_path):
     marks = Spelling(thousands=",", currency="$")
     counted = ut.count_table(tmp_path / "c.csv", domain, ut.Counting(each_row=True), measure=amounts, spelling=marks)
     assert counted.cells.tolist() == [122200, 800]
-    axis = ut.Domain.of_facts({"x": {"edges": [0, 10, None], "currency": "€", "decimal": ",", "missing": "none"}})
+    axis = ut.Domain.of_facts(
+        {"x": {"edges": [0, 10, None], "whole": False, "currency": "€", "decimal": ",", "missing": "none"}}
+    )
     assert ut.Domain.of_facts(axis.facts()).facts() == axis.facts()
     cells = ut.count_table({"x": ["€5", "12,5 €", None, "7"]}, axis, ut.Counting(each_row=True)).cells
     assert cells.tolist() == [2, 1, 1]
@@ -434,3 +437,20 @@ def test_the_remedy_of_a_spelled_number_says_where_it_is_declared(cell, read):
     assert call(spelling=eval(spelling, {"ut": ut})).table("shop")["paid"].tolist() == [Fraction(read)]
     with pytest.raises(BadTable, match="Make the column one of numbers"):
         ut.release({"n": [cell]}, ut.Promise("n", unit=ut.Unit(1, 1)), epsilon=1)
+
+
+def test_a_mark_that_is_a_declared_value_is_warned_of():
+    """It lost to the value in silence. Without the value, as the warning says, the same cells are missing."""
+    events = {"who": [1, 2, 3], "country": ["NA", "DE", "NA"], "age": [1, 2, 3]}
+    one, marks = ut.Counting("who", at_most=1), ut.Spelling(missing_marks=["NA"])
+
+    def counted(values):
+        domain = {"country": plain(values, missing="not stated"), "age": bins(0, 4)}
+        return ut.count_table(events, ut.Domain(domain), one, by="country", spelling=marks).cells.tolist()
+
+    with pytest.warns(PrivacyWarning, match="'NA' of missing cells is also a declared value of country") as warned:
+        assert counted(["DE", "NA"]) == [1, 2, 0]
+    assert "leave it out of the values of country" in str(warned[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PrivacyWarning)
+        assert counted(["DE"]) == [1, 2]

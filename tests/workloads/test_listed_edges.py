@@ -56,7 +56,13 @@ def test_bins_take_no_list_and_no_groups_that_are_none():
 
 
 @pytest.mark.parametrize(
-    "axis", [edges(AGES), edges([None, 0, 18, None]), edges([-3, "0.1", "0.3", 7]), edges([None, 2, 3])]
+    "axis",
+    [
+        edges(AGES, whole=False),
+        edges([None, 0, 18, None], whole=False),
+        edges([-3, "0.1", "0.3", 7]),
+        edges([None, 2, 3], whole=False),
+    ],
 )
 @pytest.mark.parametrize("other", [None, "else"])
 def test_columns_of_every_kind_are_read_as_single_cells_are(axis, other):

@@ -117,6 +117,7 @@ _CALLS = {
     "Pass the table's own unit; or, if you left nobody out, dataclasses.replace(table, unit=unit)": (
         "Plan again without --exactly; or, in Python, release dataclasses.replace(table, unit=unit)"
     ),
+    "declare the edges with whole=False": 'write "whole": false beside "edges" in the domain file',
     "Leave out whole=": 'Leave out "whole"',
     "Leave out fanout=": 'Leave out "fanout"',
     "groups= and fanout=": '"groups" and "fanout"',

@@ -40,7 +40,8 @@ def planned_table(
             if unit.amount is not None and people.values is None:
                 people = replace(people, values=unit.amount.name, step=unit.text(1))
             if unit.amount is not None and unit.amount.missing:
-                people = replace(people, leave_out=[*(people.leave_out or []), "amounts"])
+                strict = ["nothing but amounts"] if people.is_strict else [*(people.leave_out or []), "amounts"]
+                people = replace(people, leave_out=strict)
         if people.neighbours not in (None, plan.unit.neighbours):
             remedy = f"Leave out --neighbours: the plan has {plan.unit.neighbours}."
             raise OutOfRange("--neighbours must be that of the plan", came=people.neighbours, remedy=remedy)

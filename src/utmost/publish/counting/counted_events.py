@@ -5,7 +5,7 @@ person depend on the key and on the person's own rows only, so that removing the
 contribution: the proof is in proofs/theory/counting.md.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from secrets import token_hex
 from typing import Any, TypeVar, overload
@@ -22,6 +22,7 @@ from utmost.errors import (
     LeadingZerosRead,
     NothingCounted,
     OutOfRange,
+    PrivacyWarning,
     RowsLeftOut,
     SimilarPersons,
     Unsupported,
@@ -43,7 +44,7 @@ from utmost.publish.counting.counting_rule import CountedCells, CountingRule
 from utmost.publish.counting.declared_axes import chosen_axes, declared_domain, part_axis, whole_rows
 from utmost.publish.counting.person_pairs import PersonsInBuckets, RowPersons, persons_of
 from utmost.publish.counting.sparse_totals import SparseTotals
-from utmost.tables.axes.axes import Label
+from utmost.tables.axes.axes import Axis, Label, label_text
 from utmost.tables.axes.domain import Domain
 from utmost.tables.axes.few_cells import MOST_LAID, FewCells
 from utmost.tables.cells.event_batches import any_column, read_events, spelling_of_table
@@ -257,6 +258,7 @@ def _counted(
     declared = declared_domain(domain, by)
     of_parts = None if part is None else part_axis(declared, part)
     axes = tuple(axis for axis in chosen_axes(declared, by) if of_parts is None or axis.levels[0] != of_parts.levels[0])
+    _warn_of_marks(axes if of_parts is None else (*axes, of_parts), spelling)
     rows = None if counting.together is None else whole_rows(axes, counting.together, most)
     key = counting.key_of_hashes()
     rule = CountingRule(counting.person, tuple(read.values()), axes, of_parts, spelling, most, rows, key)
@@ -297,6 +299,19 @@ def _counted(
             table = replace(whole, domain=domain, cells=in_domain, part=(identity, str(label)))
             tables.setdefault(label, {})[name] = table
     return tables
+
+
+def _warn_of_marks(axes: Iterable[Axis], spelling: Spelling) -> None:
+    """Warn of a missing mark of the whole table that is also a declared value: the axis reads it as this value."""
+    for axis in axes:
+        values = {label_text(label) for label in axis.labels[0]}
+        for mark in spelling.missing_marks if axis.edges is None else ():
+            if mark in values:
+                text = f"The mark {mark!r} of missing cells is also a declared value of {axis.levels[0]}: there it "
+                text += (
+                    f"counts as this value. If it marks a missing cell, leave it out of the values of {axis.levels[0]}."
+                )
+                warn(text, PrivacyWarning)
 
 
 def read_outside(outside: str | None) -> str | None:

@@ -281,7 +281,7 @@ class Axis(Display):
             number = exact(self.spelling.number(value) if isinstance(value, str) else value, "value")
         except NotANumber:
             return None
-        return self.bin_of(number, number)
+        return None if self.whole and number.denominator != 1 else self.bin_of(number, number)
 
     def named(self, name: str) -> "Axis":
         """The same axis, with this name for each level without a name."""

@@ -125,8 +125,8 @@ def edges(
     Args:
         listed: All edges, ascending. If the first or the last edge is None, the bin has no end on that side.
         whole: Whether the labels are those of integers, such as "0 to 4" and "65+"; otherwise they are "[0, 5)" and
-            "[65, inf)". It is True by default if all edges are integers. A value between two integers counts as the
-            lower integer, as completed years do.
+            "[65, inf)". It is True by default if all edges are integers. The cells must then be integers; for
+            decimals pass False.
         groups: Coarser levels by name, the finest first. A level is a list of its edges, from the first to the last,
             which must be edges of the level before; or a mapping from the label of each group to the labels of
             neighbours on the level before: ``{"0-4": [0, 1, 2, 3, 4], "5-9": range(5, 10)}``.

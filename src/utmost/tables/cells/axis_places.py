@@ -157,6 +157,9 @@ def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling, zeros: 
             return outside
         if spelling.marks_number(exactly):
             return missing
+        if axis.whole and exactly.denominator != 1:
+            required, came = "the cells of bins of integers must be integers", "a number that is not whole"
+            raise BadTable(required, came=came, where=f"column {name!r}", remedy=_HALF_OPEN)
         at = axis.bin_of(exactly, exactly)
         return outside if at is None else at
 
@@ -172,6 +175,8 @@ def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling, zeros: 
         edges = thresholds[kind]
         if edges is None:
             return by_cell(numbers, axis, name, place)
+        if axis.whole and kind == "f" and (np.isfinite(numbers) & (numbers != np.floor(numbers))).any():
+            return by_cell(numbers, axis, name, place)  # refuses the first number that is not whole
         place_of = np.searchsorted(edges, numbers, side="right") - 1 + is_open
         is_inside = (place_of >= 0) & (place_of < bins)
         if kind == "f":
@@ -185,6 +190,7 @@ def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling, zeros: 
 
 
 _INFINITE = ("inf", "infinity")
+_HALF_OPEN = "For bins of decimals such as [0, 5), declare the edges with whole=False; else round the column down."
 
 
 def _as_plain_numbers(column: Any) -> NDArray[Any] | None:

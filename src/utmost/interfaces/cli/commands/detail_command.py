@@ -10,7 +10,7 @@ from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
-from utmost.interfaces.cli.options.people_options import PersonOptions, split_names
+from utmost.interfaces.cli.options.people_options import PersonOptions
 from utmost.interfaces.cli.options.shared_options import named_values
 from utmost.interfaces.cli.options.table_options import NumberSpelling
 from utmost.interfaces.cli.release_ways import counted_table
@@ -66,7 +66,7 @@ def detail(
         name, named_values(breakdowns, "a detail is written NAMES=NUMBER", "--detail", "--detail 'age sex=500'")
     )
     check_document(answer.file, sign, draws=True)
-    if people.mean or "amounts" in split_names(people.leave_out or []):
+    if people.mean or people.people.leaves_amounts:
         came = "--mean" if people.mean else "--leave-out amounts"
         remedy = f"Leave out {came}; utmost release publishes the sums and means of a column."
         raise OutOfRange("utmost detail publishes counts only", came=came, remedy=remedy)

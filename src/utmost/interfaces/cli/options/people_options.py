@@ -21,17 +21,23 @@ if TYPE_CHECKING:
     from utmost.tables.cells.spelling import Spelling
 
 
+_MISSING_LEFT_OUT = 'missing="leave out" in ut.mean or ut.sum'
+
 _KEY = "(missing|step|values|each|per_cell|most_events|in_total|at_most|of)"
 _KEY_ALONE = re.compile(rf"\b{_KEY}=(?= |,|;|$)|^{_KEY}(?= must )")
 _KEY_VALUE = rf'{_KEY}=("[^"]*"|\([^)]*\)|[\d./]*\d)'
 _KEY_VALUES = re.compile(rf"\b{_KEY_VALUE}(?:, {_KEY_VALUE})*(?: in ut\.mean or ut\.sum)?")
 
+_ALL_BUT_AMOUNTS = "nothing but amounts"
+_STRICT = ["nothing"], [_ALL_BUT_AMOUNTS]
+"""Words of --leave-out by which a lost event is an error."""
+
 LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "Leave out: outside (undeclared or missing values), amounts (missing; persons still count), or "
-        "nothing (refuse both, and bounds that keep under half the events; report other losses).",
+        "Leave out: outside (undeclared or missing values), amounts (missing; persons still count), nothing (refuse "
+        "both, and bounds that keep under half the events), or 'nothing but amounts'.",
     ),
 ]
 
@@ -210,8 +216,11 @@ class CountingOptions(PersonOptions):
             else:
                 # --leave-out nothing makes the warnings of lost events errors (code 1), before anything is written.
                 lost_events = str(warning.message).partition(". ")[0]
-                remedy = "Nothing was written. Correct the domain or the bounds, or write --leave-out outside."
-                required = "--leave-out nothing refuses events outside the domain, and bounds that keep less than half"
+                instead = "--leave-out outside,amounts" if self.leaves_amounts else "--leave-out outside"
+                remedy = f"Nothing was written. Correct the domain or the bounds, or write {instead}."
+                named = f'"{_ALL_BUT_AMOUNTS}"' if self.leaves_amounts else "nothing"
+                required = f"--leave-out {named} refuses events outside the domain, and bounds that keep "
+                required += "less than half"
                 raise BadTable(f"{required}. {lost_events}", remedy=remedy)
         return tables
 
@@ -294,22 +303,32 @@ class CountingOptions(PersonOptions):
     @property
     def is_strict(self) -> bool:
         """Whether a lost event is an error."""
-        return self._left_out == ["nothing"]
+        return self._left_out in _STRICT
+
+    @property
+    def leaves_amounts(self) -> bool:
+        """Whether missing amounts are left out of sums and means."""
+        return "amounts" in self._left_out or self._left_out == [_ALL_BUT_AMOUNTS]
 
     @property
     def _left_out(self) -> list[str]:
-        """The words that --leave-out has: any of "outside" and "amounts", or only "nothing"."""
+        """The words that --leave-out has: any of "outside" and "amounts", or one word of `_STRICT`."""
         words = split_names(self.leave_out or [])
         for word in words:
-            if word not in ("outside", "amounts") and words != ["nothing"]:
+            if word not in ("outside", "amounts") and words not in _STRICT:
                 remedy = "Write --leave-out outside, --leave-out amounts, both, or --leave-out nothing."
-                raise OutOfRange("--leave-out must be outside, amounts or nothing", came=repr(word), remedy=remedy)
+                if "amounts" in words and "nothing" in words:
+                    remedy = f'Write --leave-out "{_ALL_BUT_AMOUNTS}".'
+                required = f"--leave-out must be outside, amounts, both, nothing, or '{_ALL_BUT_AMOUNTS}'"
+                raise OutOfRange(required, came=", ".join(words), remedy=remedy)
         return words
 
     def _check_left_out(self) -> None:
-        if "amounts" in self._left_out and self.values is None and self.mean is None and self.measures is None:
-            remedy = "Leave out --leave-out amounts; or name the column: --mean income=0,200000."
-            raise OutOfRange("--leave-out amounts needs a column of amounts", came="none", remedy=remedy)
+        if self.leaves_amounts and self.values is None and self.mean is None and self.measures is None:
+            words = ",".join(self._left_out)
+            words = f'"{words}"' if " " in words else words
+            remedy = f"Leave out --leave-out {words}; or name the column: --mean income=0,200000."
+            raise OutOfRange(f"--leave-out {words} needs a column of amounts", came="none", remedy=remedy)
 
     @property
     def measure(self) -> "MeasureSpec":
@@ -324,7 +343,7 @@ class CountingOptions(PersonOptions):
             per_cell=_ends(self.per_cell),
             most_events=self.most_events,
             in_total=self.in_total,
-            missing="leave out" if "amounts" in self._left_out else None,
+            missing="leave out" if self.leaves_amounts else None,
         )
 
     @contextmanager
@@ -342,6 +361,8 @@ class CountingOptions(PersonOptions):
                 remedy=remedy,
             ) from None
         except UtmostError as error:
+            if self.is_strict and error.remedy is not None:
+                error.remedy = error.remedy.replace(_MISSING_LEFT_OUT, f'--leave-out "{_ALL_BUT_AMOUNTS}"')
             if self.mean is None and self.measures is None:
                 raise
             if self.mean is not None and error.required.startswith(("each ", "step ", "the step ")):
@@ -415,7 +436,7 @@ class CountingOptions(PersonOptions):
         if len(parts) not in (2, 3) or not all(parts):
             required = "a mean is written COLUMN=LOW,HIGH, or COLUMN=LOW,HIGH,STEP"
             raise OutOfRange(required, came=repr(text), where="--mean", remedy=f"Write {example}.")
-        missing = "leave out" if "amounts" in self._left_out else None
+        missing = "leave out" if self.leaves_amounts else None
         step, most = parts[2] if len(parts) == 3 else None, self.most_events or 1
         return column, mean(
             column, each=parts[:2], step=step, most_events=most, in_total=self.in_total, missing=missing
