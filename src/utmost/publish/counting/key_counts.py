@@ -207,7 +207,7 @@ class _KeyReader:
         return ((name, int(count)) for name, count in zip(names, counts, strict=True) if count)
 
     def table(self, found: Mapping[str, int], counts: str) -> Table:
-        """Return the table of the keys, sorted, and their counts."""
+        """Return the keys in alphabetical order, whatever the order of the events, and their counts."""
         names, shares = sorted(found), self.shares
         numbers = [found[name] if shares is None else KeyShares(found[name], shares) for name in names]
         return Table({self.column: names, counts: numbers})

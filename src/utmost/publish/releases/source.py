@@ -62,7 +62,7 @@ class Source:
         return texts
 
     def check_sizes(self) -> None:
-        """Check that no value is larger than declared, or than the largest number that can be stored for a cell."""
+        """Refuse a true value above the declared `largest`, or above 2^126 steps if none is declared."""
         most, bound = self.promise.lasting_noise.bound()
         for name, column in self.columns.items():
             ends = column[[column.argmin(), column.argmax()]].tolist() if column.size else []
