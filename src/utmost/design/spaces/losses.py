@@ -143,7 +143,7 @@ def power(p: Number) -> Loss:
 
 
 def asymmetric(over: Number, under: Number) -> Loss:
-    """Return the loss over * (r - i) for an answer r above the secret i, and under * (i - r) for an answer below it.
+    """Return the loss of an answer r to the secret i: ``over`` for each one too many, ``under`` for each one too few.
 
     >>> asymmetric(over=1, under=3).matrix(3)[1].tolist()
     [Fraction(3, 1), Fraction(0, 1), Fraction(1, 1)]

@@ -329,7 +329,7 @@ class Releases:
         return any(release.dataset == dataset for release in visible)
 
     def _known(self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None) -> Published:
-        """Return a release that a token may see (up to a level); a refusal does not depend on whether it exists."""
+        """Return a release that a token allows, up to its level; a refusal does not depend on whether it exists."""
         token.check_role(verb)
         check_name(name, "name")
         number = None if version is None else exact_integer(version, "version")

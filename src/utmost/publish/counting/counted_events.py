@@ -352,7 +352,7 @@ def counted_cells(events: Any, rule: CountingRule, outside: str | None) -> tuple
 
 
 def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | None) -> None:
-    """Warn of events that are not counted, by the names of axes and bounds, without numbers of the data."""
+    """Warn of events that are not counted, by the names of axes and bounds, but no numbers: these are confidential."""
     undeclared, missing = report.lost
     if report.events == 0:
         warn("There are no events: every cell is 0. See whether the table is complete.", NothingCounted)

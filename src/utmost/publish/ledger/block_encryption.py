@@ -164,6 +164,7 @@ def response_facts(identity: str, release: SealedRelease, level: Level) -> bytes
 
 
 def level_seal(key: Key, identity: str, release: SealedRelease, level: Level, *, is_sealed: bool) -> Seal:
+    """Make the seal that encrypts the answer at one level under its own key."""
     if not is_sealed:
         return Seal(None)
     # The key is derived from all public facts: if one of them is changed, the derived key opens nothing.

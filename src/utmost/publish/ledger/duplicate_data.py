@@ -107,7 +107,7 @@ def text_digests(key: Key, texts: Mapping[str, list[str]]) -> tuple[bytes, bytes
 def value_digests(key: Key, source: Source) -> tuple[bytes, ...]:
     """Return a digest of each released column that does not depend on the order of the rows."""
     secret, exponent = cell_digest_secret(key), source.promise.lasting_noise.exponent
-    # A column of equal cells, such as all zeros, is not compared: such columns may agree by chance.
+    # A column of equal cells, such as all zeros, is not compared: it does not identify a table.
     sums = (
         None if not column.size or (column == column[0]).all() else packed_sum(value_sums(secret, column, exponent))
         for column in source.columns.values()

@@ -199,7 +199,7 @@ def _answer_upwards(
     transaction: Transaction, draft: Draft, until: Until, response: Response, randomness: Randomness
 ) -> Answered:
     """Answer level after level until the stopping rule is met, in one transaction; ``response`` is the first answer."""
-    # The budget was checked for the last level; the level that is reached is charged, and no more.
+    # A rule needs a budget for its last level, which was checked before; it spends the level that it reaches.
     source, levels, item = draft.source, draft.levels, draft.key_of_release
     promise, public, stop = source.promise, source.labels(), Stop(tuple(levels), True, CONFIDENCE)
     for level in levels:

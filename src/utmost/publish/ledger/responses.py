@@ -60,6 +60,7 @@ class LedgerResponse:
 
     @property
     def about(self) -> tuple[str, int, bytes]:
+        """What derived noise depends on: each version of changed data has separate noise."""
         return self.release.name, self.release.version, self.commitment
 
     @property
@@ -70,7 +71,9 @@ class LedgerResponse:
         return self.transaction.key.derived(*purpose)
 
     def bits(self, *run: str) -> Randomness:
-        """Return random bits: from the source, or, in a ledger with derived noise, from the key."""
+        """Return random bits: from the source, or, in a ledger with derived noise, from the key, so that a restored
+        ledger draws the same noise again.
+        """
         if not self.transaction.state.is_derived:
             return self.randomness
         name, version, committed = self.about

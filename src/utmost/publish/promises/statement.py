@@ -283,6 +283,7 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
     if is_of_file:
         if not isinstance(statement, StatementFacts) or statement.read_table is None:
             remedy = "Pass the path of the file to compare the values, too."
+            # With a table in memory the SHA-256 of a file is not compared, hence the warning.
             warn(f"The statement has the digest of a file, which a table in memory has not. {remedy}", PrivacyWarning)
         elif table is not statement.read_table:
             _check_values(table, statement.read_table)

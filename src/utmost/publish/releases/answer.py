@@ -176,7 +176,7 @@ class Answer(Display, Generic[TableT_co]):
         Raises:
             Unsupported: for an answer without history: made for one epsilon, read from a file, or unpickled.
         """
-        if self._release is None:
+        if self._release is None:  # such an answer has no history
             raise Unsupported(
                 "answer.release needs an answer that this process, a ledger or a service remembers",
                 came="an answer that was made with once=True, read from a file, opened by a key, or unpickled",

@@ -87,7 +87,9 @@ class Grant(JsonRecord):
         optional(self.up_to, lambda value, name: instance(value, Level, name), "up_to")
 
     def covers(self, release: str | None, level: Level | None) -> bool:
-        """Check whether the grant covers a release (None for all releases) and, unless `level` is None, that level."""
+        """Check whether the grant covers a release ("*" covers all, None stands for all) and, unless it is None, a level:
+        a token is for levels up to its own.
+        """
         if self.release not in (EVERY, release):
             return False
         return level is None or self.up_to is None or not level > self.up_to
