@@ -218,7 +218,7 @@ class Proposals:
 
     def decide(self, token: Token, name: str, state: str, reason: str = "") -> Proposal:
         """Approve or refuse a proposal; the same decision again changes nothing."""
-        # A request that cannot be shown completely to the approver cannot be approved: too long, unreadable, or about a
+        # A request that cannot be shown whole to the approver cannot be approved: too long, unreadable, or about a
         # release that does not exist.
         _check_reason(reason)
         if state == REFUSED and not reason.strip():  # a refusal has a reason, which the proposer reads

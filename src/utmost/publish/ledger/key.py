@@ -102,7 +102,9 @@ def key_path(source: GivenKey) -> Path | None:
 
 
 def key_file_of(source: GivenKey, beside: Path | None) -> Path | None:
-    """Return the path of the key file, or ``beside`` if no key is given at all; None if the key is not in a file."""
+    """Return the path of the key file, by default ``beside`` an SQLite file (releases.db.key); None if the key is not
+    in a file.
+    """
     place = source if source is not None else _of_environment()
     return beside if place is None else place if isinstance(place, Path) else None
 

@@ -268,7 +268,7 @@ def end_quarantine(
         for dataset, spent in levels_missing.items():
             lost.setdefault(dataset, []).append(spent)
         state = transaction.state
-        # Without a witness all releases are closed.
+        # If the witness was lost, every release may have lost an answer, and is never relaxed again.
         closed = [*state.releases, *state.mechanisms] if known is None else list(known.closed)
         # A ledger with derived noise repeats lost answers exactly, so that its releases may be relaxed; noise keyed by
         # identifier repeats only if levels are requested in the same order.

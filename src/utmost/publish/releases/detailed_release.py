@@ -419,7 +419,7 @@ def release_detailed(
     details: Mapping[str, Number],
     *,
     epsilon: Number | Level,
-    first: Number = "1/8",
+    first: Number = "1/8",  # the groups get an eighth of the level, if nobody says otherwise
     confidence: Number = DEFAULT_CONFIDENCE,
     randomness: Randomness | None = None,
 ) -> DetailedSums:

@@ -258,8 +258,8 @@ class CountingOptions(PersonOptions):
         return table
 
     def _warn_of_repeats(self, events: Path, domain: "Domain") -> None:
-        """Warn on a terminal if --each-row may be wrong: nine in ten values of a column occur once, and some rows repeat
-        a value, so that some persons may have several rows.
+        """Warn on a terminal if --each-row may be wrong: nearly all rows have their own value in a column, and the rest
+        repeat one, so that some persons may have several rows.
         """
         from utmost.interfaces.cli.screens.screen import screen
         from utmost.interfaces.cli.screens.terminal import ScreenText

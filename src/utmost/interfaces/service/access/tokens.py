@@ -87,8 +87,8 @@ class Grant(JsonRecord):
         optional(self.up_to, lambda value, name: instance(value, Level, name), "up_to")
 
     def covers(self, release: str | None, level: Level | None) -> bool:
-        """Check whether the grant covers a release ("*" covers all, None stands for all) and, unless it is None, a level:
-        a token is for levels up to its own.
+        """Check whether the grant covers a release ("*" covers all, None stands for all) and, unless it is None, a
+        level: a token is for levels up to its own.
         """
         if self.release not in (EVERY, release):
             return False
