@@ -349,7 +349,7 @@ class DeclaredTails:
 
     Attributes:
         noise: Declared noise, of one size.
-        grid: Width of the steps of true values.
+        grid: Spacing of the true values: each is a multiple of it.
     """
 
     noise: DeclaredNoise

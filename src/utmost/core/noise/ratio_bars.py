@@ -256,7 +256,7 @@ class _Noises:
         return cls(of_top, of_bottom, levels, counts)
 
     def of_ratio(self, ratio: Fraction | None) -> Combination:
-        """The noise of U - ratio V. If ``ratio`` is None, it is the noise of V."""
+        """Return the noise of U - ratio V; of V alone if ``ratio`` is None."""
         if ratio is None:
             return Combination(self.v, self.levels, self.counts)
         return Combination([a - ratio * b for a, b in zip(self.u, self.v, strict=True)], self.levels, self.counts)

@@ -212,7 +212,10 @@ def check_columns(columns: Sequence[Identifiers]) -> int:
     if not isinstance(columns, list | tuple) or not all(isinstance(column, Identifiers) for column in columns):
         raise WrongKind("the columns of identifiers must be a list of Identifiers", came=type(columns).__name__)
     if len({len(column) for column in columns}) != 1:
-        raise OutOfRange("identifiers must have one or more columns of one length", came=f"{len(columns)} columns")
+        raise OutOfRange(
+            "identifiers must have at least one column, and all columns must have the same length",
+            came=f"{len(columns)} columns",
+        )
     return len(columns[0])
 
 

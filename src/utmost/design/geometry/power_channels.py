@@ -138,7 +138,7 @@ def exact_mechanism(ptype: PrivacyType, support: Sequence[int]) -> Channel | Pow
     weights = _weights_of_columns(columns)
     if weights is None or any(w <= 0 for w in weights):
         raise OutOfRange(
-            "exactly one mechanism must have these vertices with positive weights",
+            "the vertices must be those of exactly one mechanism, each with a positive weight",
             came=list(support),
             where="exact_mechanism",
             remedy="Pass a support of a kernel: kernels(ptype).support(k).",

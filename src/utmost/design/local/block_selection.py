@@ -43,7 +43,7 @@ class BlockSelection(CategoryReport):
         level: Level of one report.
 
     Attributes:
-        categories: k.
+        categories: Number k of categories.
         size: d, the number of categories in a block.
 
     >>> from utmost.local import balanced_family

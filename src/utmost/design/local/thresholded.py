@@ -219,7 +219,7 @@ def _within(s: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interva
 
 
 def _beyond(edge: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interval:
-    """Return the integral over v > edge >= t of the Laplace density of rate ``fast`` at v, times e^{slow (t - v)}."""
+    """Integrate e^{slow (t - v)} times the Laplace density of rate ``fast`` over all v > edge, for an edge >= t."""
     total, gap = slow + fast, fast - slow
     integral = _exp(slow * t - total * max(edge, Fraction(0))) / total
     if edge < 0:

@@ -113,7 +113,7 @@ def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
         raise OutOfRange(
             f"secrets must be {len(table)} different numbers below {size}",
             came=secrets,
-            remedy="Pass the number of the secret of each row of the loss.",
+            remedy="For each row of the loss, pass the index of its secret.",
         )
     zeros = np.zeros((size, table.shape[1]), dtype=np.int64)
     lifted = fractions(zeros) if is_exact(table) else zeros.astype(np.float64)

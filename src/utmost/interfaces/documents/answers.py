@@ -250,7 +250,7 @@ def answered_table(
 
 
 def _earlier_answers(saved: SavedMechanism, path: Path, person: str, answer: str) -> dict[str, str]:
-    """Return earlier answers by person from a file of `utmost respond --out`, after a check of its statement."""
+    """Check the statement of a file of `utmost respond --out`, and return its answers as {person: answers}."""
     statement = read_json(sidecar_path(path), "a statement must")
     stated, digest = ANSWERS_FORM.checked(statement), digest_of(statement)
     if stated.mechanism["sha256"] != saved.digest:

@@ -83,7 +83,7 @@ def register_frames(*libraries: str) -> tuple[str, ...]:
     for library in libraries:
         if library not in _LIBRARIES:
             raise OutOfRange(
-                "frames must come from a library whose frames can get methods",
+                "the dataframe library must allow methods to be added to its frames",
                 came=repr(library),
                 where="register_frames",
                 remedy=f"These do: {', '.join(_LIBRARIES)}.",

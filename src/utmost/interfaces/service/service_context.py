@@ -60,7 +60,7 @@ class ServiceContext:
         return store.get(kind, name)
 
     def check_same(self, store: RecordTransaction, name: str, facts: Any) -> bool:
-        """Check whether a request came before; refuse another request under its key."""
+        """Return whether this request came before under its idempotency key; refuse the key of a different request."""
         before = store.get("request", name)
         if before is not None and before["asked"] != self._fingerprint(facts):
             remedy = "Use a fresh key for each request."

@@ -199,7 +199,7 @@ class CountedTable(CountedFacts, Display):
         ):
             # With more cells, fewer are left for a replaced record to enter: a larger unit may protect less.
             required = f"with exactly=True the unit must be the one that was proved, {_in_words(proved)}"
-            raise OutOfRange(required, came=_in_words(unit), remedy="Plan for the table's own unit.")
+            raise OutOfRange(required, came=_in_words(unit), remedy="Make the plan with the unit of the table.")
         replaced = proved.neighbours == "change-one" and unit.neighbours != "change-one"
         promised = unit.neighbours == "change-one" and unit.nonnegative and not proved.nonnegative
         is_smaller = unit.sensitivity < proved.sensitivity or unit.cells < proved.cells or unit.reach < proved.reach

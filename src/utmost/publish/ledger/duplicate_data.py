@@ -121,7 +121,9 @@ def cell_digest_secret(key: Key) -> bytes:
 
 
 def digests_of_sums(key: Key, sums: Iterable[bytes | None]) -> tuple[bytes, ...]:
-    """Return the digest of each column, given the sum of its cells' digests; random for None and for a single cell."""
+    """Return a digest for each column from the sum of its cells' digests. A column without a sum, or of one cell, gets
+    a random digest.
+    """
     secret = key.derived("likeness")
     return tuple(
         entropy(_BYTES)

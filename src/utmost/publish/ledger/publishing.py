@@ -42,7 +42,9 @@ from utmost.publish.releases.source import Source
 def publish_together(
     log: EventLog, wanted: Sequence[tuple[PublishRequest, Source]], randomness: Randomness
 ) -> list[Answered]:
-    """Publish one or several tables in one transaction; return the answers that are stored, and draw the others."""
+    """Return the answers to one or several tables. Stored answers are reused; the others are drawn and stored, all in
+    one transaction.
+    """
 
     def answers(transaction: Transaction, may_draw: bool) -> list[Answered] | None:
         found = [stored_publication(transaction, request, source) for request, source in wanted]

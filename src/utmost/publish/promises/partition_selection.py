@@ -1,8 +1,8 @@
 """Partition selection: select keys that cannot be listed beforehand, with the largest chance at epsilon and delta.
 
 A key is selected if its count reaches a random threshold T with P(T <= n) = pi(n), where pi(n) is the largest
-probability under any (epsilon, delta)-private selection of one key: see proofs/theory/unknown-keys.md. Only this
-mechanism has a delta.
+probability under any (epsilon, delta)-private selection of one key: see proofs/theory/unknown-keys.md. No other
+mechanism of utmost has a delta above 0.
 """
 
 from collections import Counter

@@ -311,7 +311,7 @@ class NoisyTable(SavedTable):
 
         if rule.complementary:
             remedy = "Leave it out: the noise of the cells is independent."
-            raise Unsupported("complementary needs a release by a plan", came="a noisy table", remedy=remedy)
+            raise Unsupported("complementary= needs a release by a plan", came="a noisy table", remedy=remedy)
         margins = self.declaration.margin_columns(files.columns(self.table))
         return withheld_columns(
             self.table,

@@ -236,7 +236,7 @@ class Axis(Display):
         return {label_text(label): place for place, label in enumerate(self.labels[0])}
 
     def edge(self, value: Any) -> Fraction:
-        """A value as an edge: its number, or for periods the second at which the time begins.
+        """Return a value as an edge: a number unchanged, a time of an axis of periods in seconds.
 
         Raises:
             NotANumber, OutOfRange: for a value that is no number, or no time.

@@ -247,7 +247,7 @@ def restore(
 ) -> None:
     """Make a ledger from a backup. It draws nothing new until it is resumed.
 
-    Pass the witness of the lost ledger: without it no earlier release can be relaxed.
+    Pass the witness file of the lost ledger, so that its releases can still be relaxed.
 
     utmost ledger restore copy.db --ledger new.db --key-file old.db.key --witness old.db.witness
     """

@@ -59,7 +59,7 @@ def total(
         option("COLUMN=LABELS", "Cells to sum: department=A,B or sex=men,quarter=2013Q2,age=20..40 (without 40)."),
     ] = None,
     *,
-    ratio: Annotated[bool, flag("Ratio to the cells of --over, or to all cells.")] = False,
+    ratio: Annotated[bool, flag("Ratio of the sum of --where to that of --over, or of all cells.")] = False,
     over: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to divide by, as for --where; or all.")] = None,
     amount: Annotated[
         str | None, option("COLUMN", "Amount to sum, also for --ratio; else people are counted.", "--sum")

@@ -32,7 +32,7 @@ def withhold(
     *,
     below: Annotated[str | None, option("NUMBER", "Withhold a cell whose noisy value is below this.")] = None,
     relative_margin: Annotated[
-        str | None, option("PART", "Withhold a cell whose margin exceeds this part of its value: 1/4.")
+        str | None, option("PART", "Withhold a cell whose margin exceeds this part of its value, such as 1/4.")
     ] = None,
     complementary: Annotated[bool, flag("Withhold further cells, so that none follows from sums.")] = False,
     mark: Annotated[

@@ -384,7 +384,7 @@ class CountingOptions(PersonOptions):
             raise named from None
 
     def _with_step(self, remedy: str, where: str) -> str:
-        """Return a remedy that writes the step into `--mean` of the column in the error."""
+        """Return the advice to add the step to the `--mean` option of the column that the error names."""
         mean = next((text for text in self.mean or () if f"column {text.partition('=')[0].strip()!r}" in where), None)
         return remedy if mean is None else remedy.replace('add step="0.01"', f"write --mean {mean},0.01")
 

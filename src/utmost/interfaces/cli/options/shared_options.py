@@ -52,7 +52,7 @@ Sign = Annotated[
     option("KEYFILE", "Ed25519 key that signs the statement, with --out.", exists=True, dir_okay=False),
 ]
 Yes = Annotated[bool, flag("Accept a level that protects hardly anybody.")]
-AsJson = Annotated[bool, flag("JSON for programs, also of errors.", "--json")]
+AsJson = Annotated[bool, flag("Print results and errors as JSON.", "--json")]
 LedgerPlace = Annotated[
     str,
     option("PLACE", "Ledger; or set UTMOST_LEDGER.", envvar="UTMOST_LEDGER", show_envvar=False),

@@ -239,7 +239,7 @@ def _axes_of(domain: Domain, chains: Sequence[EvenChain], marginal: Marginal) ->
                     "the groups of a measured level must have one size",
                     came="groups of several sizes",
                     where=repr(axis.levels[level]),
-                    remedy="Measure the finest level instead; sums over the groups of this level can still be wanted.",
+                    remedy="Measure the finest level; a workload may still ask for sums over coarser groups.",
                 )
             axes.append((place, chains[place].levels.index(level)))
     return tuple(axes)

@@ -142,7 +142,9 @@ def _searched(
 
 
 def _cube_roots(errors: MarginalErrors) -> Floats:
-    """Return shares proportional to (mu n)^(1/3), mu of the space with a marginal's levels; small shares if mu = 0."""
+    """Return a start of the search: a share for each marginal, proportional to the cube root of its number of groups
+    times the wanted weight of its space. A marginal of weight 0 gets a small share.
+    """
     spaces = errors.spaces
     places = {space: at for at, space in enumerate(errors.names)}
     tops = np.zeros(len(spaces.marginals))

@@ -381,7 +381,7 @@ def even_block(axis: Axis, level: int) -> int:
             "the groups of a measured level must have one size",
             came=f"groups of {sizes.min()} to {sizes.max()}",
             where=repr(axis.levels[level]),
-            remedy="Measure the finest level instead; sums over the groups of this level can still be wanted.",
+            remedy="Measure the finest level; a workload may still ask for sums over coarser groups.",
         )
     return int(sizes[0])
 
