@@ -67,7 +67,7 @@ def test_a_plan_says_the_choice_in_numbers(run, counted, tmp_path):
     say = ["plan", counted, "--want", "department sex", "--want", "sex=2", "--want", "total", "--epsilon", 1]
     code, shown, err = run(*say, "--up-to", 3, "--weightings", "--out", out)
     assert (code, err) == (0, "")
-    for words in ("budget share", "margin, 95 %", "every answer alike", "any mechanism with unbiased answers"):
+    for words in ("budget share", "margin, 95 %", "every answer alike", "unbiased answers, at every data set"):
         assert words in shown
     found = json.loads(run(*say, "--json")[1])
     assert [(one["sums"], one["weight"], one["answers"]) for one in found["wanted"]] == [

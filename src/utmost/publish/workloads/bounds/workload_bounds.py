@@ -72,7 +72,9 @@ _INTEGER = "integer combinations of cells, each with geometric noise on the inte
 _ADDS = "one individual may add any number from 0 to the sensitivity to each of `cells` cells; a record may be empty"
 _LINEAR = "answers by linear unbiased estimates, of which least squares are the best"
 _CHARGED = "|change of a combination| times level, added up, is at most epsilon for all that one individual may change"
-_TOGETHER = "any mechanism and any estimate, all answers together"
+_TOGETHER = "any mechanism and any estimate, all answers together, at the worst data"
+_PER_ANSWER = "any mechanism and any estimate, each answer at its own worst data"
+_UNBIASED = "any mechanism with unbiased answers, at every data set"
 _PUBLIC_TOTAL = "every individual is counted in the same number of cells, and no bounds are known for that"
 
 
@@ -133,9 +135,7 @@ def bounds_of(
         return LowerBound(value, holds_for, hypotheses, certificate)
 
     worst = "mean squared error, each answer at its own worst data set; counts have no upper limit"
-    first = bound(
-        "per answer", "any mechanism and any estimate, each answer by itself", f"{worst}; {_adds(unit, together)}"
-    )
+    first = bound("per answer", _PER_ANSWER, f"{worst}; {_adds(unit, together)}")
     jointly = unbiased = integer = over_marginals = None
     if unit.exactly:
         kinds = "any mechanism", "any unbiased", "any integer plan", "given marginals"
@@ -147,7 +147,7 @@ def bounds_of(
         # If cells are not alike, the certificate is a matrix for each part; else it is `Directions`, with two numbers.
         best = directions or _directions(workload, unit, along)
         jointly = bound("any mechanism", _TOGETHER, _together_words(unit, best, together), best)
-        unbiased = bound("any unbiased", "any mechanism with unbiased answers", _unbiased_words(best, together), best)
+        unbiased = bound("any unbiased", _UNBIASED, _unbiased_words(best, together), best)
         single = directions or _directions(workload, changed_by_one(unit, at)[0], along)
         integer = bound("any integer plan", _INTEGER, f"{_CHARGED}; {_LINEAR}", single)
     except Unsupported as error:

@@ -617,9 +617,9 @@ class Plan(Display):
         wanted  answers  weight  standard deviation
         sex     2        1       1.357
         error at most  the least error of
-        1 times        any mechanism and any estimate, each answer by itself
-        1 times        any mechanism and any estimate, all answers together
-        2 times        any mechanism with unbiased answers
+        1 times        any mechanism and any estimate, each answer at its own worst data
+        1 times        any mechanism and any estimate, all answers together, at the worst data
+        2 times        any mechanism with unbiased answers, at every data set
         1 times        integer combinations of cells, each with geometric noise on the integers at its own level
         1.001 times    plans over the given marginals, every group with its own level
         tried, with the weighted variance: marginals 1.841

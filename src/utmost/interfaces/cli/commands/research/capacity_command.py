@@ -22,7 +22,7 @@ from utmost.interfaces.documents.space_names import distances_words
 
 _MEANINGS = {
     "multiplicative": "no mechanism multiplies an attacker's gain by more than this",
-    "additive": "no mechanism adds more than this to an attacker's gain",
+    "additive": "no mechanism adds more than this to a vulnerability between 0 and 1",
 }
 _LONGEST = 40
 
@@ -62,7 +62,7 @@ def capacity(
     *,
     asked: research_options.PrivacyTypeOptions,
     multiplicative: Annotated[bool, flag("Only the largest factor on anyone's gain.")] = False,
-    additive: Annotated[bool, flag("Only the largest addition to anyone's gain.")] = False,
+    additive: Annotated[bool, flag("Only the largest addition to a vulnerability.")] = False,
     measure: research_options.MeasureOptions,
     prior: options.PriorName = "uniform",
     out: Annotated[Path | None, option("FILE", "File for mechanisms and proofs (.json).")] = None,

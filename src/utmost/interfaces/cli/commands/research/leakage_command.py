@@ -26,7 +26,7 @@ _ROWS = (
     ("multiplicative_capacity", "multiplicative capacity, this measure"),
     ("additive_capacity", "additive capacity, this measure"),
     ("multiplicative_capacity_any_gain", "multiplicative capacity, gains >= 0"),
-    ("additive_capacity_any_gain", "additive capacity, gains in 0..1"),
+    ("additive_capacity_any_gain", "additive capacity, vulnerability 0..1"),
     ("max_case_capacity", "max-case capacity, gains >= 0"),
 )
 
