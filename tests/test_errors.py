@@ -26,3 +26,11 @@ def test_an_error_crosses_processes_unchanged(kind):
 
 def test_a_message_never_dumps_the_data():
     assert len(str(errors.OutOfRange("a short value", came=list(range(10**5))))) < 200
+
+
+def test_a_message_that_is_cut_ends_after_a_word():
+    came = "the noise must be one of " + ", ".join(f"kind{number:03}" for number in range(50))
+    text = str(errors.OutOfRange("the file must be sound", came=came))
+    assert text.endswith("kind009 ....")
+    assert len(text) < 160
+    assert str(errors.OutOfRange("x", came="a" * 200)) == f"x; got {'a' * 117}...."

@@ -74,7 +74,11 @@ class UtmostError(Exception):
                 text = f"{type(came).__name__} of too many digits to print"
             except Exception:  # the value is nested too deeply, or its own repr fails
                 text = f"{type(came).__name__} that cannot be printed"
-            got = f"; got {text if len(text) <= 120 else f'{text[:117]}...'}"
+            if len(text) > 120:
+                shown = text[:117]
+                space = shown.rfind(" ")  # do not end within a word, unless the word is very long
+                text = (shown[:space].rstrip(",;") + " ...") if space > 80 else f"{shown}..."
+            got = f"; got {text}"
         super().__init__((f"{where}: " if where else "") + required + got + "." + (f" {remedy}" if remedy else ""))
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -96,6 +96,9 @@ def test_losslessness_is_decided_with_its_reason(run, file):
         "at": "0",
         "probability": "13/27",
     }
+    listed = told(run, "research", "lossless", 1, 2, "--sensitivity", 3)["difference"]
+    assert sum(float(point["probability"]) for point in listed) == pytest.approx(1, abs=1e-9)
+    assert (listed[-1]["at"], float(listed[-1]["probability"]) > 0.1) == ("else", True)
     report = told(run, "research", "lossless", 1, "3/2", "--sensitivity", 3)
     assert (report["lossless"], report["obstacle"]) == (False, "NegativeMass")
     assert ("epsilon=1," in report["lower"], "3/2" in report["higher"]) == (True, True)
@@ -111,7 +114,8 @@ def test_losslessness_is_decided_with_its_reason(run, file):
         told(run, "research", "lossless", 1, 2, "--distribution", "half-step", "--sensitivity", 5)["lossless"] is True
     )
     coin, still = file("-1,1/2\n1,1/2\n", "coin.csv"), file("0,1\n", "still.csv")
-    assert told(run, "research", "lossless", coin, still)["lossless"] is True
+    report = told(run, "research", "lossless", coin, still)
+    assert (report["lossless"], [point["at"] for point in report["difference"]]) == (True, ["-1", "1"])
     assert told(run, "research", "lossless", still, coin)["lossless"] is False
     assert run("research", "lossless", 1, 2, "--distribution", "gaussian")[0] == 2
     code, _, err = run("research", "lossless", "3/2", 1, "--sensitivity", 3)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from utmost import losses, priors
 from utmost.capacities import capacity, policy_capacity
 from utmost.channels import Channel, geometric_channel, randomized_response
-from utmost.errors import NotAChannel, NotAMetric, OutOfRange, Unsupported, UtmostError
+from utmost.errors import NotAChannel, NotAMetric, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.optima import optimal_mechanism, policy_mechanism
 from utmost.privacy_types import PolicyType, PrivacyType
 from utmost.spaces import Consumer, Policy, Space, counts, discrete, grid
@@ -193,3 +193,15 @@ def test_what_the_theory_does_not_carry_is_refused_by_name():
     with pytest.raises(UtmostError):
         policy_mechanism(PolicyType(one_sided, 1), Consumer(priors.uniform(2), losses.binary))
     assert policy_capacity(PolicyType(Policy.of_space(discrete(3)), alpha="1/2")).value == Fraction(3, 2)
+
+
+def test_functions_of_privacy_types_name_those_of_policies():
+    """The remedy works: the function that the message names takes the type of the policy."""
+    ptype = PolicyType(Policy.of_edges([("a", "b")], ["a", "b", "c"]), alpha="1/2")
+    consumer = Consumer(priors.uniform(3), losses.binary)
+    with pytest.raises(WrongKind, match=r"utmost\.capacities\.policy_capacity\(ptype, kind\)"):
+        capacity(ptype)
+    assert policy_capacity(ptype, "multiplicative").value == Fraction(7, 3)
+    with pytest.raises(WrongKind, match=r"utmost\.optima\.policy_mechanism\(ptype, consumer\)"):
+        optimal_mechanism(ptype, consumer)
+    assert policy_mechanism(ptype, consumer).loss == Fraction(2, 9)

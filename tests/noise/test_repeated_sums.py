@@ -1,5 +1,6 @@
 """Sums of copies of one noise: certified margins against brute force in rationals, and against geometric sums."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import pytest
@@ -8,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange
-from utmost.noise import Combination, DiscreteStaircase, Geometric, RepeatedSum
+from utmost.exact import level
+from utmost.noise import Combination, DiscreteStaircase, Geometric, IntegerDistribution, RepeatedSum
 
 _DISTRIBUTIONS = st.builds(
     lambda alpha, wide, step: DiscreteStaircase(alpha=alpha, sensitivity=wide, step=min(step, wide)),
@@ -102,3 +104,32 @@ def test_corners():
             RepeatedSum(distribution, wrong)
     with pytest.raises(OutOfRange):
         RepeatedSum(distribution, 2).margin(1)
+
+
+@dataclass(frozen=True)
+class Heavy(IntegerDistribution):
+    """P(X >= i) = 2/3 / (i + 1): no variance, and a ratio of at most 3 between neighbours."""
+
+    sensitivity: int = 1
+
+    @property
+    def levels(self):
+        return (level(alpha="1/3"),)
+
+    @property
+    def level(self):
+        return level(alpha="1/3")
+
+    def mass(self, arithmetic, i):
+        return arithmetic(self.level).power(0 * i) * 2 / 3 / ((i + 1) * (i + 2))
+
+    def tail(self, arithmetic, i):
+        return arithmetic(self.level).power(0 * i) * 2 / 3 / (i + 1)
+
+
+@pytest.mark.parametrize("count", [2, 10, 20_000])
+def test_noise_without_a_variance_has_the_margin_of_all_copies_at_once(count):
+    """P(|S| > n r) <= n P(|X| > r)."""
+    found, one = RepeatedSum(Heavy(), count).margin("0.9"), Heavy().margin(1 - Fraction(1, 10 * count))
+    assert found == count * one
+    assert Fraction(4, 3) / (one + 2) <= Fraction(1, 10 * count) < Fraction(4, 3) / (one + 1)

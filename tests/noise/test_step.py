@@ -12,7 +12,7 @@ from scipy.sparse import coo_array
 
 from utmost.errors import NotALoss, NotMonotone, OutOfRange, Unsupported
 from utmost.exact import level
-from utmost.noise import DiscreteStaircase, Staircase, costs, optimal_gamma, optimal_step
+from utmost.noise import DiscreteStaircase, Staircase, costs, optimal_gamma, optimal_noise, optimal_step
 
 epsilons = st.sampled_from(["1e-6", "0.01", "0.3", 1, 2, 5, 10, 50])
 alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)
@@ -182,3 +182,28 @@ def test_so_they_are_beyond():
     assert DiscreteStaircase(800, 5, lambda x: np.minimum(abs(x), 3)).step == 1
     assert DiscreteStaircase(800, 5, lambda x: 1.0 * (abs(x) > 2)).step == 3
     assert Staircase(800, 5, lambda x: 1.0 * (abs(x) > 2)).gamma == pytest.approx(0.4, rel=1e-15)
+
+
+def _but_free_at(*places):
+    return lambda x: 0 if abs(x) in places else abs(x)
+
+
+@pytest.mark.parametrize("places", [(10,), (37,), (110,), (10, 11, 13, 14, 16, 17)])
+def test_a_cost_that_falls_at_one_integer_is_refused(places):
+    """Every integer with a probability that matters is checked, also for geometric noise and a step of the caller."""
+    cost = _but_free_at(*places)
+    for make in (
+        lambda: optimal_noise(1, 3, cost),
+        lambda: optimal_step(1, 3, cost),
+        lambda: DiscreteStaircase(1, 3, cost, step=2),
+        lambda: optimal_noise("1/3", 1, cost),
+    ):
+        with pytest.raises(NotMonotone, match=f"0.0 at {places[0]}"):
+            make()
+
+
+def test_the_claim_for_a_function_says_how_far_it_was_checked():
+    assert "never falls as errors grow, checked up to 120;" in optimal_noise(1, 3, _but_free_at()).theorem
+    assert "checked up to 16384)" in DiscreteStaircase("1/1000", 20, lambda x: min(abs(x), 3)).theorem
+    assert "never falls as errors grow)" in optimal_noise(1, 3, lambda x: min(abs(x), 3), numbers="reals").theorem
+    assert "(absolute, squared)" in optimal_noise(1, 2).theorem

@@ -101,6 +101,7 @@ def test_a_tree_in_four_ways():
         assert len(space.edges) == 6
     assert same(tree(e for e in [(0, 1, "1/3"), (1, 2)]), graph([(0, 1, "1/3"), (1, 2)]))
     assert balanced_tree(1, 3).same_as(counts(3))
+    assert (tree({"a": None}).size, tree({"a": None}).labels) == (1, ("a",))
     assert automorphisms(balanced_tree(2, 2)).order == 8
 
 

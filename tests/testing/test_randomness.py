@@ -6,7 +6,11 @@ import pickle
 import numpy as np
 import pytest
 
+import utmost.testing
+from utmost import GradualRelease, Ledger, PlanarRelease
+from utmost.channels import geometric_channel
 from utmost.errors import NotANumber, PromiseBroken, Unsupported
+from utmost.local import PermanentResponses
 from utmost.noise import Geometric, Laplace
 from utmost.releases import add_noise
 from utmost.sampling import sample
@@ -51,6 +55,21 @@ def test_a_release_refuses_a_seed():
     for values in (1, [1, 2], []):
         with pytest.raises(PromiseBroken, match=r"SeededRandomness.*seeded_release"):
             add_noise(values, Geometric(epsilon=1), randomness=SeededRandomness(1))
+
+
+def test_a_refusal_names_a_function_for_tests_that_is_public(tmp_path):
+    bits = SeededRandomness(1)
+    for refused, name in (
+        (lambda: GradualRelease([1, 2], sensitivity=1, randomness=bits), "seeded_gradual_release"),
+        (lambda: PlanarRelease([[1, 2]], randomness=bits), "seeded_planar_release"),
+        (lambda: add_noise(1, Geometric(epsilon=1), randomness=bits), "seeded_release"),
+        (lambda: PermanentResponses([0, 1], randomness=bits), "seeded_responses"),
+        (lambda: geometric_channel(3, alpha="1/2").draw(1, randomness=bits), "seeded_draw"),
+        (lambda: Ledger.open(tmp_path / "l.sqlite", create=True, randomness=bits), "seeded_ledger"),
+    ):
+        with pytest.raises(PromiseBroken, match=rf"utmost\.testing\.{name}\.$"):
+            refused()
+        assert name in utmost.testing.__all__
 
 
 def test_a_release_refuses_a_source_that_only_seems_secure():

@@ -8,13 +8,14 @@ with ratio b. M never decreases, so V decreases exactly while M(r) < V(r), and t
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, first_integer
 from utmost.core.noise import polynomials
-from utmost.core.noise.costs import Cost, Moment, absolute, read_cost
+from utmost.core.noise.costs import Cost, Moment, absolute, check_integers, read_cost
 from utmost.core.noise.distribution import (
     NO_CLAIM,
     RELAXABLE,
@@ -47,7 +48,9 @@ def optimal_step(
     epsilon 10 or more, and sensitivity 4096 or less, the floats of the cost are summed exactly.
 
     Raises:
-        NotALoss, NotMonotone: if the cost is not even, nonnegative and nondecreasing in |x| at the sizes tried.
+        NotALoss: if the cost is not even and nonnegative at the sizes tried.
+        NotMonotone: if the cost falls as |x| grows, among the integers up to where probabilities are below e^-40, or
+            among the first 2^20 of them (2^14 for a cost that takes no arrays).
         Unsupported: if the expected cost is infinite or cannot be summed.
 
     Source: [geng2012], Theorem 12; for the absolute error the step is ceil(D / (1 + exp(epsilon/2))).
@@ -71,6 +74,7 @@ def optimal_step(
             return sign(level, above) >= 0
 
         return first_integer(0, D, gains_nothing)
+    check_integers(cost, level.epsilon_float, D)
     folded = folded_integers(level, D, cost)
     return folded.step() if isinstance(folded, IntegerPeriods) else _searched_step(folded, D)
 
@@ -140,6 +144,7 @@ class DiscreteStaircase(ProfileDistribution):
         if step is None:
             r = optimal_step(self.level, self.sensitivity, self.cost)
         else:
+            check_integers(cost, self.level.epsilon_float, self.sensitivity)
             r = positive_integer(step, "step", "DiscreteStaircase")
             if r > self.sensitivity:
                 raise OutOfRange(f"step must lie in 1..{self.sensitivity}", came=step, where="DiscreteStaircase")
@@ -186,7 +191,8 @@ class DiscreteStaircase(ProfileDistribution):
         best = [c for c in costs_to_name(self.cost) if optimal_step(self.level, self.sensitivity, c) == self.step]
         relaxable = f"; {RELAXABLE}" if 2 * self.step == self.sensitivity + 1 else ""
         if best:
-            return f"{least_cost(best, 'integers')} [geng2012, Theorem 12]{relaxable}"
+            checked = partial(check_integers, epsilon=self.level.epsilon_float, period=self.sensitivity)
+            return f"{least_cost(best, 'integers', checked)} [geng2012, Theorem 12]{relaxable}"
         return f"its step was chosen by the caller; {NO_CLAIM}{relaxable}"
 
     @property

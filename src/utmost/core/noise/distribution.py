@@ -2,6 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -9,7 +10,7 @@ from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, fraction_text, level, level_argument
 from utmost.core.exact.numbers import Number, exact_integer, read_confidence, written_number
-from utmost.core.noise.costs import Cost, Moment, absolute, moment, squared
+from utmost.core.noise.costs import Cost, Moment, Tabled, absolute, moment, squared
 from utmost.core.noise.shift_curves import ShiftCurve
 from utmost.errors import OutOfRange
 
@@ -31,10 +32,19 @@ def costs_to_name(cost: Cost) -> list[Cost]:
     return [cost, *(named for named in (absolute, squared) if named != cost)]
 
 
-def least_cost(best: list[Cost], numbers: str) -> str:
+def least_cost(best: list[Cost], numbers: str, checked: Callable[[Cost], int | None] | None = None) -> str:
     """The claim that the noise has the least expected cost, with the names of the costs."""
-    names = (repr(cost) if isinstance(cost, Moment) else str(getattr(cost, "__name__", cost)) for cost in best)
-    return f"no other noise that is added to {numbers} has a smaller expected cost ({', '.join(names)})"
+    # A moment or a table never falls as errors grow. For a function, the claim has this condition, and how far it was
+    # checked.
+    names, separator = list[str](), ", "
+    for cost in best:
+        if isinstance(cost, Moment | Tabled):
+            names.append(repr(cost))
+            continue
+        upto = "" if checked is None else f", checked up to {checked(cost)}"
+        names.append(f"{getattr(cost, '__name__', cost)}, if it never falls as errors grow{upto}")
+        separator = "; "
+    return f"no other noise that is added to {numbers} has a smaller expected cost ({separator.join(names)})"
 
 
 # Outside these bounds probabilities underflow in floats, and exact searches do not end.

@@ -30,6 +30,7 @@ _LEAST_EPSILON = 3.1e-16  # 700 of its reciprocals still fit int64
 _NEGLIGIBLE = 1e-12
 _LEAST_COST = 1e-280  # smaller sums may have lost digits to underflow
 _FARTHEST = 2.0**60  # a number of periods
+_BLOCK = 1 << 16  # periods that are searched together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,6 +100,17 @@ class Folded:
         edges[-1] = self.last + 1
         return integer_sum(terms, list(pairwise(edges)), 1e-14).value
 
+    def fall(self, before: float, after: float) -> str:
+        """Say where the cost falls, for two places of a period between which the folded cost falls."""
+        for first in range(0, self.last + 1, _BLOCK):
+            starts = np.arange(first, min(first + _BLOCK, self.last + 1)) * self.period
+            low, high = self.cost(starts + before), self.cost(starts + after)
+            falls = np.flatnonzero(high < low * (1 - _FALLING))
+            if falls.size:
+                k = int(falls[0])
+                return f"{low[k]} at {starts[k] + before} but {high[k]} at {starts[k] + after}"
+        return "a cost that falls"
+
     def is_lost(self) -> bool:
         """Whether M has lost digits by underflow. Then an epsilon below `LEAST_EPSILON` raises `Unsupported`."""
         # M underflows if errors cost nothing until they are many periods large.
@@ -158,8 +170,8 @@ def enclose_crossing(
     # atom at zero subtracts, and 0 on the reals.
     values, b = _in_chunks(folded, edges), folded.powers.b
     if np.any(values[1:] < values[:-1] * (1 - _FALLING)):
-        place = edges[np.argmax(values[1:] < values[:-1] * (1 - _FALLING))]
-        raise NotMonotone("a cost must not fall as |x| grows", came=f"a cost that falls some periods beyond {place}")
+        i = int(np.argmax(values[1:] < values[:-1] * (1 - _FALLING)))
+        raise NotMonotone("a cost must not fall as |x| grows", came=folded.fall(float(edges[i]), float(edges[i + 1])))
     sizes = np.diff(edges).astype(np.float64)
     bounds = []
     # The cost never decreases: a cell's sum lies between those of its first and of its last point.

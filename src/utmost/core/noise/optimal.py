@@ -9,7 +9,7 @@ from utmost.core.exact.arguments import iterable, one_of
 from utmost.core.exact.intervals import nearest
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import IntegersOrReals, Number, exact
-from utmost.core.noise.costs import Cost, absolute, read_cost
+from utmost.core.noise.costs import Cost, absolute, check_integers, read_cost
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.distribution import Distribution, positive_integer
 from utmost.core.noise.geometric import Geometric
@@ -53,7 +53,9 @@ def optimal_noise(
         return Staircase(epsilon, sensitivity, cost, alpha=alpha)
     if _integer_sensitivity(sensitivity, "optimal_noise") == 1:
         read_cost(cost, 1.0, integers=True)
-        return Geometric(epsilon, alpha=alpha)
+        noise = Geometric(epsilon, alpha=alpha)
+        check_integers(cost, noise.level.epsilon_float, 1)
+        return noise
     return DiscreteStaircase(epsilon, sensitivity, cost, alpha=alpha)
 
 

@@ -68,7 +68,11 @@ class RepeatedSum(Display):
         """The least r with a certificate that P(|S| > r) <= miss."""
         if self.count == 1:
             return self.distribution.margin(1 - miss)
-        margins = [self._by_chernoff(miss), self.count * self.distribution.margin(1 - miss / self.count)]
+        margins = [self.count * self.distribution.margin(1 - miss / self.count)]
+        chernoff = self._by_chernoff(miss)
+        if chernoff is None:  # tails that heavy may have no variance either, which the bins need
+            return margins[0]
+        margins.append(chernoff)
         if self.count > _MOST_COPIES:
             return min(margins)
         # A third margin comes from the sums of the bins, if their precision suffices for this probability. Rounding to
@@ -121,8 +125,10 @@ class RepeatedSum(Display):
             sums.append(total)
         return sums
 
-    def _by_chernoff(self, miss: Fraction) -> int:
-        """The least over some slopes s of (n log M(s) + log(2/miss))/s, for M(s) = E exp(s X)."""
+    def _by_chernoff(self, miss: Fraction) -> int | None:
+        """The least over some slopes s of (n log M(s) + log(2/miss))/s, for M(s) = E exp(s X); None if every M(s) is
+        infinite.
+        """
         # No distribution of this level and sensitivity has a finite exponential moment at larger s.
         steepest = self.distribution.level.epsilon_float / self.distribution.sensitivity
         # Rounded down, by more than the errors of both logarithms.
@@ -132,6 +138,8 @@ class RepeatedSum(Display):
             s = steepest * (k / _SLOPES) ** 2
             log_moment = self.distribution.log_mean_exponential(s)
             least = min(least, (self.count * log_moment + math.log(2) - log_miss) / s)
+        if least == math.inf:
+            return None
         return math.ceil(Fraction(round_up(Fraction(least))) * (1 + Fraction(1, 10**9)))
 
 

@@ -252,6 +252,6 @@ class KeyedRandomness:
         raise Unsupported("random state must not be copied", where=type(self).__name__)
 
 
-def secure(randomness: Randomness | None) -> Randomness:
+def secure(randomness: Randomness | None, instead: str = "a function of utmost.testing") -> Randomness:
     """The source for an argument ``randomness=`` of a release. A source that others may predict is refused."""
-    return unpredictable(randomness, where="release", instead="utmost.interfaces.testing.seeded_release")
+    return unpredictable(randomness, where="release", instead=instead)

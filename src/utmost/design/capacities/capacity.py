@@ -45,9 +45,10 @@ from utmost.design.leakage.channel_capacity import (
     total,
 )
 from utmost.design.leakage.measures import Measure, bayes_vulnerability, g_vulnerability
+from utmost.design.privacy_types.policy_types import PolicyType
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import priors
-from utmost.errors import OutOfRange, Unsupported
+from utmost.errors import OutOfRange, Unsupported, WrongKind
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -285,6 +286,7 @@ def capacity(
     Raises:
         Unsupported: for a type too large for every method, and for a measure without a method.
         OutOfRange: for an unknown kind, or a prior without a type and a measure.
+        WrongKind: for the type of a policy, which `policy_capacity` takes.
 
     Cost: O(n) for counts and equal distances. Otherwise the cost of a k x k linear system for k classes of equivalent
     secrets, if its solution is nonnegative (60 x 60 places take seconds); else the cost of linear programs.
@@ -303,6 +305,9 @@ def capacity(
     if measure is not None:
         instance(measure, Measure, "measure")
     check_kind(kind)
+    if isinstance(of, PolicyType):
+        remedy = "Call utmost.capacities.policy_capacity(ptype, kind)."
+        raise WrongKind("of must be a PrivacyType or a channel", came="PolicyType", where="capacity", remedy=remedy)
     if prior is not None and (measure is None or not isinstance(of, PrivacyType)):
         raise OutOfRange(
             "a prior needs a privacy type and a measure",

@@ -78,7 +78,7 @@ class NamedMechanism:
 
     def draw(self, secrets: Any, shape: Shape, randomness: Randomness | None, method: DrawMethod | None) -> Any:
         """Draw outcomes as `outcomes` does, but for publication: predictable randomness raises PromiseBroken."""
-        bits = unpredictable(randomness, where="draw", instead="utmost.interfaces.testing.seeded_draw")
+        bits = unpredictable(randomness, where="draw", instead="utmost.testing.seeded_draw")
         return self.outcomes(secrets, shape, bits, method)
 
     def outcomes(self, secrets: Any, shape: Shape, randomness: Randomness, method: DrawMethod | None) -> Any:

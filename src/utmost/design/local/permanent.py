@@ -47,7 +47,7 @@ class PermanentResponses(ProcessMemory):
     __slots__ = ("_bits", "_known", "_randomness", "_shape")
 
     def __init__(self, bits: Any, *, randomness: Randomness | None = None) -> None:
-        self._open(bits, secure(randomness))
+        self._open(bits, secure(randomness, instead="utmost.testing.seeded_responses"))
 
     def _open(self, bits: Any, randomness: Randomness) -> None:
         truth = as_bits(bits, "bits")

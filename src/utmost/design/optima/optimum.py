@@ -35,10 +35,11 @@ from utmost.design.optima.consumer_program import rows_of_neighbours, split_dual
 from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.nearly_private import feasible_dual, private_matrix
 from utmost.design.optima.search_for_rays import GapProgress
+from utmost.design.privacy_types.policy_types import PolicyType
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
-from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, SolverFailed, Unsupported
+from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, SolverFailed, Unsupported, WrongKind
 
 DesignMethod = Literal["auto", "theorem", "program", "columns"]
 # If it needs more operations on digits than this, an exact design takes minutes, and is computed only on request.
@@ -264,6 +265,7 @@ def optimal_mechanism(
 
     Raises:
         OutOfRange: if the prior does not have one entry for each secret, or the gap is not positive.
+        WrongKind: for the type of a policy, which `policy_mechanism` takes.
         NotMonotone: with method "theorem", for a loss to which the theorem does not apply.
         Unsupported: for ``exactly=True`` with float input or an irrational alpha.
         SolverFailed: if the solver finds no optimum.
@@ -279,6 +281,10 @@ def optimal_mechanism(
     >>> found.loss, found.remap.actions.tolist(), found.certificate.verify()
     (Fraction(1, 2), [0, 1, 2, 3], True)
     """
+    if isinstance(ptype, PolicyType):
+        remedy = "Call utmost.optima.policy_mechanism(ptype, consumer)."
+        required = "ptype must be a PrivacyType"
+        raise WrongKind(required, came="PolicyType", where="optimal_mechanism", remedy=remedy)
     instance(ptype, PrivacyType, "ptype")
     instance(consumer, Consumer, "consumer")
     one_of(method, DesignMethod, "method")

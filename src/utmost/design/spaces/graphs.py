@@ -185,6 +185,8 @@ def tree(edges: Any) -> Space:
                     came=f"{parent!r}, the parent of {node!r}",
                     remedy="Add the parent to the dict, with its own parent or None.",
                 )
+        if len(edges) == 1:
+            return Space([[0]], labels=list(edges))
         edges = [(parent, node) for node, parent in edges.items() if parent is not None]
     elif not hasattr(edges, "is_directed"):
         edges = edge_list(edges)

@@ -138,7 +138,7 @@ class Ledger(Persons, Accounts, Display):
         log = opened_log(
             place, create=create, key=read_key, witness=witness, sealed=sealed, derived=derived, timeout=timeout
         )
-        return cls(log, secure(randomness))
+        return cls(log, secure(randomness, instead="utmost.testing.seeded_ledger"))
 
     @property
     def identity(self) -> str:

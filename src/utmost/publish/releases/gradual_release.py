@@ -79,7 +79,12 @@ class GradualRelease(Display, ProcessMemory):
         method: DrawMethod | None = None,
     ) -> None:
         one = read_unit(unit, sensitivity, cells, needs=("sensitivity",))
-        self._open(values, lattice_of(numbers, one, grid, half_step), secure(randomness), method)
+        self._open(
+            values,
+            lattice_of(numbers, one, grid, half_step),
+            secure(randomness, instead="utmost.testing.seeded_gradual_release"),
+            method,
+        )
 
     def _open(self, values: Any, lattice: Lattice, randomness: Randomness, method: DrawMethod | None) -> None:
         self._noised = NoisedColumn.of(values, lattice)

@@ -70,7 +70,7 @@ class PlanarRelease(Display, ProcessMemory):
     def __init__(
         self, points: ArrayLike, *, per: Number = 1, grid: Number | None = None, randomness: Randomness | None = None
     ) -> None:
-        self._open(points, per, grid, secure(randomness))
+        self._open(points, per, grid, secure(randomness, instead="utmost.testing.seeded_planar_release"))
 
     def _open(self, points: ArrayLike, per: Number, grid: Number | None, randomness: Randomness) -> None:
         self._per = read_width(per, "per")

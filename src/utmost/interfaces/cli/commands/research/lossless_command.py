@@ -23,6 +23,7 @@ from utmost.publish.promises.declared_columns import read_numbers
 from utmost.tables.files.small_tables import number_rows
 
 _NEAR = 4
+_ROUNDING = 1e-12  # a smaller rest may be the rounding of the listed probabilities
 _SAYS: Mapping[type, Callable[[Any], str]] = {
     verdicts.NegativeMass: lambda verdict: (
         f"the only candidate for W would have a negative probability, {number(verdict.mass)} or less, at {verdict.at}"
@@ -122,6 +123,8 @@ def lossless(
         step, offset = difference.unit * difference.stride, difference.unit * difference.offset
         masses = {point: difference.pmf(point) for point in (offset + step * k for k in range(-_NEAR, _NEAR + 1))}
         probabilities = [{"at": str(point), "probability": _mass(mass)} for point, mass in masses.items() if mass]
+        if (rest := 1 - sum(masses.values())) > _ROUNDING:
+            probabilities.append({"at": "else", "probability": _mass(rest)})
     elif difference is not None:
         probabilities = [
             {"at": "0", "probability": _mass(difference.stay)},
