@@ -48,9 +48,9 @@ def section() -> str:
             lines += [*(f"- {name(each)}: {help_of(each)}" for each in own), ""]
         also = [name(each).partition(" ")[0].rstrip(",") for each in shown(command) if each not in own]
         if also:
-            lines += [f"Shared options: {', '.join(dict.fromkeys(also))}.", ""]
+            lines += [f"Shared: {', '.join(dict.fromkeys(also))}.", ""]
         if keys := [f"`{each.opts[-1].removeprefix('--')}`" for each in getattr(command, "recipe_keys", ())]:
-            lines += [f"Only in a recipe, as [`utmost init`](#utmost-init) explains them: {', '.join(keys)}.", ""]
+            lines += [f"Only in a recipe ([`utmost init`](#utmost-init)): {', '.join(keys)}.", ""]
     return "\n".join(lines)
 
 

@@ -120,7 +120,7 @@ def test_a_level_that_protects_nobody_needs_a_yes(run, tmp_path):
     for more in ([], ["--dry-run"], ledger):
         code, out, err = run("release", BERKELEY, *OTHERS, *large, *more)
         assert (code, out) == (2, "")
-        assert re.search("protects practically nobody: epsilon is above 10.* Or pass --yes to go on all the same", err)
+        assert re.search("protects practically nobody: epsilon is above 10.* Or add --yes to accept this level", err)
         assert run("release", BERKELEY, *OTHERS, *large, *more, "--yes")[0] == 0
     code, _, err = run("relax", BERKELEY, *ledger, "--epsilon", "12")
     assert (code, "protects practically nobody" in err) == (2, True)
@@ -169,7 +169,7 @@ def test_a_bad_table_is_refused_with_its_place_and_nothing_is_written(run, file,
 MISUSE = {
     "no level": (["--columns", "admitted", "--sensitivity", "1", "--cells", "1"], "--epsilon must be given"),
     "an alpha above 1": ([*WITHOUT_LEVEL, "--epsilon", "alpha=2"], "alpha must lie"),
-    "a level of a distance": ([*WITHOUT_LEVEL, "--epsilon", "1 per 200m"], "without a distance"),
+    "a level of a distance": ([*WITHOUT_LEVEL, "--epsilon", "1 per 200m"], "must have no distance"),
     "a level of zero": ([*WITHOUT_LEVEL, "--epsilon", "0"], "--epsilon must be positive"),
     "no cells": (PROMISE[:6], "--cells"),
     "no sensitivity": ([*PROMISE[:4], "--cells", "1"], "--sensitivity"),

@@ -222,12 +222,12 @@ def test_keys_that_nobody_listed_are_named_at_epsilon_and_delta(run, tmp_path):
     code, shown, _ = run(*say, "--delta", "1e-9", "--dry-run", "--json")
     assert (code, json.loads(shown)["relaxable"]) == (0, False)
     assert "no --delta" in run(*say)[2]
-    assert "counting spends nothing" in run("count", events, "--person", "user", "--epsilon", 1)[2]
+    assert "counting spends no epsilon" in run("count", events, "--person", "user", "--epsilon", 1)[2]
     for weak in (["--epsilon", "50", "--delta", "1e-9"], ["--epsilon", "1", "--delta", "0.9"]):  # as release refuses
         words = [*changed(say, *weak), "--out", tmp_path / "weak.json"]
         for asked in (words, [*words, "--dry-run"]):
             code, _, err = run(*asked)
-            assert (code, "protects practically nobody" in err, "pass --yes" in err) == (2, True, True)
+            assert (code, "protects practically nobody" in err, "add --yes" in err) == (2, True, True)
         assert run(*words, "--dry-run", "--yes")[0] == 0
     assert not (tmp_path / "weak.json").exists()
     more = tmp_path / "more.json"

@@ -125,7 +125,7 @@ def test_a_theorem_that_does_not_apply_names_the_entry(run, file):
     code, _, err = run("design", "--space", "discrete:3", "--prior", "uniform", "--loss", "binary", "--theorem", *HALF)
     assert (code, "the theorem needs counts" in err) == (1, True)
     code, out, _ = run("design", "--space", "counts:2", "--prior", "uniform", "--loss", loss, *HALF)
-    assert (code, "none: the lower bound proves it" in out) == (0, True)
+    assert (code, "none: the lower bound proves optimality" in out) == (0, True)
 
 
 BAD = {
@@ -202,6 +202,6 @@ def test_the_picture_of_places_says_what_an_attacker_learns(run, tmp_path, monke
     asked = ["design", "--space", "grid:2x2", "--prior", "uniform", "--loss", "distance", "--epsilon", 1]
     assert run(*asked, "--plot", tmp_path / "places.svg")[0] == 0
     assert re.search(
-        r"Guessed in one try: 25 % before an answer, [\d.]+ % after; odds of a place rise up to [\d.]+ times",
+        r"guess the place in one try: 25 % before an answer, [\d.]+ % after it; the odds of a place rise up",
         (tmp_path / "places.svg").read_text(),
     )

@@ -68,7 +68,7 @@ def test_gains_losses_and_priors_from_files(run, geometric, file):
     assert report["strategy"][2]["action"] == "1"
     report = of(run, geometric, "--loss", loss, "--prior", prior)["geometric"]
     assert report["posterior"]["exact"] == str(ut.leakage.l_uncertainty([[0, 1], [1, 0], [1, 1]]).posterior(C, belief))
-    assert "none: the gain is negative" in run("research", "leakage", geometric, "--gain", gain)[1]
+    assert "not defined: some gains are negative" in run("research", "leakage", geometric, "--gain", gain)[1]
 
 
 def test_several_channels_stand_side_by_side(run, geometric, response, file):
@@ -76,7 +76,7 @@ def test_several_channels_stand_side_by_side(run, geometric, response, file):
     assert code == 0
     assert re.search(r"multiplicative capacity, this measure\s+1\.66667 = 5/3\s+1\.5 = 3/2", out)
     assert "response leaks least by this measure and prior" in out
-    assert "All leak the same" in run("research", "leakage", geometric, file(GEOMETRIC, "again.csv"))[1]
+    assert "All channels leak the same amount" in run("research", "leakage", geometric, file(GEOMETRIC, "again.csv"))[1]
     assert set(of(run, geometric, response)) == {"geometric", "response"}
 
 

@@ -108,8 +108,8 @@ def test_the_cells_of_each_row(run, files, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--columns", "n", "--ledger", "l.db", "--name", "x"], "--ledger does not go with --once"),
-        (["--columns", "n", "--cost", "squared"], "cost in the recipe does not go with --once"),
+        (["--columns", "n", "--ledger", "l.db", "--name", "x"], "--ledger cannot be combined with --once"),
+        (["--columns", "n", "--cost", "squared"], "cost in the recipe cannot be combined with --once"),
     ],
 )
 def test_what_does_not_go_with_it(run, files, options, message):

@@ -249,7 +249,7 @@ def test_a_refusal_names_the_option_that_was_written(run, file, tmp_path):
         (["trust", file("a,b\n", "edges.csv"), "--owner", "a", "--at", "1"], "--at must be DISTANCE=EPSILON"),
         (["trust", file("a,b\n", "edges.csv"), "--owner", "a", "--at", "1=x"], "Write --at 1=1 --at 2=1/4, say."),
         (["release", events, *SILENT, "--until", "ten"], 'Write --until "10 %".'),
-        ([*count, "--each-row", "u"], "--each-row takes no value: leave it out."),
+        ([*count, "--each-row", "u"], "--each-row takes no value: leave the value out."),
     ):  # fmt: skip
         code, _, err = run(*asked)
         assert (code, said in err) == (2, True), err

@@ -53,10 +53,10 @@ def test_a_file_of_places_is_released_and_verified(run, places, asked, tmp_path)
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--sensitivity", "1"], "--sensitivity does not go with --planar"),
-        (["--cells", "1"], "--cells does not go"),
-        (["--half-step"], "--half-step does not go"),
-        (["--numbers", "reals"], "--numbers does not go"),
+        (["--sensitivity", "1"], "--sensitivity cannot be combined with --planar"),
+        (["--cells", "1"], "--cells cannot be combined"),
+        (["--half-step"], "--half-step cannot be combined"),
+        (["--numbers", "reals"], "--numbers cannot be combined"),
         (["--grid", "400"], "1.7"),
         (["--per", "0"], "per must be positive"),
     ],
@@ -77,7 +77,7 @@ def test_the_level_for_an_error_bar_of_points(run):
     assert (code, found["epsilon"], found["per"], found["dimensions"]) == (0, "951/1000", "200", 2)
     assert found["margin"] <= 1000
     code, shown, _ = run("epsilon-for", "--margin", "1000", "--planar", "--per", "200")
-    assert (code, "0.951 for each 200 of Euclidean distance" in shown) == (0, True)
+    assert (code, "0.951 for a Euclidean distance of 200" in shown) == (0, True)
     for options in (["--per", "200"], ["--planar", "--sensitivity", "1"], []):
         code, shown, err = run("epsilon-for", "--margin", "10", *options)
         assert (code != 0, shown, bool(err)) == (True, "", True)

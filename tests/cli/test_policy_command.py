@@ -61,7 +61,7 @@ def test_priors_and_losses_come_from_files(run, policy, tmp_path):
         ("a,b,far\n", [], "policy.csv"),
         ("a,b,1,2\n", [], "line 1"),
         ("a,,1\n", [], "empty"),
-        ("", [], "must hold secrets"),
+        ("", [], "must contain secrets"),
         ("a,b\n", ["--loss", "absolute"], "binary, nib or a file"),
         ("a,b\n", ["--prior", "poisson:2"], "uniform"),
     ],

@@ -158,12 +158,12 @@ def test_no_option_stands_beside_a_promise(run, file, table):
     for name, value in options.items():
         value = [path] if name == "--plan" else value
         code, shown, err = run("promise", "--promise", path, name, *value)
-        assert (code, shown, f"{name} cannot be chosen with --promise" in err) == (2, "", True), err
+        assert (code, shown, f"{name} cannot be combined with --promise" in err) == (2, "", True), err
         if name in of_release:
             words = with_recipe("release", table, "--epsilon", 1, "--promise", path, name, *value)
             said = name if name in words else f"{name.removeprefix('--')} in the recipe"
             code, shown, err = run(*words)
-            assert (code, shown, f"{said} cannot be chosen with --promise" in err) == (2, "", True), err
+            assert (code, shown, f"{said} cannot be combined with --promise" in err) == (2, "", True), err
 
 
 def test_an_option_that_is_elsewhere_is_answered_with_its_place(run, table):
@@ -232,7 +232,7 @@ def test_a_promise_goes_through_the_pipe(run, file, table, monkeypatch, tmp_path
         ([], "needs its columns"),
         (["--columns", "n", "--sensitivity", 1], "no --cells"),
         (["--per", 3, "--columns", "x"], "--per needs --planar"),
-        (["--planar"], "the columns of its coordinates"),
+        (["--planar"], "the columns of the coordinates"),
         (["--columns", "n", "--sensitivity", 2, "--cells", 1, "--half-step"], ""),
         ([*COLUMNS, "--noise", "items"], "--id"),
         ([*COLUMNS, "--numbers", "complex"], "--numbers"),

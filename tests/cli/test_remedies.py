@@ -297,7 +297,7 @@ def test_a_ledger_that_is_not_there_is_created_as_the_refusal_says(run, tmp_path
         assert (code, run(*shlex.split(create))[0], run(*words)[0]) == (1, 0, 0)
     assert (tmp_path / "w").exists()
     code, _, refused = run(*shlex.split(create))
-    assert (code, "one with 2 events" in refused) == (2, True)
+    assert (code, "a ledger with 2 events" in refused) == (2, True)
 
 
 def test_a_recipe_stops_at_misspelt_labels_and_leaves_out_missing_amounts(run, made, tmp_path, monkeypatch):

@@ -123,7 +123,10 @@ def test_an_answer_that_was_kept_is_repeated_whatever_the_secret_is_by_now(run, 
     assert run("design", *NINE[:-1], 2, "--out", other)[0] == 0
     assert "same mechanism" in run("respond", other, "--file", moved, *more, "--kept", kept)[2]
     kept.write_text(kept.read_text().replace("p1,", "q1,"))
-    assert "must be as utmost respond wrote it" in run("respond", design, "--file", moved, *more, "--kept", kept)[2]
+    assert (
+        "must be unchanged since utmost respond wrote it"
+        in run("respond", design, "--file", moved, *more, "--kept", kept)[2]
+    )
 
 
 def test_a_person_has_one_row_and_can_be_found_again(run, design, file):
@@ -134,7 +137,7 @@ def test_a_person_has_one_row_and_can_be_found_again(run, design, file):
     assert "distinct" in err
     assert "Ada" not in err
     assert "must name a public column" in run(*asked, "--drop", "id", "--id", "id")[2]
-    assert "tells persons apart" in run(*asked, "--public", "id", "--kept", twice)[2]
+    assert "identifies persons" in run(*asked, "--public", "id", "--kept", twice)[2]
 
 
 def test_a_channel_needs_its_space_and_states_its_least_level(run, file):
@@ -169,7 +172,7 @@ def test_a_ledger_keeps_one_answer_for_each_person(run, design, file, tmp_path):
     """One person and then a table; the secret changes, and later is not needed."""
     ledger = ["--ledger", new_ledger(tmp_path / "answers.db")]
     code, out, err = run("respond", design, "--secret", 4, *ledger, "--id", "ada")
-    assert (code, err, "drawn now, and kept" in out) == (0, "", True)
+    assert (code, err, "drawn now, and stored in the ledger" in out) == (0, "", True)
     answer = re.search(r"answer\s+(\(\d, \d\))", out)[1]
     for secret in (["--secret", 0], []):
         found = json.loads(run("respond", design, *secret, *ledger, "--id", "ada", "--json")[1])

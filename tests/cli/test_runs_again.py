@@ -345,13 +345,13 @@ def test_a_refusal_by_a_ledger_in_quarantine_says_both(run, events):
     assert run(*call)[0] == 0  # an answer that is there can be had
     (events / "e.csv").write_text("who,region,paid\nann,north,3\n")
     code, _, err = run(*call)
-    assert (code, "The ledger is in quarantine, too: its witness has" in err) == (3, True), err
+    assert (code, "The ledger is also in quarantine: its witness has" in err) == (3, True), err
 
 
 def test_a_table_that_is_not_there_yet_is_no_misuse(run, events):
     """Exit code 1, as of other refusals by the data, with the cause; another missing file is misuse."""
     code, _, err = run("release", "e-2026-11-29.csv", *EACH, "--epsilon", "1")
-    assert (code, "'e-2026-11-29.csv', which does not exist. Run again when the file is there" in err) == (1, True)
+    assert (code, "'e-2026-11-29.csv', which does not exist. Run the command again" in err) == (1, True)
     code, _, err = run("release", "e-2026-11-29.csv", *EACH, "--epsilon", "1", "--json")
     assert (code, json.loads(err)["exit_code"]) == (1, 1)
     assert run("release", "e.csv", "--each-row", "--domain", "none.json", "--epsilon", "1")[0] == 2

@@ -43,7 +43,7 @@ def test_a_ledger_charges_the_level_reached(table, run):
     ledger = ("--ledger", new_ledger("l.db"), "--name", "a", "--dataset", "people")
     code, out, error = run("release", "t.csv", *COLUMNS, "--epsilon", "2", *RULE, *ledger, "--dry-run")
     assert code == 0, error
-    assert "less is spent then" in " ".join(out.split())
+    assert "the epsilon spent is then smaller" in " ".join(out.split())
     asked = ("release", "t.csv", *COLUMNS, "--epsilon", "2", *RULE, *ledger, "--request", "tonight", "--out", "r.csv")
     code, _, error = run(*asked)
     assert code == 0, error

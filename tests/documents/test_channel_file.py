@@ -97,7 +97,7 @@ def test_rounded_decimals_become_floats(file):
 @pytest.mark.parametrize(
     ("text", "error", "said"),
     [
-        ("", BadTable, "must hold numbers"),
+        ("", BadTable, "must contain numbers"),
         ("a,b\n", BadTable, "a row for each secret"),
         ("1/3,2/3\n1/2,x\n", BadTable, r"line 2, column 2: every cell must be a finite number; got text"),
         ("a,b\n1/3,2/3\n1/2,nan\n", BadTable, r"line 3, column 2"),

@@ -109,7 +109,7 @@ def test_the_command_compares_two_files(tmp_path, run):
     code, shown, _ = run("total", later, "--since", tmp_path / "2024.json", "--since", earlier, "--where", "sex=men")
     assert code == 0
     assert "2025.json since 2024.json" in shown
-    assert "All sums and changes are within their margins at once" in shown
+    assert "All these sums and changes are within their margins at once" in shown
 
 
 def test_the_command_gives_the_trend_that_the_library_gives(tmp_path, run):

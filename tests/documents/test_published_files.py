@@ -136,7 +136,7 @@ def test_what_cannot_be_read_is_refused_with_a_reason(folder, tmp_path):
     for wrong in (None, "", "\0", 7):
         with pytest.raises(WrongKind):
             read_release(wrong)
-    with pytest.raises(BadTable, match="beside it"):
+    with pytest.raises(BadTable, match="in the same folder"):
         read_release(folder / "n.csv.json")
     with pytest.raises(OutOfRange):
         read_release(folder / "plan.json", folder / "n.csv.json")

@@ -335,7 +335,7 @@ def test_a_release_without_an_answer_that_may_be_seen_still_has_its_name():
 
     release = ut.ledger.Release(NothingSeen(), "visits", 2)
     assert repr(release) == "Release(name='visits', version=2)"
-    assert "no answer that may be seen" in release._repr_html_()
+    assert "no answer that you may see" in release._repr_html_()
 
 
 def test_brief_words():

@@ -177,7 +177,7 @@ def test_the_check_counts_unreadable_cells_and_shows_the_first(run, tmp_path):
     assert "--missing-marks" in age["problem"]
     assert (report["rows"], report["axes"]["sex"], report["outside_domain"]) == (7, {"outside": 1, "missing": 1}, 2)
     shown = " ".join(run(*asked)[1].split())
-    assert "7 in the file rows with unreadable cells 4: no share includes them" in shown
+    assert "7 in the file rows with unreadable cells 4: they are in no share" in shown
     assert "3 (row 2, 3, 5): " in shown
 
 

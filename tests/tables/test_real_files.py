@@ -78,7 +78,7 @@ def test_a_header_is_declared_only_where_there_is_none(run, asked, tmp_path):
     assert "must have no header" in run("count", tmp_path / "t.csv", *asked, "--header", "sex,n")[2]
     (tmp_path / "t.jsonl").write_text('{"sex": "m"}\n')
     code, _, err = run("count", tmp_path / "t.jsonl", *asked, "--header", "sex")
-    assert (code, "--header is for text files" in err) == (2, True)
+    assert (code, "--header is only for text files" in err) == (2, True)
 
 
 def test_a_table_that_was_counted_elsewhere_may_have_no_header(run, tmp_path):

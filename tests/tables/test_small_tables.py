@@ -82,7 +82,7 @@ def test_a_policy_that_hides_nothing_is_refused(run, written, text):
     path = written(text, separator="/")
     code, out, err = run("research", "policy", path, "--epsilon", "1", "--json")
     assert (code, out) == (1, "")
-    assert "must hide a pair of secrets" in err
+    assert "must protect at least one pair of secrets" in err
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def _number(value: Any) -> Any:
     return value if value is None or isinstance(value, float) else str(value)
 
 
-IN_LEDGER = "The ledger has the answer: the same command gives it again, and spends nothing."
+IN_LEDGER = "The ledger has stored the answer: the same command returns it, and spends nothing."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,8 +213,10 @@ class Question:
         # `sources` maps the name of each release of this call to its table and promise.
         if any(is_engine_frame(table) for table, _ in sources.values()):
             if refuse:
-                required = "--new-values needs a table that is read into memory"
-                raise OutOfRange(required, came="a streamed table", remedy="Leave out --new-values, or write a .csv.")
+                required = "--new-values only works with a table that is read into memory"
+                raise OutOfRange(
+                    required, came="a streamed table", remedy="Leave out --new-values, or convert the file to .csv."
+                )
             return
         self.warn_of_holders(
             {
@@ -239,7 +241,7 @@ class Question:
                 remedy="Correct the data file; or, if small tables are equal by chance, leave out --new-values.",
             )
         if found:
-            text = f"{', '.join(sorted(found))} {'has' if len(found) == 1 else 'have'} values of this release, too. "
+            text = f"{', '.join(sorted(found))} also {'has' if len(found) == 1 else 'have'} values of this release. "
             warn(f"{text}If these releases are of the same people, their levels add up.", PrivacyWarning)
 
     def _check_free(self, source: Path | None) -> None:
@@ -408,11 +410,11 @@ def named_command(
         level_options = options.typed_again(question.level, TableAnswer(out=question.answer.out))
         if question.at < highest:
             command = f"utmost view {options.typed_again(*release)} {level_options}"
-            error.remedy = f"For a noisier copy at no cost: {command}"
+            error.remedy = f"To get a noisier copy at no cost: {command}"
         else:
             repeated = options.typed_again(*counting, *release, beside_recipe=True)
             command = f"utmost relax {shlex.quote(str(table))} {repeated} {level_options}"
-            error.remedy = f"For less noise, at a total cost of the new level: {command}"
+            error.remedy = f"To get less noise, so that both releases together cost the new level: {command}"
         raise
 
 
@@ -429,7 +431,7 @@ def show_spending(
         margins = {"margin": f"± {short_bar(margin)} for each released cell, at {percent(sure)} confidence"}
     ladder: list[LadderStep] = []
     if until is not None and noise is not None:
-        margins["stops as soon as"] = f"{until.words}; less is spent then"
+        margins["stops as soon as"] = f"{until.words}; the epsilon spent is then smaller"
         is_by_plan = isinstance(noise, SumNoise)
         promise = Promise(noise=noise, until=until) if is_by_plan else None
         ladder = (
@@ -456,11 +458,17 @@ def show_after(
         return print_json(rehearsal | {"after": report})
     rows = {"release": question.name, "level": f"epsilon = {level_words(question.at)}", **margins}
     rows |= budget_rows(report)
-    rows |= {"cost": "nothing: this answer is stored, and the call repeats it"} if repeated else {}
+    rows |= {"cost": "nothing: the ledger has stored this answer, and repeats it"} if repeated else {}
     rows["spent in all"] = f"{rows.pop('spent')}, by every release of dataset {report['dataset']}"
     rows["would remain"] = rows.pop("remaining")
     shown = [ladder_grid(ladder)] if ladder else []
-    screen().print(ScreenGroup(ScreenText("Nothing was drawn. After this call:", style="bold"), *shown, facts(rows)))
+    screen().print(
+        ScreenGroup(
+            ScreenText("Nothing was drawn. The budget after this call:", style="bold"),
+            *shown,
+            facts(rows),
+        )
+    )
 
 
 def budget_rows(report: Mapping[str, Any]) -> dict[str, str]:

@@ -61,7 +61,7 @@ class LedgerPlaceOptions:
             except UtmostError as error:
                 with suppress(UtmostError):  # the ledger may be out of reach
                     if not isinstance(error, Quarantined) and (reason := ledger.status().quarantine) is not None:
-                        error.add_note(f"The ledger is in quarantine, too: {reason}.")
+                        error.add_note(f"The ledger is also in quarantine: {reason}.")
                 raise
 
     def counting_key(self) -> bytes:
@@ -87,7 +87,7 @@ class LedgerBudgetOptions:
 
     ledger: Annotated[str | None, option("PLACE", "Ledger: SQLite file or postgresql://HOST/DATABASE.")] = None
     dataset: Annotated[str | None, option("NAME", "Dataset whose budget is charged.")] = None
-    independent: Annotated[bool, flag("These people are in no other dataset.")] = False
+    independent: Annotated[bool, flag("Nobody in this dataset is in another dataset.")] = False
     key_file: options.KeyFile = None
     witness: options.WitnessFile = None
 
@@ -133,7 +133,8 @@ def check_no_password(text: str) -> None:
         secret = is_server(text)
     if secret or "password=" in text.lower():
         raise OutOfRange(
-            "the address must hold no password: others can read a command line",
+            "the address must contain no password, because others can read a command line",
             where="--ledger",
-            remedy="Give it in the environment as PGPASSWORD, in ~/.pgpass, or by a connection service (PGSERVICE).",
+            remedy="Pass the password as the environment variable PGPASSWORD, in ~/.pgpass, or by a connection "
+            "service (PGSERVICE).",
         )

@@ -52,7 +52,7 @@ GROUPS = {
         "init": "Write a recipe: everything about a release but the data.",
         "domain": "Check the declared values of columns, or propose them from a codebook.",
         "count": "Count events of people into a table, and prove what one person changes.",
-        "bounds": "Compare bounds on what one person contributes.",
+        "bounds": "Compare bounds on the contributions of one person.",
         "plan": "Choose the sums to measure for the tables that you want.",
         "share": "Divide one privacy level among several measures.",
         "promise": "Write down what will be promised of a table.",
@@ -60,7 +60,7 @@ GROUPS = {
         "detail": "Release large groups in more detail than small ones.",
         "clean": "Round a release to whole numbers whose sums all agree.",
         "withhold": "Withhold small or unreliable cells of a release by a public rule.",
-        "statement": "Print a statement in words; write a page or a registry entry.",
+        "statement": "Print a statement in words; write it as a page or a registry entry.",
     },
     "Read": {
         "declare": "Add margins to a table that another tool released, by its declared noise.",
@@ -73,7 +73,7 @@ GROUPS = {
         "view": "Make a noisier copy of a release for one recipient.",
         "ledger": "Create a ledger, check it, set its budgets, copy it.",
         "serve": "Serve a ledger over HTTP.",
-        "trust": "Share a value in a network, at a level for each member.",
+        "trust": "Share a value in a network, at an epsilon for each member.",
     },
     "Design": {
         "noise": "Describe the least noise for one cell, and its margins.",
@@ -94,24 +94,24 @@ GROUPS = {
 
 RESEARCH = {
     "Leakage": {
-        "leakage": "Measure what a channel leaks.",
+        "leakage": "Measure how much a channel leaks.",
         "refine": "Decide whether one channel is better than another for everyone.",
-        "capacity": "Find the most that any mechanism of a type leaks.",
+        "capacity": "Find the largest leakage of any mechanism at a level.",
     },
     "Best mechanisms": {
         "universal": "Decide whether one mechanism is best for a loss and all priors.",
         "minimax": "Find the best private mechanism for the worst secret, without a prior.",
-        "policy": "Find the best mechanism where only some secrets are hidden from others.",
+        "policy": "Find the best mechanism if only some pairs of secrets are protected.",
         "databases": "Decide whether seeing the database beats seeing the count.",
     },
     "Noise": {
-        "compare": "Plot how much more Laplace noise costs, by epsilon.",
+        "compare": "Plot the cost of Laplace noise over optimal noise, by epsilon.",
         "lossless": "Decide whether noise can be relaxed to a larger level without loss.",
-        "words": "Choose the parameter of RAPPOR for a level.",
+        "words": "Choose the parameter of RAPPOR for an epsilon.",
     },
     "Geometry": {
-        "vertices": "List or count the extreme posteriors of a type.",
-        "kernels": "List or count the basic mechanisms of a type.",
+        "vertices": "List or count the extreme posteriors at a level.",
+        "kernels": "List or count the basic mechanisms at a level.",
     },
 }
 """The commands of `utmost research` by subject, with a sentence about each."""
@@ -229,7 +229,7 @@ class _Command(click.Command):
         _, _, written = self.make_parser(ctx).parse_args(args=list(args))
         for option, times in Counter(written).items():
             if times > 1 and isinstance(option, click.Option) and not (option.multiple or option.is_flag):
-                remedy = "Write it once; or run the command once for each value."
+                remedy = "Write the option once; or run the command once for each value."
                 raise click.UsageError(f"{option.opts[-1]} must be written once; got {times} times. {remedy}", ctx)
         rest = super().parse_args(ctx, args)
         recipe = ctx.default_map or {}
@@ -258,9 +258,9 @@ class _Command(click.Command):
                 remedy = "Run the command once for each file; or join files of events in a pipe: -."
                 flag = self._flag_before(error.message, words)
                 if flag is not None:
-                    remedy = f"{flag} takes no value: leave it out."
+                    remedy = f"{flag} takes no value: leave the value out."
                 elif not any(isinstance(parameter, click.Argument) for parameter in self.params):
-                    remedy = f"utmost {self.name} reads no table: leave it out."
+                    remedy = f"utmost {self.name} reads no table: leave the argument out."
                 object.__setattr__(error, "message", f"{error.message}. {remedy}")
             raise
 
@@ -301,16 +301,16 @@ class _Command(click.Command):
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
-        elsewhere = {f"{command} --help": names for command, names in self.as_in.items()}
+        elsewhere = {f"Also ({command} --help)": names for command, names in self.as_in.items()}
         if shared:
-            elsewhere["utmost --help"] = [re.split("[ ,]", name, maxsplit=1)[0] for name, _ in shared]
+            elsewhere["Also (utmost --help)"] = [re.split("[ ,]", name, maxsplit=1)[0] for name, _ in shared]
         if self.recipe_keys:
-            elsewhere["in a recipe"] = [key.opts[-1].removeprefix("--") for key in self.recipe_keys]
+            elsewhere["In a recipe"] = [key.opts[-1].removeprefix("--") for key in self.recipe_keys]
         if self.rare:
-            elsewhere["rare; docs/reference/cli.md"] = self.rare
-        for explained_in, names in elsewhere.items():
+            elsewhere["Rare (docs/reference/cli.md)"] = self.rare
+        for title, names in elsewhere.items():
             formatter.write_paragraph()
-            formatter.write_text(f"Also ({explained_in}): {', '.join(names)}.")
+            formatter.write_text(f"{title}: {', '.join(names)}.")
 
 
 @cache
@@ -445,7 +445,7 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
             message = f"{error.filename or 'output'}: {error.strerror or error}"
             fail(message, 1, type(error), _MENDS.get(error.errno or 0), *_notes(error))
         except MemoryError as error:
-            fail("the result must fit into memory", 1, type(error), "Make it smaller.")
+            fail("the result must fit into memory", 1, type(error), "Compute a smaller result.")
         except click.ClickException as error:
             if "--json" in words:
                 fail(error.format_message(), error.exit_code, type(error))
@@ -460,9 +460,9 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
 
 _MENDS = {
     errno.ENOENT: "Correct the name.",
-    errno.EACCES: "Name a place where you may read and write.",
-    errno.EROFS: "Name a place where you may write.",
-    errno.ENOSPC: "Make room, or name another disk.",
+    errno.EACCES: "Name a file or folder that you may read and write.",
+    errno.EROFS: "Name a file or folder that you may write.",
+    errno.ENOSPC: "Free some space, or name a file on another disk.",
 }
 
 

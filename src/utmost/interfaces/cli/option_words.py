@@ -102,7 +102,7 @@ _CALLS = {
     "Pass, for example, limits=[1, 2, 5, 10]": "Write --contributions at-most=1,2,5,10, say",
     "limits must be positive": "the bounds of --contributions must be positive",
     'if each row is a person, bound must be "per_cell" and measure a sum': (
-        "with --each-row, --contributions must compare per-cell bounds of an amount"
+        "with --each-row, --contributions must compare per-cell bounds of amounts"
     ),
     'Pass bound="per_cell" and measure=ut.sum("income"): the limits then bound one amount': (
         "Write --contributions per-cell=10,100, and name the column of amounts: --values income"

@@ -18,7 +18,7 @@ def planned_table(
 ) -> CountedTable:
     """Read a counted table, or count events over the plan's domain, by default with the bounds of the plan."""
     if people.are_events and plan.unit.is_distinct:
-        remedy = "Count first: utmost count TABLE --measures FILE --out counted.json, and release the file."
+        remedy = "Count first, by utmost count TABLE --measures FILE --out counted.json; then release this file."
         raise OutOfRange("a plan for distinct values needs a counted table", came="events", remedy=remedy)
     if people.are_events:
         declared = plan.domain if people.domain is None else read_domain(people.domain)
@@ -48,8 +48,11 @@ def planned_table(
         people = replace(people, neighbours=plan.unit.neighbours)
         counted: CountedTable = people.counted(table, declared, spelling, together=plan.together, key=key)
         return counted
-    refuse("is for events: a counted table has its domain", CountingOptions(domain=people.domain))
+    refuse("is only for events: a counted table already has its domain", CountingOptions(domain=people.domain))
     if table.suffix.lower() != ".json":
-        remedy = "Give the .json that utmost count wrote; or count events here: --person COLUMN, or --each-row."
+        remedy = (
+            "Name the .json file that utmost count wrote; or count events by this command: --person COLUMN, or "
+            "--each-row."
+        )
         raise OutOfRange("--plan needs a counted table", came=table.name, remedy=remedy)
     return COUNTED_FORM.read(table)

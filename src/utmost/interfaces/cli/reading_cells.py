@@ -51,11 +51,15 @@ class CellSelection:
         option("COLUMN=LABELS", "Cells to sum: department=A,B or sex=men,quarter=2013Q2,age=20..40 (without 40)."),
     ] = None
     minus: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to subtract, as for --where.")] = None
-    over: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to divide by, as for --where; or all.")] = None
-    over_column: Annotated[str | None, option("NAME", "Released column to divide by, in the same cells.")] = None
-    total: Annotated[bool, flag("Sum of all cells.")] = False
-    mean: Annotated[bool, flag("Mean of the cells of --where, or of all.")] = False
-    at: Annotated[list[str] | None, option("EPSILON", "Larger level whose margins are shown; nothing is spent.")] = None
+    over: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells of the denominator, as for --where; or all.")] = (
+        None
+    )
+    over_column: Annotated[str | None, option("NAME", "Released column of the denominator, for the same cells.")] = None
+    total: Annotated[bool, flag("Sum all cells.")] = False
+    mean: Annotated[bool, flag("Average the cells of --where, or all cells.")] = False
+    at: Annotated[list[str] | None, option("EPSILON", "Other epsilon, whose margins are shown; nothing is spent.")] = (
+        None
+    )
 
     @property
     def asks_for_sum(self) -> bool:
@@ -87,7 +91,7 @@ class CellSelection:
         questions = {"--minus": self.minus is not None, "--over": divided, "--mean": self.mean}
         names = [name for name, is_asked in questions.items() if is_asked]
         if divided and len(names) > 1:
-            remedy = "Leave one out, and ask for it in a second call, which costs nothing."
+            remedy = "Leave one out, and compute it by a second call, which costs no epsilon."
             raise OutOfRange("only one of these options may be given", came=" and ".join(names), remedy=remedy)
 
 
@@ -121,7 +125,9 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellQuestion, *, t
             if value is not None:
                 remedy = f"Leave out {name}; for sums and means write utmost total --sum or --mean."
                 raise OutOfRange(
-                    "utmost read gives only numbers of people from a table of several amounts", came=name, remedy=remedy
+                    "utmost read computes only numbers of people from a table of several amounts",
+                    came=name,
+                    remedy=remedy,
                 )
         people = release.with_confidence(sure)
         report = _Sums(next(iter(people.releases.values())), sure, people).sum(question)
@@ -130,9 +136,9 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellQuestion, *, t
 
     if isinstance(release, NoisyTable):
         if question.at or plot is not None:
-            remedy = "Leave out --at and --plot: nobody can draw this noise again."
+            remedy = "Leave out --at and --plot: they are only for noise that utmost drew."
             came = "a table of declared noise"
-            raise OutOfRange("other levels need a release of utmost", came=came, remedy=remedy)
+            raise OutOfRange("margins at other levels need a release that utmost made", came=came, remedy=remedy)
     elif not isinstance(release, Answer) or not (release.is_by_plan or isinstance(release.noise, CellNoiseAtLevel)):
         if plot is not None or path is not None or question.asks_for_sum or question.at:
             raise OutOfRange(
@@ -208,7 +214,7 @@ class _Table:
 
     @property
     def level(self) -> Level:
-        assert isinstance(self.release, IndependentCells), "noise of another tool has no level"
+        assert isinstance(self.release, IndependentCells), "noise of another tool has no epsilon"
         return self.release.noise.level
 
     def overview(self, cells: CellSelection) -> dict[str, Any]:
@@ -412,7 +418,7 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
                 {
                     "each cell": f"{_up(report['margin'])}, at {sure} confidence",
                     f"all {report['cells']} at once": f"{_up(report['margin_together'])}, at {sure} confidence",
-                    "prior": "flat: all values are equally likely, so the best answer is the released value",
+                    "prior": "uniform: all values are equally likely, so the best answer is the released value",
                 }
             )
         )
@@ -424,7 +430,10 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
         console.print(grid(["table", f"each sum, {sure}", f"all at once, {sure}"], rows))
         console.print(
             facts(
-                {"more": "utmost total computes any sum with its margin; --where, --minus and --over choose cells here"}
+                {
+                    "more": "compute any sum with its margin by utmost total; or choose cells with --where, --minus "
+                    "and --over"
+                }
             )
         )
     else:
@@ -432,7 +441,7 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
             shown = report["words"]
             answer = {
                 "estimate": _shown(report["value"]),
-                "interval": f"holds the true ratio of the counted contributions, at {sure} confidence",
+                "interval": f"contains the true ratio of the counted contributions, at {sure} confidence",
             }
             if not report["determined"]:
                 answer = {"why": f"at {sure} confidence the denominator may be 0: 0 is within its margin"}
@@ -460,9 +469,9 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
             for price in report["levels"]
         ]
         cost = (
-            "relaxed in a ledger, both answers together cost the larger level"
+            "if the release is relaxed in a ledger, both answers together cost the larger epsilon"
             if report.get("relaxable")
-            else "this noise was not drawn to be relaxed: a second release adds its level to the first"
+            else "this noise cannot be relaxed: a second release adds its epsilon to the first"
         )
         console.print(
             ScreenText("\nMargins at other levels", style="bold"),

@@ -61,7 +61,7 @@ def publish_table(table: Path, request: ReleaseOptions) -> None:
 def publish_complete_promise(table: Path, request: ReleaseOptions) -> None:
     """Publish by a promise of points, or by a promise file with a kind of noise that no option can name."""
     name = "--planar" if request.promised.stated is None else "a promise of points or of noise without options"
-    refuse(f"does not go with {name}", request.once, request.people)
+    refuse(f"cannot be combined with {name}", request.once, request.people)
     if request.memory.ledger is not None:
         return publish_in_named_ledger(table, request, None)
     counted = counted_table(table, request.counting, request.spelling.cells)
@@ -79,7 +79,9 @@ def publish_row_noise(table: Path, request: ReleaseOptions) -> None:
     promised, columns = request.promised, request.promised.columns
     cells = UnitOptions(cells=promised.protected.cells)
     other = replace(promised, columns=ColumnOptions(), protected=cells, texts=PromiseTexts())
-    refuse(f"does not go with --once {request.once.once}", other, request.memory, request.people, promised.stopping)
+    refuse(
+        f"cannot be combined with --once {request.once.once}", other, request.memory, request.people, promised.stopping
+    )
     promised.check_columns("columns", "sensitivity")
     released = columns.released
     unit = promised.unit_of_row(released, "counts" if request.once.once == "row-counts" else "any")
@@ -95,20 +97,20 @@ def publish_in_one_draw(table: Path, request: ReleaseOptions) -> None:
 
     promised = request.promised
     beside = (request.memory, promised.lasting, promised.noise, promised.stopping)
-    refuse("does not go with --once", replace(request.once, once=None), *beside)
+    refuse("cannot be combined with --once", replace(request.once, once=None), *beside)
     if promised.stated is not None:
         required = "only one of --promise and --once may be given"
         raise OutOfRange(required, came="both", remedy="Leave out --once.")
     check_column_of_counts(table, request)
     counted = counted_table(table, request.counting, request.spelling.cells, request.counting_key())
     if isinstance(counted, dict):
-        remedy = "Leave out --once, or leave out all but one --mean."
+        remedy = "Leave out --once; or leave out every --mean except one."
         raise OutOfRange("--once needs counts, or one amount", came="several --mean", remedy=remedy)
     request.check_free(table, draws=True)
     if request.once.once == "one-way":
-        refuse("does not go with --once one-way, which names its columns", promised.columns, promised.protected)
+        refuse("cannot be combined with --once one-way, which names its columns", promised.columns, promised.protected)
         if counted is None:
-            remedy = "Count people: add --each-row, --by and --domain; or release what utmost count wrote."
+            remedy = "Count people: add --each-row, --by and --domain; or release the file that utmost count wrote."
             raise OutOfRange("--once one-way needs people who are counted", came="a table of columns", remedy=remedy)
         promise, source = promised.of(counted, OneWayDraw.of_counted(counted)), counted
     elif counted is not None:  # counting has proved the unit
@@ -154,7 +156,7 @@ def publish_by_plan(table: Path, request: ReleaseOptions) -> None:
         check_document(answer.file, answer.sign, draws=request.memory.ledger is None)
     unread = UnitOptions() if request.people.are_events else promised.protected
     measured = PersonOptions(mean=request.people.mean, neighbours=request.people.neighbours)
-    refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), once, unread, measured)
+    refuse("cannot be combined with --plan", TableAnswer(form=answer.form), once, unread, measured)
     plan = promised.plan
     assert plan is not None, "there is a plan"
     counted = planned_table(table, request.people.people, request.spelling.cells, plan, request.counting_key())
@@ -183,36 +185,41 @@ def publish_requested_sums(table: Path, request: ReleaseOptions, sums: list[str]
     answer, promised, level = request.answer, request.promised, request.level.read()
     is_once = request.once.once == "tables"
     if request.once.once is not None and not is_once:
-        remedy = "Write --once tables, which chooses the noise with the least error for these tables."
+        remedy = "Write --once tables: it chooses the noise with the least error for these tables."
         raise OutOfRange(
-            "the noise of --want can be drawn once only by --once tables",
+            "with --want, --once must be tables",
             came=f"--once {request.once.once}",
             remedy=remedy,
         )
     other = replace(request.once, once=None)
-    refuse("is for the noise of cells: it does not go with --want", other)
+    refuse("is only for the noise of cells, and cannot be combined with --want", other)
     if is_once:
-        refuse("needs noise for every level: it does not go with --once tables", promised.stopping)
-    refuse("does not go with --want", TableAnswer(form=answer.form), promised.columns, promised.noise)
+        refuse("needs noise for every level, and cannot be combined with --once tables", promised.stopping)
+    refuse("cannot be combined with --want", TableAnswer(form=answer.form), promised.columns, promised.noise)
     named = {"--promise": promised.stated, "--sensitivity": promised.protected.sensitivity}
     for came, value in (named | {"--cells": promised.protected.cells}).items():
         if value is not None:
-            required = "--want needs no promise: what one person changes is proved by counting"
+            required = "--want needs no promise: counting proves how much one person changes"
             raise OutOfRange(required, came=came, remedy=f"Leave out {came}.")
     if request.memory.ledger is None:
         check_needs_no_ledger(request)
         if not is_once:
             check_document(answer.file, answer.sign, draws=True)
     else:
-        refuse("cannot be chosen with --ledger", request.once)
+        refuse("cannot be combined with --ledger", request.once)
         if not request.is_repeatable:
             check_document(answer.file, answer.sign)
     counted = counted_table(table, request.counting, request.spelling.cells, request.counting_key())
     if isinstance(counted, dict):
-        remedy = "Leave out --want: any total or mean follows from the one table (utmost total). Or keep one --mean."
+        remedy = (
+            "Leave out --want: utmost total computes any total or mean from the released table. Or write only "
+            "one --mean."
+        )
         raise OutOfRange("--want needs counts, or one --mean", came="several --mean", remedy=remedy)
     if not isinstance(counted, CountedTable):
-        remedy = "Add --each-row, or --person COLUMN, and --domain FILE; or give the .json that utmost count wrote."
+        remedy = (
+            "Add --each-row, or --person COLUMN, and --domain FILE; or name the .json file that utmost count wrote."
+        )
         raise OutOfRange("--want needs people to count, or a counted table", came=table.name, remedy=remedy)
     amount = counted.unit.amount if counted.unit.is_shared else None
     workload = read_wanted(counted.domain, sums, without=None if amount is None else amount.name)
@@ -223,7 +230,10 @@ def publish_requested_sums(table: Path, request: ReleaseOptions, sums: list[str]
     if is_once and (made_once := least_once(plan, counted, level)) is not None:
         read, promise = made_once
         if answer.file is not None and answer.file.suffix.lower() == ".json":
-            remedy = f"Write --out {answer.file.with_suffix('.csv')}: its totals are the wanted tables (utmost total)."
+            remedy = (
+                f"Write --out {answer.file.with_suffix('.csv')}; utmost total computes the wanted tables from "
+                f"this file."
+            )
             raise OutOfRange("a release by --once must be written as a table", came=answer.file.name, remedy=remedy)
         request.check_free(table, draws=True)
         return _give_checked(table, read, replace(promise, **promised.texts.given), request)
@@ -254,9 +264,9 @@ def publish_columns(table: Path, request: ReleaseOptions) -> None:
         for axis in counted.domain.axes:
             if axis.whole is not None and len(axis.levels) > 1:
                 groups = ", ".join(axis.levels[1:])
-                line = f"the released table has the bins of {axis.levels[0]}, and not its groups: {groups}"
+                line = f"the released table has the bins of {axis.levels[0]}, but not the coarser levels {groups}"
                 where = f'--where "{axis.levels[0]}=LOW..HIGH"'
-                write_note(f"{line}. `utmost total` adds up bins: {where}.")
+                write_note(f"{line}. `utmost total` adds up bins, by {where}.")
     if request.memory.ledger is not None:
         return publish_in_named_ledger(table, request, counted)
     check_needs_no_ledger(request, counted)
@@ -266,7 +276,7 @@ def publish_columns(table: Path, request: ReleaseOptions) -> None:
     if promised.stated is None:
         promise = promise.once(cost_of(request.once.cost))
     else:
-        refuse("cannot be chosen with --promise, which has the complete promise", request.once)
+        refuse("cannot be combined with --promise, which contains the complete promise", request.once)
     request.check_free(table, draws=request.memory.ledger is None)
     signer = answer.signer
     large: FilePieces | None = None  # pieces of a large table, unless it is printed on a screen
@@ -299,7 +309,7 @@ def publish_until(table: Path, counted: "CountedTable | None", promise: Promise,
     from utmost.publish.ledger.releasing import promised_statement, release
 
     answer, level = request.answer, request.level.read()
-    refuse("does not go with --until", request.once)
+    refuse("cannot be combined with --until", request.once)
     request.check_free(table, draws=True)
     signer = answer.signer
     source = files.read(table) if counted is None else counted
@@ -321,7 +331,7 @@ def publish_means(table: Path, counted: "dict[str, CountedTable]", request: Rele
 
     answer, level = request.answer, request.level.read()
     beside = request.promised.columns, request.promised.texts, request.promised.stopping
-    refuse("does not go with sums and counts together", request.once, *beside)
+    refuse("cannot be combined with sums and counts together", request.once, *beside)
     if request.promised.stated is not None:
         remedy = "Leave out --promise."
         raise OutOfRange("only one of --promise and several --mean may be given", came="both", remedy=remedy)
@@ -349,7 +359,7 @@ def publish_sums(table: Path, counted: "CountedTable", request: ReleaseOptions) 
     from utmost.publish.promises.sum_noise import SumNoise
 
     answer, level = request.answer, request.level.read()
-    refuse("does not go with sums and counts together", request.once, request.promised.columns)
+    refuse("cannot be combined with sums and counts together", request.once, request.promised.columns)
     promise = request.promised.of(counted)
     if request.memory.ledger is not None:
         return publish_in_named_ledger(table, request, counted)
@@ -384,7 +394,7 @@ def question_of(request: ReleaseOptions) -> "Question":
     """Return the name, level and version of a release in a ledger."""
     from utmost.interfaces.cli.ledger_answers import Question
 
-    refuse("cannot be chosen with --ledger", request.once)
+    refuse("cannot be combined with --ledger", request.once)
     if request.memory.name is None:
         raise OutOfRange("--ledger needs --name", came="none", remedy="Add --name admissions, say.")
     return Question(
@@ -399,7 +409,7 @@ def check_needs_no_ledger(request: ReleaseOptions, counted: "CountedTable | None
     if promise is None:
         return
     if promise.keyed_by_id or (isinstance(promise.noise, Noise) and promise.noise.is_bounded):
-        required = "a promise with noise by items, or with a largest value, needs --ledger"
+        required = "a promise with noise by items, or with --largest, needs --ledger"
         raise OutOfRange(required, came="none", remedy="Add --ledger releases.db --name NAME, say.")
     promise.check(counted)
 

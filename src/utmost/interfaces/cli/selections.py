@@ -61,9 +61,10 @@ def check_counted(columns: Iterable[str], where: Iterable[str], groups: Iterable
         is_there = any(text.startswith(f"{column}=") for column in known_names) or name in ("all", "total", "")
         if not is_there and name not in known_names and "=" in text and not get_close_matches(name, known_names, n=1):
             remedy = (
-                f"It was counted by {', '.join(counted_by)}. If {name!r} is a group of their values, name the values, "
-                "or write a range of bins: COLUMN=LOW..HIGH. If it is another column, publish again with "
-                f"--by {','.join([*counted_by, name])}; that costs epsilon again."
+                f"The release was counted by {', '.join(counted_by)}. If {name!r} is a group of their values, name "
+                "the values, or write a range of bins: COLUMN=LOW..HIGH. "
+                f"If {name!r} is another column, publish again with --by {','.join([*counted_by, name])}, "
+                "which costs further epsilon."
             )
             raise OutOfRange(
                 "a question must name columns by which the release was counted", came=repr(name), remedy=remedy

@@ -65,7 +65,9 @@ def self_check() -> list[SelfCheck]:
 
 def _require(*, holds: bool, what: str) -> None:
     if not holds:
-        raise PromiseBroken(what, came="something else", remedy="Report it, with utmost doctor --json.")
+        raise PromiseBroken(
+            what, came="something else", remedy="Report this problem, with the output of utmost doctor --json."
+        )
 
 
 def check_distributions() -> None:
@@ -81,10 +83,12 @@ def check_distributions() -> None:
         total = sum(masses[k] for k in range(-reach, reach + 1)) + tails
         _require(holds=total == 1, what="the probabilities of a distribution must sum to 1")
         worst = max(masses[k] / masses[k + s] for k in range(-reach, reach + 1) for s in range(-wide, wide + 1))
-        _require(holds=worst == 1 / distribution.alpha, what="neighbours must differ by exactly the level")
+        _require(
+            holds=worst == 1 / distribution.alpha, what="probabilities of neighbours must differ by exactly the level"
+        )
     matrix = geometric_channel(6, alpha="1/2").matrix
     ratios = [a / b for row, other in pairwise(matrix) for a, b in zip(row, other, strict=True)]
-    _require(holds=all(Fraction(1, 2) <= r <= 2 for r in ratios), what="a channel must keep its level in each entry")
+    _require(holds=all(Fraction(1, 2) <= r <= 2 for r in ratios), what="a channel must satisfy its level in each entry")
 
 
 def check_draws() -> None:
@@ -152,9 +156,9 @@ def check_ledger() -> None:
             again = ledger.view("check", epsilon=1)
             same = bool(again.table["admitted"] == sharper.table["admitted"])
             _require(holds=same, what="a ledger must repeat its answer")
-            _require(holds=ledger.spent("check") == level(1), what="answers together must cost the largest level")
+            _require(holds=ledger.spent("check") == level(1), what="all answers together must cost the largest level")
             verification = ledger.verify()
-            _require(holds=verification.responses == 3, what="a ledger must hold its three answers")
+            _require(holds=verification.responses == 3, what="a ledger must contain its three answers")
 
 
 _SOLVING = f"""
@@ -177,10 +181,10 @@ def check_silence() -> None:
     _require(holds=done.returncode == 0, what="a separate process must solve a program")
     if done.stdout:
         raise PromiseBroken(
-            "libraries must print nothing on standard output while they are loaded, make a solver and solve",
+            "libraries must print nothing on standard output while they are loaded and while they solve",
             came=repr(done.stdout.splitlines()[0].decode("utf-8", "replace")[:70]),
-            remedy="Answers of commands and the service are not affected; output of your own programs is. "
-            "Install another version of the library that prints.",
+            remedy="Answers of utmost's commands and of its service are correct, but the output of your own programs "
+            "is mixed with this text. Install another version of the library that prints.",
         )
 
 

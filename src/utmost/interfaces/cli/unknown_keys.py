@@ -25,8 +25,8 @@ from utmost.tables.files.json_files import write_json
 from utmost.tables.files.sidecars import sidecar_path, table_writers
 
 FIXED = (
-    "The choice of keys cannot be relaxed: a second choice at a larger epsilon adds its epsilon. Counts over these "
-    "keys can be relaxed without a loss."
+    "The selection of keys cannot be relaxed: a second selection at a larger epsilon adds its epsilon. Counts "
+    "over the selected keys can be relaxed without a loss."
 )
 
 _SHOWN = 30  # selected keys on the screen
@@ -38,12 +38,14 @@ class UnknownKeys:
 
     column: Annotated[
         str | None,
-        option("COLUMN", "Column whose values nobody can list; frequent ones are selected.", "--unknown-keys"),
+        option("COLUMN", "Column whose values nobody can list; frequent values are selected.", "--unknown-keys"),
     ] = None
-    delta: Annotated[str | None, option("NUMBER", "Chance of selecting a key of only one person: 1e-6.")] = None
+    delta: Annotated[
+        str | None, option("NUMBER", "Probability of selecting a value that only one person has, say 1e-6.")
+    ] = None
     shares: Annotated[
         int | None,
-        option("N", "Equal parts that a person divides among their keys: 60."),
+        option("N", "Equal shares that a person divides among their values: 60."),
     ] = None
 
     def check_unused(self, level: options.LevelOptions) -> None:
@@ -51,7 +53,7 @@ class UnknownKeys:
         given = {"--epsilon": level.epsilon, "--delta": self.delta, "--shares": self.shares}
         for name, value in given.items():
             if value is not None:
-                remedy = f"Leave out {name}: counting spends nothing."
+                remedy = f"Leave out {name}: counting spends no epsilon."
                 raise OutOfRange(f"{name} needs --unknown-keys", came=str(value), remedy=remedy)
 
     def select(
@@ -86,7 +88,7 @@ class UnknownKeys:
             raise OutOfRange(
                 "--unknown-keys takes no counting options except --person, --at-most, --domain and --count-key",
                 came="another one",
-                remedy="Leave the others out: give them when you count the selected keys.",
+                remedy="Leave out the others, and add them when you count the selected keys.",
             )
 
         at, counts_are = level.read(), "persons" if self.shares is None else "shares"
@@ -117,7 +119,7 @@ class UnknownKeys:
             if as_json:
                 report = {"dry_run": True, "guarantee": guarantee, "relaxable": False, "threshold": threshold}
                 return print_json(report)
-            headline = "Nothing was drawn. This is what the selection of keys would promise."
+            headline = "Nothing was drawn. The selection of keys would promise the following."
             above = f"a key is selected if its noisy number of {noise.columns[-1]} exceeds {threshold}"
             rows = {"threshold": above, "later": FIXED}
             return screen().print(promised(headline, guarantee, rows))
@@ -134,7 +136,7 @@ class UnknownKeys:
             write_together(writers)
         if out is not None and not keys:
             least = f"A key needs about {noise.distribution(at).threshold} {noise.columns[-1]}"
-            remedy = f"{least}; the empty list is published in {_table_beside(out)}. The level stays spent."
+            remedy = f"{least}. The empty list is published in {_table_beside(out)}, and its epsilon is spent."
             raise OutOfRange(
                 "a domain needs at least one key", came="none: no noisy count was above the threshold", remedy=remedy
             )
@@ -152,7 +154,7 @@ class UnknownKeys:
         rows = {
             "promise": f"({selected.level}, delta = {noise.delta})",
             "selected": f"{len(pairs)} keys of {column}",
-            "threshold": f"{above}; so the noisy number of a rare key is too large",
+            "threshold": f"{above}, so that the noisy number of a rare key is too large",
             "later": FIXED,
         }
         if out is not None:

@@ -73,7 +73,7 @@ class SavedMechanism:
                 raise OutOfRange(
                     f"a secret must be one of the {self.space.size} names, or a number in 0..{self.space.size - 1}",
                     # The message names the row, and never the secret.
-                    came=f"another, in row {at + 1}" if len(secrets) > 1 else "another",
+                    came=f"another secret, in row {at + 1}" if len(secrets) > 1 else "another",
                 )
             rows.append(row)
         return rows
@@ -115,7 +115,7 @@ def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
     mechanism = read_design(path)
     if isinstance(mechanism, Optimum):
         if space is not None:
-            raise OutOfRange("a design states its own space", came="--space", remedy="Leave out --space.")
+            raise OutOfRange("a design already has its space", came="--space", remedy="Leave out --space.")
         certificate = mechanism.certificate
         space, actions = certificate.ptype.space, certificate.consumer.actions
         names = secret_names(space) if actions == space.size else list(map(str, range(actions)))
@@ -123,20 +123,24 @@ def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
         return SavedMechanism(mechanism, space, tuple(names), facts, BY_DESIGN, digest)
     if space is None:
         remedy = f"Add --space line:{mechanism.shape[0]}, say."
-        raise OutOfRange("a channel needs --space, which says how far secrets are apart", came="none", remedy=remedy)
+        raise OutOfRange(
+            "a channel needs --space, from which the distances of secrets are taken", came="none", remedy=remedy
+        )
     if mechanism.shape[0] != space.size:
         remedy = f"Write --space line:{mechanism.shape[0]}, say."
         raise OutOfRange(f"--space must have {mechanism.shape[0]} secrets", came=space.size, remedy=remedy)
     if not mechanism.is_exact:
         raise Unsupported(
-            "a channel that is drawn from must have rows that sum to exactly 1",
+            "to draw answers, the rows of a channel must sum to exactly 1",
             came="rounded decimals",
             remedy="Write fractions; or make the channel exact and private with utmost.optima.repair.",
         )
     epsilon = smallest_epsilon(mechanism, space)
     if epsilon.value == float("inf"):
         remedy = "Use a channel in which each column is all zeros or all positive."
-        raise PromiseBroken("a channel must keep some level", came="an outcome that rules a secret out", remedy=remedy)
+        raise PromiseBroken(
+            "a channel must satisfy some level", came="an outcome that is impossible for some secret", remedy=remedy
+        )
     facts = {"epsilon": str(epsilon.value)} if epsilon.level is None else level_facts(epsilon.level)
     outcomes = range(mechanism.shape[1]) if mechanism.outcomes is None else mechanism.outcomes
     if mechanism.secrets is not None:
@@ -174,10 +178,10 @@ class AnswerRequest:
             remedy = "Rename that column, or drop it: --drop."
             raise BadTable(required, came="a column of that name", remedy=remedy)
         if self.id_column is not None and self.id_column not in self.public:
-            remedy = f"Add --public {self.id_column}: answers are found again by it."
+            remedy = f"Add --public {self.id_column}: this column identifies the answers of a person."
             raise OutOfRange("--id must name a public column", came=self.id_column, remedy=remedy)
         if self.kept is not None and self.id_column is None:
-            required = "--kept needs --id, the column that tells persons apart"
+            required = "--kept needs --id, the column that identifies persons"
             raise OutOfRange(required, came="none", remedy="Add --id person.")
 
     @property
@@ -215,7 +219,7 @@ def answered_table(
     left = [name for name in table if name not in declared]
     if left:
         required = "every other column must be in exactly one of --public and --drop"
-        remedy = f"Add --drop {','.join(left)}, or --public for what depends on no person."
+        remedy = f"Add --drop {','.join(left)}, or --public for columns that depend on no person."
         raise OutOfRange(required, came=", ".join(left), remedy=remedy)
     secrets = [str(text) for text in table[request.column]]
     if request.id_column is None:
@@ -258,14 +262,14 @@ def _earlier_answers(saved: SavedMechanism, path: Path, person: str, answer: str
             "kept answers must come from the same mechanism",
             came="another",
             where=str(path),
-            remedy="Name the design with which they were drawn.",
+            remedy="Name the design with which these answers were drawn.",
         )
     if digest is None or digest["sha256"] != sha256(path.read_bytes()).hexdigest():
         raise BadTable(
-            "the file of --kept must be as utmost respond wrote it",
+            "the file of --kept must be unchanged since utmost respond wrote it",
             came="a changed file",
             where=str(path),
-            remedy="Restore it from a backup.",
+            remedy="Restore the file from a backup.",
         )
     table = files.columns(files.read(path))
     for name in (person, answer):

@@ -21,7 +21,7 @@ from utmost.publish.promises.statement import ON_TRUST_OF_DRAWS
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND
 from utmost.publish.releases.release_facts import ReleaseFacts
 
-EACH_ROW = "each row, as one person"
+EACH_ROW = "each row, which is one person"
 """The persons in a table without a column of persons, in words."""
 
 BY_DESIGN = "primal and dual prove the design"
@@ -41,8 +41,8 @@ AGAIN = (
 )
 
 KEPT = (
-    "The ledger keeps the answer: whoever asks about the same person under this name and version gets it again, at no "
-    "further cost. Answers under other names and versions add up."
+    "The ledger keeps the answer: whoever asks about the same person under this name and version gets it again, at "
+    "no further cost. Answers under other names and versions add up."
 )
 
 
@@ -141,7 +141,7 @@ def answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     space = ANSWERS_FORM.checked(statement).space
     at, measured, rows = level_from_facts(statement), distances_words(space), statement.get("rows")
     unit_distance = "1" if space.unit is None else f"1 {space.unit}"
-    adds = "Each further answer about the same person adds its level."
+    adds = "Each further answer about the same person adds its epsilon."
     if "together" in statement and isinstance(statement["together"], str):
         adds = (
             f"A ledger keeps each person's answer and repeats it. All versions together cost {statement['together']}."
@@ -170,14 +170,15 @@ def answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
         + f" or divides the chance of any answer by at most exp(epsilon{'' if discrete else ' d'})",
         mechanism=f"an answer was drawn for each secret from the mechanism with SHA-256 "
         f"{statement['mechanism']['sha256']}; its level was checked: {statement['mechanism']['checked']}",
-        why="the mechanism keeps this level for all pairs of secrets, as checked from the file of this digest",
+        why="the mechanism satisfies this level for all pairs of secrets, as was checked from the file with this "
+        "digest",
         public=f"the columns {public}, and the list of persons" if public else "the list of persons",
         unprotected="which persons were asked, and how many" + ("" if rows is None else f": {rows}"),
         after="nothing: each answer is published as it was drawn",
         composition=adds,
         on_trust=(
-            *(() if measured is None else (f"each secret is the place of its name, and distances are {measured}",)),
-            "the mechanism with this SHA-256 keeps the level: its own file proves it",
+            *(() if measured is None else (f"each secret is the place with its name, and distances are {measured}",)),
+            "the mechanism with this SHA-256 satisfies the level: its file proves it",
             "the public columns and the list of persons would be the same without any one individual",
             ON_TRUST_OF_DRAWS,
         ),
@@ -188,10 +189,12 @@ def stated_mechanism(statement: Mapping[str, Any]) -> dict[str, str]:
     """Return the SHA-256 of the mechanism's file, and how its level was checked."""
     mechanism: dict[str, str] = stated_field(statement, "mechanism", dict)
     if set(mechanism) != {"sha256", "checked"} or not all(isinstance(fact, str) for fact in mechanism.values()):
-        raise BadTable("answers must name their mechanism", came="none", where="mechanism")
+        raise BadTable("a statement of answers must name its mechanism", came="none", where="mechanism")
     if not _DIGEST.fullmatch(mechanism["sha256"]):
-        raise BadTable("a mechanism is named by 64 hexadecimal digits", came="others", where="mechanism")
+        raise BadTable(
+            "a mechanism must be named by its SHA-256, 64 hexadecimal digits", came="others", where="mechanism"
+        )
     if mechanism["checked"] not in HOW_CHECKED:
-        required = f"how a mechanism was checked must be one of: {' | '.join(HOW_CHECKED)}"
+        required = f"the field that says how a mechanism was checked must be one of: {' | '.join(HOW_CHECKED)}"
         raise BadTable(required, came="another sentence", where="mechanism")
     return mechanism

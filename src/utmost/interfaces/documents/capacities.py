@@ -75,7 +75,7 @@ def _capacities(facts: Mapping[str, Any]) -> Sequence[TypeCapacity]:
         certificate = CapacityCertificate(ptype, written["capacity"], mechanism, dual, multipliers)
         capacities.append(TypeCapacity.of(certificate, written["method"]))
     if len({capacity.certificate.kind for capacity in capacities}) != len(capacities) or not capacities:
-        raise BadTable("a file must hold each capacity once", came=f"{len(capacities)} of them")
+        raise BadTable("a file must have each capacity only once", came=f"{len(capacities)} of them")
     return capacities
 
 
@@ -118,7 +118,7 @@ def _read_mechanism(ptype: PrivacyType, facts: dict[str, Any]) -> Any:
             return ProductMechanism(tuple(_read_mechanism(part, written) for part, written in parts))
         case "matrix":
             return Channel([list(row) for row in facts["rows"]])
-    raise BadTable("a mechanism must have a form that is known", came=facts["form"])
+    raise BadTable("a mechanism must have one of the known forms", came=facts["form"])
 
 
 def _dual(dual: Any) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _read_dual(facts: dict[str, Any]) -> Any:
             return ProductDual(tuple(_read_dual(part) for part in facts["parts"]))
         case "vector":
             return _fractions(facts["values"])
-    raise BadTable("a dual must have a form that is known", came=facts["form"])
+    raise BadTable("a dual must have one of the known forms", came=facts["form"])
 
 
 def _fractions(texts: list[Any]) -> Array:

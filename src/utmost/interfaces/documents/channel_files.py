@@ -91,7 +91,7 @@ def _csv_cells(path: Path) -> _Cells:
     records = table.rows
     if not records:
         raise BadTable(
-            "a channel file must hold numbers",
+            "a channel file must contain numbers",
             came="none",
             where=str(path),
             remedy="Write a row for each secret: 2/3,1/3.",
@@ -102,7 +102,7 @@ def _csv_cells(path: Path) -> _Cells:
     if not body:
         remedy = "Write a row of probabilities for each secret: 2/3,1/3."
         raise BadTable(
-            "a channel file must have a row for each secret", came="a row of names only", where=str(path), remedy=remedy
+            "a channel file must have a row for each secret", came="only a row of names", where=str(path), remedy=remedy
         )
     width = len(body[0][1])
     labelled = (

@@ -89,7 +89,10 @@ def prior_file(text: str, size: int | None = None, labels: Sequence[Hashable] | 
                 raise NotAPrior(required, came="another", where=where, remedy=remedy)
             if secret in listed:
                 raise NotAPrior(
-                    "each secret must be named once", came="one twice", where=where, remedy="Add up its rows."
+                    "each secret must be named once",
+                    came="one twice",
+                    where=where,
+                    remedy="Add up the rows of this secret.",
                 )
             listed[secret] = weight
         weights = as_array([listed.get(Fraction(secret), Fraction(0)) for secret in range(count)])
@@ -99,7 +102,7 @@ def prior_file(text: str, size: int | None = None, labels: Sequence[Hashable] | 
     elif size not in (None, len(rows)):
         required, remedy = (
             f"the prior must have {size} probabilities, one for each secret",
-            "Write 0 for a secret that cannot be.",
+            "Write 0 for an impossible secret.",
         )
         raise NotAPrior(required, came=len(rows), where=str(path), remedy=remedy)
     else:
@@ -170,7 +173,7 @@ def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Ne
             raise adapters.no_column(name, names)
     for name in ADDED:
         if name in names:
-            raise BadTable(f"the table must leave the name {name!r} free", came="a column of it", remedy="Rename it.")
+            raise BadTable(f"the table must have no column {name!r}", came="such a column", remedy="Rename it.")
 
     def place(row: int) -> str:
         return adapter.place(table, row)

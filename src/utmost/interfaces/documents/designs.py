@@ -25,7 +25,7 @@ def document(design: Any, loss: str | None) -> dict[str, Any]:
     """Return an `Optimum` as plain data, with the name of its loss, or for None with the matrix of losses."""
     # The module of `Optimum` is not imported: it solves, and reading a document needs no solver.
     if not isinstance(design.certificate, Certificate):
-        raise Unsupported("only a design without constraints can be written", came=design.method)
+        raise Unsupported("only a design without constraints can be saved", came=design.method)
     return DESIGN.document((design.certificate, loss))
 
 

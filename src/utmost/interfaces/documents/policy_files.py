@@ -32,10 +32,10 @@ def policy_file(path: Path, *, directed: bool = False) -> Policy:
         if at == 0 and row[0].lower() in _HEADERS:
             continue
         if len(row) not in _ENDS or not all(row):
-            came = f"{len(row)} cells, or an empty one"
+            came = f"{len(row)} cells, or an empty cell"
             where = f"{path}, line {line}"
             raise BadTable(
-                "a row must be one secret, or two and perhaps a length",
+                "a row must be one secret, or two secrets and optionally a distance",
                 came=came,
                 where=where,
                 remedy="Write A,B or A,B,2.",
@@ -44,17 +44,15 @@ def policy_file(path: Path, *, directed: bool = False) -> Policy:
         if len(row) > 1:
             edges.append((*row[:2], *map(table.spelled, row[2:])))
     if not secrets:
-        raise BadTable("the file must hold secrets", came="none", where=str(path))
+        raise BadTable("the file must contain secrets", came="none", where=str(path))
     try:
         policy = Policy.of_edges(edges, list(secrets), directed=directed)
     except NotAMetric as error:
         raise NotAMetric(error.required, came=error.came, where=str(path), remedy=error.remedy) from None
     if policy.is_public:
-        remedy = (
-            "Write two secrets in a row to hide them from each other. If a row is read as one cell, add --separator."
-        )
-        came = f"{policy.size} secrets and no pair"
-        raise BadTable("a policy must hide a pair of secrets", came=came, where=str(path), remedy=remedy)
+        remedy = "Write two secrets in a row to protect this pair. If a row is read as one cell, add --separator."
+        came = f"{policy.size} secrets without a pair"
+        raise BadTable("a policy must protect at least one pair of secrets", came=came, where=str(path), remedy=remedy)
     return policy
 
 

@@ -113,15 +113,15 @@ def read_release(
         if not is_whole(document):
             kind = document.get("kind") if isinstance(document, dict) else None
             remedy = (
-                "Release this file first, by a plan: utmost plan and utmost release."
+                "Release this file first, by utmost plan and utmost release."
                 if kind == "counted"
-                else "Name the table: its statement is found beside it."
+                else "Name the table instead: its statement is found in the same folder."
             )
-            came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
+            came = "a document without a kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
             raise BadTable("a .json file must be a release by a plan", came=came, where=str(file), remedy=remedy)
         if statement is not None:
             remedy = "Leave out statement=."
-            raise OutOfRange("a release by a plan holds its own statement", came=str(statement), remedy=remedy)
+            raise OutOfRange("a release by a plan contains its own statement", came=str(statement), remedy=remedy)
         whole = whole_release(document)
         return Answer.of_sums(whole) if isinstance(whole, NoisySums) else whole
     if not beside.is_file():
@@ -130,7 +130,8 @@ def read_release(
                 "the path must be a file that exists", came="none", where=str(file), remedy="Check its name."
             )
         remedy = (
-            f"Put {beside.name[-80:]} beside it, from where the table was published. A release by a plan is one .json "
+            f"Copy {beside.name[-80:]} into this folder, from where the table was published. A release by a plan is "
+            f"one .json "
             "file; a count without a statement is read by utmost read with --column, --n, --epsilon and --prior."
         )
         required = "a released table needs its statement in the same folder"
@@ -174,7 +175,7 @@ def _number(cell: str) -> int | float | str:
 
 def _path(target: object, name: str) -> Path:
     if not isinstance(target, str | Path) or not str(target).strip() or "\0" in str(target) or not Path(target).name:
-        raise wrong_kind(name, "the path of a file, or an address", target)
+        raise wrong_kind(name, "the path of a file, or a URL", target)
     return target if isinstance(target, Path) else Path(target)  # a `TextFile` has its separator and encoding
 
 
@@ -187,7 +188,7 @@ def fetched(address: str, folder: Path, *, without_statement: bool = False) -> P
     parts = urlsplit(address)
     name = parts.path.rpartition("/")[2]
     if not name or name.startswith("."):
-        raise OutOfRange("the address must be that of a file", came=repr(address[:200]), where="path")
+        raise OutOfRange("the address must be the address of a file", came=repr(address[:200]), where="path")
     target = folder / Path(name).name
     _fetch(address, target)
     if target.suffix.lower() != ".json" and not without_statement:
@@ -209,8 +210,8 @@ def _fetch(address: str, target: Path) -> None:
             error.close()
         came = f"{type(error).__name__}: {error}"[:200]
         raise Unsupported(
-            "the address must give the file",
+            "the file must be available at the address",
             came=came,
             where=address[:200],
-            remedy="Open it in a browser, and name the file that you saved.",
+            remedy="Download the file with a browser, and name the saved file.",
         ) from None

@@ -34,7 +34,9 @@ from utmost.publish.promises.codec import Form
 KIND = "utmost sampler"
 # A sampler is a table of at most 2^28 bits, which has 64 MB of text: a phone should read no more.
 _MOST_BITS = 1 << 28
-_SHORTER = "Add --round, or use the design's `rounded`: it has fractions of 61 bits, and keeps the level."
+_SHORTER = (
+    "Add --round, or use the design's `rounded`: its probabilities are fractions of 61 bits, and its level is the same."
+)
 
 Positions = tuple[tuple[float, float], ...]
 
@@ -60,7 +62,7 @@ class Sampler(Display):
         if len(wholes) != 1 or min(wholes).bit_length() != self.bits:
             raise BadTable(f"every row must end with the same number, of {self.bits} bits", came="another number")
         if any(row[0] < 0 or any(later < last for last, later in pairwise(row)) for row in self.lasts):
-            raise BadTable("the last numbers of a row must ascend", came="a row in which they do not")
+            raise BadTable("the last numbers of a row must be in ascending order", came="a row in another order")
         for names in (self.secrets, self.answers):
             if len(set(names)) != len(names) or not all(isinstance(name, str) for name in names):
                 raise BadTable("secrets and answers must have distinct names", came="others")
@@ -88,7 +90,7 @@ class Sampler(Display):
             passed = sum(number > last for last in row)
             if passed < len(row):
                 return self.answers[passed]
-        raise BadTable("random bytes must be enough for an answer", came="none that gives one")
+        raise BadTable("there must be enough random bytes for an answer", came="too few bytes")
 
 
 def sampler_of(saved: SavedMechanism) -> Sampler:
@@ -120,7 +122,9 @@ def sampler_of(saved: SavedMechanism) -> Sampler:
         for row in matrix[:, used].tolist()
     )
     if any(row[0] < 0 for row in rows):
-        raise PromiseBroken("an answer must be possible for every secret", came="one that rules a secret out")
+        raise PromiseBroken(
+            "every answer must be possible for every secret", came="an answer that is impossible for some secret"
+        )
     promise = {**saved.facts, "unit": saved.space.unit, "mechanism": {"sha256": saved.digest, "checked": saved.checked}}
     names = tuple(secret_names(saved.space))
     positions = None
@@ -156,7 +160,7 @@ def _sampler(facts: Mapping[str, Any]) -> Sampler:
     level = level_facts(level_from_facts(facts)) if "alpha" in facts else {"epsilon": str(facts["epsilon"])}
     positions, unit = facts["positions"], facts["unit"]
     if unit is not None and unit_named(unit) != unit:
-        raise BadTable("a unit must have its short name", came="another", where="unit")
+        raise BadTable("a unit must have a short name", came="another", where="unit")
     return Sampler(
         tuple(facts["secrets"]),
         tuple(facts["answers"]),

@@ -104,7 +104,7 @@ def read_design(path: Path | str) -> Optimum | Channel:
     if path.suffix.lower() == ".json" and is_design(path):
         certificate = designs.read(path)
         if not certificate.verify():
-            raise PromiseBroken("a design must prove what it states", where=str(path))
+            raise PromiseBroken("the certificate of a design must prove its loss", where=str(path))
         return Optimum(certificate, designs.method_of(certificate))
     return channel_files.read(path)
 

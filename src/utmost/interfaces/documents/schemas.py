@@ -140,7 +140,7 @@ _ROOT: Schema = {
     "description": "a number, or an irrational one as the coefficients and powers of its numerator and denominator",
 }
 _ROUNDED_LEVEL: dict[str, Schema] = {
-    "epsilon_rounded_up": {"type": "number", "minimum": 0, "description": "epsilon as a float that is not smaller"},
+    "epsilon_rounded_up": {"type": "number", "minimum": 0, "description": "epsilon, rounded up to a float"},
     "alpha": {
         "anyOf": [_EXACT, {**_list(_NUMBER), "minItems": 2, "maxItems": 2}],
         "description": "exp(-epsilon), exactly or between two floats",
@@ -287,7 +287,7 @@ _NOISE_AT_LEVEL: Schema = {
     "type": "object",
     "properties": {
         "drawn": {**_TEXT, "description": "the noise that was drawn, in words"},
-        "theorem": {**_TEXT, "description": "what is proved of its error"},
+        "theorem": {**_TEXT, "description": "what is proved about the error of the noise"},
         "epsilon_parts": _NUMBER_OR_EXACT,
         "per_cell": _part("level"),
         "distribution": _TEXT,

@@ -124,7 +124,7 @@ def stated_space(facts: Mapping[str, Any]) -> Space:
             space = Places(measured(labels, where), labels, where)
             own = [[_distance_fact(d) for d in row] for row in space.metric.length_table().tolist()]
             if facts["distances"] != own:
-                required = f"distances of places must be those between their positions, in {where.unit}"
+                required = f"distances of places must be the distances of their positions, in {where.unit}"
                 raise BadTable(required, came="others", where="space")
             return space
         if facts["kind"] == "distances":
@@ -161,14 +161,17 @@ def _edges(path: Path) -> list[tuple[Any, ...]]:
     for line, row in rows:
         if len(row) not in (2, 3) or not all(row):
             raise BadTable(
-                "an edge must be two ends and perhaps a length",
-                came=f"{len(row)} cells, or an empty one",
+                "an edge must be two nodes and optionally a length",
+                came=f"{len(row)} cells, or an empty cell",
                 where=f"{path}, line {line}",
                 remedy="Write A,B or A,B,2.",
             )
     if not rows:
         raise BadTable(
-            "the file must hold edges", came="none", where=str(path), remedy="Write one in each line: A,B or A,B,2."
+            "the file must contain edges",
+            came="none",
+            where=str(path),
+            remedy="Write one edge in each line: A,B or A,B,2.",
         )
     are_numbers = all(end.isascii() and end.isdigit() for _, row in rows for end in row[:2])
     return [(*(map(int, row[:2]) if are_numbers else row[:2]), *map(table.spelled, row[2:])) for _, row in rows]

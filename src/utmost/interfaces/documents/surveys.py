@@ -48,7 +48,7 @@ class Survey(Display):
 def survey_files(survey: Survey, to: Language = "js") -> dict[str, bytes]:
     """Return the files of a language by name: source code that draws reports, and the survey for counting them."""
     if not survey.how.level.is_rational:
-        remedy = "Add --round: epsilon becomes smaller in the nineteenth digit."
+        remedy = "Add --round: it lowers epsilon, by a change in the nineteenth digit."
         raise Unsupported("alpha must be a fraction, so that a phone can draw exactly", came="another", remedy=remedy)
     source = _SOURCES[to]
     table, code = (
@@ -108,7 +108,7 @@ def _facts(survey: Survey) -> dict[str, Any]:
     return {
         "guarantee": "Replacing the answer by another multiplies or divides the chance of any report by at most "
         f"{factor_text(how.level)} ({level_name(how.level)}), whatever else is known. Report once, and keep the "
-        "report: a second one about one person costs the level again.",
+        f"report: a second one about one person costs the level again.",
         **facts,
         "labels": list(survey.labels),
         "size": family.size,

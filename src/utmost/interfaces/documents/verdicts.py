@@ -110,7 +110,7 @@ def _facts(stated: StatedVerdict) -> dict[str, Any]:
 def _stated(facts: Mapping[str, Any]) -> StatedVerdict:
     ptype = stated_type(facts)
     if len(facts["loss"]) != ptype.space.size:  # before a table of its distances is made
-        raise BadTable("the losses must be those of the secrets", came=f"{len(facts['loss'])} rows")
+        raise BadTable("there must be a row of losses for each secret", came=f"{len(facts['loss'])} rows")
     numbers = _Numbers.of(ptype)
     loss, channel = numbers.rational_table(facts["loss"]), numbers.channel(facts["mechanism"])
     conflict, better = facts["conflict"], facts["better"]
@@ -129,7 +129,7 @@ def _stated(facts: Mapping[str, Any]) -> StatedVerdict:
     contradiction = None
     if conflict is not None:
         if regret is None:
-            raise BadTable("a conflict must have a regret", came="none")
+            raise BadTable("a conflict of priors must have a regret", came="none")
         contradiction = Conflict(
             ptype,
             loss,

@@ -42,13 +42,16 @@ def verified(
     document = whole_document(release)
     if document is not None:
         if whole is not None:
-            remedy = "Leave out --release: it is for clean and withheld tables."
+            remedy = "Leave out --release: it is only for clean and withheld tables."
             raise OutOfRange(
-                "a release must be verified by itself", came="--release", where=str(release), remedy=remedy
+                "a release must be verified without another release",
+                came="--release",
+                where=str(release),
+                remedy=remedy,
             )
         if statement is not None:
             remedy = "Leave out --statement."
-            raise OutOfRange("a release by a plan holds its own statement", came=str(statement), remedy=remedy)
+            raise OutOfRange("a release by a plan contains its own statement", came=str(statement), remedy=remedy)
         report = _detailed_report if document["kind"] == DETAILED_KIND else _sums_report
         return report(release, document, public_key)
     path = statement or sidecars.statement_beside(release)
@@ -72,7 +75,7 @@ def verified(
         return _clean_report(release, text_file, path, facts, whole, public_key)
     if facts.get("table") is None:
         raise BadTable(
-            "a statement must hold a digest of its table",
+            "a statement must contain a digest of its table",
             came="none",
             where=str(path),
             remedy="Get table and statement again from where they were published.",
@@ -92,7 +95,7 @@ def verified_in_words(report: Mapping[str, Any]) -> dict[str, str]:
         **report.get("texts", {}),
         "statement": f"every number and sentence follows from {report.get('follows', follows)}",
         **(
-            {"sums": "as stated: their SHA-256, and the weights by which tables are computed from them"}
+            {"sums": "match the statement: their SHA-256, and the weights by which tables are computed from them"}
             if of_sums
             else {}
         ),
@@ -110,7 +113,7 @@ def _check_unchanged(release: Path, text_file: Path, facts: dict[str, Any]) -> N
     if not isinstance(digest, dict) or digest.get("of") != "cells":
         sidecars.check_unchanged(release, facts)
     elif cells_digest(files.columns(files.read(text_file))) != digest:
-        came = "another SHA-256 of its cells than the statement's"
+        came = "cells with another SHA-256 than that of the statement"
         raise BadTable(
             "the table was changed after it was released, or belongs to another statement",
             came=came,
@@ -169,9 +172,9 @@ def _withheld_report(
             remedy="Name the release from which cells were withheld.",
         )
     described = check_withheld(facts, files.read(text_file), answer)
-    rule = f"every shown cell satisfies it; {described.shown} of {described.cells} cells are shown"
+    rule = f"every shown cell satisfies the rule; {described.shown} of {described.cells} cells are shown"
     if whole is not None:
-        rule += f"; exactly the cells of {whole} that the rule withholds are missing"
+        rule += f"; exactly those cells of {whole} that the rule withholds are missing"
     if described.release["kind"] == NOISY_TABLE_KIND:
         declared = NOISY_TABLE_FORM.checked(described.release)
         return {**_noisy_report(declared, table, facts, path, public_key), "rule": rule}
@@ -185,12 +188,12 @@ def _clean_report(
     table: Path, text_file: Path, path: Path, facts: dict[str, Any], whole: Path, public_key: Path | None
 ) -> dict[str, Any]:
     """Return the findings on a clean table that was made from the release in the file `whole`."""
-    compared = {"table": "as near to the release as stated, by its certificate", "made_of": str(whole)}
+    compared = {"table": "it is as near to the release as stated: its certificate proves it", "made_of": str(whole)}
     if whole.suffix.lower() != ".json":
         noisy = read_release(whole)
         if not isinstance(noisy, NoisyTable):
             remedy = "Name the .json file of the release by a plan."
-            required = "--release must name the release that the table was made of"
+            required = "--release must name the release from which the table was made"
             raise OutOfRange(required, came=str(whole), remedy=remedy)
         check_clean(facts, files.read(text_file), noisy)
         return _noisy_report(noisy.declaration, table, facts, path, public_key) | compared
@@ -213,7 +216,8 @@ def _detailed_report(release: Path, document: Mapping[str, Any], public_key: Pat
     detailed = DetailedSums.of_facts(document)
     rule, line = detailed.rule.facts(), promise_line(detailed.level, detailed.first.unit)
     distribution = (
-        f"that of two releases by a plan, each checked: the first at {detailed.first.level}, the second at the rest"
+        f"the levels of two releases by a plan, which were both checked: the first at "
+        f"{detailed.first.level}, the second at the rest of epsilon"
     )
     promised, signature = (line, document["guarantee"], distribution), _signature(release, public_key)
     return _report(
@@ -257,7 +261,7 @@ def _signature(statement: Path, public_key: Path | None) -> str:
             "the statement must be signed",
             came="no signature",
             where=str(signature),
-            remedy="Put the signature beside it, or leave out public_key=.",
+            remedy="Copy the signature into the same folder, or leave out public_key=.",
         )
     signatures.check_signature(signature.read_bytes(), statement.read_bytes(), public_key, str(signature))
     return "valid"

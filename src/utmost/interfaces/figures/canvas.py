@@ -115,7 +115,7 @@ def terminal_curves(xs: Sequence[float], curves: Curves) -> list[list[tuple[str,
 
 def check_format(path: Path) -> None:
     if path.suffix.lower() not in FORMATS:
-        raise OutOfRange(f"a figure must end in {', '.join(FORMATS)}", came=path.name)
+        raise OutOfRange(f"the file of a figure must end in {', '.join(FORMATS)}", came=path.name)
 
 
 def curves_figure(xs: Sequence[float], curves: Curves, file: BinaryIO, *, kind: str, x: str, y: str) -> None:

@@ -226,7 +226,9 @@ def constraints_of(matrix: Any) -> tuple[Any, str]:
 
 
 def _optimum(optimum: Any) -> tuple[str, list[str]]:
-    exactly = "exactly the least" if optimum.is_exact else f"at most {markup.text(optimum.gap)} above the least"
+    exactly = (
+        "exactly the least expected loss" if optimum.is_exact else f"at most {markup.text(optimum.gap)} above the least"
+    )
     facts = [
         ("expected loss", f"{markup.text(optimum.loss)}, {exactly}"),
         ("found by", optimum.method),
@@ -303,7 +305,7 @@ def _answer(answer: Any) -> tuple[str, list[str]]:
 def _clean(release: Any) -> tuple[str, list[str]]:
     marginal = " ".join(release.domain.level_names(release.domain.finest)[:2])
     return one_line_of(release), [
-        markup.sentence("Biased values, for display; the release has the margins."),
+        markup.sentence("These values are biased, for display; the release has the margins."),
         *table_part(release[marginal]),
     ]
 
@@ -332,7 +334,7 @@ def _gradual(release: Any) -> tuple[str, list[str]]:
 def _release(release: Any) -> tuple[str, list[str]]:
     """Return a card with the levels that were answered; fetch no table."""
     summary, answered = f"{release.name}, version {release.version}", release.levels
-    spent = f"spent {max(answered)}" if answered else "no answer that may be seen"
+    spent = f"spent {max(answered)}" if answered else "no answer that you may see"
     shown = ", ".join(map(str, islice(answered, _MOST_ROWS)))
     return f"{summary}, {spent}", [markup.facts_table([("answered at", shown)])]
 

@@ -291,7 +291,7 @@ def _answer(release: Any, *, column: str | None = None, rows: int = 40, marginal
         raise Unsupported(
             "a picture needs a release with margins",
             came=release.distribution,
-            remedy="Plot answer.table by other means.",
+            remedy="Plot answer.table with another library.",
         )
     if len(margins) < len(names):  # one margin for all coordinates of a point
         header, points, _ = columns_of(release.table, _MOST_POINTS)

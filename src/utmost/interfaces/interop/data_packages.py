@@ -184,7 +184,7 @@ def _fields(file: Path, statement: Mapping[str, Any]) -> list[dict[str, Any]]:
         else:
             # Labels are dates or text, because codes such as 01 are no numbers.
             kind = "date" if texts and all(map(_is_date, texts)) else "string"
-            field |= {"description": "published as it is", "type": kind}
+            field |= {"description": "published without noise", "type": kind}
         fields.append(field)
     return fields
 

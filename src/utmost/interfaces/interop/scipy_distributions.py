@@ -73,7 +73,7 @@ class _OfDistribution:
     def rvs(self, *, size: Any = None, random_state: Any = None) -> Any:
         """Draw for simulations by `utmost.sample`; refuse a seed, because repeatable noise can be removed."""
         if random_state is not None:
-            remedy = "Leave random_state= out; in tests call utmost.testing.seeded_draw."
+            remedy = "Leave out random_state=; in tests call utmost.testing.seeded_draw."
             raise PromiseBroken(
                 "noise must be drawn from randomness that nobody can predict", came="a random_state", remedy=remedy
             )

@@ -102,7 +102,7 @@ def sdmx_csv(
             required = "a component must be named by a letter, and then letters, digits, - and _"
             raise OutOfRange(required, came=repr(identifier)[:60], where=repr(name), remedy=remedy)
     if len(set(named.values())) < len(named):
-        remedy = "Pass components= with another name for one of them (--component)."
+        remedy = "Pass components= with another name for one of these columns (--component)."
         raise OutOfRange("components must have different names", came=", ".join(named.values()), remedy=remedy)
 
     margins = columns.get(f"{measure}_margin")
@@ -144,6 +144,8 @@ def _parts(columns: Mapping[str, list[Any]], column: str | None) -> tuple[str, l
     dimensions = [name for name in columns if name not in others]
     keys = list(zip(*(columns[name] for name in dimensions), strict=True)) if dimensions else []
     if len(set(keys)) < len(keys) or (not dimensions and len(columns[measure]) > 1):
-        remedy = "Publish the table with the columns that tell its rows apart."
-        raise BadTable("dimensions must tell all observations apart", came="two rows of one key", remedy=remedy)
+        remedy = "Publish the table with columns that identify its rows."
+        raise BadTable(
+            "the dimensions must identify each observation", came="two rows with the same key", remedy=remedy
+        )
     return measure, dimensions

@@ -27,19 +27,25 @@ def bounds(
         file_options.File,
         argument(
             "CONTRIBUTIONS",
-            "Released contributions; with --public, counted ones.",
+            "Released contributions; with --public, counted contributions.",
             parser=file_options.published,
         ),
     ],
     domain: file_options.DomainFile = None,
     *,
     level: options.LevelOptions,
-    at_most: Annotated[int | None, option("K", "Cells per person, to compare per-cell bounds; default 1.")] = None,
-    per_cell: Annotated[str | None, option("S", "Bound per cell, to compare at-most bounds; default 1.")] = None,
+    at_most: Annotated[
+        int | None, option("K", "Most cells of one person, to compare per-cell bounds; default 1.")
+    ] = None,
+    per_cell: Annotated[
+        str | None, option("S", "Largest change of a cell, to compare at-most bounds; default 1.")
+    ] = None,
     step: Annotated[str, option("STEP", "Step to which amounts are rounded.")] = "1",
-    want: Annotated[str | None, option("SUMS", 'Sums wanted: "sex age" or "total"; by default the cells.')] = None,
-    public: Annotated[bool, flag("CONTRIBUTIONS come from a public sample, and spend no privacy.", "--public")] = False,
-    persons: Annotated[int | None, option("N", "Public number of persons, with --public.")] = None,
+    want: Annotated[
+        str | None, option("SUMS", 'Table of compared errors: "sex age" or "total"; default: the cells.')
+    ] = None,
+    public: Annotated[bool, flag("CONTRIBUTIONS are public data, which cost no epsilon.", "--public")] = False,
+    persons: Annotated[int | None, option("N", "Number of all persons, with --public.")] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     plot: options.Plot = None,
     answer: options.Output,

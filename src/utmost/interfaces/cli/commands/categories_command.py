@@ -36,19 +36,21 @@ def show_categories(report: dict[str, Any], on_phones: str) -> None:
     of = f"{size} of {report['categories']} categories"
     kind = "a block" if report["short"] else "subset selection"
     shown = {
-        "report": f"{of}: {kind}" if size > 1 else f"one of {report['categories']}: randomised response",
+        "report": f"{of}: {kind}" if size > 1 else f"one of {report['categories']} categories: randomised response",
         "level": f"epsilon = {report['epsilon']} for each client",
-        "holds the client's category": f"with probability {_value(report, 'inside')}",
-        "holds another category": f"with probability {_value(report, 'outside')}, each",
+        "contains the client's category": f"with probability {_value(report, 'inside')}",
+        "contains another category": f"with probability {_value(report, 'outside')}, for each",
         "error of a count": f"{number(report['error'], 4)} sqrt(n) of n clients, in root mean square",
-        "error is the least": "checked" if report["least"] else "no: reports of another size have a smaller error",
+        "error is the least": "checked"
+        if report["least"]
+        else "no: reports with another number of categories have a smaller error",
         "randomised response": f"has the error {number(report['response_error'], 4)} sqrt(n)",
     }
     if report["short"]:
-        shown["length of a report"] = f"{report['bits']} bits; {report['set_bits']} for a report that may be any set"
+        shown["length of a report"] = f"{report['bits']} bits; {report['set_bits']} bits if a report may be any set"
     if report["relaxed"] is not None:
         relaxed = report["relaxed"]
-        verdict = {True: "lossless", False: "not lossless, by theorem", None: "not decided for so many blocks"}
+        verdict = {True: "lossless", False: "not lossless, by theorem", None: "not decided: there are too many blocks"}
         shown["relaxed to"] = f"epsilon = {relaxed['epsilon']}"
         shown["with the same size"] = f"lossless; the error is {number(relaxed['same_size_error'], 4)} sqrt(n)"
         shown[f"with the best size, {relaxed['size']}"] = (
@@ -71,26 +73,26 @@ def categories(
     labels: Annotated[list[str] | None, option("NAMES", "Categories, fixed beforehand, separated by commas.")] = None,
     categories: Annotated[int | None, option("K", "Number of categories, in place of --labels.")] = None,
     level: options.LevelOptions,
-    size: Annotated[int | None, option("D", "Categories that a report holds; by default the best number.")] = None,
-    short: Annotated[bool, flag("Reports as block numbers: fewer bits, the same error.", "--short")] = False,
+    size: Annotated[int | None, option("D", "Number of categories in a report; by default the best.")] = None,
+    short: Annotated[bool, flag("Send a block number as report: fewer bits, the same error.", "--short")] = False,
     save: Annotated[Path | None, option("FILE", "File for labels, level and blocks, with --short.")] = None,
     survey: Annotated[
         file_options.File | None,
-        file_options.file_option("FILE", "Survey that --save wrote, in place of labels and level."),
+        file_options.file_option("FILE", "Survey that --save wrote, in place of --labels and --epsilon."),
     ] = None,
     up_to: Annotated[
-        str | None, option("NUMBER", "Larger epsilon, to check whether reports can be relaxed to it.")
+        str | None, option("NUMBER", "Larger epsilon; shows whether reports can be relaxed to it.")
     ] = None,
     table: Annotated[
         file_options.File | None,
-        file_options.file_option("TABLE", "Table with a category in each row, to report on.", "--file"),
+        file_options.file_option("TABLE", "Table with a client's true category in each row.", "--file"),
     ] = None,
-    column: Annotated[str | None, option("NAME", "Column of the categories in --file.")] = None,
+    column: Annotated[str | None, option("NAME", "Column of --file with the categories.")] = None,
     reports: Annotated[
-        file_options.File | None, file_options.file_option("FILE", "Files of reports, written by --out.")
+        file_options.File | None, file_options.file_option("FILE", "File of reports to count, written by --out.")
     ] = None,
     spelling: table_options.TextFileOptions,
-    out: Annotated[Path | None, option("FILE", "File of the reports, with --file.")] = None,
+    out: Annotated[Path | None, option("FILE", "File for the reports on --file.")] = None,
     form: options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -104,8 +106,8 @@ def categories(
     if survey is not None:
         if short or level.is_given or any(setting is not None for setting in (labels, categories, size, save)):
             raise OutOfRange(
-                "--survey already has labels, epsilon and blocks",
-                came="an option for one of them",
+                "--survey already gives labels, epsilon and blocks",
+                came="another option for one of these",
                 remedy="Leave out --labels, --categories, --epsilon, --size, --short and --save.",
             )
         saved = SURVEY.read(survey)
@@ -205,7 +207,7 @@ def _draw(
     """Draw a report for the category in each row, and write or print the reports in the order of the rows."""
     if column is None:
         raise OutOfRange(
-            "--file needs --column", came="none", remedy="Add --column transport: it holds the categories."
+            "--file needs --column", came="none", remedy="Add --column transport, say, the column of the categories."
         )
     file = table_options.output(out, form)
     table_options.check_output(file)
@@ -268,13 +270,15 @@ def _count(reports: Path, names: list[str], how: CategoryReport, *, as_json: boo
         if cell != own:
             required = f"a report must be drawn at epsilon {own}"
             remedy = f"Add --epsilon {cell}, or the --survey of these reports."
-            raise BadTable(required, came=f"one drawn at {cell}", where=f"{reports}, line {line}", remedy=remedy)
+            raise BadTable(
+                required, came=f"a report drawn at epsilon {cell}", where=f"{reports}, line {line}", remedy=remedy
+            )
     for line, cell in _cells(reports, "report"):
         if how.is_complete:  # a report is a set of labels
             members = cell.split(_JOINT)
             if len(members) != how.size or not all(member in numbers for member in members):
                 raise BadTable(
-                    f"a report must hold {how.size} of the labels",
+                    f"a report must contain {how.size} of the labels",
                     came="another cell",
                     where=f"{reports}, line {line}",
                     remedy="Give the labels, epsilon and size with which the reports were drawn.",
@@ -286,7 +290,7 @@ def _count(reports: Path, names: list[str], how: CategoryReport, *, as_json: boo
                     "a short report must be the number of a block",
                     came="another cell",
                     where=f"{reports}, line {line}",
-                    remedy="Leave out --short, or --survey, if the reports hold labels.",
+                    remedy="Leave out --short, or --survey, if the reports are lists of labels.",
                 )
             read.append(int(cell))
     drawn: Any = np.array(read, np.int64)
@@ -299,7 +303,7 @@ def _count(reports: Path, names: list[str], how: CategoryReport, *, as_json: boo
     if as_json:
         return print_json({"clients": counted.clients, **level_facts(how.level), "size": how.size, "counts": rows})
     head = {"clients": f"{counted.clients:,}", "level": f"epsilon = {level_facts(how.level)['epsilon']}"}
-    head["margin"] = "about 1.96 standard errors, at 95 % confidence"
+    head["margin"] = "about 1.96 standard errors, for 95 % confidence"
     screen().print(facts(head))
     shown = [[row["category"], f"{row['estimate']:,.1f}", f"{row['error']:,.1f}"] for row in rows]
     screen().print(grid(["category", "clients", "standard error"], shown[:_SHOWN]))

@@ -39,9 +39,9 @@ def clean(
             'Public sum that must hold: "total: 4526", "sex=men: 20..40" or "sex outcome=admitted: public.csv".',
         ),
     ] = None,
-    hold: Annotated[str | None, option("SUMS", 'Sums to keep as released, rounded: "total".')] = None,
+    hold: Annotated[str | None, option("SUMS", 'Sums kept as released, but rounded: "total".')] = None,
     want: Annotated[
-        str | None, option("SUMS", 'Sums wanted: "department sex"; by default the cells, if measured.')
+        str | None, option("SUMS", 'Table to write: "department sex"; by default the cells, if measured.')
     ] = None,
     out: file_options.TableOut = None,
     form: options.Format = None,
@@ -62,7 +62,7 @@ def clean(
     if isinstance(released, MeasuresTable) or (isinstance(released, NoisySums) and released.unit.is_shared):
         raise Unsupported(
             "`clean` needs counts, or sums, that have separate noise",
-            came="counts and sums with common noise (--mean)",
+            came="counts and sums that share their noise (--mean)",
             remedy='Release the counts alone, without --mean: --want "region age", say; that costs a further epsilon.',
         )
 
@@ -92,7 +92,7 @@ def clean(
             if len(requested) != 1:
                 listed = " or ".join(f'--want "{name}"' for name in requested)
                 required = "the cells were not measured, so --want must name the table"
-                remedy = f"Write {listed}; clean tables of one release agree."
+                remedy = f"Write {listed}; all clean tables of one release agree with each other."
                 raise OutOfRange(required, came="no --want", remedy=remedy) from None
             (words,) = requested.values()
     if not all(isinstance(word, str) for word in words):

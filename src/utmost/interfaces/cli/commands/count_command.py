@@ -21,8 +21,10 @@ from utmost.tables.files import files
 from utmost.tables.files.atomic import check_absent, write_together
 from utmost.tables.files.json_files import write_json
 
-WARNING = "True counts: do not publish them. Release them by `utmost release`; only their owner may see them."
-_DRY = "Nothing was written. This is what a release would protect."
+WARNING = (
+    "These counts are true: do not publish them, and show them only to their owner. Release them by `utmost release`."
+)
+_DRY = "Nothing was written. A release would protect the following."
 DOMAIN_REMEDY = (
     "Add --domain domain.json, say, a file such as "
     '{"region": ["North", "South"], "age": {"bins": [0, 100], "width": 10}}.'
@@ -52,10 +54,12 @@ def count(
     events: file_options.TableOrFolder,
     *,
     people: people_options.CountingOptions,
-    part: Annotated[str | None, option("AXIS", "Axis whose labels have no person in common; each gets a file.")] = None,
+    part: Annotated[
+        str | None, option("AXIS", "Axis whose labels have no person in common; each label gets a file.")
+    ] = None,
     together: Annotated[
         str | None,
-        option("AXIS", "Axis of 2 to 5 values; a person's cells along it are kept together."),
+        option("AXIS", "Axis of 2 to 5 values; a person's cells along it are kept or removed together."),
     ] = None,
     contributions: Annotated[
         str | None,
@@ -168,13 +172,15 @@ def _write_several(
         paths = {str(name): file_options.named_file(out, re.sub(r"[^\w.]+", "-", str(name))) for name in tables}
         if len(set(paths.values())) < len(tables):
             remedy = "Rename one: file names keep only letters, digits, dots and hyphens."
-            raise OutOfRange(f"{what} must have different file names", came="two alike", where=option, remedy=remedy)
+            raise OutOfRange(
+                f"{what} must have different file names", came="the same name twice", where=option, remedy=remedy
+            )
         if not dry_run:
             pairs = zip(paths.values(), tables.values(), strict=True)
             write_together({path: partial(_write, table, out=path) for path, table in pairs}, owner_only=True)
             written = {name: str(path) for name, path in paths.items()}
     elif not dry_run:
-        remedy = f"Add --out counted.json: the files are then counted-{each}."
+        remedy = f"Add --out counted.json: the files then have the names counted-{each}."
         raise OutOfRange(f"{option} needs --out: each of the {what} gets a file", came="none", remedy=remedy)
 
     report: dict[str, Any]
@@ -187,7 +193,7 @@ def _write_several(
             "one person": f"changes at most {first.unit.cells_text('cell')} of one part, each by at most "
             f"{first.unit.largest_change_named}",
         }
-        levels = "a ledger charges the dataset with the largest of these levels"
+        levels = "a ledger charges the dataset only the largest of these levels"
     else:
         report = {"measures": {name: table.unit.facts() for name, table in tables.items()}}
         rows = {
@@ -201,7 +207,7 @@ def _write_several(
     if written:
         rows["written"] = ", ".join(written.values())
         rows["release them"] = f"each file at its own level; {levels}"
-    nothing = _DRY if part is None else "Nothing was written. This is what releases would protect."
+    nothing = _DRY if part is None else "Nothing was written. Releases would protect the following."
     screen().print(ScreenText("Counted." if written else nothing, style="bold"), facts(rows))
     screen(stderr=True).print(ScreenText(WARNING, style="bold"))
 
@@ -251,7 +257,7 @@ def _print_summary(
     if counted.together is not None:
         count = unit.cells // WholeRows.of(counted.domain, counted.together).values
         lines = f"{count} row{'s' * (count > 1)} along {counted.together}"
-        rows["together"] = f"a person keeps all cells of at most {lines}, and no other cells"
+        rows["together"] = f"all cells of a person in at most {lines} are counted, and no others"
     if out is not None:
         rows["written"] = str(out)
         if out.suffix.lower() == ".json":

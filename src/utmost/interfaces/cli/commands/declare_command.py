@@ -35,7 +35,7 @@ def declare(
             "discrete-gaussian:variance=COLUMN. Repeat for several.",
         ),
     ],
-    source: Annotated[str, option("TEXT", "Source of the declaration: OpenDP 0.12.")],
+    source: Annotated[str, option("TEXT", "Who declares this noise: OpenDP 0.12.")],
     claim: Annotated[str | None, option("TEXT", "Claim of the source about privacy, in words.")] = None,
     drop: Annotated[list[str] | None, option("NAMES", "Columns to leave out.", "--drop")] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
@@ -74,7 +74,7 @@ def declare(
             raise OutOfRange(f"a kind of noise must be one of {kinds}", came=repr(kind)[:60], remedy=remedy)
         declared[column.strip()] = declared_noise(_KINDS[kind.strip()], **sizes)
     if len(declared) < len(noise):
-        raise OutOfRange("--noise must name each column once", came="one twice", remedy="Leave one of them out.")
+        raise OutOfRange("each column must have one --noise", came="one twice", remedy="Leave one of them out.")
     read = files.read(spelling.of(table))
     made = noisy_table(read, declared, source=source, claim=claim, drop=listed, confidence=confidence)
     report = made.statement if out is None else made.save(out)

@@ -64,7 +64,7 @@ def demo(*, keep: Annotated[Path | None, option("DIR", "New folder for the files
     begun = monotonic()
     if keep is not None:
         if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
-            raise Unsupported("--keep must name a new or empty folder", came=str(keep), remedy="Name another one.")
+            raise Unsupported("--keep must name a new or empty folder", came=str(keep), remedy="Name another folder.")
         keep.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="utmost-demo-") as temporary, chdir(keep or temporary):
         write_events()
@@ -77,7 +77,7 @@ def demo(*, keep: Annotated[Path | None, option("DIR", "New folder for the files
             name, *arguments = shlex.split(line)
             command_named(name).main(args=arguments, prog_name=f"utmost {name}", standalone_mode=False)
     took = f"That took {monotonic() - begun:.1f} seconds."
-    where = f"The files are in {keep}." if keep is not None else "Nothing was kept; --keep DIR keeps the files."
+    where = f"The files are in {keep}." if keep is not None else "The files were deleted; --keep DIR would keep them."
     screen().print(ScreenText(f"\n{took} {where}", style="bold"))
 
 

@@ -38,7 +38,7 @@ def show_design(report: dict[str, Any], secrets: int, out: Path | None) -> None:
         "lower bound for all mechanisms": with_exact(report["lower_bound"], report["expected_loss_exact"], longest=29),
         "checked": "yes, both bounds computed again without the solver" if report["verified"] else "NO",
         "found by": report["method"],
-        "theorem": report["theorem"] or "none: the lower bound proves it",
+        "theorem": report["theorem"] or "none: the lower bound proves optimality",
         **({"which needs": "; ".join(report["hypotheses"])} if report["hypotheses"] else {}),
         "secrets": f"{report['space']}, {secrets:,} of them",
         "level": f"epsilon = {report['epsilon']}" + (f" per {report['unit']}" if report.get("unit") else ""),
@@ -51,7 +51,9 @@ def show_design(report: dict[str, Any], secrets: int, out: Path | None) -> None:
         shown["written"] = str(out)
     loss, least = report["expected_loss"], report["lower_bound"]
     if loss - least > _VISIBLE * loss:  # a percentage, because the loss may be tiny
-        shown["gap"] = f"at most {above(100 - 100 * Fraction(least) / Fraction(loss), 3)} % of the expected loss"
+        shown["gap"] = (
+            f"at most {above(100 - 100 * Fraction(least) / Fraction(loss), 3)} % of the expected loss could be saved"
+        )
     console = screen()
     console.print(facts(shown))
     # A table shows how well an attacker who knows the prior guesses the secret from an answer of each mechanism.
@@ -73,15 +75,22 @@ def show_design(report: dict[str, Any], secrets: int, out: Path | None) -> None:
         if (worst := first["worst_odds"]) is not None:
             console.print(
                 ScreenText(
-                    f"The optimum moves odds most for secret {worst['secret']} at outcome {worst['outcome']}: "
-                    f"from {_percent(worst['before'], 3)} to {_percent(worst['after'], 3)}."
+                    f"The optimal mechanism changes the odds most for secret {worst['secret']} at outcome "
+                    f"{worst['outcome']}: from {_percent(worst['before'], 3)} to {_percent(worst['after'], 3)}."
                 )
             )
-        usual = " The usual mechanisms are remapped for the same prior and loss." if len(attacks) > 1 else ""
-        console.print(ScreenText(f"The attacker's loss is rounded down, every other number up.{usual}"))
+        usual = (
+            " The outcomes of the usual mechanisms are remapped for the same prior and loss."
+            if len(attacks) > 1
+            else ""
+        )
+        console.print(ScreenText(f"The attacker's loss is rounded down, and every other number is rounded up.{usual}"))
     if (remap := report["remap"]) is not None:
         console.print(ScreenText("\nThe best answer for each response of the geometric mechanism", style="bold"))
-        rows = [[run["responses"], run["answer"], "another is as good" if run["tie"] else ""] for run in remap[:_SHOWN]]
+        rows = [
+            [run["responses"], run["answer"], "another answer is as good" if run["tie"] else ""]
+            for run in remap[:_SHOWN]
+        ]
         console.print(grid(["response", "answer", ""], rows), *others(len(remap) - _SHOWN, "more rows"))
 
 
@@ -128,7 +137,7 @@ def show_check(certificate: Certificate) -> None:
         "checked": "yes, both bounds computed again without the solver",
         "the mechanism loses at most": number(certificate.upper, 12),
         "every mechanism loses at least": number(certificate.lower, 12),
-        "theorem": certificate.theorem or "none: the lower bound proves it",
+        "theorem": certificate.theorem or "none: the lower bound proves optimality",
         "secrets": f"{space.size:,}",
         "level": f"epsilon = {level_text(certificate.ptype.level)}" + ("" if unit is None else f" per {unit}"),
         **({} if distances is None else {"distances": distances}),
@@ -156,15 +165,15 @@ def design(
             "Range of epsilons, in place of --epsilon: 0.5:4:8.",
         ),
     ] = None,
-    theorem: Annotated[bool, flag("Refuse a loss that Theorem 3.1 does not cover.")] = False,
+    theorem: Annotated[bool, flag("Use the theorem; refuse a loss that it does not cover.")] = False,
     program: Annotated[bool, flag("Solve the linear program even if a theorem gives the answer.")] = False,
     gap: Annotated[
         str | None,
-        option("SHARE", "Allowed relative excess of loss, for many places; default 1e-7."),
+        option("SHARE", "Largest relative excess loss, for many places; default 1e-7."),
     ] = None,
     out: Annotated[
         Path | None,
-        option("FILE", "File for mechanism and certificate (.json), or mechanism alone (.csv)."),
+        option("FILE", "File for design and certificate (.json), or mechanism alone (.csv)."),
     ] = None,
     plot: options.Plot = None,
     check: file_options.Check = None,
@@ -198,9 +207,9 @@ def design(
     spelled, ptype = asked.read()
     loss = loss or default_loss(ptype.space)
     if prior is None:
-        remedy = "Add --prior uniform, or --prior FILE.csv with a probability for each secret."
+        remedy = "Add --prior uniform; or --prior FILE.csv, a file with a probability for each secret."
         raise OutOfRange(
-            "--prior must be given: the probability of each secret before an answer", came="none", remedy=remedy
+            "--prior must be given: it is the probability of each secret before an answer", came="none", remedy=remedy
         )
     if theorem and program:
         raise OutOfRange("only one of --theorem and --program may be given", came="both", remedy="Leave one out.")
@@ -249,15 +258,15 @@ def _map_writer(optimum: Optimum, path: Path) -> Writer:
     check_format(path)
     attack = attack_facts(optimum.attack(), space)
     caption = (
-        f"Guessed in one try: {_percent(attack['guessed_before'], 3)} before an answer, "
-        f"{_percent(attack['guessed_after'], 3)} after; odds of a place rise up to {_odds(attack)}"
+        f"An attacker's chance to guess the place in one try: {_percent(attack['guessed_before'], 3)} before an "
+        f"answer, {_percent(attack['guessed_after'], 3)} after it; the odds of a place rise up to {_odds(attack)}"
     )
     if isinstance(space, Places):
         from utmost.interfaces.figures.labelled_map import map_of_answers
 
         figure = map_of_answers(optimum, caption=caption)  # refuses invalid places before any file is written
         return lambda file: write(figure, file, path.suffix[1:].lower())
-    assert isinstance(metric, EuclideanGridMetric | ManhattanGridMetric), "no place, so a grid"
+    assert isinstance(metric, EuclideanGridMetric | ManhattanGridMetric), "secrets without places"
     likeliest = int(prior.argmax())
     maps = {"prior": prior, f"answers for place {likeliest}": optimum.channel.matrix[likeliest]}
     return lambda file: places_figure(maps, (metric.rows, metric.cols), likeliest, file, path, caption)

@@ -34,12 +34,12 @@ def detail(
         str,
         option(
             "LEVEL[=SHARE]",
-            "Axis released first, with 1/8 of the level: county, county=1/4.",
+            "Axis released first, with 1/8 of epsilon: county. With 1/4: county=1/4.",
         ),
     ],
     breakdowns: Annotated[
         list[str],
-        option("NAMES=NUMBER", "Breakdown of groups whose noisy sum is at least this: 'age sex=500'.", "--detail"),
+        option("NAMES=NUMBER", "Breakdown of groups whose noisy sum is at least NUMBER: 'age sex=500'.", "--detail"),
     ],
     people: PersonOptions,
     level: options.LevelOptions,
@@ -63,13 +63,13 @@ def detail(
     if share:
         between_0_and_1(share, "the share in --group")
     rule = DetailRule(
-        name, named_values(breakdowns, "a detail is written NAMES=NUMBER", "--detail", "--detail 'age sex=500'")
+        name, named_values(breakdowns, "a detail must be written as NAMES=NUMBER", "--detail", "--detail 'age sex=500'")
     )
     check_document(answer.file, sign, draws=True)
     if people.mean or people.people.leaves_amounts:
         came = "--mean" if people.mean else "--leave-out amounts"
         remedy = f"Leave out {came}; utmost release publishes the sums and means of a column."
-        raise OutOfRange("utmost detail publishes counts only", came=came, remedy=remedy)
+        raise OutOfRange("utmost detail publishes only counts", came=came, remedy=remedy)
     counted = counted_table(spelling.of(table, is_counted=people.are_events), people, spelling.cells)
     if not isinstance(counted, CountedTable):
         remedy = "Add --person, --by, --at-most and --domain to count events here; or name the output of utmost count."
@@ -79,7 +79,7 @@ def detail(
         report = {"dry_run": True, "level": level_text(at), "share": str(first), "margins": margins}
         rows = {f"margin of {marginal}": f"± {number(margin)}" for marginal, margin in margins.items()}
         shown = ScreenGroup(
-            ScreenText(DRY, style="bold"), facts({"level": f"{at}, of which the first stage gets {first}", **rows})
+            ScreenText(DRY, style="bold"), facts({"level": f"{at}; the first stage gets {first} of it", **rows})
         )
         return print_json(report) if answer.as_json else screen().print(shown)
     with options.refusing_weak_levels(yes), progress_bar("Noising"):

@@ -38,9 +38,9 @@ _BLOCKS = 64
 
 def doctor(
     *,
-    check: Annotated[bool, flag("Self-check, too; half a minute at most.")] = False,
+    check: Annotated[bool, flag("Also check the computations; half a minute at most.")] = False,
     ledger: Annotated[
-        str | None, option("PLACE", "Ledger whose file modes are checked, too.", envvar="UTMOST_LEDGER")
+        str | None, option("PLACE", "Ledger whose file permissions are also checked.", envvar="UTMOST_LEDGER")
     ] = None,
     key_file: options.KeyFile = None,
     witness: options.WitnessFile = None,
@@ -56,9 +56,9 @@ def doctor(
 
     major, minor, patch = (int(part) for part in sqlite3.sqlite_version.split(".")[:3])
     affected = has_wal_reset_bug((major, minor, patch))
-    note = "ledgers keep a rollback journal (journal_mode=DELETE), so SQLite's WAL-reset bug does not touch them"
+    note = "ledgers use a rollback journal (journal_mode=DELETE), so SQLite's WAL-reset bug does not concern them"
     if affected:
-        note += "; this version has it, so keep no other database of yours in WAL mode with it"
+        note += "; this version of SQLite has the bug, so use WAL mode for no other database either"
 
     by_extra = {}
     for name, packages in EXTRAS.items():
@@ -92,7 +92,7 @@ def doctor(
 
     if answer.give(report):
         console = screen()
-        headline = "utmost is well." if report["well"] else "Something is wrong; see below."
+        headline = "utmost is installed correctly." if report["well"] else "Something is wrong; see below."
         console.print(ScreenText(headline, style="bold"))
         randomness, neighbours = report["randomness"], report["neighbours"].items()
         rows = {
@@ -101,7 +101,7 @@ def doctor(
             "randomness": f"{'healthy' if randomness['healthy'] else 'FAILED'}: {randomness['note']}",
         }
         rows |= {
-            f"utmost[{name}]": "there" if each["get"] is None else f"not there; get it with {each['get']}"
+            f"utmost[{name}]": "there" if each["get"] is None else f"not installed; install it with {each['get']}"
             for name, each in by_extra.items()
         }
         rows["other packages"] = ", ".join(f"{name} {each}" for name, each in neighbours if each) or "none"
@@ -142,7 +142,7 @@ def _randomness() -> dict[str, Any]:
     count = 64 << 14
     even = abs(ones - count // 2) < 7 * count**0.5 / 2  # false alarm once in 10^11 runs
     healthy = len(blocks) == _BLOCKS and even
-    note = f"{_BLOCKS} blocks differ, and of {count:,} bits {100 * ones / count:.3f} % are ones"
+    note = f"{_BLOCKS} blocks differ; {100 * ones / count:.3f} % of {count:,} bits are ones"
     return {"healthy": healthy, "note": note, "seconds": monotonic() - begun}
 
 

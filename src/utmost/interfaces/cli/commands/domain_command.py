@@ -37,7 +37,7 @@ def check(
     *,
     domain: file_options.DomainFile = None,
     by: ColumnNames = None,
-    person: Annotated[str | None, option("COLUMN", "Column of persons.")] = None,
+    person: Annotated[str | None, option("COLUMN", "Column that identifies persons.")] = None,
     spelling: table_options.NumberSpelling,
     out: Annotated[Path | None, option("FILE", "File for the report (.json), for the owner alone.")] = None,
     as_json: options.AsJson = False,
@@ -148,7 +148,7 @@ def check(
     table_of_axes = grid(["column", "outside", "missing", 'in "other"'], rows, left=1)
     shown = {
         "rows": f"{report['rows']} in the file",
-        **({"rows with unreadable cells": f"{len(left_out)}: no share includes them"} if left_out else {}),
+        **({"rows with unreadable cells": f"{len(left_out)}: they are in no share"} if left_out else {}),
         "outside on some column": _share(whole.outside_domain, whole.events),
     }
     for name, found in report["unreadable"].items():
@@ -157,16 +157,18 @@ def check(
     for name, count in similar.items():
         if count:
             share = _share(count, whole.events)
-            text = f"{share} differ from declared values only by blanks, capitals or accents: correct them"
+            text = f"{share} differ from declared values only by blanks, capitals or accents: correct the values"
             shown[f"{name} outside"] = text
     for name, values in without_rows.items():
         if values:
             first = ", ".join(map(str, values[:_FIRST_VALUES])) + ", ..." * (len(values) > _FIRST_VALUES)
             shown[f"{name} without rows"] = f"{len(values)} of {axes[name].size} values: {first}"
     if similar_persons := report.get("similar_persons", 0):
-        shown[f"{person}"] = f"{similar_persons} persons {SIMILAR}: each counts as another person, so correct them"
+        shown[f"{person}"] = (
+            f"{similar_persons} persons {SIMILAR}: each spelling counts as another person, so correct the identifiers"
+        )
     if without_person:
-        shown["rows without a person"] = f"{without_person}: {person} is empty there, and a release refuses such rows"
+        shown["rows without a person"] = f"{without_person}: a release refuses rows in which {person} is empty"
     screen().print(ScreenGroup(ScreenText(CountingReport.notice, style="bold"), table_of_axes, facts(shown)))
 
 
@@ -295,7 +297,7 @@ def propose(
             raise OutOfRange("--by must name variables of the codebook", came=repr(name), remedy=remedy)
     axes = {name: axis for name in names if (axis := variables[name].axis()) is not None}
     if not axes:
-        remedy = "Name others with --by, or write the domain by hand: docs/howto/count-people.md."
+        remedy = "Name other variables with --by, or write the domain by hand: docs/howto/count-people.md."
         raise OutOfRange(
             "the codebook must list the codes of at least one variable", came="none", where=str(codebook), remedy=remedy
         )
@@ -317,7 +319,8 @@ def propose(
     rows["check it"] = f"utmost domain check DATA.csv --domain {file}"
     screen().print(
         ScreenGroup(
-            ScreenText("Proposed from the codebook alone. Read it before you use it.", style="bold"), facts(rows)
+            ScreenText("This domain is proposed from the codebook alone. Read it before you use it.", style="bold"),
+            facts(rows),
         )
     )
 

@@ -40,12 +40,12 @@ RARE = ("--in-total", "--planar", "--per", "--dimensions", "--cost", "--numbers"
 
 
 def epsilon_for(
-    margin: Annotated[str, option("NUMBER", "Margin of error wanted: 10 means ± 10.")],
-    sensitivity: Annotated[str | None, option("NUMBER", "Most by which one person changes one cell: 1.")] = None,
+    margin: Annotated[str, option("NUMBER", "Wanted margin of error: 10 means ± 10.")],
+    sensitivity: Annotated[str | None, option("NUMBER", "One person's largest change of a cell, say 1.")] = None,
     *,
     plane: options.PlanarOptions,
-    in_total: Annotated[str | None, option("S", "Most events of one person, over all cells.")] = None,
-    dimensions: Annotated[int | None, option("N", "Coordinates of a point, with --planar: 2.")] = None,
+    in_total: Annotated[str | None, option("S", "Most events of one person in all cells together.")] = None,
+    dimensions: Annotated[int | None, option("N", "Coordinates of a point, with --planar; default 2.")] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     cells: options.CellsChanged = 1,
     cost: options.CostName = "absolute",
@@ -67,7 +67,7 @@ def epsilon_for(
     if in_total is not None:
         if has_cell_options or plane != options.PlanarOptions():
             remedy = "Write, for example, --in-total 300 --margin 500."
-            required = "--in-total goes only with --margin, --confidence and --neighbours"
+            required = "--in-total can only be combined with --margin, --confidence and --neighbours"
             raise OutOfRange(required, came="another combination", remedy=remedy)
         with progress_bar("Searching"):
             least = epsilon_for_in_total(margin, confidence, in_total=in_total, neighbours=neighbours)
@@ -92,7 +92,7 @@ def epsilon_for(
 
     if plane != options.PlanarOptions():
         if has_cell_options or not plane.planar or neighbours != "add-remove":
-            required = "--per and --dimensions need --planar, and go only with --margin and --confidence"
+            required = "--per and --dimensions need --planar, and can only be combined with --margin and --confidence"
             raise OutOfRange(required, came="another combination", remedy="Write --planar --per 1 --margin 2, say.")
         coordinates = 2 if dimensions is None else dimensions
         with progress_bar("Searching"):
@@ -109,8 +109,9 @@ def epsilon_for(
             "theorem": places_theorem(distribution),
         }
         shown = {
-            "epsilon": f"{number(least)} for each {number(distribution.per)} of Euclidean distance",
-            "margin": f"within {number(bar)} of a point at {percent(exact(confidence))} confidence (wanted: {margin})",
+            "epsilon": f"{number(least)} for a Euclidean distance of {number(distribution.per)}",
+            "margin": f"a released point is within {number(bar)} of the true point, at {percent(exact(confidence))} "
+            f"confidence (wanted: {margin})",
             "noise": report["theorem"],
         }
         if answer.give(report):
@@ -121,7 +122,7 @@ def epsilon_for(
         raise OutOfRange(
             "--sensitivity must give the largest change of a cell by one individual",
             came="none",
-            remedy="Add --sensitivity 1 if one person changes a cell by at most 1: you must know this to be true.",
+            remedy="Add --sensitivity 1 if you are sure that one person changes a cell by at most 1.",
         )
     unit, of_errors = Unit(sensitivity, cells, neighbours), cost_of(cost)
     with progress_bar("Searching"):

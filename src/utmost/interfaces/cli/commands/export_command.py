@@ -29,11 +29,11 @@ from utmost.tables.files.json_files import read_json
 def export(
     design: MechanismFile,
     *,
-    to: Annotated[Language, option(None, "Language of the files; js runs in pages and apps.")] = "js",
+    to: Annotated[Language, option(None, "Language of the files; js also runs in web pages.")] = "js",
     out: Annotated[Path, option("FOLDER", "New folder for the files.")],
     space: options.SpaceSpec = None,
     rounded: Annotated[
-        bool, flag("Round the design first to fractions of 61 bits; it keeps its level.", "--round")
+        bool, flag("Round the probabilities first to 61 bits; the level stays the same.", "--round")
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -59,16 +59,19 @@ def export(
                 return print_json(bits)
             rows = {
                 "written": ", ".join(files),
-                "a report": f"{how.bits} bits, of {labels} answers",
-                "level": f"{level_name(how.level)} for each report",
-                "checked": "every two answers share blocks of the same total weight",
+                "a report": f"{how.bits} bits; there are {labels} possible answers",
+                "level": f"{level_name(how.level)} for each report of a client",
+                "checked": "the blocks that contain two answers have the same total weight for every pair",
             }
             return screen().print(facts(rows))
 
     saved = saved_mechanism(design, None if space is None else space_named(space))
     if rounded:
         if not isinstance(saved.mechanism, Optimum):
-            remedy = "Leave out --round, and write the channel in fractions; or export the design, a .json file."
+            remedy = (
+                "Leave out --round, and write the channel in fractions; or export a design, the .json file of "
+                "utmost design --out."
+            )
             raise OutOfRange("--round needs a design", came="a channel", remedy=remedy)
         saved = replace(saved, mechanism=saved.mechanism.rounded, checked=saved.checked + ROUNDED)
     sampler = sampler_of(saved)
@@ -90,7 +93,7 @@ def export(
     shown = {
         "written": ", ".join(names),
         "table": f"{report['secrets']} secrets, {report['answers']} answers, numbers of {sampler.bits} bits",
-        "a draw": f"{size} random byte{'s' * (size > 1)} for each try; number of tries on average: {tries:.3g}",
+        "a draw": f"{size} random byte{'s' * (size > 1)} for each try; average number of tries: {tries:.3g}",
         "level": f"epsilon = {report['epsilon']} for secrets at distance 1{unit}",
         "checked": saved.checked,
     }

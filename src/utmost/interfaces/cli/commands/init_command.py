@@ -126,7 +126,7 @@ def init(
         return click.echo(text, nl=False)
     rows = {"written": str(file)}
     if secrets is not None:
-        rows["secrets"] = f"{secrets}: keep it as safe as the data, and out of version control"
+        rows["secrets"] = f"{secrets}: keep this file as safe as the data, and out of version control"
     request = ' --request "$(date +%F)"' if "ledger" in given else ""
     name = named_by_date(given)
     if secrets is not None:
@@ -136,7 +136,9 @@ def init(
     # Several tables of one plan are written as one .json file.
     released = "released.json" if "want" in given or "plan" in given else "released.csv"
     rows["release"] = f"utmost release DATA.csv --recipe {file}{name}{request} --out {released}"
-    screen().print(ScreenGroup(ScreenText("A recipe, with everything except the data.", style="bold"), facts(rows)))
+    screen().print(
+        ScreenGroup(ScreenText("The recipe has everything about a release except the data.", style="bold"), facts(rows))
+    )
 
 
 def _new_secret_file(given: dict[str, Any], file: Path | None, folder: Path) -> Path | None:
@@ -147,20 +149,25 @@ def _new_secret_file(given: dict[str, Any], file: Path | None, folder: Path) -> 
     key_file = given.get("key-file")
     key = None if key_file is None else folder / key_file
     if key is not None and is_secret_file(key) and not key.exists():
-        remedy = "Leave out --key-file: for a new ledger, this command writes a secret file. Else correct the name."
+        remedy = (
+            "Leave out --key-file if the ledger is new: this command then writes a secret file. For an existing "
+            "ledger, correct the name."
+        )
         raise OutOfRange("--key-file must name a file", came=f"no file {key}", remedy=remedy)
     if key is not None or any(os.environ.get(name) for name in (KEY_VARIABLE, FILE_VARIABLE)):
         return None
     path = None if is_server(ledger_path) else folder / ledger_path
     if path is not None and path.exists():
         if not path.with_name(f"{path.name}.key").exists():
-            remedy = "Add --key-file NAME.secret.toml, the secret file of the recipe that made this ledger."
+            remedy = "Add --key-file NAME.secret.toml, the secret file that `utmost init` wrote for this ledger."
             raise OutOfRange(
-                f"a recipe must name the key of {ledger_path}", came=f"no {ledger_path}.key", remedy=remedy
+                f"a recipe for the existing ledger {ledger_path} must name its key",
+                came=f"no {ledger_path}.key",
+                remedy=remedy,
             )
         return None
     if file is None:
-        remedy = "Write --out release.toml: the secret file goes beside it."
+        remedy = "Write --out release.toml: the secret file is written into the same folder."
         raise OutOfRange("--out must name a file if the ledger is new", came="-", remedy=remedy)
     secrets = file.with_suffix(".secret.toml")
     check_absent(secrets)
@@ -222,13 +229,13 @@ def _number(text: str) -> int | str:
 
 def recipe_by_questions() -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Ask for the options question by question; no question depends on the data."""
-    click.echo("Answer from what you know about the columns. The data are not read.", err=True)
+    click.echo("Answer from what you know about the columns. This command does not read the data.", err=True)
     given: dict[str, Any] = {}
-    if _confirm("Is each row another person"):
+    if _confirm("Is each row a different person"):
         given["each-row"] = True
     else:
-        given["person"] = _ask("Column that tells persons apart").strip()
-        given["at-most"] = _ask("Most cells of the table that one person may change", type=click.IntRange(1))
+        given["person"] = _ask("Column that identifies persons").strip()
+        given["at-most"] = _ask("Number of table cells that one person may change, at most", type=click.IntRange(1))
     domain: dict[str, Any] = {}
     kinds = click.Choice(["values", "numbers", "birth dates", "months", "years"])
     for name in split_names([_ask("Columns to count by, with commas between")]):
@@ -238,7 +245,7 @@ def recipe_by_questions() -> tuple[dict[str, Any], dict[str, Any] | None]:
             if kind == "values":
                 axis = split_names([_ask("  its values, with commas between")])
             elif kind in ("months", "years"):
-                axis = {kind: split_names([_ask("  first one, and the one after the last: 2024,2026")])}
+                axis = {kind: split_names([_ask("  first value, and the value after the last: 2024,2026")])}
             else:
                 text = _ask("  where groups begin: 0,18,65, (with a comma at the end the last group is open)")
                 groups: list[Any] = [_number(part) for part in split_names([text])]
@@ -262,7 +269,7 @@ def recipe_by_questions() -> tuple[dict[str, Any], dict[str, Any] | None]:
         given["mean"] = {mean: [_number(low), _number(high), *([] if step == "1" else [step])]}
     given["epsilon"] = _ask("Privacy level epsilon; 1 is usual, smaller is more private", default="1").strip()
     options.written_level(given["epsilon"])
-    if _confirm("Keep the release in a ledger, to repeat it and to add accuracy later"):
+    if _confirm("Keep the release in a ledger, so that you can repeat it, and publish it later with less noise"):
         given["ledger"] = _ask("File of the ledger", default="releases.db").strip()
         check_place(given["ledger"])
         given["name"] = _ask("Name of the release", default="-".join(domain)).strip()

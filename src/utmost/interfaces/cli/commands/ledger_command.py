@@ -42,7 +42,7 @@ _FACTS = (
 
 
 def show_status(status: Mapping[str, Any], headline: str | None) -> None:
-    sealed = "sealed: each level under its own key" if status["sealed"] else "open: stored as they are"
+    sealed = "encrypted: each level has its own key" if status["sealed"] else "not encrypted"
     rows = {
         "ledger": status["place"],
         "identity": status["identity"],
@@ -65,9 +65,7 @@ def show_status(status: Mapping[str, Any], headline: str | None) -> None:
             shown.append(grid(titles, [[_cell(row[title]) for title in titles] for row in entries]))
     spent = [float(Fraction(row["spent"])) for row in status["datasets"] if row["spent"] is not None]
     if len(spent) > 1:
-        together = (
-            f"epsilon = {short_bar(sum(spent))} for a person who is in every dataset; a limit holds for one dataset"
-        )
+        together = f"epsilon = {short_bar(sum(spent))} for a person who is in every dataset; a limit is for one dataset"
         shown.append(facts({"all datasets": together}))
     screen().print(ScreenGroup(*shown))
 
@@ -86,7 +84,7 @@ def show_verification(report: Mapping[str, Any]) -> None:
         rows["answers"] = f"of {report['answers']} persons"
     headline = "Everything in the ledger is unchanged."
     if report["quarantine"] is not None:  # an older copy verifies, too, and must not be taken for the ledger
-        headline = "In quarantine: events may be missing. What the ledger holds is unchanged."
+        headline = "The ledger is in quarantine: events may be missing, and everything else is unchanged."
     screen().print(ScreenGroup(ScreenText(headline, style="bold"), facts(rows)))
 
 
@@ -131,11 +129,11 @@ def create(
         if events > 1:  # the first event is the creation
             raise OutOfRange(
                 "there must be no ledger yet",
-                came=f"one with {events} events",
+                came=f"a ledger with {events} events",
                 where=ledger,
-                remedy="Use it as it is, or name another place.",
+                remedy="Use this ledger, or name another place.",
             )
-        text = "An empty ledger. Keep its key as safe as the data."
+        text = "An empty ledger was created. Keep its key as safe as the data."
         _give_status(opened, answer, text)
 
 
@@ -165,7 +163,7 @@ def budget(
     place: LedgerPlaceOptions,
     dataset: Annotated[str, option("NAME", "Dataset in the ledger.")],
     limit: Annotated[
-        str | None, option("NUMBER", "Most epsilon that the dataset's releases may spend; or none.")
+        str | None, option("NUMBER", "Largest epsilon that the dataset's releases may spend, or none.")
     ] = None,
     answer: options.Output,
 ) -> None:
@@ -205,8 +203,8 @@ def charge(
     place: LedgerPlaceOptions,
     dataset: Annotated[str, option("NAME", "Dataset in the ledger.")],
     level: options.LevelOptions,
-    what: Annotated[str, option("TEXT", "Purpose; different for each charge.")],
-    independent: Annotated[bool, flag("New dataset, of people who are in no other dataset.")] = False,
+    what: Annotated[str, option("TEXT", "Purpose, different for each charge.")],
+    independent: Annotated[bool, flag("Nobody in this new dataset is in another dataset.")] = False,
     answer: options.Output,
 ) -> None:
     """Charge a dataset with the epsilon that another tool spent. The same charge made twice counts once.
@@ -283,16 +281,16 @@ def resume(
     with place.opened() as opened:
         known = {budget.dataset for budget in opened.status().datasets}
         levels = opened.resume(reason, missing=charged if charged or nothing_missing else None)
-        text = "Nothing was charged as lost."
+        text = "No lost epsilon was charged."
         if levels:
             lost = "; ".join(f"{name}: {' and '.join(map(level_name, each))}" for name, each in levels.items())
             # `charged` has the names that were typed, so only these may be misspelt; `levels` also has names of the
             # witness.
             new = ", ".join(repr(name) for name in charged if name not in known)
-            text = f"Charged as lost: {lost}."
+            text = f"Lost epsilon was charged: {lost}."
             if new:
                 text += f" Check the name: the ledger had no dataset {new}."
-                text += " If it is misspelt, charge the right one, too: utmost ledger charge."
+                text += " If the name is misspelt, charge the right dataset, too: utmost ledger charge."
         _give_status(opened, answer, f"Resumed. {text}")
 
 
@@ -307,7 +305,7 @@ def receipt(
         if check is not None:
             opened.check(check)
         line = opened.receipt()
-    text = line if check is None else "The ledger is as new as the receipt."
+    text = line if check is None else "The ledger has all events of the receipt."
     if answer.give({"receipt": line, "checked": check is not None}):
         click.echo(text)
 

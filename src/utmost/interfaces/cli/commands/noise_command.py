@@ -25,7 +25,7 @@ def show_noise(report: dict[str, Any]) -> None:
         "standard deviation": number(report["variance"] ** 0.5, 4),
     }
     for name, times in report["gain"].items():
-        shown[f"gain over {name}"] = f"{name} noise costs {times:.4g} times as much ({report['cost']})"
+        shown[f"gain over {name}"] = f"{name} noise has {times:.4g} times the expected cost ({report['cost']})"
     screen().print(ScreenText(report["text"], style="bold"), facts(shown), ScreenText("\nmargins", style="dim"))
     # Each row draws the margin at one confidence as a bar around the true value.
     longest = max(float(margin) for margin in report["margin"].values()) or 1.0

@@ -75,7 +75,7 @@ def plan(
         list[str] | None,
         option(
             "SUMS",
-            'Sums wanted: "department sex", "sex=2" (weight 2), "" (total), "ranges of age", "tables of 2 columns".',
+            'Wanted tables: "department sex", "sex=2" (weight 2), "" (total), "ranges of age", "tables of 2 columns".',
         ),
     ] = None,
     per_answer: Annotated[bool, flag("Weights are for each answer, not for each table.")] = False,
@@ -86,25 +86,27 @@ def plan(
         option("SUMS=NUMBER", 'Sums to measure, with budget shares: "department sex=3/4", "=1/4" (total).'),
     ] = None,
     weightings: Annotated[bool, flag("Also plan for other weights of the same tables.")] = False,
-    choose: Annotated[str | None, option("NAME", "Plan to take from --weightings, by its name.")] = None,
+    choose: Annotated[str | None, option("NAME", "Name of the plan to take from --weightings.")] = None,
     at_most: Annotated[int | None, option("K", "Cells that one person may change.")] = None,
-    per_cell: Annotated[str | None, option("S", "Most by which a person changes a cell; default 1.")] = None,
-    in_total: Annotated[str | None, option("S", "Most by which one person changes all cells together.")] = None,
+    per_cell: Annotated[str | None, option("S", "One person's largest change of a cell; default 1.")] = None,
+    in_total: Annotated[str | None, option("S", "One person's largest change of all cells together.")] = None,
     values: Annotated[str | None, option("COLUMN", "Column of the amounts to sum.")] = None,
     step: Annotated[str | None, option("STEP", "Step of amounts; default 1.")] = None,
     neighbours: Annotated[
         str | None, option("NAME", "Neighbours: add-remove (default), or change-one (twice the noise).")
     ] = None,
-    nonnegative: Annotated[bool, flag("No person lowers a cell; counting proves it under change-one.")] = False,
+    nonnegative: Annotated[bool, flag("No person lowers a cell; `utmost count` proves it under change-one.")] = False,
     exactly: Annotated[
         bool, flag("Each person is in exactly --at-most cells; the total is then published without noise.")
     ] = False,
-    together: Annotated[str | None, option("AXIS", "Axis of 2 to 5 values; one person changes whole rows.")] = None,
+    together: Annotated[
+        str | None, option("AXIS", "Axis of 2 to 5 values; one person changes whole rows along it.")
+    ] = None,
     method: Annotated[
         str | None,
         option(
             "NAME",
-            "Sums to search: marginals, 'hat functions', independent, rotated, signed or rows.",
+            "Sums to measure: marginals, 'hat functions', independent, rotated, signed or rows.",
         ),
     ] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
@@ -131,7 +133,7 @@ def plan(
         if share:
             if method == "rotated" and along is None:
                 raise OutOfRange(
-                    "--method rotated needs --together, an axis of which one person may change all values",
+                    "--method rotated needs --together, an axis along which one person changes whole rows",
                     came="none",
                     remedy="Add --together AXIS, or leave out --method.",
                 )
@@ -171,7 +173,9 @@ def _domain_and_unit(
         for name, value in stated.items():
             if value is not None:
                 again = (
-                    "plan for the domain" if name in ("--nonnegative", "--exactly") else "count again with another one"
+                    "plan for the domain"
+                    if name in ("--nonnegative", "--exactly")
+                    else "count again with another bound"
                 )
                 required, remedy = "a counted table has its own bounds on a person", f"Leave out {name}; or {again}."
                 raise OutOfRange(required, came=name, remedy=remedy)
@@ -180,7 +184,7 @@ def _domain_and_unit(
     # A bound over all cells also bounds each cell; one person may then be in every cell.
     at_most = domain.size if bounds["--at-most"] is None and in_total is not None else bounds["--at-most"]
     if at_most is None:
-        remedy = "Add --at-most 1, say; or plan for a file of utmost count, which has this bound."
+        remedy = "Add --at-most 1, say; or plan for a file of utmost count, which contains this bound."
         raise OutOfRange(
             "--at-most must give the number of cells that one person may change", came="none", remedy=remedy
         )
@@ -279,7 +283,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     """Print the plan: measured sums, errors, alternatives, and the distance from the best."""
     parts = [row["sums"] or TOTAL for row in report["wanted"]]
     sure = percent(report["confidence"])
-    tuned = "" if report["tuned_at"] == report["level"] else f", shares chosen for epsilon = {report['tuned_at']}"
+    tuned = "" if report["tuned_at"] == report["level"] else f", with shares chosen for epsilon = {report['tuned_at']}"
     unit = report["unit"]
     rows = {
         "level": f"epsilon = {report['level']}{tuned}",
@@ -291,13 +295,13 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         times = number(report["independent_noise_times"], 4)
         kind = "signed sums" if report["joint_draw_times"] is None else "sums and differences"
         rows["noise"] = (
-            f"on {kind} of {report['together']}: noise on each cell would have {times} times the "
-            "weighted variance (--method independent chooses it)"
+            f"on {kind} of {report['together']}: noise on each cell would have {times} times the weighted variance "
+            f"(--method independent chooses such noise)"
         )
         if report["joint_draw_times"] is not None:
             draw = number(report["joint_draw_times"], 3)
             rows["drawn once"] = (
-                f"noise of utmost release --once row has {draw} times the variance of a cell; it cannot be relaxed"
+                f"with utmost release --once row, a cell has {draw} times the variance; this noise cannot be relaxed"
             )
         rows["one person"] += f", which are whole rows along {report['together']}"
     if report["clean_needs"] is not None:
@@ -318,7 +322,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
             report["budget_part"],
         )
         rows["weights"] = (
-            f'a weight is how important a table\'s error is: --want "{least or TOTAL}=10" gives this table a larger '
+            f'a table with a larger weight gets a smaller error: --want "{least or TOTAL}=10" gives it a larger '
             "part of epsilon"
         )
 
@@ -370,16 +374,18 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     }
     within += [(report[name], words) for name, words in further.items() if report[name] is not None]
     bounds = [
-        ["no bound known" if times is None else f"{ceil(times * 1000 - _MARGIN) / 1000:g} times", words]
+        ["no bound is known" if times is None else f"{ceil(times * 1000 - _MARGIN) / 1000:g} times", words]
         for times, words in within
     ]
-    bounds += [["no bound known", f"{kind}: {why}"] for kind, why in report["not_bounded"].items()]
+    bounds += [["no bound is known", f"{kind}: {why}"] for kind, why in report["not_bounded"].items()]
 
     margins = [f"margin, {sure}", "", ""]
     if beside:
         own = str(report["budget_part"]).replace(" of epsilon", "\nof epsilon")
-        margins[1:] = ["if only\nthis one were\npublished", f"if each had\n{own}"]
-    title = ScreenText("Standard deviations by other weightings (--choose NAME takes one):", style="bold")
+        margins[1:] = ["if only\nthis table were\npublished", f"if each table had\n{own}"]
+    title = ScreenText(
+        "Standard deviations of the plans for other weights (--choose NAME takes one of these plans):", style="bold"
+    )
     choices = (title, grid(["", *parts], choice)) if choice and len(parts) <= _MOST_PARTS else ()
     screen().print(
         ScreenGroup(

@@ -25,7 +25,7 @@ FIRST = ("--columns", "--public", "--drop", "--sensitivity", "--cells", "--plan"
 def promise(
     counted: Annotated[
         file_options.File | None,
-        file_options.file_argument("COUNTED", "File of `utmost count`, with the unit that it proved."),
+        file_options.file_argument("COUNTED", "Counted table that `utmost count` wrote, with its proved unit."),
     ] = None,
     *,
     promised: PromiseOptions,
@@ -43,7 +43,7 @@ def promise(
     """
     promised.check()
     if promised.is_planned and promised.stated is None:
-        options.refuse("cannot be chosen with --plan", UnitOptions(neighbours=promised.protected.neighbours))
+        options.refuse("cannot be combined with --plan", UnitOptions(neighbours=promised.protected.neighbours))
     table = None if counted is None else measured_table(counted)
     if table is None and promised.is_of_cells:
         promised.check_columns("columns", "sensitivity", "cells")

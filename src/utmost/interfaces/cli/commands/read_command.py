@@ -37,7 +37,7 @@ def show_reading(report: dict[str, Any]) -> None:
     exactly = report["expected_loss_exact"] or ""
     shown = {
         "best answer": f"{report['answer']}" + (f" ({ties} are as good)" if ties else ""),
-        "the count lies in": f"{low} to {high} with probability {percent(round(report['mass'], 4))}",
+        "the true count lies in": f"{low} to {high} with probability {percent(round(report['mass'], 4))}",
         "expected loss": number(report["expected_loss"])
         + (f" = {exactly}" if "/" in exactly and len(exactly) < 20 else ""),
         "response": f"{report['response']}, geometric noise at epsilon = {report['epsilon']}",
@@ -52,7 +52,7 @@ def show_reading(report: dict[str, Any]) -> None:
     window = range(seen[0], seen[-1] + 1)
     curves = {"before": [before[i] for i in window], "after": [after[i] for i in window]}
     console.print(
-        ScreenText("\nbelief in each count, ").append("before", "cyan").append(" and ").append("after", "magenta")
+        ScreenText("\nprobability of each count, ").append("before", "cyan").append(" and ").append("after", "magenta")
     )
     chart = ScreenText()
     for row in canvas.terminal_curves([float(i) for i in window], curves):
@@ -84,16 +84,16 @@ def read(
         ),
     ] = None,
     loss: options.LossName = "absolute",
-    response: Annotated[str | None, option("INTEGER", "One noisy count, in place of FILE.")] = None,
-    column: Annotated[str | None, option("NAME", "Column of FILE to read.")] = None,
-    n: Annotated[str | None, option("N", "Largest possible count, or the column that has it.")] = None,
+    response: Annotated[str | None, option("INTEGER", "One noisy count, instead of FILE.")] = None,
+    column: Annotated[str | None, option("NAME", "Column of noisy counts in FILE.")] = None,
+    n: Annotated[str | None, option("N", "Largest possible count, or the column with it.")] = None,
     level: options.LevelOptions,
     statement: file_options.StatementFile = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
-    clamped: Annotated[bool, flag("Responses were clamped to 0..n; refuse others.")] = False,
+    clamped: Annotated[bool, flag("The counts were clamped to 0..n; refuse others.")] = False,
     plot: options.Plot = None,
     spelling: table_options.TextFileOptions,
-    out: Annotated[Path | None, option("FILE", "File for the table, or .json for one response.")] = None,
+    out: Annotated[Path | None, option("FILE", "File for the table, or for one response (.json).")] = None,
     form: options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -109,7 +109,7 @@ def read(
         if clamped or level.is_given or loss != "absolute":
             came = "--clamped" if clamped else "the level" if level.is_given else "--loss"
             remedy = f"Add --n 100 --prior uniform, say; or leave out {came}."
-            raise OutOfRange("--loss, --clamped and a level need --n or --prior", came=came, remedy=remedy)
+            raise OutOfRange("--loss, --clamped and --epsilon need --n or --prior", came=came, remedy=remedy)
         question = CellQuestion(cells, column, confidence, plot, table_options.output(out, form), spelling, form)
         return read_cells(table, statement, question, to_pipe=out is not None, as_json=as_json)
 
@@ -122,9 +122,9 @@ def read(
         remedy = (
             "Leave out --column: it needs a FILE."
             if table is None
-            else "Add --column released, say: it holds the noisy values."
+            else "Add --column released, say, the column of the noisy values."
         )
-        raise OutOfRange("FILE and --column must be given together", came="one of them", remedy=remedy)
+        raise OutOfRange("FILE and --column must be given together", came="only one of them", remedy=remedy)
     if plot is not None:
         canvas.check_format(plot)
         if table is not None:
@@ -144,7 +144,7 @@ def read(
         noise = reading_noise(read_statement(statement), column)
     elif table is not None and beside is not None and beside.exists():
         if level.is_given:
-            required = f"the statement beside the table, {beside.name}, has the level of its noise"
+            required = f"the statement of the table, {beside.name}, already has the level of its noise"
             raise OutOfRange(required, came="--epsilon, too", remedy="Leave out --epsilon.")
         stated = read_statement(beside)  # a part of the table, or a copy in another format, needs --statement
         noise = reading_noise(stated, column)
@@ -153,7 +153,7 @@ def read(
         noise = level.read()
     if clamped and isinstance(noise, IntegerDistribution):
         remedy = "Leave out --clamped."
-        raise Unsupported("--clamped needs geometric noise", came=noise, remedy=remedy)
+        raise Unsupported("--clamped only works with geometric noise", came=noise, remedy=remedy)
 
     reader = _ResponseReader(prior, loss, noise, confidence)
     if table is not None:

@@ -56,7 +56,7 @@ def relax(
     """
     if recipe is not None and not question.level.is_given:
         raise OutOfRange(
-            "--epsilon must be on the command line: the recipe has the smaller epsilon of the release",
+            "the larger --epsilon must be on the command line: the recipe has the smaller epsilon of the release",
             came="none",
             remedy="Add --epsilon 2, say.",
         )
@@ -79,14 +79,15 @@ def relax(
                     error.where = repr(question.name)
                     error.remedy = (
                         "The data or the counting options differ from those of the release. Repeat its counting "
-                        "options. Only changed data are a new version (--data-version), which adds its epsilon."
+                        "options. If the data changed, release them as a new version (--data-version), which adds its "
+                        "epsilon."
                     )
                     raise
         stored = question.release_in(opened)
         amounts = releases_of_means(opened.releases, question.name, question.version)
         if stored is None and amounts:
             listed = ", ".join(f"--mean {name}" for name in amounts)
-            remedy = "Repeat the counting options of the release, with every --mean, or give its --recipe."
+            remedy = "Repeat all counting options of the release, with every --mean; or give its --recipe."
             raise OutOfRange(
                 f"this release must be counted again with {listed}", came="no counting options", remedy=remedy
             )

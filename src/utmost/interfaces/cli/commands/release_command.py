@@ -43,11 +43,12 @@ ELSEWHERE = {
         ("--measure", "--weight", "--up-to"),
         "Several measures: utmost share visits.json spent.json --publish counted.json --out released.json.",
     ),
-    "--tables": "After the release: utmost total RELEASE.json --tables DIR --plan plan.json.",
+    "--tables": "Write the tables after the release: utmost total RELEASE.json --tables DIR --plan plan.json.",
     "--nonnegative": "Write --once row-counts.",
-    "--together": "Write --once row where one person changes the cells of one row, --once row-counts if only upwards.",
+    "--together": "Write --once row if one person changes only the cells of one row, or --once row-counts if only "
+    "upwards.",
     **dict.fromkeys(
-        ("--group", "--detail"), "In two stages: utmost detail TABLE --group county --detail 'age sex=500'."
+        ("--group", "--detail"), "A release in two stages: utmost detail TABLE --group county --detail 'age sex=500'."
     ),
 }
 """Options of other commands that people look for here, with advice."""

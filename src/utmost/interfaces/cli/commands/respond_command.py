@@ -30,24 +30,25 @@ RARE = ("--dataset", "--independent", "--data-version", "--drop", "--space")
 def respond(
     design: MechanismFile,
     *,
-    secret: Annotated[str | None, option("NAME", "Secret by name or number; - reads it from the pipe.")] = None,
+    secret: Annotated[str | None, option("NAME", "Secret, by name or number; - reads it from standard input.")] = None,
     table: Annotated[
         file_options.File | None,
-        file_options.file_option("TABLE", "Table with a row for each person.", "--file"),
+        file_options.file_option("TABLE", "Table with one person's secret in each row.", "--file"),
     ] = None,
     column: Annotated[str | None, option("NAME", "Column of the secrets in --file.")] = None,
-    public: Annotated[list[str] | None, option("NAMES", "Columns of --file to publish as they are.")] = None,
+    public: Annotated[list[str] | None, option("NAMES", "Columns of --file to publish without noise.")] = None,
     drop: Annotated[list[str] | None, option("NAMES", "Columns of --file to leave out.")] = None,
     id_column: Annotated[
         str | None,
         option(
             "PERSON",
-            "Public column that tells persons apart; without --file, the person.",
+            "Public column that identifies persons; without --file, the person.",
             "--id",
         ),
     ] = None,
     kept: Annotated[
-        file_options.File | None, file_options.file_option("TABLE", "Earlier answers to repeat, with --id.")
+        file_options.File | None,
+        file_options.file_option("TABLE", "Earlier answers to repeat, with --id."),
     ] = None,
     ledger: AnswerLedgerOptions,
     space: options.SpaceSpec = None,
@@ -65,10 +66,12 @@ def respond(
     More: docs/howto/hide-a-location.md
     """
     if ledger.ledger is not None and id_column is None:
-        remedy = "Add --id person: the column that tells persons apart, or one person's name."
+        remedy = "Add --id person: the column that identifies persons, or the name of one person."
         raise OutOfRange("--ledger needs --id", came="none", remedy=remedy)
     if table is None and ledger.ledger is None and id_column is not None:
-        raise OutOfRange("--id needs --file or --ledger", came="neither", remedy="Add one of them, or leave out --id.")
+        raise OutOfRange(
+            "--id needs --file or --ledger", came="neither", remedy="Add --file or --ledger, or leave out --id."
+        )
     if (secret is not None and table is not None) or (secret is None and table is None and ledger.ledger is None):
         remedy = "Write --secret 3 for one answer, or --file TABLE --column COLUMN for an answer in each row."
         raise OutOfRange(
@@ -95,12 +98,14 @@ def respond(
         if as_json:
             statement = saved.statement(by_ledger=True, repeated=repeated, **about)
             return print_json({"answer": answer, "statement": statement})
-        how = "repeated from the ledger" if repeated else "drawn now, and kept"
+        how = "repeated from the ledger" if repeated else "drawn now, and stored in the ledger"
         screen().print(facts({"answer": answer, "which is": how}))
         return _print_guarantee(saved, _ledger_rows(about), by_ledger=True)
 
     if column is None:
-        raise OutOfRange("--file needs --column", came="none", remedy="Add --column answer: it holds the secrets.")
+        raise OutOfRange(
+            "--file needs --column", came="none", remedy="Add --column answer, say, the column of the secrets."
+        )
     request = AnswerRequest(column, split_names(public or []), split_names(drop or []), id_column, kept)
     source, out = spelling.of(table), table_options.output(out, form)
     check_free(source, out)
@@ -127,7 +132,7 @@ def _ledger_rows(about: Mapping[str, Any]) -> dict[str, str]:
     """Return, for the screen, the name and version of the mechanism in a ledger, and the level of all its answers."""
     return {
         "kept as": f"{about['name']}, version {about['data_version']}",
-        "together": f"epsilon = {about['together']}, of all versions",
+        "together": f"epsilon = {about['together']} for all versions together",
     }
 
 

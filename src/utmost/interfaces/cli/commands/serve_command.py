@@ -36,19 +36,18 @@ RARE = (
 
 def serve(
     *,
-    config: Annotated[
-        Path | None, option("FILE", "Settings as TOML, one name a line.", exists=True, dir_okay=False)
-    ] = None,
-    check: Annotated[bool, flag("Check all settings, and start nothing.", "--check")] = False,
+    config: Annotated[Path | None, option("FILE", "TOML file of settings.", exists=True, dir_okay=False)] = None,
+    check: Annotated[bool, flag("Check all settings; start nothing.", "--check")] = False,
     back_up: Annotated[Path | None, option("FOLDER", "New folder for a backup of ledger and records.")] = None,
     put_back: Annotated[
-        Path | None, option("FOLDER", "Backup to restore ledger and records from.", exists=True, file_okay=False)
+        Path | None,
+        option("FOLDER", "Backup of ledger and records, to restore.", exists=True, file_okay=False),
     ] = None,
     ledger: Annotated[
         str | None,
         option(
             "PLACE",
-            "Path, made if missing, or postgresql://HOST/DATABASE.",
+            "SQLite file, created if missing, or postgresql://HOST/DATABASE.",
             "--ledger",
             show_default="releases.db",
         ),
@@ -58,39 +57,40 @@ def serve(
     host: Annotated[str | None, option("ADDRESS", "Address to listen on.", show_default="127.0.0.1")] = None,
     port: Annotated[int | None, option("N", "Port to listen on.", min=1, max=65535, show_default="8000")] = None,
     workers: Annotated[
-        int | None, option("N", "Processes that answer; several need PostgreSQL.", min=1, max=256, show_default="1")
+        int | None,
+        option("N", "Processes that answer; several need PostgreSQL.", min=1, max=256, show_default="1"),
     ] = None,
     approvals: Annotated[
         bool | None,
         option(
             None,
-            "A second person approves what cannot be undone.",
+            "A second person must approve publications and relaxations.",
             "--approvals/--no-approvals",
             show_default="approvals",
         ),
     ] = None,
     demo: Annotated[
         bool | None,
-        option(None, "Example of public data in a new ledger.", "--demo/--no-demo", show_default="demo"),
+        option(None, "Publish public example data in a new ledger.", "--demo/--no-demo", show_default="demo"),
     ] = None,
     behind_proxy: Annotated[
         bool | None,
         option(None, "Trust client addresses from a proxy on this machine.", "--behind-proxy", show_default=False),
     ] = None,
     rate: Annotated[
-        float | None, option("NUMBER", "Requests a second for each token.", min=0.001, show_default="20")
+        float | None, option("NUMBER", "Most requests per second for each token.", min=0.001, show_default="20")
     ] = None,
     new_admin_token: Annotated[
-        bool, flag("Print a new admin token, if the last one has expired.", "--new-admin-token")
+        bool, flag("Print a new admin token if the last one has expired.", "--new-admin-token")
     ] = False,
-    oidc_issuer: Annotated[str | None, option("URL", "OpenID provider to accept, too.", "--oidc-issuer")] = None,
+    oidc_issuer: Annotated[str | None, option("URL", "Also accept this OpenID provider.", "--oidc-issuer")] = None,
     oidc_audience: Annotated[
         str | None, option("NAME", "Name of this service in the provider's tokens.", "--oidc-audience")
     ] = None,
     oidc_client: Annotated[
-        str | None, option("NAME", "Client ID of the pages at the sign-in provider.", "--oidc-client")
+        str | None, option("NAME", "Client ID at the OpenID provider, for sign-in.", "--oidc-client")
     ] = None,
-    address: Annotated[str | None, option("URL", "Address of this service in browsers, for sign-in.")] = None,
+    address: Annotated[str | None, option("URL", "Address of this service in browsers; needed for sign-in.")] = None,
 ) -> None:
     """Serve a ledger over HTTP: an API and pages, with tokens for curators, recipients and auditors.
 
@@ -111,7 +111,7 @@ def serve(
     except ImportError as error:
         remedy = 'Run: pip install "utmost[server]"'
         raise Unsupported(
-            "utmost serve needs the packages FastAPI and uvicorn", came=error.name, remedy=remedy
+            "utmost serve needs the packages fastapi and uvicorn", came=error.name, remedy=remedy
         ) from None
     settings = Settings.of_environment(
         file=config,
@@ -156,7 +156,7 @@ def serve(
         return
     if put_back is not None:
         _print_restored(
-            "Restored, and in quarantine until it is resumed.",
+            "The ledger is restored, and in quarantine until utmost ledger resume.",
             backups.put_back(put_back, place.ledger, key=place.key, witness=place.witness_path),
         )
         return
@@ -166,7 +166,7 @@ def serve(
             key = f"{place.path}.key"
         with place.opened() as opened:
             restored = backups.back_up(Service(opened), back_up, key=key)
-        _print_restored(f"Backed up in {back_up}, and restored once as a test.", restored)
+        _print_restored(f"The backup is in {back_up}; it was restored once as a test.", restored)
         return
 
     is_new = not place.is_there
@@ -180,7 +180,7 @@ def serve(
         rows = {
             "ledger": f"{settings.ledger} (new)" if is_new else settings.ledger,
             "address": settings.address or f"http://{settings.host}:{settings.port}",
-            "a second person": "approves what cannot be undone" if settings.approvals else "is not needed",
+            "a second person": "must approve publications and relaxations" if settings.approvals else "is not needed",
         }
         screen(stderr=True).print(ScreenGroup(ScreenText("Serving.", style="bold"), facts(rows)))
         if tokens:
@@ -219,10 +219,10 @@ def serve(
         # If uvicorn cannot start, it exits, and its log has the reason.
         if ended.code not in _NOT_STARTED:
             raise
-        remedy = "The line above has the reason; if the address is in use, choose another --port."
+        remedy = "The line above says why; if the port is in use, choose another --port."
         where = f"{settings.host}:{settings.port}"
         raise Unsupported(
-            "the service must start", came="a server that ended at once", where=where, remedy=remedy
+            "the service must start", came="a server that stopped at once", where=where, remedy=remedy
         ) from None
 
 

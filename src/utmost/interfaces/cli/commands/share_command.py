@@ -43,19 +43,19 @@ def share(
     level: options.LevelOptions,
     weight: Annotated[
         list[str] | None,
-        option("NAME=NUMBER", "Weight of a measure's accuracy: visits=3."),
+        option("NAME=NUMBER", "Weight of a measure's error: visits=3."),
     ] = None,
     up_to: Annotated[str | None, option("NUMBER", "Largest epsilon to which the measures will be relaxed.")] = None,
     publish: Annotated[
         Path | None,
         option(
             "FILE",
-            "Counted tables to release: counted.json reads counted-NAME.json for plan NAME.json.",
+            "Counted tables to release; counted.json means counted-NAME.json for plan NAME.json.",
         ),
     ] = None,
     relax: Annotated[
         Path | None,
-        option("FILE", "Counted tables that --publish published in a ledger, to relax."),
+        option("FILE", "Counted tables to relax, which --publish published in a ledger."),
     ] = None,
     memory: LedgerBudgetOptions,
     sign: options.Sign = None,
@@ -95,7 +95,7 @@ def share(
 
     files = {path.stem: path for path in plans}
     if len(files) < len(plans):
-        remedy = "Rename one file: the name of a plan is the name of its measure."
+        remedy = "Rename one file: the file name of a plan is the name of its measure."
         raise OutOfRange("plans must have different file names", came="two alike", remedy=remedy)
     at, highest = level.read(), None if up_to is None else level_of(up_to)
     chosen = {name: PLAN_FORM.read(path) for name, path in files.items()}
@@ -168,7 +168,7 @@ def share(
 
 
 def weights_of(texts: list[str] | None) -> dict[str, str]:
-    return options.named_values(texts, "a weight is written NAME=NUMBER", "--weight", "--weight visits=3")
+    return options.named_values(texts, "a weight must be written as NAME=NUMBER", "--weight", "--weight visits=3")
 
 
 def report_of(shared: SharedLevel) -> dict[str, Any]:
@@ -210,7 +210,7 @@ def show(report: dict[str, Any], files: dict[str, Path]) -> None:
     best = (
         {}
         if within is None
-        else {"error": f"at most {ceil(within * 1000) / 1000:g} times the error of any other shares"}
+        else {"error": f"at most {ceil(within * 1000) / 1000:g} times the error with any other shares"}
     )
     screen().print(
         ScreenGroup(

@@ -70,17 +70,17 @@ def statement(
     curator: Annotated[list[str] | None, option("NAME", "Publisher; repeat for several.")] = None,
     use: Annotated[str, option("TEXT", "Intended use.")] = "",
     region: Annotated[str, option("TEXT", "Region that the data describe.")] = "",
-    description: Annotated[str, option("TEXT", "Description in brief.")] = "",
+    description: Annotated[str, option("TEXT", "Short description.")] = "",
     published: Annotated[str, option("YYYY-MM-DD", "Date of publication.")] = "",
-    sector: Annotated[str | None, option("NAME", "Sector of the registry: Government.")] = None,
-    product: Annotated[str, option("NAME", "Product of the registry: Dataset.")] = "Summary statistics",
-    author: Annotated[list[str] | None, option("NAME", "Author of the entry; repeat for several.")] = None,
+    sector: Annotated[str | None, option("NAME", "Sector, by the registry: Government.")] = None,
+    product: Annotated[str, option("NAME", "Kind of product, by the registry: Dataset.")] = "Summary statistics",
+    author: Annotated[list[str] | None, option("NAME", "Author of the registry entry; repeat for several.")] = None,
     source: Annotated[str, option("TEXT", "Links to the product and to texts about it.")] = "",
     license: Annotated[str, option("NAME", "Licence of the table, by its SPDX name: CC-BY-4.0.")] = "",
     html: Annotated[Path | None, option("FILE", "File for one page to read or print (.html).")] = None,
     package: Annotated[
         Path | None,
-        option("FILE", "Description of the released .csv for other tools: datapackage.json, and CSVW metadata."),
+        option("FILE", "File datapackage.json (and CSVW), which describes the released .csv for other tools."),
     ] = None,
     sdmx: Annotated[Path | None, option("FILE", "File for the table as an SDMX-CSV 2.0 message (.csv).")] = None,
     structure: Annotated[
@@ -88,7 +88,7 @@ def statement(
     ] = None,
     component: Annotated[
         list[str] | None,
-        option("COLUMN=ID", "SDMX component of a column; repeat. Others have their names in capitals."),
+        option("COLUMN=ID", "SDMX component of a column; repeat. Other columns have their names in capitals."),
     ] = None,
     column: Annotated[str | None, option("NAME", "Released column that is the SDMX measure.")] = None,
     out: Annotated[Path | None, option("FILE", "File for the registry's entry (.yaml); - prints it.")] = None,
@@ -135,8 +135,8 @@ def statement(
     )
     entry_file, page_file = file_options.file_of(out), file_options.file_of(html)
     if html is not None and page_file is None and (as_json or (out is not None and entry_file is None)):
-        remedy = "Name a file for one of them: --html page.html."
-        raise OutOfRange("only one of page and entry can go to standard output", came="both", remedy=remedy)
+        remedy = "Name a file for the page: --html page.html."
+        raise OutOfRange("only one of --html and --out can be standard output", came="both", remedy=remedy)
     for file, endings, where in ((entry_file, (".yaml", ".yml"), "--out"), (page_file, (".html", ".htm"), "--html")):
         if file is not None:
             if file.suffix.lower() not in endings:
@@ -173,8 +173,10 @@ def statement(
     declared = declared_in(stated_facts)
     if declared is not None:
         if as_json or html is not None or out is not None:
-            remedy = "Leave out the options to see what was declared; or write utmost verify FILE."
-            raise Unsupported("a page or an entry needs a release of utmost", came="declared noise", remedy=remedy)
+            remedy = "Leave out these options, to see the declared noise; or check the file: utmost verify FILE."
+            raise Unsupported(
+                "a page or a registry entry needs a release that utmost made", came="declared noise", remedy=remedy
+            )
         if package is None:
             return screen().print(ScreenText(declared.guarantee), facts({"on trust": "; ".join(declared.on_trust)}))
         files_of_package = _package_writers(package, release, deployment, license)

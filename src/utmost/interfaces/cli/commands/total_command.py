@@ -60,23 +60,27 @@ def total(
     ] = None,
     *,
     ratio: Annotated[bool, flag("Ratio of the sum of --where to that of --over, or of all cells.")] = False,
-    over: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to divide by, as for --where; or all.")] = None,
-    amount: Annotated[
-        str | None, option("COLUMN", "Amount to sum, also for --ratio; else people are counted.", "--sum")
+    over: Annotated[
+        list[str] | None, option("COLUMN=LABELS", "Cells of the denominator, as for --where; or all.")
     ] = None,
-    mean: Annotated[str | None, option("COLUMN", "Mean of a column of numbers, or of the middles of bins.")] = None,
+    amount: Annotated[
+        str | None, option("COLUMN", "Amount to sum, also with --ratio; by default people are counted.", "--sum")
+    ] = None,
+    mean: Annotated[
+        str | None, option("COLUMN", "Column of numbers or bins for a mean; bins count as middles.")
+    ] = None,
     values: Annotated[
         str | None, option("NUMBERS", "Numbers of the labels for --mean: 20,35,55 or 85+=90,none=0.")
     ] = None,
     sums: Annotated[
         file_options.File | None,
-        file_options.file_option("FILE", "Release of sums, to divide by the counts in RELEASE."),
+        file_options.file_option("FILE", "Release of sums, to divide by the counts of RELEASE."),
     ] = None,
-    median: Annotated[str | None, option("COLUMN", "Column whose median is bounded by bins.")] = None,
-    quantile: Annotated[str | None, option("COLUMN=Q", "Column whose quantile is bounded by bins: age=1/4.")] = None,
-    spread: Annotated[str | None, option("COLUMN", "Standard deviation of a column of numbers.")] = None,
-    variance: Annotated[str | None, option("COLUMN", "Variance of a column of numbers.")] = None,
-    cumulative: Annotated[str | None, option("COLUMN", "Column for sums up to each of its bins.")] = None,
+    median: Annotated[str | None, option("COLUMN", "Column of bins whose median is computed.")] = None,
+    quantile: Annotated[str | None, option("COLUMN=Q", "Column of bins whose quantile is computed: age=1/4.")] = None,
+    spread: Annotated[str | None, option("COLUMN", "Column of numbers whose standard deviation is computed.")] = None,
+    variance: Annotated[str | None, option("COLUMN", "Column of numbers whose variance is computed.")] = None,
+    cumulative: Annotated[str | None, option("COLUMN", "Column of bins, for sums up to each bin.")] = None,
     since: Annotated[
         list[file_options.File] | None,
         option(
@@ -88,7 +92,7 @@ def total(
     ] = None,
     tables: Annotated[
         Path | None,
-        option("DIR", "Folder for every table as .csv, with margins and statement."),
+        option("DIR", "Folder for all tables as .csv, with margins and statements."),
     ] = None,
     plan: Annotated[
         file_options.File | None,
@@ -139,9 +143,10 @@ def total(
 
     if isinstance(published, NoisyTable) and since is not None:
         remedy = (
-            "Ask for both totals with --confidence 0.975: the sum of both margins holds for the difference at 0.95."
+            "Compute both totals with --confidence 0.975: the sum of their margins is a margin of the "
+            "difference, at confidence 0.95."
         )
-        raise Unsupported("--since needs releases of utmost", came="a table of declared noise", remedy=remedy)
+        raise Unsupported("--since needs releases that utmost made", came="a table of declared noise", remedy=remedy)
     if since is not None:
         beside: dict[str, Any] = {name: value for name, value in other.items() if name != "--sum"}
         _check_only_sum({"--ratio": ratio or None, "--over": over, **beside})
@@ -195,7 +200,7 @@ def total(
     questions.update({name: level_name is not None for name, level_name in along.items()})
     names = [name for name, is_asked in questions.items() if is_asked]
     if len(names) > 1:
-        remedy = "Leave one out, and ask for it in a second call, which costs nothing."
+        remedy = "Leave one out, and compute it by a second call, which costs no epsilon."
         raise OutOfRange("only one of these options may be given", came=" and ".join(names), remedy=remedy)
     if values is not None and mean is spread is variance is None:
         raise OutOfRange(
@@ -208,7 +213,7 @@ def total(
             raise OutOfRange(
                 "only one of these options may be given",
                 came=f"--sum and {names[0]}",
-                remedy="Leave one out, and ask for it in a second call, which costs nothing.",
+                remedy="Leave one out, and compute it by a second call, which costs no epsilon.",
             )
         read.check_amount(amount)
 
@@ -239,7 +244,7 @@ def total(
             (median, "1/2")
             if median is not None
             else options.named_value(
-                str(quantile), "a quantile is written COLUMN=Q", "--quantile", f"--quantile {quantile}=1/4"
+                str(quantile), "a quantile must be written as COLUMN=Q", "--quantile", f"--quantile {quantile}=1/4"
             )
         )
         lies = read.quantile(str(name), share, where=chosen, confidence=confidence)
@@ -291,7 +296,7 @@ def total(
         assert sums is not None
         other_sums = read_release(sums)
         if not isinstance(other_sums, Answer):
-            remedy = "Name the .json file of a release by --want."
+            remedy = "Name the .json file of a release by a plan: --sums sums.json."
             raise Unsupported("--sums must name a release by a plan", came="another file", remedy=remedy)
         bar = published.mean(sums=other_sums, where=chosen, confidence=confidence)
         report = _bar(bar, f"mean by {sums.name}, {question}", "mean")
@@ -313,7 +318,7 @@ def _give(answer: options.Output, report: dict[str, Any], published: Any, clippe
                 screen().print(
                     grid([report["question"], title], [[row["question"], _with_bar(row)] for row in answers])
                 )
-            all_of_them = "All sums and changes"
+            all_of_them = "All these sums and changes"
         else:
             sums = [[str(row["up_to"]), _with_bar(row)] for row in report["values"]]
             screen().print(grid([report["question"], report["quantity"]], sums))
@@ -327,18 +332,20 @@ def _give(answer: options.Output, report: dict[str, Any], published: Any, clippe
         rows = {"margin": f"the {truth} is from {number(low, 12)} to {number(high, 12)}, at {sure} confidence"}
     elif report["kind"] == "quantile":
         shown = report["words"]
-        rows = {"best guess": str(report["value"]), "margin": f"the true value lies there, at {sure} confidence"}
-        rows["more exactly"] = "declare narrower bins in the domain before the next release"
+        rows = {"best guess": str(report["value"]), "margin": f"the true value is in this group, at {sure} confidence"}
+        rows["more exactly"] = "for a narrower answer, declare narrower bins in the domain before the next release"
     elif report["determined"]:
         shown = report["words"]
         of = report.get("of")
         held = f"true {report['kind']} of the counted contributions"
         if of is not None:
             held = f"{report['kind']} of the {of}, not of the values in them"
-        rows = {"estimate": number(report["value"]), "interval": f"holds the {held}, at {sure} confidence"}
+        rows = {"estimate": number(report["value"]), "interval": f"contains the {held}, at {sure} confidence"}
         if (ends := report.get("interval_of_values")) is not None:
             low, high = ends
-            rows["values"] = f"their mean is from {number(low)} to {number(high)}, if each lies in its bin"
+            rows["values"] = (
+                f"the mean of the values is from {number(low)} to {number(high)}, if each value lies in its bin"
+            )
     else:
         shown = "not determined"
         rows = {"why": f"at {sure} confidence the denominator may be 0: 0 is within its margin"}
@@ -357,7 +364,7 @@ def _write_tables(
 ) -> None:
     """Write the tables that the plan of the release or of a file requests, or by default the measured tables."""
     if not isinstance(answered, Answer) or not answered.is_by_plan:
-        remedy = "Leave out --tables: this release is one table already."
+        remedy = "Leave out --tables: this release is a single table."
         raise Unsupported("--tables needs a release by a plan", came="another file", remedy=remedy)
     signer = None if sign is None else signer_of(sign)
     chosen_plan = answered.table.plan if plan is None else PLAN_FORM.read(plan)
@@ -366,13 +373,13 @@ def _write_tables(
         written = [*map(str, give_tables(release, chosen_plan, folder, signer))]
     if not written:
         remedy = "Name a plan with wanted tables: --plan plan.json."
-        raise Unsupported("--tables needs a plan whose sums are tables", came="weighted rows", remedy=remedy)
+        raise Unsupported("--tables needs a plan whose sums are tables", came="a plan of weighted sums", remedy=remedy)
     left_out = tables_left_out(answered.table, chosen_plan)
     if answer.give({"files": written, "left_out": left_out}):
         rows = {"written": ", ".join(written)}
         if left_out:
             named = ", ".join(left_out[:_MOST_NAMED]) + ", ..." * (len(left_out) > _MOST_NAMED)
-            rows["left out"] = f"{named}: they follow from this release, too; --plan FILE names other tables"
+            rows["left out"] = f"{named}: these tables can also be computed from this release; name them by --plan FILE"
         screen().print(facts(rows))
 
 
@@ -422,8 +429,8 @@ def _of_cells(
     unknown = [name for name, value in other.items() if value is not None]
     if unknown:
         remedy = (
-            "For the mean of cells write utmost read FILE --where LABELS --mean; quantiles need a release by a plan "
-            "(--want)."
+            "For a mean over cells write utmost read FILE --where LABELS --mean; a quantile needs a release by a "
+            "plan (--want)."
         )
         raise OutOfRange("utmost total gives sums and ratios of a released table", came=unknown[0], remedy=remedy)
     if "count" in read.cells and read.counted and not isinstance(read, OneDrawCells):  # cells of a counted table
@@ -477,7 +484,7 @@ def _numbers(read: NoisySums, name: str, where: Where, points: Any) -> str | Non
     """Return in words which numbers represent bins in a mean; None if each label represents one value."""
     if not stand_for_bins(read.domain, name, where):
         return None
-    return "middles of the bins" if isinstance(points, str) else "numbers that stand for the bins"
+    return "middles of the bins" if isinstance(points, str) else "numbers given for the bins"
 
 
 def _interval_of_values(read: NoisySums, name: str, where: Where, confidence: str) -> list[float] | None:

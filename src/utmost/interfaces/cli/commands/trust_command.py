@@ -31,15 +31,15 @@ def show_trust(report: dict[str, Any], out: Path | None) -> None:
     checked = coalitions["checked"]
     shown = {
         "owner": report["owner"],
-        "recipients": f"{len(report['recipients']):,}; no path reaches {len(report['unreached']):,} more",
-        "all recipients together": f"epsilon = {report['together']}, the level of the nearest recipient",
-        "with independent noise": f"epsilon = {number(report['independent'], 6)}, the sum of all levels",
+        "recipients": f"{len(report['recipients']):,}; there is no path to {len(report['unreached']):,} other members",
+        "loss to all recipients together": f"epsilon = {report['together']}, the level of the nearest recipient",
+        "the same with independent noise": f"epsilon = {number(report['independent'], 6)}, the sum of all levels",
         "coalitions": f"{coalitions['count']:,}",
-        "checked": f"yes: their {coalitions['distributions']} joint distributions were enumerated, "
+        "checked": f"yes: all {coalitions['distributions']} joint distributions were enumerated, "
         + ("in fractions" if coalitions["exact"] else f"to {coalitions['discrepancy']:.0e}")
         if checked
-        else f"by the theorem alone: more than {_MOST_LEVELS} levels are not enumerated",
-        **({"views written": f"{out}, for its owner alone"} if out is not None else {}),
+        else f"only by the theorem: more than {_MOST_LEVELS} levels are not enumerated",
+        **({"views written": f"{out}, confidential: only its owner may read it"} if out is not None else {}),
     }
     console = screen()
     console.print(facts(shown))
@@ -54,19 +54,19 @@ def show_trust(report: dict[str, Any], out: Path | None) -> None:
 def trust(
     network: Annotated[
         file_options.File,
-        file_options.file_argument("NETWORK", "Edges, two names in each row (.csv)."),
+        file_options.file_argument("NETWORK", "File of edges, two names in each row (.csv)."),
     ],
     *,
     owner: Annotated[str, option("NAME", "Member whose value is shared.")],
     level: options.LevelOptions,
     at: Annotated[
         list[str] | None,
-        option("DISTANCE=EPSILON", "Level at a distance and beyond: 1=ln2, 2=1/4; repeat."),
+        option("DISTANCE=EPSILON", "Epsilon at a distance and beyond: 1=ln2, 2=1/4; repeat."),
     ] = None,
     value: Annotated[
         file_options.File | None, file_options.file_option("FILE", "File with the integer to share.")
     ] = None,
-    sensitivity: Annotated[str | None, option("NUMBER", "Most by which one person changes the value.")] = None,
+    sensitivity: Annotated[str | None, option("NUMBER", "Largest change of the value by one person.")] = None,
     spelling: table_options.DecimalSpelling,
     out: Annotated[Path | None, option("FILE", "File of all noisy copies (.json); keep it secret.")] = None,
     as_json: options.AsJson = False,
@@ -85,7 +85,7 @@ def trust(
         )
     if value is not None and (sensitivity is None or out is None):
         remedy = "Add --sensitivity 1 --out views.json, say."
-        raise OutOfRange("--value needs --sensitivity and --out", came="one of them, or none", remedy=remedy)
+        raise OutOfRange("--value needs --sensitivity and --out", came="not both of them", remedy=remedy)
     file = file_options.file_of(out)
     if file is not None:
         check_absent(file)
@@ -93,7 +93,7 @@ def trust(
     edges = edges_file(spelling.of(network))
     members = {str(end): end for edge in edges for end in edge}
     if owner not in members:
-        remedy = "Spell the name as in the file of edges."
+        remedy = "Write the name as in the file of edges."
         raise BadTable("--owner must name a member of the network", came=repr(owner), remedy=remedy)
     member = members[owner]  # as the file spells members: a number if all names are numbers
     of_distance = _levels(at, level)
@@ -150,7 +150,7 @@ def _levels(at: list[str] | None, level: options.LevelOptions) -> Callable[[int]
         distance, _, epsilon = text.partition("=")
         far = spelled(distance)
         if not epsilon or far is None or far < 1 or far % 1 or int(far) in listed:
-            remedy = "Write --at 1=1 --at 2=1/4, say, each distance once."
+            remedy = "Write --at 1=1 --at 2=1/4, say, with each distance once."
             raise OutOfRange("--at must be DISTANCE=EPSILON", came=repr(text), remedy=remedy)
         try:
             listed[int(far)] = options.written_level(epsilon)

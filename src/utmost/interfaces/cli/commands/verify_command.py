@@ -21,13 +21,13 @@ def verify(
     statement: file_options.StatementFile = None,
     public_key: Annotated[
         Path | None,
-        option("FILE", "Curator's Ed25519 public key, to check the signature.", exists=True, dir_okay=False),
+        option("FILE", "Curator's public Ed25519 key, to check the signature.", exists=True, dir_okay=False),
     ] = None,
     whole: Annotated[
         Path | None,
         option(
             "FILE",
-            "Whole release behind a clean table or withheld cells.",
+            "Release from which a clean or withheld table was made.",
             "--release",
             exists=True,
             dir_okay=False,

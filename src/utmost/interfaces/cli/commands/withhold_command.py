@@ -30,15 +30,15 @@ RARE = ("--complementary", "--mark", "--statement")
 def withhold(
     release: file_options.ReleaseFile,
     *,
-    below: Annotated[str | None, option("NUMBER", "Withhold a cell whose noisy value is below this.")] = None,
+    below: Annotated[str | None, option("NUMBER", "Withhold cells whose noisy value is below this number.")] = None,
     relative_margin: Annotated[
         str | None, option("PART", "Withhold a cell whose margin exceeds this part of its value, such as 1/4.")
     ] = None,
-    complementary: Annotated[bool, flag("Withhold further cells, so that none follows from sums.")] = False,
+    complementary: Annotated[bool, flag("Withhold further cells, so that no withheld cell follows from sums.")] = False,
     mark: Annotated[
         str, option("WORD", "withheld: blank cells. unreliable: marked cells with their values.")
     ] = "withheld",
-    want: Annotated[list[str] | None, option("SUMS", 'Sums wanted of a release by a plan: "department sex".')] = None,
+    want: Annotated[list[str] | None, option("SUMS", 'Table of a release by a plan: "department sex".')] = None,
     statement: file_options.StatementFile = None,
     spelling: table_options.TextFileOptions,
     out: file_options.TableOut = None,
@@ -68,7 +68,9 @@ def withhold(
         words = [read_marginal(published.table.domain, name) for name in want or ()]
         withheld = dict(published.table.withheld(rule, words or wanted_marginals(published.table.plan)))
     elif not isinstance(published, Answer | NoisyTable):
-        remedy = "Give a released table, or a release by a plan; utmost detail itself leaves out cells of small groups."
+        remedy = (
+            "Name a released table, or a release by a plan; utmost detail already publishes no details of small groups."
+        )
         raise Unsupported(
             "utmost withhold reads a released table or a release by a plan", came="another file", remedy=remedy
         )
@@ -83,7 +85,7 @@ def withhold(
         paths = dict(zip(withheld, file_names(tables, withheld), strict=True))
     elif len(withheld) > 1:
         remedy = "Name a folder: --tables DIR; or one table: --want."
-        raise OutOfRange("a file can hold one table", came=f"{len(withheld)} tables", where="--out", remedy=remedy)
+        raise OutOfRange("a file can have only one table", came=f"{len(withheld)} tables", where="--out", remedy=remedy)
     elif out is not None:
         paths = dict.fromkeys(withheld, out)
 
@@ -119,5 +121,5 @@ def withhold(
             )
     if paths:
         rows["written"] = ", ".join(f"{path} and {sidecar_path(path)}" for path in paths.values())
-    headline = ScreenText("Withheld by a public rule; nothing was spent.", style="bold")
+    headline = ScreenText("Cells were withheld by a public rule; nothing was spent.", style="bold")
     screen(stderr=not paths).print(ScreenGroup(headline, ScreenText(f"{first_table.rule_words}\n"), facts(rows)))

@@ -56,7 +56,7 @@ def table_file(text: str) -> Path:
         raise BadTable(
             "the table must be an existing file",
             came=f"{text!r}, which does not exist",
-            remedy=f"Run again when the file is there, or correct its name.{_near(text)}",
+            remedy=f"Run the command again when the file exists, or correct its name.{_near(text)}",
         )
     return readable(text)
 
@@ -107,7 +107,7 @@ DomainFile = Annotated[
 def named_file(path: Path, name: str) -> Path:
     """Return a path with a name added to the stem: counted-visits.json for counted.json and "visits"."""
     if not path.name:
-        raise OutOfRange("several files need a name in --out", came=str(path), where="--out")
+        raise OutOfRange("--out must name a file, because several files are written", came=str(path), where="--out")
     return path.with_name(f"{path.stem}-{name}{path.suffix}")
 
 
@@ -136,5 +136,5 @@ TableOut = Annotated[
     Path | None,
     option("FILE", "File for the table; its statement goes to FILE.json."),
 ]
-Check = Annotated[File | None, file_option("FILE", "Proof that --out wrote, to check.")]
+Check = Annotated[File | None, file_option("FILE", "Proof to check, which --out wrote.")]
 StatementFile = Annotated[File | None, file_option("FILE", "Statement that is not beside the table.")]

@@ -36,8 +36,8 @@ LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "Leave out: outside (undeclared or missing values), amounts (missing; persons still count), nothing (refuse "
-        "both, and bounds that keep under half the events), or 'nothing but amounts'.",
+        "Events to leave out: outside (undeclared or missing values), amounts (missing; persons still count), nothing "
+        "(refuse both, and bounds that remove over half), or 'nothing but amounts'.",
     ),
 ]
 
@@ -52,19 +52,19 @@ class PersonOptions:
         str | None,
         option(
             "COLUMN",
-            "Column that tells persons apart: applicant. Without --in-total, each counts once in a cell.",
+            "Column of persons, say applicant. Without --in-total, a person counts once in a cell.",
         ),
     ] = None
     each_row: Annotated[bool, flag("Each row is another person.")] = False
     domain: file_options.DomainFile = None
     by: Annotated[
         list[str] | None,
-        option("NAMES", "Columns to count by: sex,region; default all."),
+        option("NAMES", "Columns to count by: sex,region; default: all."),
     ] = None
-    at_most: Annotated[int | None, option("K", "Cells that one person may change: 1.")] = None
+    at_most: Annotated[int | None, option("K", "Cells that one person may change, say 1.")] = None
     in_total: Annotated[
         str | None,
-        option("S", "Most events of one person in all cells; with --values, their largest sum."),
+        option("S", "Most events of one person in all cells; with --values, largest sum."),
     ] = None
     mean: Annotated[
         list[str] | None,
@@ -79,7 +79,7 @@ class PersonOptions:
         option("NAME", "Neighbours: add-remove (default), or change-one (twice the noise)."),
     ] = None
 
-    per_cell: Annotated[str | None, option("S", "Most by which one person changes a cell: 1, or LOW,HIGH.")] = None
+    per_cell: Annotated[str | None, option("S", "One person's largest change of a cell, say 1, or LOW,HIGH.")] = None
 
     @property
     def are_events(self) -> bool:
@@ -101,7 +101,7 @@ class PersonOptions:
 class CountingOptions(PersonOptions):
     """All options for counting events and amounts, and for reading tables that were counted elsewhere."""
 
-    values: Annotated[str | None, option("COLUMN", "Column of amounts to sum; else events are counted.")] = None
+    values: Annotated[str | None, option("COLUMN", "Column of amounts to sum; by default events are counted.")] = None
     step: Annotated[str | None, option("STEP", "Step to which amounts are rounded: 0.01.")] = None
     each: Annotated[str | None, option("HIGH", "Range to which each amount is clipped: 100, or LOW,HIGH.")] = None
     most_events: Annotated[
@@ -127,10 +127,12 @@ class CountingOptions(PersonOptions):
         ),
     ] = None
 
-    counts: Annotated[str | None, option("COLUMN", "Column of counts, if each row is a cell.", "--count-column")] = None
+    counts: Annotated[
+        str | None, option("COLUMN", "Column of the counts, if each row is a cell.", "--count-column")
+    ] = None
     nested: Annotated[
         str | None,
-        option("AXIS=NAMES", "Columns of counts, each within the next: outcome=admitted,applicants."),
+        option("AXIS=NAMES", "Columns of counts, each a part of the next: outcome=admitted,applicants."),
     ] = None
 
     individual: Annotated[str | None, option("TEXT", 'One individual, in words: "one household".')] = None
@@ -154,7 +156,9 @@ class CountingOptions(PersonOptions):
             return replace(self._read(events, domain, spelling), together=together)
         if self.individual is not None:
             remedy = "Leave out --individual: --person and --each-row define the individual."
-            raise OutOfRange("with events of people, the individual is the person", came="--individual", remedy=remedy)
+            raise OutOfRange(
+                "if events of people are counted, an individual is a person", came="--individual", remedy=remedy
+            )
         for name, value in (("--person", self.person), ("--at-most", self.at_most)):
             is_bounded = name == "--at-most" and not (self.in_total is None and self.measures is None)
             if value is None and not self.each_row and not is_bounded:
@@ -406,13 +410,16 @@ class CountingOptions(PersonOptions):
         if given := [name for name in known if getattr(self.measure, name) is not None]:
             keys = ['"missing": "leave out"' if name == "missing" else f'"{name}"' for name in given]
             options = ["--leave-out amounts" if name == "missing" else f"--{name.replace('_', '-')}" for name in given]
-            required, came = "measures must be given once", f"{', '.join(options)} beside --measures"
+            required, came = (
+                "an option of all measures must be given only once",
+                f"{', '.join(options)} beside --measures",
+            )
             remedy = f"In place of the option write {', '.join(keys)} in the file of --measures."
             raise OutOfRange(required, came=came, remedy=remedy)
         facts = read_json(self.measures, "measures must")
         example = '{"spent": {"values": "paid", "per_cell": 100}}'
         if not isinstance(facts, dict):
-            raise wrong_kind("measures", f"the keys of each by name: {example}", facts)
+            raise wrong_kind("measures", f"the keys of each measure by its name: {example}", facts)
         for name, words in facts.items():
             if not isinstance(words, dict):
                 raise wrong_kind(f"measure {name!r}", f"an object of keys, as in {example}", words)
@@ -427,16 +434,16 @@ class CountingOptions(PersonOptions):
         from utmost.publish.counting.counted_measures import mean
 
         refuse(
-            "does not go with --mean",
+            "cannot be combined with --mean",
             CountingOptions(
                 per_cell=self.per_cell, values=self.values, step=self.step, each=self.each, measures=self.measures
             ),
         )
         example = f"--mean {'income' if '=' in text else text}=0,200000"
-        column, ends = named_value(text, "a mean is written COLUMN=LOW,HIGH", "--mean", example)
+        column, ends = named_value(text, "a mean must be written as COLUMN=LOW,HIGH", "--mean", example)
         parts = [part.strip() for part in ends.split(",")]
         if len(parts) not in (2, 3) or not all(parts):
-            required = "a mean is written COLUMN=LOW,HIGH, or COLUMN=LOW,HIGH,STEP"
+            required = "a mean must be written as COLUMN=LOW,HIGH, or COLUMN=LOW,HIGH,STEP"
             raise OutOfRange(required, came=repr(text), where="--mean", remedy=f"Write {example}.")
         missing = "leave out" if self.leaves_amounts else None
         step, most = parts[2] if len(parts) == 3 else None, self.most_events or 1

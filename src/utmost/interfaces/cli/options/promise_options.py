@@ -23,7 +23,7 @@ Changes = Literal["any", "counts"]
 NoiseBy = Literal["rows", "items"]
 EXAMPLES = {"--columns": "--columns NAMES", "--sensitivity": "--sensitivity 1", "--cells": "--cells 1"}
 """Examples of the options that released columns need, as a user types them."""
-TOGETHER_HELP = "One person changes one row only: any (up or down) or counts (one direction)."
+TOGETHER_HELP = "One person changes only one row: any (up or down) or counts (one direction)."
 
 
 PromiseFile = Annotated[
@@ -57,9 +57,9 @@ class ColumnOptions(ReleasedColumnOptions):
 
     rows: Annotated[
         str | None,
-        option("ORIGIN", "declared: listed beforehand (default). observed: found in the data."),
+        option("ORIGIN", "Choice of rows: declared (beforehand; default) or observed (in the data)."),
     ] = None
-    id_column: Annotated[str | None, option("COLUMN", "Column of distinct identifiers.", "--id")] = None
+    id_column: Annotated[str | None, option("COLUMN", "Column of identifiers, all distinct.", "--id")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,8 @@ class ChangeOptions:
 
     title: ClassVar[str] = "A table that was counted elsewhere"
 
-    sensitivity: Annotated[str | None, option("NUMBER", "Most by which one person changes one cell: 1.")] = None
-    cells: Annotated[int | None, option("N", "Most released cells that one person may change: 2.")] = None
+    sensitivity: Annotated[str | None, option("NUMBER", "One person's largest change of a cell, say 1.")] = None
+    cells: Annotated[int | None, option("N", "Released cells that one person may change, say 2.")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class EverydayNoiseOptions:
     numbers: Annotated[str | None, option("NAME", "Kind of numbers: integers (default) or reals.")] = None
     plan: Annotated[
         file_options.File | None,
-        file_options.file_option("FILE", "Plan of `utmost plan`, with the sums to noise."),
+        file_options.file_option("FILE", "Plan of `utmost plan`, with the sums to measure."),
     ] = None
 
 
@@ -123,7 +123,7 @@ class NoiseOptions(EverydayNoiseOptions):
 
     grid: Annotated[
         str | None,
-        option("NUMBER", "Grid of reals: 1/1024; any width with --planar."),
+        option("NUMBER", "Step of released reals: 1/1024; any number with --planar."),
     ] = None
 
 
@@ -133,13 +133,13 @@ class LedgerNoiseOptions:
 
     title: ClassVar[str] = "Noise in a ledger"
 
-    largest: Annotated[str | None, option("NUMBER", "Public bound on true values: files get smaller.")] = None
-    half_step: Annotated[bool, flag("Half-step staircase noise, for odd sensitivities above 1.")] = False
+    largest: Annotated[str | None, option("NUMBER", "Public bound on true values, which makes ledgers smaller.")] = None
+    half_step: Annotated[bool, flag("Use half-step staircase noise, for odd sensitivities above 1.")] = False
     noise: Annotated[
         str | None,
         option(
             "BY",
-            "Noise by rows (default), or by items: each --id has its own.",
+            "Noise by rows (default), or by items: the same for the same --id.",
         ),
     ] = None
     together: Annotated[Changes | None, option("CHANGES", TOGETHER_HELP)] = None
@@ -167,12 +167,14 @@ class StopOptions:
         where: dict[str, list[str]] = {}
         for selection in selections.split(" and ") if selections else ():
             example = '--until "10 % where sex=women"'
-            name, labels = options.named_value(selection, "cells are COLUMN=LABEL,LABEL", "--until", example)
+            name, labels = options.named_value(
+                selection, "chosen cells must be written as COLUMN=LABEL,LABEL", "--until", example
+            )
             where[name.strip()] = split_names([labels])
         try:
             return within(share, where)
         except NotANumber:
-            required = "a rule begins with a share of the released value"
+            required = "a rule must begin with a share of the released value"
             raise OutOfRange(required, came=repr(share), where="--until", remedy='Write --until "10 %".') from None
 
 
@@ -201,7 +203,7 @@ class PromiseOptions:
         from utmost.publish.promises.promise import PROMISE_FORM
 
         groups = (self.columns, self.protected, self.texts, self.noise, self.plane, self.lasting, self.stopping)
-        options.refuse("cannot be chosen with --promise, which has the complete promise", *groups)
+        options.refuse("cannot be combined with --promise, which contains the complete promise", *groups)
         object.__setattr__(self, "stated", PROMISE_FORM.read(self.promise))
 
     def check(self) -> None:
@@ -212,18 +214,20 @@ class PromiseOptions:
         if self.lasting.together is not None:
             lasting = replace(self.lasting, together=None, largest=None)
             protected = UnitOptions(cells=self.protected.cells)
-            options.refuse("does not go with --together", protected, self.noise, self.plane, lasting)
+            options.refuse("cannot be combined with --together", protected, self.noise, self.plane, lasting)
             self.check_columns("columns", "sensitivity")
         elif self.plane != options.PlanarOptions():
-            options.refuse("does not go with --planar", self.protected, replace(self.noise, grid=None), half_step)
+            options.refuse(
+                "cannot be combined with --planar", self.protected, replace(self.noise, grid=None), half_step
+            )
             if not self.plane.planar:
                 raise OutOfRange("--per needs --planar", remedy="Add --planar, or leave out --per.")
             if not self.columns.columns:
                 remedy = "Add --columns x,y, say."
-                raise OutOfRange("a point needs the columns of its coordinates", came="no --columns", remedy=remedy)
+                raise OutOfRange("--planar needs the columns of the coordinates", came="no --columns", remedy=remedy)
         elif self.noise.plan is not None:
             protected, noise = replace(self.protected, neighbours=None), replace(self.noise, plan=None)
-            options.refuse("cannot be chosen with --plan", self.columns, protected, noise, half_step)
+            options.refuse("cannot be combined with --plan", self.columns, protected, noise, half_step)
 
     def check_columns(self, *names: str) -> None:
         """Refuse a promise of columns if one of these options is missing."""
@@ -232,7 +236,7 @@ class PromiseOptions:
         missing = [f"--{name}" for name in names if found[name] is None]
         if missing and self.stated is None:
             raise OutOfRange(
-                "a release needs its columns, and the largest change by one individual",
+                "a release needs --columns, and the largest change by one individual",
                 came=f"no {' and no '.join(missing)}",
                 remedy=f"Add {' '.join(EXAMPLES[name] for name in missing)}, if this is true of your data: "
                 "utmost cannot check what one person changes. Or count people first.",

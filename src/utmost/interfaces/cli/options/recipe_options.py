@@ -33,7 +33,7 @@ def take_recipe(context: click.Context, path: Path) -> None:
 
     if path.suffix.lower() != ".toml":
         raise OutOfRange(
-            "a recipe must be a .toml file", came=str(path), where="--recipe", remedy="utmost init writes one."
+            "a recipe must be a .toml file", came=str(path), where="--recipe", remedy="Write a recipe by utmost init."
         )
     own = known = _options_of(context.command)
     if context.command.name != "release":
@@ -48,9 +48,9 @@ def take_recipe(context: click.Context, path: Path) -> None:
             near = get_close_matches(key.replace("_", "-"), known, 1)
             remedy = f"Did you mean {near[0]!r}?" if near else f"Its keys are {', '.join(sorted(known))}."
             if key in OF_A_RUN:
-                remedy = f"Write --{key} on the command line: it belongs to a single run."
+                remedy = f"Write --{key} on the command line, because it is different in each run."
             raise OutOfRange(
-                "a key of a recipe must be an option of utmost release", came=repr(key), where=where, remedy=remedy
+                "each key of a recipe must be an option of utmost release", came=repr(key), where=where, remedy=remedy
             )
         read = _value(known[key], key, value, path, where)
         if key in own:

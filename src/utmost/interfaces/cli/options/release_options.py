@@ -39,7 +39,7 @@ class EverydayPromiseOptions:
     stopping: StopOptions
     want: Annotated[
         list[str] | None,
-        option("SUMS", 'Tables wanted, of one plan: "region age", "sex=2" (weight 2), "" (total).'),
+        option("SUMS", 'Wanted tables, planned together: "region age", "sex=2" (weight 2), "" (total).'),
     ] = None
 
     @property
@@ -73,8 +73,8 @@ class OnceOptions:
         MadeOnce | None,
         option(
             "WHAT",
-            "Noise drawn once, never relaxed: cells (one person changes them up or down), counts (all in the same "
-            "direction), row or row-counts (in one row only), one-way, or tables (least noise for --want).",
+            "Noise drawn once, never relaxed: cells (one person changes them up or down), counts (in one direction), "
+            "row or row-counts (in one row only), one-way tables, or tables (least noise for --want).",
         ),
     ] = None
 
@@ -88,7 +88,7 @@ class OnceOptions:
 class RepeatedReleaseOptions(LedgerOptions):
     """Options for the ledger that stores the releases of a repeated job."""
 
-    new_values: Annotated[bool, flag("Refuse values that another release has.")] = False
+    new_values: Annotated[bool, flag("Refuse values that another release already has.")] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class ReleaseLedgerOptions(RepeatedReleaseOptions):
 
     request: Annotated[
         str | None,
-        option("ID", "Name of this run; a re-run writes the same answer."),
+        option("ID", "Name of this run; repeating it gives the same answer."),
     ] = None
 
 

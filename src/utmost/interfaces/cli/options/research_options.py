@@ -17,8 +17,8 @@ SpaceText = Annotated[
     str | None,
     option("KIND:SIZE", "Secrets: line:6 or places:towns.csv."),
 ]
-CountOnly = Annotated[bool, flag("Only their number, such as 187.")]
-ByOrbit = Annotated[bool, flag("One of each orbit under symmetries, with its size.")]
+CountOnly = Annotated[bool, flag("Print only the number.")]
+ByOrbit = Annotated[bool, flag("One of each orbit under symmetries, with orbit size.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +45,11 @@ class MeasureOptions:
 
     measure: Annotated[
         str | None,
-        option("NAME", "Measure: bayes, bayes-risk, shannon, guessing, or property:A,B,A (a group per secret)."),
+        option("NAME", "Measure: bayes, bayes-risk, shannon, guessing, or property:A,B,A (a value per secret)."),
     ] = None
     gain: Annotated[
         str | None,
-        option("FILE", "Gains, a row for each secret: gains.csv."),
+        option("FILE", "Gains, a row for each secret (.csv)."),
     ] = None
     loss: Annotated[str | None, LOSS] = None
 
@@ -79,5 +79,5 @@ def space_of_option(text: str | None) -> "tuple[str, Space]":
 
     if text is None:
         remedy = "Add --space line:6, --space grid:4x4 or --space places:towns.csv."
-        raise OutOfRange("the secrets must be given", came="no --space", remedy=remedy)
+        raise OutOfRange("the secrets must be given by --space", came="no --space", remedy=remedy)
     return text, space_named(text)

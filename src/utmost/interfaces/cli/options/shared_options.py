@@ -25,16 +25,16 @@ T = TypeVar("T")
 NEEDED = "Most used"
 """Title of the first group in the help."""
 
-Epsilon = Annotated[str | None, option("LEVEL", "Privacy level: 1.")]
-Sensitivity = Annotated[str, option("NUMBER", "Most by which one person changes one cell: 1.")]
-CellsChanged = Annotated[int, option("N", "Most released cells that one person may change: 2.")]
+Epsilon = Annotated[str | None, option("LEVEL", "Epsilon, say 1.")]
+Sensitivity = Annotated[str, option("NUMBER", "One person's largest change of a cell, say 1.")]
+CellsChanged = Annotated[int, option("N", "Released cells that one person may change, say 2.")]
 CostName = Annotated[
     str,
     option("NAME", "Cost of an error: absolute, squared, moment:3 or costs.csv."),
 ]
 Numbers = Annotated[str, option("NAME", "Kind of numbers: integers or reals.")]
 NeighboursName = Annotated[str, option("NAME", "Neighbours: add-remove (default), or change-one (twice the noise).")]
-Relaxable = Annotated[bool, flag("Noise that can be relaxed later without loss.")]
+Relaxable = Annotated[bool, flag("Use noise that can be relaxed later without loss.")]
 Confidence = Annotated[str, option("NUMBER", "Confidence of the margins; 0.95 by default.")]
 PriorName = Annotated[
     str,
@@ -49,20 +49,20 @@ SpaceSpec = Annotated[
 Plot = Annotated[Path | None, option("FILE", "Picture to draw (.svg, .png, .pdf).")]
 Sign = Annotated[
     Path | None,
-    option("KEYFILE", "Ed25519 key that signs the statement, with --out.", exists=True, dir_okay=False),
+    option("KEYFILE", "Private Ed25519 key that signs the statement; needs --out.", exists=True, dir_okay=False),
 ]
-Yes = Annotated[bool, flag("Accept a level that protects hardly anybody.")]
+Yes = Annotated[bool, flag("Accept an epsilon that protects hardly anybody.")]
 AsJson = Annotated[bool, flag("Print results and errors as JSON.", "--json")]
 LedgerPlace = Annotated[
     str,
-    option("PLACE", "Ledger; or set UTMOST_LEDGER.", envvar="UTMOST_LEDGER", show_envvar=False),
+    option("PLACE", "Ledger, or set UTMOST_LEDGER.", envvar="UTMOST_LEDGER", show_envvar=False),
 ]
 LedgerName = Annotated[str, option("NAME", "Name of the release in the ledger.")]
 KeyFile = Annotated[
     Path | None,
     option(
         "FILE",
-        "Ledger's key, or secret file of `utmost init`; default: PLACE.key.",
+        "File of the ledger's key, or secret file of `utmost init`; default: PLACE.key.",
     ),
 ]
 WitnessFile = Annotated[
@@ -79,13 +79,13 @@ Format = Annotated[
 ]
 Separator = Annotated[str | None, option("CHAR", "Cell separator of a text file: ;")]
 Encoding = Annotated[str | None, option("NAME", "Encoding of a text file: cp1252.")]
-Decimal = Annotated[str | None, option("MARK", "Decimal mark: a comma.")]
+Decimal = Annotated[str | None, option("MARK", "Decimal mark, if a comma.")]
 Header = Annotated[list[str] | None, option("NAMES", "Names of the columns, if a text file has no header.")]
-MissingMarks = Annotated[list[str] | None, option("MARKS", "Marks of missing cells: NA,.")]
+MissingMarks = Annotated[list[str] | None, option("MARKS", "Texts that mark missing cells: NA,n/a.")]
 Thousands = Annotated[str | None, option("MARK", "Thousands mark: , . ' or space.")]
 
 Currency = Annotated[str | None, option("SIGN", "Currency or unit beside numbers: $ or EUR.")]
-ResultFile = Annotated[Path | None, option("FILE", "Result file (.json), if not a table.")]
+ResultFile = Annotated[Path | None, option("FILE", "File for results other than tables (.json).")]
 
 EXPLAINED_ONCE: dict[str, Any] = {
     "separator": Separator,
@@ -132,14 +132,14 @@ class LevelOptions:
 
     def _given(self) -> str:
         if self.epsilon is None:
-            raise NotALevel("--epsilon must be given", came="none", remedy="Add --epsilon 1, say; no level is assumed.")
+            raise NotALevel("--epsilon must be given", came="none", remedy="Add --epsilon 1, say: there is no default.")
         return self.epsilon
 
 
 def written_level(text: str) -> "Level":
     """Read a level from text: a number, a logarithm such as ln2, or alpha."""
     if re.search(r"\bper\b", text):
-        raise NotALevel("epsilon must be a level without a distance", came=text, remedy="Write --epsilon 1, say.")
+        raise NotALevel("this epsilon must have no distance", came=text, remedy="Write --epsilon 1, say.")
     if re.fullmatch(r"[0-9./]+", text):  # so that an everyday release imports no module of designs
         from utmost.core.exact.levels import level
 
@@ -165,7 +165,7 @@ class PlanarOptions:
     title: ClassVar[str] = "Points"
 
     planar: Annotated[bool, flag("Columns are coordinates of points. --epsilon is for the distance --per.")] = False
-    per: Annotated[str | None, option("NUMBER", "Distance of --epsilon; 1 by default.")] = None
+    per: Annotated[str | None, option("NUMBER", "Distance that --epsilon is for; default 1.")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,4 +329,4 @@ def refusing_weak_levels(yes: bool) -> Iterator[None]:
         try:
             yield
         except LittleProtection as warning:
-            raise OutOfRange(str(warning).rstrip("."), remedy="Or pass --yes to go on all the same.") from None
+            raise OutOfRange(str(warning).rstrip("."), remedy="Or add --yes to accept this level.") from None

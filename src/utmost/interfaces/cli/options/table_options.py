@@ -66,12 +66,13 @@ class TextFileOptions:
         for name in given:
             remedy = f"Leave out {name}."
             if name in ("--separator", "--encoding") and not is_text:
-                raise OutOfRange(f"{name} is for text files", came=table.name, remedy=remedy)
+                raise OutOfRange(f"{name} is only for text files", came=table.name, remedy=remedy)
             if name == "--header" and (is_lines or not is_text):
-                raise OutOfRange("--header is for text files without a header", came=table.name, remedy=remedy)
+                raise OutOfRange("--header is only for text files without a header", came=table.name, remedy=remedy)
             if name in _MARKS and (is_lines or not is_text) and not is_counted:
                 required = (
-                    f"{name} is for .csv and .tsv, and for events to count: other formats store numbers as numbers"
+                    f"{name} is only for .csv and .tsv files, and for events to count: other formats store "
+                    f"numbers as numbers"
                 )
                 raise OutOfRange(required, came=table.name, remedy=remedy)
         return TextFile.of(table, self.separator, self.encoding, self.cells, self.names) if is_text else table
@@ -221,7 +222,12 @@ def _piped(form: str | None) -> Path:
 
         files.check_same_kind(Path("table.csv"), named)
         if named.suffix in (*files.PARQUET, *files.FEATHER, *files.EXCEL) and sys.stdout.isatty():
-            raise OutOfRange("a terminal shows text", came=form, where="--format", remedy="Name a file: --out.")
+            raise OutOfRange(
+                "only text can be shown on a terminal",
+                came=form,
+                where="--format",
+                remedy="Name a file: --out table.parquet, say.",
+            )
     return named
 
 

@@ -24,8 +24,8 @@ def show_detailed(release: DetailedSums, *, as_json: bool, written: str = "") ->
         return print_json(release.facts())
     tables = [_picture(files.columns(table)) for table in release.tables if table is not None]
     details = (f"{name} from {bound} on" for name, bound in release.rule.facts()["details"].items())
-    rule = f"of each {release.rule.group}, by its released sum: {', '.join(details)}"
-    rows = {"level": f"{release.level}, of which {release.share} for the first table", "detail": rule}
+    rule = f"each {release.rule.group} is broken down by its released sum: {', '.join(details)}"
+    rows = {"level": f"{release.level}; the first table has {release.share} of it", "detail": rule}
     rows |= {"written": written} if written else {}
     screen().print(*tables, ScreenText(release.statement["guarantee"]), facts(rows))
 

@@ -90,7 +90,7 @@ def give_promise(statement: dict[str, Any], answer: TableAnswer, ladder: Sequenc
 
 def ladder_grid(ladder: Sequence[LadderStep]) -> ScreenTable:
     """Return a screen table of the levels at which a rule may stop a release, with their margins."""
-    first, then = "it stops at epsilon", ["margin", "if every chosen cell is at least"]
+    first, then = "the release stops at epsilon", ["margin", "if every chosen cell is at least"]
     if any(one.table is not None for one in ladder):
         rows = [
             [level_words(one.level), one.table or "", f"± {number(one.margin)}", number(one.least)] for one in ladder

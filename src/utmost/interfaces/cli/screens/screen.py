@@ -19,13 +19,15 @@ from utmost.interfaces.cli.screens.terminal import Screen, ScreenColumn, ScreenG
 if TYPE_CHECKING:
     from utmost.publish.releases.release_facts import ReleaseFacts
 
-DRY = "Nothing was drawn. This is what a release would promise."
+DRY = "Nothing was drawn. A release would promise the following."
 
 NOT_REMEMBERED = (
-    "Nothing remembers this release: every other release of the same people adds its epsilon to this one. In a ledger "
-    "(utmost ledger create FILE, then --ledger FILE --name N) a more accurate one costs the larger epsilon alone."
+    "This release is not stored in a ledger: every other release of the same people adds its epsilon to "
+    "this one. With a ledger (utmost ledger create FILE, then --ledger FILE --name N), this release and a more "
+    "accurate "
+    "one together cost only the larger epsilon."
 )
-ADDS_UP = "This release is not remembered: another release of the same people adds its epsilon."
+ADDS_UP = "This release is not stored in a ledger: another release of the same people adds its epsilon."
 _IN_STATEMENT = frozenset({"level", "noise", "how it was drawn", "why this noise"})
 """Facts that the screen leaves out if a statement is written."""
 _LONG_FRACTION, _LONG_NUMBER = 20, 7  # characters
@@ -108,8 +110,10 @@ def warn_of_rule(release: Any) -> None:
         return
     rule = release.promise.until
     text = f"The rule was not met at the last level, epsilon = {level_words(stop.promised)}: the margin of some chosen "
-    text += f"cell is above {rule.percent} of its released value. The release stands at that level, and its statement "
-    text += 'has "met": false. Cells near 0 are never so accurate: choose cells, "10 % where COLUMN=LABEL".'
+    text += (
+        f"cell is above {rule.percent} of its released value. The table is published at that level, and its statement "
+    )
+    text += 'has "met": false. Cells near 0 never meet such a rule: choose larger cells, "10 % where COLUMN=LABEL".'
     warn(text, PrivacyWarning)
 
 
@@ -125,7 +129,7 @@ _SILENT = 10.0  # seconds between two lines in a pipe or a log
 @contextmanager
 def logged_progress(what: str) -> Iterator[Report]:
     """Show a progress bar; without one, print a line on standard error if code must be compiled (ten seconds)."""
-    line = ScreenText("Compiling this search, once on this machine: some ten seconds", style="dim")
+    line = ScreenText("Compiling this search, once on this machine: this takes some ten seconds", style="dim")
     console = screen(stderr=True)
     with (
         progress_bar(what) as report,
@@ -142,10 +146,11 @@ def gap_progress(what: str, *, ends_at_once: bool) -> Iterator[Callable[[int, fl
     last, console, is_seen, reached = [monotonic()], screen(stderr=True), shows_progress(), list[float]()
 
     def stop(*_: object) -> NoReturn:
-        gap = f"at a relative gap of {reached[-1]:.1e}" if reached else "before there was a bound"
+        gap = f"at a relative gap of {reached[-1]:.1e}" if reached else "before a bound was found"
         console.print(
             ScreenText(
-                f"{what}: interrupted {gap}. With --out the best result so far is kept; --gap ends a search earlier."
+                f"{what}: interrupted {gap}. With --out the best result so far is written; with a larger --gap the "
+                f"search ends earlier."
             )
         )
         sys.exit(128 + signal.SIGINT)

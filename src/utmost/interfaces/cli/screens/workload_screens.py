@@ -156,8 +156,8 @@ def planning_gain(
     together = ", ".join(f"{_named(name)} ± {short_bar(bars[name])}" for name in names)
     split, alone = (", ".join(f"± {short_bar(by_themselves[name][of])}" for name in names) for of in ("split", "alone"))
     return (
-        f"planned together: {together}{more}; each by itself, with {part}: {split}{more}; "
-        f"if only one of them were published, with all of epsilon: {alone}{more}"
+        f"planned together: {together}{more}; if each table had separate noise, with {part}: {split}{more}; if "
+        f"only one table were published, with all of epsilon: {alone}{more}"
     )
 
 
@@ -174,7 +174,7 @@ def check_document(out: Path | None, sign: Path | None, *, draws: bool = False) 
 def check_ending(out: Path) -> None:
     if out.suffix.lower() != ".json":
         name = out.with_suffix(".json")
-        remedy = f"Write --out {name}; then utmost total {name} --tables DIR writes its tables as CSV files."
+        remedy = f"Write --out {name}; then write its tables as CSV files: utmost total {name} --tables DIR."
         raise OutOfRange(
             "a release of several tables must be written as .json", came=out.name, where="--out", remedy=remedy
         )
@@ -356,7 +356,7 @@ def _fitting(shown: Iterable[ScreenText | ScreenTable]) -> list[ScreenText | Scr
     fitting = [part for part in parts if isinstance(part, ScreenText) or part.least_width <= width]
     if wide := len(parts) - len(fitting):
         tables = "1 table is" if wide == 1 else f"{wide} tables are"
-        fitting.append(ScreenText(f"{tables} wider than this screen: see the file", style="dim"))
+        fitting.append(ScreenText(f"{tables} wider than this screen: see the written file", style="dim"))
     return fitting
 
 
@@ -460,8 +460,11 @@ def undetermined_means(table: Any) -> dict[str, str]:
     if not empty:
         return {}
     some = f"{empty} of {len(cells)} means are" if screen().is_terminal else "some means are"
-    why = "the count is so small that, within its margin, nobody may be there"
-    return {"not determined": f"{some} empty: {why}. A larger epsilon, or fewer columns in --by, determine more"}
+    why = "the count of people is smaller than its margin"
+    return {
+        "not determined": f"{some} empty: {why}. With a larger epsilon, or with fewer columns in --by, more means are "
+        f"determined"
+    }
 
 
 def _screen_of(
@@ -474,7 +477,7 @@ def _screen_of(
     if headline == DRY:
         rows |= planned_gain(release.plan, release.level, release.confidence)
         if release.promise.until is not None:
-            rows["stops as soon as"] = f"{release.promise.until.words}; less is spent then"
+            rows["stops as soon as"] = f"{release.promise.until.words}; the epsilon spent is then smaller"
     facts = sums_in_words(release.statement, release)
     is_whole = not written and release.ledger_facts is None
     then = "" if release.ledger_facts is not None else NOT_REMEMBERED

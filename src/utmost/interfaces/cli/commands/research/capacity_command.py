@@ -47,9 +47,9 @@ def show_capacities(report: dict[str, Any], out: Path | None) -> None:
         if "method" in capacity:
             shown["found by"] = capacity["method"]
         shown |= {
-            "theorem": capacity["theorem"] or "none: the mechanism and the dual prove the capacity",
+            "theorem": capacity["theorem"] or "none: a mechanism and a dual prove the capacity",
             "outcomes": f"{capacity['outcomes']:,}",
-            "checked": "yes, from the mechanism and the dual alone" if capacity["verified"] else "NO",
+            "checked": "yes, by the mechanism and the dual, without a solver" if capacity["verified"] else "NO",
         }
         console.print(facts(shown))
 
@@ -61,8 +61,8 @@ def _value(capacity: dict[str, Any]) -> str:
 def capacity(
     *,
     asked: research_options.PrivacyTypeOptions,
-    multiplicative: Annotated[bool, flag("Only the largest factor on anyone's gain.")] = False,
-    additive: Annotated[bool, flag("Only the largest addition to a vulnerability.")] = False,
+    multiplicative: Annotated[bool, flag("Only the largest factor of gains.")] = False,
+    additive: Annotated[bool, flag("Only the largest addition to a gain.")] = False,
     measure: research_options.MeasureOptions,
     prior: options.PriorName = "uniform",
     out: Annotated[Path | None, option("FILE", "File for mechanisms and proofs (.json).")] = None,
@@ -80,11 +80,11 @@ def capacity(
         given = {"--space": asked.space is not None, "--epsilon": asked.level.is_given, "--prior": prior != "uniform"}
         given |= {"--multiplicative": multiplicative, "--additive": additive, "--measure": measure.measure is not None}
         given |= {"--gain": measure.gain is not None, "--loss": measure.loss is not None}
-        research_options.check_unused(given, "with --check: the file has the space and the level")
+        research_options.check_unused(given, "with --check, because the file contains the space and the level")
     if measure.is_given or prior != "uniform":
         if multiplicative:
             remedy = "Leave out --multiplicative."
-            raise OutOfRange("--measure finds the additive capacity only", came="--multiplicative", remedy=remedy)
+            raise OutOfRange("--measure finds only the additive capacity", came="--multiplicative", remedy=remedy)
         spelled, ptype = asked.read()
         by, belief = measure.read(), prior_of(prior, ptype.space.size)
         with progress_bar(f"Listing the vertices of {spelled}"):

@@ -32,13 +32,13 @@ def show_databases(report: dict[str, Any]) -> None:
     """Print the report about Proposition 6.2 of Ghosh et al."""
     agree = report["oblivious_loss_exact"] == report["any_loss_exact"]
     shown = {
-        "databases": f"{report['databases']:,}: {report['rows']} rows of {report['values']} values",
+        "databases": f"{report['databases']:,}, each of {report['rows']} rows with one of {report['values']} values",
         "level": f"epsilon = {report['epsilon']}",
         "consumer": f"prior {report['prior']} over counts, loss {report['loss']}",
         "loss of a count": "the largest expected loss of the databases with this count",
-        "least loss, seeing the count": _both(report, "oblivious_loss"),
-        "least loss, seeing the database": _both(report, "any_loss"),
-        "the same, averaged over equal counts": _both(report, "averaged_loss"),
+        "least loss for a mechanism that sees the count": _both(report, "oblivious_loss"),
+        "least loss for a mechanism that sees the database": _both(report, "any_loss"),
+        "the same mechanism, averaged over equal counts": _both(report, "averaged_loss"),
         "Proposition 6.2": "holds: seeing the database gains nothing" if agree else "DOES NOT HOLD",
     }
     screen().print(facts(shown))
@@ -47,12 +47,14 @@ def show_databases(report: dict[str, Any]) -> None:
 def show_conflict(report: dict[str, Any]) -> None:
     """Print the report about Theorem 6.3 of Ghosh et al."""
     shown = {
-        "consumers": f"two, with mirrored priors over the 8 databases; tilt {report['tilt']}",
+        "consumers": f"two consumers, with mirrored priors over the 8 databases; tilt {report['tilt']}",
         "level": f"epsilon = {report['epsilon']}",
-        "loss of each by its best mechanism": _both(report, "alone"),
-        "sum of both losses by one mechanism": _both(report, "together"),
+        "loss of each consumer by its best mechanism": _both(report, "alone"),
+        "least sum of both losses by one mechanism": _both(report, "together"),
         "regret of that one mechanism": _both(report, "regret"),
-        "Theorem 6.3": "no mechanism is the best for both" if report["conflict"] else "one mechanism is best for both",
+        "Theorem 6.3": "no mechanism is the best for both consumers"
+        if report["conflict"]
+        else "one mechanism is the best for both consumers",
         "checked": "yes, by the certificate of the linear program" if report["verified"] else "NO",
     }
     screen().print(facts(shown))
@@ -66,14 +68,14 @@ def databases(
     *,
     values: Annotated[int, option("K", "Number of values that a row may take.")] = 2,
     rows: Annotated[int, option("N", "Number of rows of a database.")] = 3,
-    satisfying: Annotated[list[str] | None, option("VALUES", "Counted values of 0..K-1; default 1.")] = None,
+    satisfying: Annotated[list[str] | None, option("VALUES", "Values, of 0..K-1, that are counted; default 1.")] = None,
     prior: options.PriorName = "uniform",
     loss: options.LossName = "absolute",
     level: options.LevelOptions,
-    conflict: Annotated[bool, flag("Two consumers of Theorem 6.3, whom no mechanism serves.")] = False,
+    conflict: Annotated[bool, flag("Two consumers of Theorem 6.3 without a common best mechanism.")] = False,
     tilt: Annotated[
         str | None,
-        option("NUMBER", "With --conflict: chance that each consumer gives to its fourth database; default 1/100."),
+        option("NUMBER", "Probability that each consumer of --conflict gives to its fourth database; default 1/100."),
     ] = None,
     answer: options.Output,
 ) -> None:

@@ -73,7 +73,10 @@ def show_orbits(spelled: str, ptype: PrivacyType, count: int, rows: Sequence[dic
     level = str(ptype.level)
     console.print(facts({"secrets": spelled, "level": level, "kernels": f"{count:,}", "orbits": f"{len(rows):,}"}))
     shown = [[" ".join(map(str, row["vertices"])), str(row["kernels"])] for row in rows[:_SHOWN]]
-    console.print(grid(["an example, by its vertices", "kernels"], shown), *others(len(rows) - _SHOWN, "more orbits"))
+    console.print(
+        grid(["one kernel, by the numbers of its vertices", "kernels"], shown),
+        *others(len(rows) - _SHOWN, "more orbits"),
+    )
 
 
 def show_estimate(spelled: str, ptype: PrivacyType, outcomes: int, estimate: KernelEstimate) -> None:
@@ -94,10 +97,12 @@ def kernels(
     *,
     asked: research_options.PrivacyTypeOptions,
     count: research_options.CountOnly = False,
-    by_size: Annotated[bool, flag("Number of kernels by number of outcomes.")] = False,
+    by_size: Annotated[bool, flag("Count the kernels by their number of outcomes.")] = False,
     orbits: research_options.ByOrbit = False,
-    estimate: Annotated[str | None, option("SAMPLES", "Random sets from which to estimate their number.")] = None,
-    size: Annotated[str | None, option("N", "Outcomes of the estimated kernels; default the maximum.")] = None,
+    estimate: Annotated[
+        str | None, option("SAMPLES", "Random sets from which the number of kernels is estimated.")
+    ] = None,
+    size: Annotated[str | None, option("N", "Number of outcomes of these kernels; default the maximum.")] = None,
     seed: Annotated[int | None, option("N", "Seed of a repeatable estimate.")] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     out: Annotated[Path | None, option("FILE", "File for all kernels, as sets of vertices (.csv or .json).")] = None,
@@ -114,7 +119,7 @@ def kernels(
     spelled, ptype = asked.read()
     modes = {"--count": count, "--by-size": by_size, "--orbits": orbits, "--estimate": estimate is not None}
     if sum(modes.values()) > 1:
-        came, remedy = " and ".join(name for name, is_set in modes.items() if is_set), "Leave the others out."
+        came, remedy = " and ".join(name for name, is_set in modes.items() if is_set), "Leave out the others."
         raise OutOfRange(f"only one of {', '.join(modes)} may be given", came=came, remedy=remedy)
     if estimate is None:
         given = {"--size": size is not None, "--seed": seed is not None}

@@ -61,19 +61,20 @@ def show_leakage(reports: dict[str, dict[str, Any]], measure: Measure, prior: st
         least = min(leaks.values())
         # Two leaks that may differ only by rounding of floats count as equal.
         who = [title for title, leak in leaks.items() if leak <= least * (1 + 1e-12)]
-        verdict = "All leak the same by this measure and prior."
+        verdict = "All channels leak the same amount by this measure and prior."
         if len(who) < len(leaks):
             who_leaks = f"{' and '.join(who)} {'leaks' if len(who) == 1 else 'leak'}"
-            verdict = f"{who_leaks} least by this measure and prior; another measure or prior may give another order."
+            verdict = f"{who_leaks} least by this measure and prior; another measure or prior may change the order."
         console.print(ScreenText(verdict))
     elif (best := first["strategy"]) is not None:
-        console.print(ScreenText("\nThe attacker's best action for each outcome", style="bold"))
+        console.print(ScreenText("\nThe best action of an attacker for each outcome", style="bold"))
         if best and "order" in best[0]:
             rows = [[each["outcome"], " ".join(each["order"][:_SHOWN])] for each in best[:_SHOWN]]
-            console.print(grid(["outcome", "guess in this order"], rows))
+            console.print(grid(["outcome", "guess the secrets in this order"], rows))
         else:
             rows = [
-                [each["outcome"], each["action"], "another is as good" if each["tie"] else ""] for each in best[:_SHOWN]
+                [each["outcome"], each["action"], "another action is as good" if each["tie"] else ""]
+                for each in best[:_SHOWN]
             ]
             console.print(grid(["outcome", "action", ""], rows))
         console.print(*others(len(best) - _SHOWN, "more outcomes"))
@@ -99,7 +100,7 @@ def _row_text(report: dict[str, Any], key: str) -> str:
     if report[key] is not None:
         return value_text(report[key])
     is_factor = key.startswith("multiplicative") and report["multiplicative_leakage"] is None
-    return "none: the gain is negative somewhere" if is_factor else "not computed"
+    return "not defined: some gains are negative" if is_factor else "not computed"
 
 
 def value_text(value: dict[str, Any]) -> str:

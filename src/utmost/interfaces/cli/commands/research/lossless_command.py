@@ -29,17 +29,20 @@ _SAYS: Mapping[type, Callable[[Any], str]] = {
         f"the only candidate for W would have a negative probability, {number(verdict.mass)} or less, at {verdict.at}"
     ),
     verdicts.LargerCharacteristic: lambda verdict: (
-        f"at z = {number(verdict.x, 8)} + {number(verdict.y, 8)} i the characteristic function at the lower epsilon is "
-        f"at least {number(verdict.ratio)} times as large as at the higher"
+        f"at z = {number(verdict.x, 8)} + {number(verdict.y, 8)} i the characteristic function of the noise at the "
+        f"lower epsilon is at least {number(verdict.ratio)} times as large as that at the higher epsilon"
     ),
-    verdicts.BoundedSupport: lambda verdict: "the noise at the lower epsilon is bounded, and at the higher it is not",
+    verdicts.BoundedSupport: lambda verdict: (
+        "the noise at the lower epsilon is bounded, and the noise at the higher epsilon is not"
+    ),
     verdicts.UnmatchedZero: lambda verdict: (
         f"the characteristic function at the higher epsilon has a zero between {number(verdict.after, 12)} and "
         f"{number(verdict.before, 12)}, and at the lower it has none there"
     ),
     verdicts.IrrationalSteps: lambda verdict: "the first step of one staircase is an irrational fraction of its period",
     verdicts.DiscontinuousDensity: lambda verdict: (
-        "the density at the lower epsilon jumps; the density at the higher, plus any independent noise, does not"
+        "the density at the lower epsilon has jumps; the density at the higher epsilon, after any independent noise "
+        "is added, has none"
     ),
     verdicts.SmallerVariance: lambda verdict: "the noise at the lower epsilon has the smaller variance",
 }
@@ -85,7 +88,7 @@ def lossless(
             "--sensitivity": sensitivity != "1",
             "--numbers": numbers != "integers",
         }
-        research_options.check_unused(given | {"--cost": cost != "absolute"}, "where both distributions are files")
+        research_options.check_unused(given | {"--cost": cost != "absolute"}, "with two files of distributions")
     elif distribution != "optimal":
         research_options.check_unused({"--cost": cost != "absolute"}, f"with --distribution {distribution}")
     distributions, goal = list[Any](), cost_of(cost)
@@ -110,7 +113,7 @@ def lossless(
             distributions.append(kind.half_step(at, sensitivity))
         else:
             required = "the distribution must be optimal, half-step, geometric (on integers) or laplace"
-            raise OutOfRange(required, came=distribution, remedy="Leave it out: the default is optimal.")
+            raise OutOfRange(required, came=distribution, remedy="Leave out --noise: the default is optimal.")
 
     levels = [distribution.level for distribution in distributions if not isinstance(distribution, dict)]
     if len(levels) == 2 and levels[1] < levels[0]:

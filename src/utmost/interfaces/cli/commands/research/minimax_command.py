@@ -37,7 +37,9 @@ def show_minimax(report: dict[str, Any], out: Path | None) -> None:
     }
     console = screen()
     console.print(facts(shown))
-    console.print(ScreenText("\nA prior for which every mechanism loses at least the lower bound", style="bold"))
+    console.print(
+        ScreenText("\nA prior for which the expected loss of every mechanism is at least the lower bound", style="bold")
+    )
     rows = [[row["secret"], row["probability"]] for row in report["worst_prior"] if row["probability"] != "0"]
     console.print(grid(["secret", "probability"], rows[:_SHOWN]), *others(len(rows) - _SHOWN, "more rows"))
 
@@ -48,9 +50,9 @@ def minimax(
     loss: options.LossName = "absolute",
     possible: Annotated[
         list[str] | None,
-        option("SECRETS", "Secrets not ruled out: 3,4 or 3..9; by default all."),
+        option("SECRETS", "Secrets that are possible: 3,4 or 3..9; by default all."),
     ] = None,
-    exactly: Annotated[bool, flag("Exact fractions, however long that takes.")] = False,
+    exactly: Annotated[bool, flag("Compute exactly, which may take long.")] = False,
     out: Annotated[Path | None, option("FILE", "File for the mechanism (.csv or .json), which respond reads.")] = None,
     as_json: options.AsJson = False,
 ) -> None:

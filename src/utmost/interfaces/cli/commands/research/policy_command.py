@@ -24,11 +24,11 @@ _WIDEST, _LISTED = 8, 6
 def policy(
     file: Annotated[
         file_options.File,
-        file_options.file_argument("POLICY", "Two secrets in each row, and optionally a distance (.csv)."),
+        file_options.file_argument("POLICY", "Two secrets in each row, and optionally their distance (.csv)."),
     ],
     *,
     level: options.LevelOptions,
-    directed: Annotated[bool, flag("A row hides the first secret from the second only.")] = False,
+    directed: Annotated[bool, flag("A row bounds probabilities in one direction: first secret by second.")] = False,
     spelling: table_options.DecimalSpelling,
     prior: options.PriorName = "uniform",
     loss: options.LossName = "binary",
@@ -79,7 +79,7 @@ def policy(
 
     shown = {
         "secrets": f"{len(names):,}",
-        "pairs are hidden": "in both directions" if policy_read.is_symmetric else "some in one direction only",
+        "protected pairs": "in both directions" if policy_read.is_symmetric else "some pairs only in one direction",
         "connected secrets": _listed(parts),
         **({"at distance 0": _listed(alike)} if alike else {}),
         "level": f"epsilon = {report['epsilon']} for one unit of distance",

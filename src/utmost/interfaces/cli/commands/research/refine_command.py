@@ -19,7 +19,7 @@ _SUMMARIES = {
         "equal": "equal for everyone: each channel is the other one with post-processing",
         "the first is above": "{0} is better for everyone: {1} is {0} with post-processing",
         "the second is above": "{1} is better for everyone: {0} is {1} with post-processing",
-        "incomparable": "neither is better for everyone: some consumer prefers {0}, and another one {1}",
+        "incomparable": "neither is better for everyone: one consumer prefers {0}, and another one prefers {1}",
     },
     "max-case": {
         "equal": "equal in the worst case: the posteriors of both have the same convex hull",
@@ -56,15 +56,15 @@ def show_comparison(comparison: dict[str, Any], written: Path | None) -> None:
             because = f"no: a consumer loses {losses[0]} with {below} and {losses[1]} with {above}"
         elif "outcome" in part:
             because = (
-                f"no: outcome {part['outcome']} of {below} has a posterior that is no mixture of posteriors of {above}"
+                f"no: the posterior of outcome {part['outcome']} of {below} is no mixture of posteriors of {above}"
             )
         else:
             (x, z), less, more = part["pair"], _ratio(part["ratio_above"]), _ratio(part["ratio_below"])
             because = (
-                f"no: the odds of secrets {x} and {z} are multiplied by {more} with {below}, by {less} with {above}"
+                f"no: {below} multiplies the odds of secrets {x} and {z} by up to {more}, and {above} by at most {less}"
             )
         shown[f"{below} below {above}"] = because
-    shown["checked"] = "yes, by the proofs alone" if all(part["verified"] for part, *_ in directions) else "NO"
+    shown["checked"] = "yes, without a solver" if all(part["verified"] for part, *_ in directions) else "NO"
     if written is not None:
         shown["written"] = str(written)
     screen().print(facts(shown))
@@ -131,7 +131,7 @@ def refine(
     if path is not None and is_remap_file:
         if path.suffix.lower() not in (".csv", ".tsv"):
             raise OutOfRange(
-                "--out must end in .json for all that was found, or in .csv for the remap",
+                "--out must end in .json for the whole comparison, or in .csv for the remap",
                 came=path.name,
                 remedy=f"Write --out {path.with_suffix('.json').name}.",
             )
@@ -141,9 +141,11 @@ def refine(
             if "remap" in comparison[key]
         ]
         if not remaps:
-            remedy = "Write --out comparison.json: it holds the losses that show this."
+            remedy = "Write --out comparison.json: this file has the losses of a consumer that prove it."
             raise Infeasible(
-                "--out needs a remap from one channel to the other", came="two channels without one", remedy=remedy
+                "a .csv file needs a remap from one channel to the other",
+                came="two channels without a remap",
+                remedy=remedy,
             )
         remap = channel_files.channel_of(remaps[0])
         write_together({path: lambda file: channel_files.write(remap, file, path)})

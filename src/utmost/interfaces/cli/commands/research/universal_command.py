@@ -33,7 +33,11 @@ def show_verdict(verdict: StatedVerdict, spelled: str, loss: str, out: Path | No
         "secrets": f"{verdict.ptype.space.size}: {spelled}",
         "level": str(verdict.ptype.level),
         "loss": loss,
-        **({} if verdict.regret in (None, 0) else {"least regret": f"{verdict.regret} for the worst prior"}),
+        **(
+            {}
+            if verdict.regret in (None, 0)
+            else {"least regret": f"{verdict.regret} for the prior with the largest regret"}
+        ),
         "checked": "yes, exactly, without a solver" if verdict.verify() else "NO",
         "proof": _proof(verdict),
         **({"written": str(out)} if out is not None else {}),
@@ -53,8 +57,10 @@ def show_verdict(verdict: StatedVerdict, spelled: str, loss: str, out: Path | No
         console.print(ScreenText("\nA prior for which another mechanism is better", style="bold"))
         losses = [[exact_expected_loss(c.matrix, verdict.loss, prior)] for c in (verdict.channel, better)]
         (mine,), (theirs,) = _distinct_rows(losses)
-        console.print(grid([*names, "this one loses", "the other"], [[*map(str, prior), mine, theirs]], left=0))
-        return _show_matrix(console, "The other mechanism", better.matrix, names)
+        console.print(
+            grid([*names, "expected loss of this mechanism", "the other"], [[*map(str, prior), mine, theirs]], left=0)
+        )
+        return _show_matrix(console, "A mechanism with a smaller loss", better.matrix, names)
     title = "The mechanism" if verdict.holds else "A mechanism with that regret"
     _show_matrix(console, title, verdict.channel.matrix, names)
 
@@ -86,8 +92,12 @@ def _proof(verdict: StatedVerdict) -> str:
         return "a prior and a mechanism that loses less there"
     assert verdict.dominance is not None, "a verdict without a better mechanism has a bound"
     cells = verdict.dominance.cells
-    bound = f"multipliers at {len(cells.priors)} priors, the corners of {len(cells.cells)} cells"
-    return bound if verdict.conflict is None else f"{bound}; {len(verdict.conflict.priors)} priors that conflict"
+    bound = f"multipliers at {len(cells.priors)} priors, which are the corners of {len(cells.cells)} cells of priors"
+    return (
+        bound
+        if verdict.conflict is None
+        else f"{bound}; {len(verdict.conflict.priors)} priors for which no single mechanism is the best"
+    )
 
 
 def _show_matrix(console: Any, title: str, matrix: Array, names: list[str]) -> None:
@@ -120,7 +130,9 @@ def universal(
     if check is not None:
         given = {"--space": asked.space is not None, "--epsilon": asked.level.is_given}
         given |= {"--loss": loss != "absolute", "--mechanism": mechanism is not None}
-        research_options.check_unused(given, "with --check: the file has the space, the level and the loss")
+        research_options.check_unused(
+            given, "with --check, because the file contains the space, the level and the loss"
+        )
         stated = verdicts.read(check)  # refuses a verdict that its proof does not show
         regret = None if stated.regret is None else str(stated.regret)
         checked = {"verified": True, "asked": stated.asked, "verdict": stated.holds, "regret": regret}

@@ -58,10 +58,10 @@ def show_vertices(
         titles = ["h", *names]
         console.print(grid(titles, [[heights_text(h), *map(entry_text, v)] for h, v in rows]))
     else:
-        console.print(ScreenText("\nHeights h of the posteriors v(x) = alpha^h(x) / sum", style="bold"))
+        console.print(ScreenText("\nExponents h of the posteriors v(x) = alpha^h(x) / sum", style="bold"))
         console.print(grid(["h"], [[heights_text(h)] for h, _ in rows]))
     if more:
-        console.print(ScreenText("and others: --out FILE writes all of them", style="dim"))
+        console.print(ScreenText("and others: --out FILE writes all vertices", style="dim"))
 
 
 def show_orbits(spelled: str, count: int, rows: Sequence[dict[str, Any]]) -> None:
@@ -69,7 +69,9 @@ def show_orbits(spelled: str, count: int, rows: Sequence[dict[str, Any]]) -> Non
     console = screen()
     console.print(facts({"secrets": spelled, "vertices": str(count), "orbits": str(len(rows))}))
     shown = [[heights_text(row["heights"]), str(row["size"])] for row in rows[:SHOWN]]
-    console.print(grid(["an example, as h", "vertices"], shown), *others(len(rows) - SHOWN, "more orbits"))
+    console.print(
+        grid(["one vertex, by its exponents h", "vertices"], shown), *others(len(rows) - SHOWN, "more orbits")
+    )
 
 
 def heights_text(heights: Sequence[str]) -> str:
@@ -90,7 +92,7 @@ def vertices(
     asked: research_options.PrivacyTypeOptions,
     count: research_options.CountOnly = False,
     orbits: research_options.ByOrbit = False,
-    heights: Annotated[bool, flag("Exponents h with v(x) ~ alpha^h(x), in place of probabilities.")] = False,
+    heights: Annotated[bool, flag("Print exponents h instead of v(x) = alpha^h(x) / sum.")] = False,
     out: Annotated[Path | None, option("FILE", "File for all vertices, row by row (.csv or .json).")] = None,
     plot: options.Plot = None,
     as_json: options.AsJson = False,
@@ -137,7 +139,7 @@ def vertices(
         first = list(islice(_rows(ptype, heights=True), SHOWN + 1))
         posteriors = [[] for _ in first[:SHOWN]] if heights else list(islice(_rows(ptype, heights=False), SHOWN))
         number = sum(1 for _ in islice(_rows(ptype, heights=True), _MOST_SHOWN + 1))
-    total = f"{number}" if number <= _MOST_SHOWN else f"more than {_MOST_SHOWN}: --count counts them"
+    total = f"{number}" if number <= _MOST_SHOWN else f"more than {_MOST_SHOWN}: --count gives the number"
     listed_rows = list(zip(first, posteriors, strict=False))
     show_vertices(spelled, ptype, level, total, listed_rows, len(first) > SHOWN, plot)
 

@@ -18,14 +18,14 @@ def show_words(report: dict[str, Any]) -> None:
         "parameter a": f"{number(report['a'], 8)}: a bit is replaced by a fair coin with this probability",
         "a bit that is 1 is sent as 1": f"with probability {number(report['one'], 8)}",
         "a bit that is 0 is sent as 1": f"with probability {number(report['zero'], 8)}",
-        "epsilon spent by a word": f"{number(report['spent'], 10)}, with {report['hashes']} hashes",
-        "error of the count of a bit": f"{number(report['error'], 4)} sqrt(n) of n clients, in root mean square",
+        "epsilon of the report of a word": f"{number(report['spent'], 10)}, with {report['hashes']} hashes",
+        "error of the count of one bit": f"{number(report['error'], 4)} sqrt(n) of n clients, in root mean square",
     }
     if report["fixed_list"] is not None:
         listed = report["fixed_list"]
         shown[f"with a fixed list of {listed['categories']:,} words"] = (
-            f"the error of a count is {number(listed['error'], 4)} sqrt(n), by reports of {listed['size']} words "
-            "(utmost categories)"
+            f"the error of the count of a word is {number(listed['error'], 4)} sqrt(n), if a report has "
+            f"{listed['size']} words (utmost categories)"
         )
     screen().print(facts(shown))
 
@@ -33,7 +33,7 @@ def show_words(report: dict[str, Any]) -> None:
 def words(
     *,
     level: options.LevelOptions,
-    hashes: Annotated[int, option("H", "Bits that a word sets in its filter.")] = 2,
+    hashes: Annotated[int, option("H", "Bits that a word sets in its Bloom filter.")] = 2,
     candidates: Annotated[int | None, option("K", "Number of words in a fixed list of candidates.")] = None,
     answer: options.Output,
 ) -> None:
@@ -46,7 +46,7 @@ def words(
     spent = response.level_of_value(hashes)
     if at < spent:
         remedy = "Pass a larger --epsilon, or fewer --hashes."
-        raise OutOfRange("a word must lose at most --epsilon", came=level_text(spent), remedy=remedy)
+        raise OutOfRange("the epsilon of a report must be at most --epsilon", came=level_text(spent), remedy=remedy)
     spread = float(response.one - response.zero)
     fixed_list: dict[str, Any] | None = None
     if candidates is not None:
