@@ -126,6 +126,7 @@ DISTRIBUTIONS = [
     CellsDraw(1, 2, 2, 2, step=2),
     CellsDraw(1, 3, 2),
     CellsDraw(1, 3, 2, nonnegative=False),
+    CellsDraw(2, 3, 1, 2),
     CellsDraw(2, 3, 2, 3, step=2, neighbours="change-one"),
     CellsDraw(1, 3, 3, 3, in_total=5, step=2),
     CellsDraw(2, 2, 2, 4, in_total=5, nonnegative=False, neighbours="change-one"),
