@@ -96,6 +96,10 @@ COUNTING = {
     "a cell of several events of a row": f"{ROWS} --per-cell 3",
     "two bounds of a cell": f"{COUNT} --values paid --step 0.5 --each 0,10 --most-events 2 --per-cell 10",
     "events without their range": f"{COUNT} --values paid --step 0.5 --most-events 2",
+    "a report of unknown keys": "count visits.csv --person who --at-most 1 --unknown-keys region --epsilon 1 "
+    "--delta 1e-3 --out k.json --report report.json",
+    "a part of a table of cells": "count table.csv --count-column n --domain regions.json --at-most 1 --part region",
+    "a counting key of rows": f"{ROWS} --count-key l.db.key",
     "a bound beside those to compare": f"{COUNT} --contributions at-most=1,2,5",
     "bounds to compare without persons": "count visits.csv --domain domain.json --contributions per-cell=1,2,5 "
     "--values paid --step 0.5",
@@ -112,6 +116,8 @@ PLANNING = {
     "shares of more than all": "plan counted.json --want region --epsilon 1 --share region=2",
     "exactly without a relation": "plan domain.json --want region --exactly --at-most 1 --epsilon 1",
     "exactly for a counted table": "plan counted.json --want region --exactly --epsilon 1",
+    "a method beside shares": "plan counted.json --want region --share region=1 --epsilon 1 --method independent",
+    "a confidence of no releases": "share plan.json --epsilon 1 --confidence 0.9",
     "a confidence of 95": "plan counted.json --want region --epsilon 1 --confidence 95",
 }
 RELEASING = {
@@ -143,6 +149,9 @@ RELEASING = {
     "--epsilon 1 --leave-out nothing",
     "nothing and amounts": "release gaps.csv --each-row --mean paid=0,10,0.1 --domain domain.json --epsilon 1 "
     "--leave-out nothing,amounts",
+    "columns of a table that is counted": "release counted.json --plan plan.json --epsilon 1 --by region",
+    "bounds of a table that is counted": "release counted.json --plan plan.json --epsilon 1 --at-most 1",
+    "a unit beside people in one draw": f"release{ROWS.removeprefix('count')} --epsilon 1 --once cells --cells 2",
     "fewer cells than counted": "release counted.json --cells 1 --epsilon 1",
     "less sensitivity than counted": "release counted.json --sensitivity 1/2 --epsilon 1",
     "cells beside a mean": f"release{ROWS.removeprefix('count')} --mean paid=0,10,0.1 --cells 2 --epsilon 1",
@@ -153,6 +162,7 @@ PROMISING = {
     "a file that exists": f"promise --columns n {UNIT} --out promise.json",
     "another ending": f"promise --columns n {UNIT} --out p.txt",
     "a unit of points": "promise --columns x,y --planar --sensitivity 1",
+    "a confidence without a level": "promise --columns n --sensitivity 1 --cells 1 --confidence 0.9",
     "a grid of integers": f"promise --columns n {UNIT} --grid 1/8",
 }
 READING = {
@@ -169,6 +179,12 @@ READING = {
     "no signature": "verify released.csv --public-key promise.json",
     "a fact without its number": "clean release.json --given total",
     "another table to clean": "clean release.json --want regio",
+    "a format of a screen": "read released.csv --format jsonl",
+    "a separator of a .json file": "read release.json --separator ,",
+    "a separator of one response": "read --response 3 --n 10 --prior uniform --epsilon 1 --separator ,",
+    "a title of no page": "statement released.csv --title T",
+    "the use of a page": "statement released.csv --html page.html --use U",
+    "the licence of a page": "statement released.csv --html page.html --license CC0",
     "no rule": "withhold released.csv",
     "a bound in words": "withhold released.csv --below few",
     "another mark": "withhold released.csv --below 5 --mark hidden",

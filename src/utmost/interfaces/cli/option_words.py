@@ -74,8 +74,7 @@ _CALLS = {
     "ut.workloads.periods": '"periods"',
     'periods(..., zone="America/New_York"), in a domain file ': "on its axis in the domain file ",
     "declare it among missing_marks": "declare it: --missing-marks MARK",
-    "Make the column one of numbers. For events, declare": "Declare",
-    "Make the column one of numbers. For events, if": "If",
+    "Make the column one of numbers. If you count events: ": "",
     "another key=": "another --count-key",
     "use the counting key of the first count, for example ut.Counting(..., key=ledger.counting_key())": (
         "give the file of the first count, or count again with its --count-key"

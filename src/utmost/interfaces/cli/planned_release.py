@@ -48,7 +48,8 @@ def planned_table(
         people = replace(people, neighbours=plan.unit.neighbours)
         counted: CountedTable = people.counted(table, declared, spelling, together=plan.together, key=key)
         return counted
-    refuse("is only for events: a counted table already has its domain", CountingOptions(domain=people.domain))
+    of_events = replace(people, mean=None, neighbours=None)
+    refuse("is only for events: a counted table already has its domain and bounds", of_events)
     if table.suffix.lower() != ".json":
         remedy = (
             "Name the .json file that utmost count wrote; or count events by this command: --person COLUMN, or "

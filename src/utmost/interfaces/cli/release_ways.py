@@ -114,6 +114,7 @@ def publish_in_one_draw(table: Path, request: ReleaseOptions) -> None:
             raise OutOfRange("--once one-way needs people who are counted", came="a table of columns", remedy=remedy)
         promise, source = promised.of(counted, OneWayDraw.of_counted(counted)), counted
     elif counted is not None:  # counting has proved the unit
+        refuse("is for a table that was counted elsewhere: counting has proved the unit", promised.protected)
         signs = request.once.once == "counts" or (counted.unit.nonnegative and counted.unit.exactly)
         noise = OneDraw(replace(counted.unit, nonnegative=signs), counted.domain.size)
         promise, source = promised.of(counted, noise), counted

@@ -146,11 +146,12 @@ def _refusal(cell: Any, row: int, name: str, place: RowName, wanted: str, not_wh
         if declare_mark(came, PLAIN) is not None:
             remedy = _FILL
         elif not_whole is None and "spelling=" in remedy:
-            remedy = f"{_CAST} For events, {remedy[0].lower()}{remedy[1:]}"
+            remedy = f"{_CAST_OR_SPELL}{remedy}"
     return BadTable(f"the cell must be {wanted}", came=came, where=_where(row, name, place), remedy=remedy)
 
 
 _CAST = "Make the column one of numbers."
+_CAST_OR_SPELL = "Make the column one of numbers. If you count events: "
 _FILL = "Fill it or drop the row: whether a value is missing is itself information about individuals."
 
 

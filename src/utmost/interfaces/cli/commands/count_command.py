@@ -101,6 +101,13 @@ def count(
         came = "--part" if part else "--together" if together else "--unknown-keys"
         raise OutOfRange(f"--contributions cannot be combined with {came}", came="both", remedy=f"Leave out {came}.")
 
+    for name, given in (("--report", report is not None), ("--format", form is not None)):
+        if given and unknown.column is not None:
+            raise OutOfRange(f"--unknown-keys cannot be combined with {name}", came="both", remedy=f"Leave out {name}.")
+    if part is not None and (people.counts is not None or people.nested is not None):
+        remedy = "Leave out --part, or count events: --person COLUMN."
+        raise OutOfRange("--part is for events of people", came="a table of cells, already counted", remedy=remedy)
+
     if unknown.column is not None:
         if part is not None or together is not None or people.relation != "add-remove":
             came = "--part" if part is not None else "--together" if together is not None else "--neighbours"

@@ -137,6 +137,9 @@ def plan(
                     came="none",
                     remedy="Add --together AXIS, or leave out --method.",
                 )
+            if method not in (None, "rotated"):
+                required, remedy = "--share names the sums, so that no method searches them", "Leave out --method."
+                raise OutOfRange(required, came=f"--method {method}", remedy=remedy)
             shares = [read_share(domain, text) for text in share]
             if len(dict(shares)) < len(shares):
                 remedy = "Leave out one of the two."

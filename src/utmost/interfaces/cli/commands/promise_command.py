@@ -8,6 +8,7 @@ from utmost.core.exact.field_forms import json_forms, texts_of
 from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.privacy.unit import Unit
+from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.promise_options import PromiseOptions, UnitOptions
@@ -47,6 +48,9 @@ def promise(
     table = None if counted is None else measured_table(counted)
     if table is None and promised.is_of_cells:
         promised.check_columns("columns", "sensitivity", "cells")
+    if confidence != DEFAULT_CONFIDENCE and not level.is_given:
+        remedy = "Add --epsilon 1, say; or leave out --confidence."
+        raise OutOfRange("--confidence needs --epsilon: a margin is of a level", came="none", remedy=remedy)
     stated = promised.of(table)
     report: dict[str, Any] = {"promise": stated.facts(), "digest": stated.digest}
     if level.is_given:

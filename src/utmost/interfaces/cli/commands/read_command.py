@@ -110,6 +110,9 @@ def read(
             came = "--clamped" if clamped else "the level" if level.is_given else "--loss"
             remedy = f"Add --n 100 --prior uniform, say; or leave out {came}."
             raise OutOfRange("--loss, --clamped and --epsilon need --n or --prior", came=came, remedy=remedy)
+        spelling.of(table)  # refuses --separator and --encoding for a file that is no text
+        if form is not None and out is None:
+            raise OutOfRange("--format needs --out", came="none", remedy="Leave out --format; or add --out table.csv.")
         question = CellQuestion(cells, column, confidence, plot, table_options.output(out, form), spelling, form)
         return read_cells(table, statement, question, to_pipe=out is not None, as_json=as_json)
 
@@ -130,6 +133,10 @@ def read(
         if table is not None:
             remedy = "Leave out --plot, or name one value: --response 3."
             raise OutOfRange("--plot needs --response", came="a table", remedy=remedy)
+    if table is None:
+        options.refuse("is for a FILE, not for --response", spelling)
+        if form is not None:
+            raise OutOfRange("--format is for a table, not for --response", came=form, remedy="Leave out --format.")
     if table is not None:
         table_options.check_output(file, table)
     answer = options.Output(None if table is not None else out, as_json)

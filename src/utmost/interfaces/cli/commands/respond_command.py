@@ -80,6 +80,10 @@ def respond(
     if table is None and any((column, public, drop, kept, out)):
         remedy = "Add --file TABLE, or leave them out."
         raise OutOfRange("--column, --public, --drop, --kept and --out need --file", came="none", remedy=remedy)
+    if table is None:
+        options.refuse("needs --file", spelling)
+        if form is not None:
+            raise OutOfRange("--format needs --file", came="none", remedy="Leave out --format.")
     if kept is not None and ledger.ledger is not None:
         raise OutOfRange("only one of --kept and --ledger may be given", came="both", remedy="Leave out --kept.")
 

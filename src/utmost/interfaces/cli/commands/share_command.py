@@ -81,9 +81,12 @@ def share(
         raise OutOfRange("only one of --publish and --relax may be given", came="both", remedy="Leave one out.")
     if publish is relax is None:
         options.refuse("needs --publish or --relax", memory)
-        for name, given in (("--sign", sign is not None), ("--dry-run", dry_run)):
-            if given:
-                raise OutOfRange(f"{name} needs --publish", came="none", remedy=f"Add --publish, or leave out {name}.")
+    of_releases = {"--sign": sign is not None, "--confidence": confidence != DEFAULT_CONFIDENCE}
+    of_releases |= {"--dry-run": dry_run} if relax is None else {}
+    for name, given in of_releases.items():
+        if given and publish is None:
+            came = "none" if relax is None else "--relax"
+            raise OutOfRange(f"{name} needs --publish", came=came, remedy=f"Leave out {name}; or add --publish.")
     if relax is not None and memory.ledger is None:
         remedy = "Add --ledger releases.db: each measure has the name of its plan there."
         raise OutOfRange("--relax needs --ledger", came="none", remedy=remedy)

@@ -123,6 +123,9 @@ def statement(
                 remedy = "Write --component region=REF_AREA, say."
                 raise OutOfRange("--component must be COLUMN=ID", came=repr(word)[:60], remedy=remedy)
             named[name] = identifier
+        texts = {"--title": title, "--curator": curator, "--use": use, "--region": region, "--license": license}
+        texts |= {"--description": description, "--published": published, "--sector": sector, "--author": author}
+        _check_written(texts | {"--source": source}, "--html, --out or --package", is_there=False)
         message = sdmx_csv(release, structure or "", components=named, column=column)
         write_together({sdmx: lambda file: _put(file, message)})
         return screen(stderr=True).print(ScreenText(f"Written: {sdmx}"))
@@ -133,6 +136,13 @@ def statement(
     deployment = Deployment(
         title, tuple(curator or ()), use, region, description, published, sector, product, tuple(author or ()), source
     )
+    has_page, has_entry, has_package = html is not None, out is not None or as_json, package is not None
+    about = {"--title": title, "--curator": curator, "--description": description, "--published": published}
+    _check_written(about, "--html, --out or --package", is_there=has_page or has_entry or has_package)
+    _check_written({"--region": region}, "--html or --out", is_there=has_page or has_entry)
+    _check_written({"--source": source}, "--out or --package", is_there=has_entry or has_package)
+    _check_written({"--use": use, "--sector": sector, "--author": author}, "--out", is_there=has_entry)
+    _check_written({"--license": license}, "--package", is_there=has_package)
     entry_file, page_file = file_options.file_of(out), file_options.file_of(html)
     if html is not None and page_file is None and (as_json or (out is not None and entry_file is None)):
         remedy = "Name a file for the page: --html page.html."
@@ -219,6 +229,12 @@ def statement(
         screen(stderr=True).print(
             ScreenText(f"Fill in before you send the entry to the registry: {missing}", style="bold")
         )
+
+
+def _check_written(texts: Mapping[str, Any], files_with_it: str, *, is_there: bool) -> None:
+    """Refuse the given ones of these texts if none of the files that have them is written."""
+    for name in (name for name, text in texts.items() if text and not is_there):
+        raise OutOfRange(f"{name} is written only to {files_with_it}", came="none", remedy=f"Leave out {name}.")
 
 
 def _show(stated: ReleaseFacts) -> None:

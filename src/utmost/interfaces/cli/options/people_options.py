@@ -169,6 +169,9 @@ class CountingOptions(PersonOptions):
                 )
                 raise OutOfRange("counting people needs --person and --at-most", came=f"no {name}", remedy=remedy)
         self._check_left_out()
+        if self.each_row and self.count_key is not None:
+            remedy = "Leave out --count-key: with --each-row every row is kept."
+            raise OutOfRange("--count-key is for --person", came="--each-row", remedy=remedy)
         counting = Counting(self.person, self.each_row, self.at_most, together, self.relation, key or self.key)
         by = None if self.by is None else split_names(self.by)
         with (
