@@ -241,7 +241,9 @@ class CountedTable(CountedFacts, Display):
         return labelled(self.kind, self.domain.group_labels(amounts.seen(both)), sums)
 
     def in_steps(self, column: str | None = None) -> LabelledTable:
-        """Return the cells as a table of integers, to which noise can be added; amounts are in steps."""
+        """Return the cells as a table of integers, to which noise can be added; amounts are in steps, so that released
+        sums are exact multiples of the step.
+        """
         return self._labelled(self.domain.finest, column, lambda steps: steps)
 
     def _labelled(

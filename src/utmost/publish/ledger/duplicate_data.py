@@ -105,7 +105,7 @@ def text_digests(key: Key, texts: Mapping[str, list[str]]) -> tuple[bytes, bytes
 
 
 def value_digests(key: Key, source: Source) -> tuple[bytes, ...]:
-    """Return a digest of each released column that does not depend on the order of the rows."""
+    """Return a digest of each released column that recognises equal values in whatever order the rows are."""
     secret, exponent = cell_digest_secret(key), source.promise.lasting_noise.exponent
     # A column of equal cells, such as all zeros, is not compared: it does not identify a table.
     sums = (
