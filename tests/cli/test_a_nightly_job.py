@@ -108,7 +108,7 @@ def test_a_ledger_that_is_gone_is_to_be_named_or_restored(run, job):
     code, _, err = run("release", "e.csv", *COUNT, *KEPT, "--name", "n", "--json")
     (last,) = objects(err)
     assert (code, last["error"]) == (1, "LedgerUnavailable")
-    assert "give its new path" in last["remedy"]
+    assert "pass its new path" in last["remedy"]
     assert "ledger create" not in last["remedy"]
     code, _, err = run("release", "e.csv", *COUNT, "--ledger", "none.db", "--name", "n")
     assert (code, "create a ledger, once: utmost ledger create none.db" in err) == (1, True), err

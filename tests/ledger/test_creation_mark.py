@@ -117,7 +117,7 @@ def test_a_ledger_that_was_moved_is_noted_at_its_new_place(tmp_path):
     for file in home.glob("l.db*"):
         file.rename(new / file.name)
     for options in ({}, {"create": True}):
-        with pytest.raises(LedgerUnavailable, match="If it was moved, give its new path"):
+        with pytest.raises(LedgerUnavailable, match="If the ledger was moved, pass its new path"):
             Ledger.open(home / "l.db", key=key_file, **options)
     with Ledger.open(new / "l.db", key=key_file) as ledger:
         assert ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1).level == ledger.spent("r")

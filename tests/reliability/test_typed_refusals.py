@@ -106,7 +106,7 @@ def test_directories_are_no_files(tmp_path):
     """A ledger's file is said to be none at once, and which file to name; a table may be a folder of Parquet files."""
     with pytest.raises(LedgerError, match="a file; got a directory"):
         Ledger.open(tmp_path, key=bytes(32), witness=tmp_path.parent / "w")
-    with pytest.raises(BadTable, match="must hold Parquet files"):
+    with pytest.raises(BadTable, match="must contain Parquet files"):
         places(str(tmp_path))
 
 

@@ -305,7 +305,8 @@ def _decision(lower: GeneratingFunction, higher: GeneratingFunction) -> Lossless
     if rough is not None:
         return rough
     raise Unsupported(
-        "the two distributions are too close to the boundary to decide", remedy="Change one of the levels slightly."
+        "the two distributions are too close to the boundary to decide",
+        remedy="Change one of the levels slightly.",
     )
 
 

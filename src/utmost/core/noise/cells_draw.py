@@ -108,7 +108,7 @@ class CellsDraw(DrawDistribution):
             raise OutOfRange(
                 "in_total must be at least the sensitivity",
                 came=most,
-                remedy="Leave out in_total=, or pass a larger one.",
+                remedy="Leave out in_total=, or pass a larger in_total=.",
             )
         if first > s:
             raise OutOfRange("step must be at most the sensitivity", came=step, where=name, remedy="Leave out step=.")

@@ -75,7 +75,7 @@ class Folded:
         if not (math.isfinite(before + last) and (falls or before == 0) and rest <= _NEGLIGIBLE * least):
             raise Unsupported(
                 "the expected cost must be finite, and its sum must converge before exp(-epsilon k) is 0 in floats",
-                came="a cost that grows about as fast as the probabilities fall",
+                came="a cost that grows about as fast as the probabilities decrease",
                 remedy="Use a cost that grows more slowly.",
             )
         beyond = np.append(np.cumsum(parts[::-1])[::-1], 0.0)

@@ -85,7 +85,7 @@ class _Adaptive:
             raise Unsupported(
                 f"the expected cost must be computable to one part in {1 / _SETTLED:.0e}",
                 came=f"a relative error of {self.error / max(self._size(), 1e-300):.1e}",
-                remedy="Use a cost with fewer jumps.",
+                remedy="Pass a cost function with fewer jumps.",
             )
         return Enclosed(np.asarray(self.total), max(self.error, 0.0))
 

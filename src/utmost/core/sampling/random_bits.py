@@ -80,7 +80,7 @@ def entropy(count: int) -> bytes:
     digest = _digest(block)
     if digest in before:
         raise EntropyFailed(
-            "the operating system's random source must not repeat itself", came="one block twice", remedy=_MEND
+            "the operating system's random source must not repeat itself", came="the same block twice", remedy=_MEND
         )
     _seen = (*before[1 - _REMEMBERED :], digest)
     return block[:count]
@@ -168,7 +168,7 @@ class SystemRandomness:
 
     def __reduce__(self) -> NoReturn:
         raise Unsupported(
-            "random state must not be copied",
+            "a source of randomness must not be copied",
             where="SystemRandomness",
             remedy="Create a source in each worker: leave out randomness=, or call SystemRandomness() there.",
         )
@@ -249,7 +249,7 @@ class KeyedRandomness:
         return self._stream.words(count, bits)
 
     def __reduce__(self) -> NoReturn:
-        raise Unsupported("random state must not be copied", where=type(self).__name__)
+        raise Unsupported("a source of randomness must not be copied", where=type(self).__name__)
 
 
 def secure(randomness: Randomness | None, instead: str = "a function of utmost.testing") -> Randomness:

@@ -89,7 +89,7 @@ def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanis
         raise PromiseBroken(f"the mechanism must have {ptype.space.size} rows", came=mechanism.shape[0])
     if isinstance(mechanism, Channel):
         if not is_exact(mechanism.matrix):
-            raise PromiseBroken("a certified mechanism must hold Fractions", came=mechanism.matrix.dtype)
+            raise PromiseBroken("a certified mechanism must consist of Fractions", came=mechanism.matrix.dtype)
         check_private(ptype, mechanism.matrix)
         extremes = mechanism.matrix.max(axis=0) if kind == "multiplicative" else mechanism.matrix.min(axis=0)
         total = sum(extremes.tolist(), Fraction(0))
@@ -132,7 +132,7 @@ def bounded(
     if isinstance(dual, UniformDual):
         return _uniform_value(ptype, kind, 1 if kind == "multiplicative" else -1)
     if dual.shape != (ptype.space.size,) or not holds_rationals(dual):
-        raise PromiseBroken(f"the dual must hold {ptype.space.size} Fractions", came=dual.shape)
+        raise PromiseBroken(f"the dual must be {ptype.space.size} Fractions", came=dual.shape)
     if multipliers is None:
         for x in np.flatnonzero(dual < 0)[:1]:
             raise PromiseBroken("a dual without multipliers must be nonnegative", came=f"z[{x}] = {float(dual[x])}")

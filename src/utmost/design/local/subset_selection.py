@@ -81,7 +81,7 @@ class SubsetSelection(CategoryReport):
             )
         sets = np.sort(sent.astype(np.int64), axis=1)
         if sets.size and (sets.min() < 0 or sets.max() >= self.categories or (sets[:, 1:] == sets[:, :-1]).any()):
-            required = f"a report must hold {self.size} different categories in 0..{self.categories - 1}"
+            required = f"a report must contain {self.size} different categories in 0..{self.categories - 1}"
             repeats = (sets[:, 1:] == sets[:, :-1]).any(axis=1)
             at = int(np.argmax((sets < 0).any(axis=1) | (sets >= self.categories).any(axis=1) | repeats))
             remedy = "Pass reports that were drawn with these categories and this size."

@@ -191,7 +191,9 @@ def check_reachable(noise: Level | IntegerDistribution, response: int, size: int
     beyond = max(-response, response - (size - 1))
     if beyond <= 0 or beyond <= (Geometric(noise) if isinstance(noise, Level) else noise).margin(_REACHED):
         return
-    required = f"the response must lie near the counts 0..{size - 1}: noise goes so far with a chance below 1e-12"
+    required = (
+        f"the response must lie near the counts 0..{size - 1}: noise is this large with a probability below 1e-12"
+    )
     remedy = "Give a larger n, or the level at which the response was drawn."
     raise OutOfRange(required, came=response, remedy=remedy)
 

@@ -526,7 +526,7 @@ def _chosen_places(known: PlaceTable, among: Sequence[Hashable]) -> PlaceTable:
                 "every place to keep must be in the table",
                 came=str(label),
                 where="among",
-                remedy="Remove it from among=, or check its spelling.",
+                remedy="Remove this place from among=, or check its spelling.",
             )
     rows = [number[label] for label in among]
     if not rows:

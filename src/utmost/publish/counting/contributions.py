@@ -92,7 +92,9 @@ def count_contributions(
     one_of(bound, Literal["at_most", "per_cell", "in_total"], "bound")
     if counting != Counting(counting.person, counting.each_row, neighbours=counting.neighbours):
         remedy = "Pass ut.Counting(person=...): limits= takes the place of a bound."
-        raise OutOfRange("counting must say who owns the events, and must have no bound", came="a bound", remedy=remedy)
+        raise OutOfRange(
+            "counting must name the persons of the events, and must have no bound", came="a bound", remedy=remedy
+        )
     if counting.each_row and (bound != PER_CELL or spec.values is None):
         remedy = 'Pass bound="per_cell" and measure=ut.sum("income"): the limits then bound one amount.'
         raise OutOfRange(

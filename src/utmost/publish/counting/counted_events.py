@@ -355,7 +355,7 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
     """Warn of events that are not counted, by the names of axes and bounds, but no numbers: these are confidential."""
     undeclared, missing = report.lost
     if report.events == 0:
-        warn("There are no events: every cell is 0. See whether the table is complete.", NothingCounted)
+        warn("There are no events: every cell is 0. Check whether the table is complete.", NothingCounted)
         return
     if report.outside_domain == report.events > 0:
         axes = ", ".join(repr(name) for name in report.outside if name in (*undeclared, *missing))

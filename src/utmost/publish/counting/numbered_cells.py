@@ -68,6 +68,6 @@ class NumberedCells:
         if not (new[1:] | same).all():
             remedy = "Count again with another key=, or without a key."
             raise OutOfRange(
-                "two cells must not have the same hash", came="two cells with one hash", where="key", remedy=remedy
+                "two cells must not have the same hash", came="two cells with the same hash", where="key", remedy=remedy
             )
         self._known, self._waiting, self._rows = (numbers[new], cells[new]), [], 0

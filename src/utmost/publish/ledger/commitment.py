@@ -63,7 +63,7 @@ def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, whe
     # trying. `difference` names the rows, for the holder of the ledger's key.
     if source.rows != rows:
         raise DataChanged(
-            f"the table must have the {rows} rows published", came=source.rows, where=where, remedy=remedy
+            f"the table must have the {rows} rows that were published", came=source.rows, where=where, remedy=remedy
         )
     if not hmac.compare_digest(committed, now):
         if source.items is not None:

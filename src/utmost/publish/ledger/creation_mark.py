@@ -66,7 +66,8 @@ class CreationMark:
     def lost_ledger_error(self) -> LedgerUnavailable:
         """Return the refusal to open a lost ledger: one that the file of this key lists, and that is gone."""
         remedy = (
-            "If it was moved, give its new path. Restore a backup by Ledger.restore, or utmost ledger restore. To "
+            "If the ledger was moved, pass its new path. Restore a backup by Ledger.restore, or utmost ledger "
+            "restore. To "
             f"start over on purpose, which forgets all spent budgets, remove the line {self.line!r} from {self.path}."
         )
         required = "the ledger that was used with this key must exist"

@@ -210,10 +210,10 @@ class EventLog:
         seen = self._seen
         if seen.number and rows.mac(seen.number) != seen.mac:
             raise Quarantined(
-                "the ledger must hold what it held when it was opened",
+                "the ledger must be in the state in which it was opened",
                 came="an earlier or another state",
                 where=self.store.place,
-                remedy="Open it again; its witness says what was lost.",
+                remedy="Open the ledger again; its witness shows what was lost.",
             )
         # Only new events are read and checked; the mac of the last known event covers all before it.
         new = rows.events(seen.number)
@@ -348,4 +348,4 @@ def _check_key(rows: Rows, key: Key) -> None:
         raise LedgerDamaged("a ledger must have a first event", where="event 1")
     stored = read_event(1, first).facts.get("key")
     if stored != key.fingerprint:
-        raise KeyRefused("the key must be this ledger's", came="another key", where="key")
+        raise KeyRefused("the key must be the key of this ledger", came="another key", where="key")

@@ -93,7 +93,7 @@ def read_event(number: int, body: bytes) -> Event:
             f"an event must have format {FORMAT} and a kind that this version knows",
             came=f"{kind!r} of format {form!r}",
             where=where,
-            remedy="The ledger was written by another version of utmost: open it with that.",
+            remedy="The ledger was written by another version of utmost: open it with that version.",
         )
     return Event(number, time, kind, facts)
 
@@ -134,6 +134,6 @@ def check_seal(key: Key, head: tuple[int, bytes] | None, number: int, mac: bytes
     if head is None or head[0] != number or not hmac.compare_digest(head[1], seal(key, number, mac)):
         raise LedgerDamaged(
             "the last event must be the one that was sealed",
-            came="no seal" if head is None else f"a seal of event {head[0]} on a chain of {number}",
+            came="no seal" if head is None else f"a seal of event {head[0]} in a chain of {number} events",
             where="utmost_head",
         )

@@ -458,7 +458,7 @@ class Ledger(Persons, Accounts, Display):
         if any(release.name == name for release in self.releases):
             remedy = "Give the table of several amounts another name, in the same dataset."
             raise AlreadyPublished(
-                "a name must stand for one release or one mechanism",
+                "a name must belong to one release or one mechanism",
                 came="the name of another release",
                 where=repr(name),
                 remedy=remedy,

@@ -176,7 +176,9 @@ def witness_finder(
 ) -> Callable[[State], Witness | None]:
     """Return a function from a ledger's state to its witness: the file ``witness``, or one beside ledger or key."""
     if witness not in (None, False) and not (isinstance(witness, str | Path) and str(witness)):
-        raise OutOfRange("witness must be the path of a file", came=witness, remedy="Pass witness=False to keep none.")
+        raise OutOfRange(
+            "witness must be the path of a file", came=witness, remedy="Pass witness=False to keep no witness."
+        )
 
     def found(state: State) -> Witness | None:
         if isinstance(witness, str | Path):
@@ -184,7 +186,10 @@ def witness_finder(
         if witness is False or not state.has_witness:
             # A ledger made with a witness is not opened without it: nothing would detect an older copy.
             if state.has_witness and witness is False:
-                remedy = "Pass witness=PATH, or leave it out. If it is lost: pass a new path, and call resume."
+                remedy = (
+                    "Pass witness=PATH, or leave out witness=. If the witness is lost: pass a new path, and call "
+                    "resume."
+                )
                 raise OutOfRange("this ledger must be opened with its witness", came="witness=False", remedy=remedy)
             return None
         if beside is not None:

@@ -183,7 +183,7 @@ class ResponseRequest:
         """Return the mechanism of this name and version; None if it is not in the ledger yet."""
         if (self.name, 1) in state.releases:
             raise AlreadyPublished(
-                "a name must stand for one release or one mechanism",
+                "a name must belong to one release or one mechanism",
                 came="the name of a release",
                 where=repr(self.name),
                 remedy="Pass another name.",

@@ -235,7 +235,7 @@ class PostgresStore:
         # The error names only the class: the message of the server quotes the statement and its values.
         came = type(error).__name__
         if isinstance(error, psycopg.errors.DataCorrupted | psycopg.errors.UndefinedTable | psycopg.ProgrammingError):
-            return LedgerDamaged("the database must hold the ledger's tables", came=came, where=self.place)
+            return LedgerDamaged("the database must have the ledger's tables", came=came, where=self.place)
         remedy = "Nothing was spent; make the same call again once the cause is removed."
         return LedgerUnavailable("the server must be reachable, with room", came=came, where=self.place, remedy=remedy)
 

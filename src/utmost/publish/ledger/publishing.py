@@ -249,7 +249,7 @@ def requested_version(state: State, request: PublishRequest) -> Published | None
     """Return the existing release that a request repeats; None for a new release."""
     if (request.name, 1) in state.mechanisms:
         raise AlreadyPublished(
-            "a name must stand for one release or one mechanism",
+            "a name must belong to one release or one mechanism",
             came="the name of a mechanism",
             where=repr(request.name),
             remedy="Pass another name.",
@@ -336,12 +336,12 @@ def check_dataset(
     if releases_of_means(state.releases.values(), request.name, None):
         came, remedy = "a table of several amounts", "Take another name, and the dataset of that table."
         raise AlreadyPublished(
-            "a name must stand for one release or one mechanism", came=came, where=repr(request.name), remedy=remedy
+            "a name must belong to one release or one mechanism", came=came, where=repr(request.name), remedy=remedy
         )
     if any(other.name == request.name for other in earlier):
         raise OutOfRange(
             "measures that are published together must have different names",
-            came="one name twice",
+            came="the same name twice",
             where=repr(request.name),
             remedy="Pass another name.",
         )

@@ -278,7 +278,7 @@ def where_changed(transaction: Transaction, release: Published, source: Source) 
     if committed != now and source.items is None and source.rows == release.rows:
         then = TableDigests.opened(transaction.key, release.values, release.name, release.version)
         if then.columns == value_digests(transaction.key, source):
-            return "the rows are in another order than they were published in"
+            return "the order of the rows is not the order in which they were published"
     return difference(committed, now, source, release.rows)
 
 

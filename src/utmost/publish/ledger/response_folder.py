@@ -179,7 +179,9 @@ class ResponseFolder:
         manifest = self._manifest(release, at)
         if manifest is None:
             remedy = "Answer the level again, and call keep: the same call gives the same values."
-            raise NeedsTable("the responses of a level must have been kept", came=at, where=repr(name), remedy=remedy)
+            raise NeedsTable(
+                "the responses of a level must have been stored by keep", came=at, where=repr(name), remedy=remedy
+            )
         return [str(self._level_folder(release, at) / file["name"]) for file in manifest["files"]]
 
     def missing(self) -> tuple[tuple[str, int, Level], ...]:

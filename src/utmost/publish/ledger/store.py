@@ -175,7 +175,7 @@ class Rows:
             wrong = "utmost_parts"
         if wrong is not None:
             raise LedgerDamaged(
-                "the store must hold what was just written",
+                "the store must contain what was just written",
                 came="something else",
                 where=wrong,
                 remedy="No answer was given. Somebody changed the database: run verify, and see the runbook.",

@@ -193,7 +193,7 @@ def _check_responses(key: Key, transaction: Transaction, state: State, release: 
         cells += sum(block.size for block in stored_blocks(transaction.rows, release, at, seal))
         if opened_label_seal(seal, response.event, response.label_key) != labels:
             where = f"event {response.event}"
-            raise LedgerDamaged("the key of every level must open the labels", came="a key that does not", where=where)
+            raise LedgerDamaged("the key of every level must decrypt the labels", came="a key that fails", where=where)
     return cells
 
 
@@ -212,7 +212,7 @@ def check_receipt(log: EventLog, line: str) -> None:
     # The comparison takes constant time: a caller who tries receipts must not find a mac byte by byte.
     if not hmac.compare_digest(signed.encode(), _signed(log.key, text).encode()):
         raise KeyRefused(
-            "a receipt must be this ledger's, unchanged",
+            "a receipt must come unchanged from this ledger",
             where="receipt",
             remedy="Paste the whole line that was printed.",
         )
@@ -230,7 +230,9 @@ def check_receipt(log: EventLog, line: str) -> None:
         return False
 
     if not log.write(work, quarantined=True):
-        raise Quarantined("the ledger must hold what it held", came="an earlier or another state", where="receipt")
+        raise Quarantined(
+            "the ledger must have all events that it had", came="an earlier or another state", where="receipt"
+        )
 
 
 def end_quarantine(

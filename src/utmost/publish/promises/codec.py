@@ -86,7 +86,7 @@ class StatementForm(Form[Value]):
             raise
         except (UtmostError, *_WRONG_FIELDS) as error:
             came = error.required if isinstance(error, UtmostError) else type(error).__name__
-            raise BadTable("a statement must hold a promise that can be made", came=came) from None
+            raise BadTable("a statement must contain a valid promise", came=came) from None
         # `utmost verify` and `check_statement` write the statement again, and name the first field that differs.
         stated_field(statement, "utmost", str)
         if path := _first_difference(statement, written_by(expected, statement), self.rounded):
@@ -147,7 +147,7 @@ def stated_field(statement: Mapping[str, Any], field: str, kind: type) -> Any:
     """Return a field; check that its value has exactly the type ``kind``."""
     value = statement.get(field)
     if type(value) is not kind:
-        raise BadTable(f"a statement must hold its {field}", came=type(value).__name__, where=field)
+        raise BadTable(f"a statement must contain its {field}", came=type(value).__name__, where=field)
     return value
 
 
@@ -175,7 +175,7 @@ def check_header(document: Any, kind: str, noun: str, where: str = "") -> None:
             f"{noun} must be of the kind {kind!r}",
             came="another",
             where=where or "kind",
-            remedy=f"Name a file that holds {noun}.",
+            remedy=f"Name a file that contains {noun}.",
         )
     check_format(document, noun, where)
     version = document.get("utmost", __version__)

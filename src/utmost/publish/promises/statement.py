@@ -233,7 +233,7 @@ def read_statement(path: Path | str) -> dict[str, Any]:
     else:
         came = "a document without a kind" if not isinstance(kind, str) else f"a document of the kind {kind[:60]!r}"
         remedy = "The statement of table.csv is table.csv.json, beside it; a release by a plan is one file."
-        raise BadTable("the file must hold the statement of a release", came=came, where=str(path), remedy=remedy)
+        raise BadTable("the file must contain the statement of a release", came=came, where=str(path), remedy=remedy)
     return statement
 
 

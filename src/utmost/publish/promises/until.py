@@ -151,7 +151,7 @@ class Until(Display):
         """
         for name, _ in self.where:
             if name not in public:
-                remedy = f"Choose by {', '.join(public)}." if public else "Leave where= out."
+                remedy = f"Choose by {', '.join(public)}." if public else "Leave out where=."
                 raise OutOfRange("until must name public columns", came=repr(name), remedy=remedy)
 
     def chosen(self, table: Any) -> NDArray[np.bool_] | None:

@@ -44,7 +44,9 @@ def read_table(domain: Domain, name: str | Sequence[str] | Marginal) -> Marginal
     """Return the marginal of a table by its name, which may not select labels; "total" is the sum of everything."""
     marginal, narrow = narrowed(domain, _words(domain, name))
     if narrow:
-        raise OutOfRange("hold must name whole tables", came=repr(name), remedy='Pass "total", or "carrier", say.')
+        raise OutOfRange(
+            "hold must be names of complete tables", came=repr(name), remedy='Pass "total", or "carrier", say.'
+        )
     return marginal
 
 

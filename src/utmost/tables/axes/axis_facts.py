@@ -183,7 +183,7 @@ def _axis_of_kind(kind: str, facts: Mapping[str, Any]) -> Any:
             if kind == "bins"
             else 'Write {"periods": ["2026-01", "2026-07"], "every": "month"}, say.'
         )
-        raise OutOfRange(f'"{kind}" must hold the first and the last edge', came=len(ends), remedy=remedy)
+        raise OutOfRange(f'"{kind}" must be the first and the last edge', came=len(ends), remedy=remedy)
     return bins(*ends, **rest) if kind == "bins" else periods(*ends, **{"every": "", **rest})
 
 

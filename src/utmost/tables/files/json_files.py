@@ -77,7 +77,7 @@ def members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Read a JSON object. Repeated names are refused, because readers disagree about them."""
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise ValueError("a name that stands twice")
+        raise ValueError("a name that is given twice")
     return members
 
 

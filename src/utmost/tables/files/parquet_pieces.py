@@ -55,7 +55,7 @@ class ParquetPieces:
         """
         files = tuple(sorted(filter(partial(_is_part, path), path.glob("**/*")))) if path.is_dir() else (path,)
         if not files:
-            raise BadTable("a directory must hold Parquet files", came="none", where=str(path))
+            raise BadTable("a directory must contain Parquet files", came="none", where=str(path))
         arrow, places = extra("pyarrow", "tables"), [_shown_name(path, files, at) for at in range(len(files))]
         schema = _plain_schema(parquet.opened(files[0], places[0]).schema_arrow)
         for other, where in zip(files[1:], places[1:], strict=True):

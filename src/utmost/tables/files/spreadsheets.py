@@ -238,11 +238,11 @@ def _opened(path: Path, *, data_only: bool) -> Iterator[Any]:
             with ZipFile(file) as packed:
                 size = sum(part.file_size for part in packed.infolist())
         except BadZipFile:
-            came = "a file that is none, or is cut off"
+            came = "another file, or a truncated one"
             raise BadTable("an .xlsx file must be a workbook of Excel", came=came, where=where) from None
         most = max(_INFLATED, _INFLATION * file.seek(0, io.SEEK_END))
         if size > most:
-            raise BadTable(f"a file of this size may hold {most} bytes of cells", came=size, where=where)
+            raise BadTable(f"a file of this size may have {most} bytes of cells", came=size, where=where)
         try:
             with closing(reader.load_workbook(file, read_only=True, data_only=data_only)) as book:
                 for page in book.worksheets:
@@ -252,7 +252,7 @@ def _opened(path: Path, *, data_only: bool) -> Iterator[Any]:
         except UtmostError:
             raise
         except (*_DAMAGED, reader.utils.exceptions.InvalidFileException):
-            came = "what openpyxl cannot read"
+            came = "a file that openpyxl cannot read"
             raise BadTable("an .xlsx file must be a workbook of Excel", came=came, where=where) from None
 
 

@@ -141,7 +141,7 @@ def _unpacked(stored: BinaryIO, suffix: str, where: str) -> Any:
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError):  # RuntimeError: the archive needs a password
         stored.close()
         required = "a .zip file must be well formed, without a password"
-        raise BadTable(required, came="what zip cannot read", where=where) from None
+        raise BadTable(required, came="a file that zipfile cannot read", where=where) from None
     stored.close()
     raise BadTable("a .zip file must have one file", came=f"{len(names)} files", where=where, remedy="Unpack it.")
 
@@ -214,7 +214,7 @@ def unzipped(content: bytes, where: str) -> bytes:
     try:
         return gzip.decompress(content)
     except (EOFError, zlib.error, gzip.BadGzipFile):
-        came = "what gzip cannot read"
+        came = "a file that gzip cannot read"
         raise BadTable("compressed input must be well formed", came=came, where=where) from None
 
 
@@ -258,7 +258,7 @@ class _Utf8(io.RawIOBase):
                 if isinstance(error, OSError) and error.errno is not None:
                     raise
                 required = "a compressed file must be well formed"
-                raise BadTable(required, came="what cannot be unpacked", where=self._where) from None
+                raise BadTable(required, came="a file that cannot be decompressed", where=self._where) from None
             except (UnicodeError, ValueError):
                 came = f"bytes that are not {self._encoding}"
                 remedy = 'Pass encoding="cp1252", say.'

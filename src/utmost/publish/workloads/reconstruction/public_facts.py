@@ -220,7 +220,7 @@ def clash_of(facts: list[str], count: int = 1) -> Infeasible:
     return Infeasible(
         f"these public facts must hold for one table of whole numbers, none negative: {'; '.join(facts)}{more}",
         where="given",
-        remedy="Take back one of these facts." if count > 1 else "Correct this fact.",
+        remedy="Remove one of these facts." if count > 1 else "Correct this fact.",
     )
 
 
