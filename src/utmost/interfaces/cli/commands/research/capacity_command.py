@@ -62,7 +62,7 @@ def capacity(
     *,
     asked: research_options.PrivacyTypeOptions,
     multiplicative: Annotated[bool, flag("Only the largest factor of gains.")] = False,
-    additive: Annotated[bool, flag("Only the largest addition to a gain.")] = False,
+    additive: Annotated[bool, flag("Only the largest addition to a vulnerability.")] = False,
     measure: research_options.MeasureOptions,
     prior: options.PriorName = "uniform",
     out: Annotated[Path | None, option("FILE", "File for mechanisms and proofs (.json).")] = None,
