@@ -8,6 +8,9 @@ import pytest
 from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.privacy import Unit
+
+# A box that leaves out shares makes a bound that is none, and a search from few starts may not meet them.
+from utmost.publish.workloads.planning.branch_and_bound import Box
 from utmost.workloads import Domain, Plan, Workload, bins, certified_shares, charge_of, hierarchy
 from workload_cases import precision
 
@@ -81,6 +84,21 @@ def test_no_shares_are_below_the_bound_wherever_it_starts(unit, seed):
         assert "charged as Plan.charge says" not in found.holds_for, "the charge is exact"
         for parts in (random.dirichlet(np.full(4, 0.4), 5) * 1000 + 1).astype(int).tolist():
             assert error(wanted, parts, epsilon, unit) >= found.bound * (1 - 1e-12)
+
+
+def test_a_box_keeps_all_shares_that_the_level_allows():
+    """Shares within its first ends that spend the level, where two changes by an individual spend it differently."""
+    random, spent, tried = np.random.default_rng(5), np.array([[0.5, 0.5, 0.5, 0.5], [1.0, 1.0, 1.0, 0.0]]), 0
+    for _ in range(100):
+        low = random.dirichlet(np.ones(4)) * random.random()
+        high = low + 2 * random.random(4)
+        step = random.random(4) * (high - low)
+        reach = ((1 - spent @ low) / (spent @ step)).min()
+        if reach <= 1:
+            box, tried = Box.of(low, high, spent), tried + 1
+            assert box is not None
+            assert (low + reach * step <= box.high + 1e-9).all()
+    assert tried > 20
 
 
 def test_a_bad_start_is_left_and_boxes_that_run_out_are_said():
