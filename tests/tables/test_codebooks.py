@@ -10,7 +10,7 @@ import utmost as ut
 ROWS = "Variable,Code,Label\nsex,1,Men\n,2,Women\nregion,01,North\nregion,02,South\n"
 ROWS += "age,0-120,Age in years\nage,-1,refused\nband,0-4,\nband,5-9,\nnote,,\n"
 REDCAP = 'Variable / Field Name,"Choices, Calculations, OR Slider Labels",Text Validation Min,Text Validation Max\n'
-REDCAP += 'sex,"1, Male | 2, Female",,\ndose,,0.5,7.25\nlevel,,-3,16\n'
+REDCAP += 'sex,"1, Male | 2, Female",,\ndose,,0.5,7.25\nlevel,,-3,16\nstate,1=Alive,,\n'
 SCHEMA = {
     "fields": [
         {"name": "sex", "constraints": {"enum": ["m", "w"]}},
@@ -18,6 +18,7 @@ SCHEMA = {
         {"name": "ok", "type": "boolean"},
         {"name": "kind", "categories": [{"value": 1, "label": "a"}, {"value": 3, "label": "b"}]},
         {"name": "text", "type": "string"},
+        {"name": "years", "categories": [{"value": "0-120"}, {"value": -1, "label": "refused"}]},
     ]
 }
 DDI = """<?xml version="1.0"?><codeBook xmlns="ddi:codebook:2_5"><dataDscr>
@@ -34,6 +35,7 @@ BOOKS = {
             "sex": [1, 2],
             "dose": {"bins": [0, 8], "width": 1, "fanout": 2},
             "level": {"edges": list(range(-3, 18)), "whole": True},
+            "state": [1],
         },
     ),
     "schema.json": (
@@ -43,6 +45,7 @@ BOOKS = {
             "age": {"edges": list(range(0, 101, 5)), "whole": True},
             "ok": ["false", "true"],
             "kind": [1, 3],
+            "years": AGE,
         },
     ),
     "package.json": (json.dumps({"resources": [{"schema": {"fields": SCHEMA["fields"][:1]}}]}), {"sex": ["m", "w"]}),
