@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 from zipfile import ZipFile
 
@@ -250,3 +251,86 @@ def test_a_token_for_releases_that_are_chosen(visitor, published, service):
     made = {token.owner: token.grants for token in service.bearers.all(service.bearers.authenticated(root.presented))}
     assert [(grant.release, grant.up_to) for grant in made["Cy"]] == [("admissions", level("1/4"))]
     assert [(grant.release, grant.up_to) for grant in made["Di"]] == [("wages", level(2))]
+
+
+DOMAIN = Domain(sex=["m", "w"], age=["<40", "40+"], town=["A", "B"])
+
+
+@pytest.fixture
+def seven_tables(service, who):
+    """A release by a plan of cells, whose seven wanted tables are computed from them."""
+    tables = ["sex", "age", "town", "sex age", "sex town", "age town", "sex age town"]
+    workload = ut.Workload(DOMAIN, dict.fromkeys(tables, 1))
+    plan = replace(Plan(DOMAIN, Unit(1, 1), {"sex age town": "3/4", "": "1/4"}), workload=workload)
+    counted = CountedTable(DOMAIN, np.full((2, 2, 2), 900), Unit(1, 1))
+    terms, curator, approver = Terms(Promise(noise=plan)), who("Ada", "curator"), who("Grace", "approver")
+    proposal = propose_by(service, curator, "d", "publish", "seven", level(1), terms=terms).name
+    service.proposals.decide(approver, proposal, "approved")
+    table = counted_in(json.dumps(document(counted)).encode())
+    publish_by(service, curator, "d", "seven", table, level(1), terms, proposal=proposal)
+    return NoisySums.without_data(terms.promise, level(1), Fraction(19, 20)).bars()
+
+
+def test_the_margins_of_a_plan_are_those_of_its_published_tables(visitor, service, who, seven_tables):
+    """By every entrance; the noise of the total that was measured is in no table alone."""
+    raw, largest = service.ledger.margin("seven", epsilon=1), max(seven_tables.values())
+    assert raw != largest
+    token = who("Bo", "recipient")
+    assert service.releases.view(token, "seven", level(1)).margin == largest
+    assert service.releases.margin(token, "seven", level(1)) == largest
+    bo = visitor("Bo", "recipient")
+    assert f"± {largest}" in bo.get("/releases").text
+    page = bo.get("/release?name=seven").text
+    for text in (bo.get("/releases").text, page):
+        assert f"± {raw}<" not in text
+    relaxing = cells_of(page[page.index('id="relaxing"') :])
+    assert [row[1] for row in relaxing if row[0].startswith("ε = 1 ")] == [f"± {largest}"]
+    for name, margin in seven_tables.items():
+        assert any(row[0] == name and row[1] == f"± {margin}" for row in relaxing), name
+        link = f"marginal={name.replace(' ', '+')}"
+        assert f"table.csv?name=seven&amp;version=1&amp;at=1&amp;{link}" in page, name
+        assert bo.get(f"/release/table.csv?name=seven&at=1&{link}").status_code == 200
+
+
+def test_who_one_individual_is_goes_from_the_form_through_the_approval_to_the_statement(visitor):
+    """The form says where to take it from; a counted table adds nothing to what was approved."""
+    ada, grace = visitor("Ada", "curator"), visitor("Grace", "approver")
+    events = {"who": ["a", "b"], "sex": ["m", "w"]}
+    counted = ut.count_table(events, {"sex": ["m", "w"]}, ut.Counting(person="who", at_most=1))
+    plan = ut.choose_plan(ut.Workload(counted.domain, {"sex": 1}), counted.unit, epsilon=1)
+    page = ada.get("/publish")
+    hints = re.findall(r'id="(?:plan-)?individual-hint">([^<]*)<', page.text)
+    assert hints == [
+        "For example one household.",
+        "For example one household. Copy it from the counted table, where the file has it as individual: "
+        "the statement has only what is approved.",
+    ]
+    brought = {"plan": ("plan.json", json.dumps(document(plan)).encode(), "application/json")}
+    stated = {"individual": document(counted)["individual"], "proved": "on", "name": "people"}
+    assert "waits" in ada.fill(page, "/proposals", {"kind": "plan"}, brought, **stated).text
+    seen = grace.proposal().text
+    assert stated["individual"] in seen
+    for words in ("ask Ada which", "one individual changes no more than", "You cannot check two facts"):
+        assert words not in seen, words
+    assert "You cannot check one fact here" in seen
+    grace.fill(grace.proposal(), "/proposals/decision", {"state": "approved"})
+    assert ">approved<" in ada.get("/proposals").text
+    address = ada.proposal()
+    table = {"table": ("c.json", json.dumps(document(counted)).encode(), "application/json")}
+    assert "Published." in ada.fill(address, "/proposals/table", files=table).text
+    statement = ada.get("/release/release.json?name=people&at=1").json()
+    assert statement["promise"]["individual"] == stated["individual"]
+    for text in (ada.get("/proposals").text, ada.get(str(address.url)).text):
+        assert ">published<" in text
+        assert ">approved<" not in text
+
+
+def test_a_proposal_beyond_the_limit_says_so_in_words_for_people(visitor, service, who):
+    service.audit.limit(who("root", "admin"), "patients", level(1))
+    ada, grace = visitor("Ada", "curator"), visitor("Grace", "approver")
+    ada.fill(ada.get("/publish"), "/proposals", name="more", columns="n", epsilon="2", dataset="patients")
+    page = " ".join(grace.proposal().text.split())
+    assert "must stay within epsilon = 1; got a sum of epsilon = 2" in page
+    assert "To raise the limit: ask an administrator of the service." in page
+    assert "call budget(" not in page
+    assert ">limit of patients</th><td>1<" in page

@@ -1,6 +1,11 @@
 """*Verify* takes every kind of what is published, in a process that has neither the ledger nor its key."""
 
+import gzip
+import io
 import json
+from base64 import b64encode
+from hashlib import sha256
+from resource import RUSAGE_SELF, getrusage
 
 import numpy as np
 import pytest
@@ -11,6 +16,7 @@ from running import main
 from service.conftest import ALL, KEY
 from service.visiting import Visitor
 from utmost.counting import CountedTable
+from utmost.interfaces.service.workers.page_work import answered
 from utmost.ledger import Ledger
 from utmost.promises import key_noise
 from utmost.releases import release_detailed, release_measures
@@ -151,3 +157,79 @@ def test_a_table_without_its_statement_is_not_verified(bo, published, tmp_path):
     alone = tmp_path / "together.csv"
     alone.write_bytes((published / alone.name).read_bytes())
     assert verified(bo, alone)[0] == 422
+
+
+def _packed_numbers(ending):
+    """A small file with 80 million cells."""
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import ipc, parquet
+
+    file, zeros = io.BytesIO(), np.zeros(10**7, np.int8)
+    table = arrow.table(dict.fromkeys("abcdefgh", zeros))
+    if ending == "parquet":
+        parquet.write_table(table, file, compression="zstd", row_group_size=10**7)
+    else:
+        with ipc.new_file(file, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as writer:
+            writer.write_table(table)
+    return file.getvalue()
+
+
+def _packed_texts(ending):
+    """A dictionary has a long text once, for many rows."""
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import ipc, parquet
+
+    file, rows = io.BytesIO(), np.zeros(400_000, np.int8)
+    table = arrow.table({"s": arrow.DictionaryArray.from_arrays(arrow.array(rows), arrow.array(["x" * 50_000]))})
+    if ending == "parquet":
+        parquet.write_table(table, file)
+    else:
+        with ipc.new_file(file, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as writer:
+            writer.write_table(table)
+    return file.getvalue()
+
+
+def _far_cells():
+    openpyxl = pytest.importorskip("openpyxl")
+    book, file = openpyxl.Workbook(), io.BytesIO()
+    book.active.title = "Values"
+    book.active["A1"] = "n"
+    for row in range(2, 40):
+        book.active.cell(row, 16_384, 1)
+    book.save(file)
+    return file.getvalue()
+
+
+BOMBS = {
+    "cells of parquet": lambda: _packed_numbers("parquet"),
+    "cells of feather": lambda: _packed_numbers("feather"),
+    "texts of parquet": lambda: _packed_texts("parquet"),
+    "texts of feather": lambda: _packed_texts("feather"),
+    "cells of text": lambda: gzip.compress(b"n\n" + b"1\n" * 2_000_001),
+    "bytes of text": lambda: gzip.compress(b"n\n" + b"1" * (33 << 20)),
+    "names of json": lambda: b"\n".join(b'{"%d":1}' % number for number in range(1_500)),
+    "cells of excel": _far_cells,
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_small_file_with_very_many_cells_is_refused_before_it_is_unpacked(published, name, tmp_path):
+    path, facts = tmp_path / "table", json.loads((published / "table.csv.json").read_text())
+    path.write_bytes(BOMBS[name]())
+    facts["table"] = {"of": "file", "sha256": sha256(path.read_bytes()).hexdigest()}
+    fields = {"table": path.read_bytes(), "statement": json.dumps(facts).encode()}
+    before = getrusage(RUSAGE_SELF).ru_maxrss
+    found = answered("verify", {of: b64encode(content).decode() for of, content in fields.items()})
+    assert found["status"] == 422
+    assert "this file may have at most" in found["problem"]
+    assert "utmost verify" in found["problem"]
+    assert getrusage(RUSAGE_SELF).ru_maxrss - before < 300_000  # in kB; unpacked, they have gigabytes
+
+
+def test_a_plan_with_very_many_bins_is_refused_before_they_are_made(tmp_path):
+    plan = Plan(ut.Domain(age=ut.workloads.bins(0, 100, width=5)), ut.Unit(1, 1), {"age": 1})
+    ut.release(np.arange(20), plan, epsilon=1, once=True).save(tmp_path / "plan.json")
+    document = json.loads((tmp_path / "plan.json").read_text())
+    document["promise"]["noise"]["plan"]["domain"]["age"]["bins"] = [0, "1e8"]
+    found = answered("verify", {"table": b64encode(json.dumps(document).encode()).decode()})
+    assert "at most 200000 values" in found["problem"]

@@ -12,12 +12,12 @@ import httpx
 import pytest
 from annotated_types import MaxLen
 
-from service.conftest import publish
+from service.conftest import ALL, publish
 from service.test_description import OPEN
 from service.test_http import Caller
 from service.visiting import Visitor
 from utmost import losses
-from utmost.errors import NotAllowed, NotALoss, OutOfRange, Unsupported
+from utmost.errors import NotAllowed, NotALoss, OutOfRange, Unsupported, UtmostError
 from utmost.exact import level
 
 # Limits and processes are tried alone, with limits of the test.
@@ -341,3 +341,37 @@ def test_levels_are_counted_for_each_recipient(opened, clock):
         view(cy, "admissions", level(at))
     view(bo, "admissions", level("1/5"))
     assert len(service.ledger.levels("admissions")) == 5
+
+
+def test_a_refused_level_is_not_counted(opened, clock):
+    """Nothing was drawn. The refusal of one more names the levels that were drawn, and who can allow more."""
+    service = opened(most_levels=2)
+    who = lambda owner, role: service.bearers.make(None, owner, owner, role, (Grant("*"),))[0]  # noqa: E731
+    publish(service, who, level(1))
+    bo, view = who("Bo", "recipient"), service.releases.view
+    for digits in range(60, 64):
+        with pytest.raises(UtmostError) as refused:
+            view(bo, "admissions", level(f"1e-{digits}"))
+        assert not isinstance(refused.value, NotAllowed)
+    for at in ("1/2", "1/3"):
+        view(bo, "admissions", level(at))
+    with pytest.raises(NotAllowed, match=r"had made: 1/2, 1/3\. The operator .* UTMOST_SERVE_MOST_LEVELS\.$"):
+        view(bo, "admissions", level("1/5"))
+    assert Settings.of_environment({"UTMOST_SERVE_MOST_LEVELS": "70"}).most_levels == 70
+
+
+def test_lists_have_the_levels_that_were_published_and_ones_own(opened, clock):
+    """Copies that others asked for would reveal what others ask, and fill each list."""
+    service = opened()
+    who = lambda owner, role: service.bearers.make(None, owner, owner, role, (Grant("*"),))[0]  # noqa: E731
+    publish(service, who, level("1/2"))
+    bo, cy = who("Bo", "recipient"), who("Cy", "recipient")
+    for at in ("1/3", "1/4"):
+        service.releases.view(bo, "admissions", level(at))
+    service.releases.view(cy, "admissions", level("1/4"))
+    (release,) = service.releases.all(cy)
+    shown = {who: [str(at.power) for at in service.releases.levels(who, release)[0]] for who in (bo, cy)}
+    assert shown == {bo: ["1/4", "1/3", "1/2"], cy: ["1/4", "1/2"]}
+    page = Visitor(application(service, Settings()), service.bearers.make(None, "x", "Di", "recipient", ALL)[1])
+    assert "1/3" not in page.get("/releases").text
+    assert page.get("/release/table.csv?name=admissions&at=1/3").status_code == 404

@@ -110,7 +110,7 @@ class RemoteLedger:
         """Always None, because two clients may be connected to one service."""
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
-        """Return the stored levels that the token may see, smallest first."""
+        """Return the published levels that the token may see, and those that its owner asked for, smallest first."""
         return tuple(map(level_from_text, self.release(name, version)["levels"]))
 
     def spent(self, name: str | None = None, *, dataset: str | None = None) -> Level | None:

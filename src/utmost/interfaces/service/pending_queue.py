@@ -4,6 +4,7 @@ A record is written in the transaction that proposes or decides, so the queue al
 page has to open all proposals to count those that wait.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -106,6 +107,11 @@ class PendingQueue:
     def has(self, name: str) -> bool:
         """Check whether a proposal waits for a decision, or for its table."""
         return self._context.records.read(lambda store: waits(store, name))
+
+    def among(self, proposals: Iterable[Proposal]) -> set[str]:
+        """Return the names of those proposals that wait for a decision, or for their table."""
+        names = [proposal.name for proposal in proposals]
+        return self._context.records.read(lambda store: {name for name in names if waits(store, name)})
 
     def count(self, token: Token) -> str:
         """Return, for the menu, how many of the first hundred waiting proposals wait for a person; "+" if more wait."""

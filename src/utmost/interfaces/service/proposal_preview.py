@@ -4,22 +4,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 
-from utmost.core.exact.defaults import CONFIDENCE
 from utmost.core.exact.levels import Level
 from utmost.errors import UtmostError
 from utmost.interfaces.service.api.problems import public_words
 from utmost.interfaces.service.approvals import Proposal
+from utmost.interfaces.service.published_margins import published_bars
 from utmost.publish.ledger.budgets import separate_from
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.spending import Budget, Spending
-from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.promised_noise import Noise
-from utmost.publish.promises.sum_noise import SumNoise
-from utmost.publish.releases.marginal_tables import wanted_marginals
-from utmost.publish.releases.noisy_sums import NoisySums
 
-_MOST_BARS = 12
 _STEPS = ("1/4", "1/2", "1", "2", "4")
 _LOOKING = 2.0  # seconds after which no further level is previewed
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
@@ -106,7 +100,7 @@ def preview(
             dataset, noise, part, independent = release.dataset, release.noise, release.part, False
         weakness = noise.at(level).weakness()
         warnings = (weakness,) if weakness else ()
-        bars, further = _published_bars(noise, level)
+        bars, further = published_bars(noise, level)
         if isinstance(request, PublishRequest) and request.promise.until is not None:
             bars = tuple((f"{name}, at the last level", margin) for name, margin in bars)
         if not may_know(dataset):
@@ -124,26 +118,6 @@ def preview(
     except UtmostError as error:
         return ProposalPreview(bars, before, None, public_words(error), warnings, others, further)
     return ProposalPreview(bars, before, after, "", warnings, others, further)
-
-
-def _published_bars(noise: Noise, level: Level) -> tuple[tuple[tuple[str, int | float], ...], int]:
-    """Return the margins of error of the first published tables, and the number of the other published tables."""
-    if not isinstance(noise, SumNoise):
-        return noise.named_bars(level, CONFIDENCE, _MOST_BARS), 0
-    marginals = wanted_marginals(noise.plan) if noise.plan.rows is None else []
-    if not marginals:
-        noise_bars = noise.named_bars(level, CONFIDENCE, _MOST_BARS)
-        return tuple((f"{name} (of the noise alone)", margin) for name, margin in noise_bars), 0
-    release, shown = NoisySums.without_data(Promise(noise=noise), level, CONFIDENCE), marginals[:_MOST_BARS]
-    if noise.plan.amount_pair is None:
-        bars = [(name or "total", margin) for name, margin in release.bars(*shown).items()]
-    else:
-        bars = [
-            (f"{name or 'total'}: {column.replace(' times ', ', to be divided by ')}", margin)
-            for name, columns in release.column_bars(*shown).items()
-            for column, margin in columns.items()
-        ]
-    return tuple(bars), len(marginals) - len(shown)
 
 
 def ladder(

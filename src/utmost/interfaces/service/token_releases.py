@@ -4,12 +4,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import Number, exact, exact_integer
+from utmost.core.exact.numbers import Number, exact_integer
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import (
@@ -25,6 +24,7 @@ from utmost.errors import (
 from utmost.interfaces.service.access.tokens import EVERY, Grant, Token
 from utmost.interfaces.service.proposals import Proposals, check_declared
 from utmost.interfaces.service.publish_requests import check_table_served, proposable, served
+from utmost.interfaces.service.published_margins import margin_of_release
 from utmost.interfaces.service.records import RecordTransaction
 from utmost.interfaces.service.service_context import ServiceContext, granted_level, is_granted
 from utmost.publish.ledger.events import check_name
@@ -34,7 +34,6 @@ from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promise import promise_for
-from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.once import checked_table
@@ -64,18 +63,46 @@ def without_larger_levels(table: Any) -> Any:
     return replace(table, ledger_facts=table.ledger_facts.seen_at(table.level))
 
 
-@lru_cache(maxsize=512)
-def margin_of(noise: Noise, at: Level) -> int | float:
-    """Return the margin of a release at a level, with 95 % confidence; cached for all viewers."""
-    return noise.margin(at, exact(DEFAULT_CONFIDENCE))
-
-
 def view_of(release: Published, answer: Answer[Any]) -> View:
     """Return an answer of the ledger as a view, without facts about larger levels."""
     at, remembered = answer.level, answer.ledger_facts
     assert remembered is not None, "a ledger gave it"
-    margin = margin_of(release.noise, at) if remembered.stop is None else answer.noise.margin
+    margin = margin_of_release(release, at)
     return View(release, at, without_larger_levels(answer.table), answer.rows, margin, remembered.seen_at(at))
+
+
+def published_levels(release: Published) -> frozenset[Level]:
+    """Return the levels that were published or relaxed to; the others are noisier copies, made for those who asked."""
+    return frozenset(at for at in release.levels if release.spent_by(release.responses[at].event) == at)
+
+
+@dataclass(frozen=True, slots=True)
+class _Copies:
+    """The levels of the noisier copies of a release that a person asked for, as text."""
+
+    name: str
+    made: tuple[str, ...]  # drawn for this person
+    shared: tuple[str, ...]  # drawn for somebody else before
+
+    @classmethod
+    def of(cls, store: RecordTransaction, token: Token, release: Published) -> "_Copies":
+        name = store.hidden("asked", token.person[0], release.name, release.version)
+        copies = store.get("asked", name) or {"made": (), "shared": ()}
+        return cls(name, tuple(copies["made"]), tuple(copies["shared"]))
+
+    def has(self, at: Level) -> bool:
+        return level_text(at) in (*self.made, *self.shared)
+
+    def including(self, at: Level, *, is_new: bool) -> "_Copies":
+        if is_new:
+            return replace(self, made=(*self.made, level_text(at)))
+        return replace(self, shared=(*self.shared, level_text(at)))
+
+    def without(self, at: Level) -> "_Copies":
+        return replace(self, made=tuple(text for text in self.made if text != level_text(at)))
+
+    def put(self, store: RecordTransaction) -> None:
+        store.put("asked", self.name, {"made": self.made, "shared": self.shared})
 
 
 @contextmanager
@@ -113,33 +140,53 @@ class Releases:
         """Return a version of a release, by default the newest; a refusal does not depend on whether it exists."""
         return self._known(token, "list", name, version)
 
-    def levels(self, token: Token, release: Published) -> tuple[Level, ...]:
-        """Return the stored levels that a token may see, smallest first."""
-        most = granted_level(token, release.name)
-        return tuple(at for at in release.levels if is_granted(most, at))
+    def levels(self, token: Token, *releases: Published) -> list[tuple[Level, ...]]:
+        """Return the levels of each release that a token is shown, smallest first: the published ones, and the noisier
+        copies that its owner asked for.
+        """
+        # Copies that others asked for would fill every list, and reveal what others ask.
+
+        def work(store: RecordTransaction) -> list[tuple[Level, ...]]:
+            return [self._shown_levels(token, release, _Copies.of(store, token, release)) for release in releases]
+
+        return self._context.records.read(work)
+
+    def _shown_levels(self, token: Token, release: Published, copies: "_Copies") -> tuple[Level, ...]:
+        most, published = granted_level(token, release.name), published_levels(release)
+        shown = {at for at in release.levels if at in published or copies.has(at)}
+        return tuple(sorted(at for at in shown if is_granted(most, at)))
 
     def view(self, token: Token, name: str, at: Level, version: int | None = None) -> View:
         """Return a release at a level: a stored answer, or a noisier copy."""
-        # A recipient may make only a few new levels of a release.
         release = self._known(token, "view", name, version, at)
-        if at not in release.levels and at < max(release.levels) and token.role == "recipient":
-            # A recipient's new level is recorded beforehand, and refused beyond a number of levels.
-            def work(store: RecordTransaction) -> None:
-                name = store.hidden("asked", token.person[0], release.name, release.version)
-                levels = (store.get("asked", name) or {"levels": []})["levels"]
-                if level_text(at) in levels:
-                    return
-                # One recipient can have at most 64 new levels of a release made (UTMOST_SERVE_MOST_LEVELS).
-                if len(levels) >= self._most_levels:
-                    remedy = f"Ask for a level that was made before: {', '.join(levels)}."
-                    required = f"a recipient may have at most {self._most_levels} levels of a release made"
-                    raise NotAllowed(required, came="one more", where=repr(release.name), remedy=remedy)
-                store.put("asked", name, {"levels": [*levels, level_text(at)]})
-
-            self._context.records.write(work)
-        answer = self._ledger.view(name, epsilon=at, version=release.version)
+        is_counted = False
+        if at < max(release.levels) and at not in published_levels(release):
+            is_counted = self._context.records.write(lambda store: self._note_copy(store, token, release, at))
+        try:
+            answer = self._ledger.view(name, epsilon=at, version=release.version)
+        except UtmostError:
+            if is_counted and at not in self._ledger.release(name, release.version).levels:  # nothing was drawn
+                self._context.records.write(lambda store: _Copies.of(store, token, release).without(at).put(store))
+            raise
         self.note_view(token, release)
         return view_of(release, answer)
+
+    def _note_copy(self, store: RecordTransaction, token: Token, release: Published, at: Level) -> bool:
+        """Record, before it is drawn, that a person asks for a noisier copy; return whether it counts as made."""
+        copies = _Copies.of(store, token, release)
+        if copies.has(at):
+            return False
+        is_new = at not in release.levels
+        # One recipient can have at most 64 new levels of a release made (UTMOST_SERVE_MOST_LEVELS).
+        if is_new and token.role == "recipient" and len(copies.made) >= self._most_levels:
+            drawn = {level_text(level) for level in release.levels}
+            made = ", ".join(text for text in copies.made if text in drawn)
+            remedy = f"Ask for a level that you had made: {made}. The operator of the service can allow more by "
+            required = f"a recipient may have at most {self._most_levels} levels of a release made"
+            where, setting = repr(release.name), "UTMOST_SERVE_MOST_LEVELS."
+            raise NotAllowed(required, came="one more", where=where, remedy=remedy + setting)
+        copies.including(at, is_new=is_new).put(store)
+        return is_new
 
     def note_view(self, token: Token, release: Published) -> None:
         """Record in the trail, at most once a day, that a token read a release."""
@@ -150,7 +197,7 @@ class Releases:
     ) -> int | float:
         """Return the margin of error of a release at any level; it depends only on the promise."""
         release = self._known(token, "list", name, version)
-        return self._ledger.margin(name, epsilon=at, confidence=confidence, version=release.version)
+        return margin_of_release(release, at, confidence)
 
     def publish_measures(
         self,

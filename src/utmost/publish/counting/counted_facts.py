@@ -59,9 +59,7 @@ _PROVED: dict[str | bool, str] = {
 }
 
 PART_FORM = form("partition and part", write=list)
-INDIVIDUAL_FORM = form(
-    "one individual is", hint="For example one household. Leave it out: the counted table states it."
-)
+INDIVIDUAL_FORM = form("one individual is", hint="For example one household.")
 PROVED_FORM = form("what one individual changes is", words=_PROVED, write=written_proved, read=read_proved)
 """JSON forms of those fields that a promise has, too."""
 

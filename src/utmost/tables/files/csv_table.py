@@ -23,7 +23,7 @@ from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.files.csv_blocks import CsvBlock, NotInBlocks, read_blocks
 from utmost.tables.files.digit_buffers import Bytes, Offsets, digits, joined
 from utmost.tables.files.formulas import without_formulas
-from utmost.tables.files.text_files import TextFile
+from utmost.tables.files.text_files import TextFile, limits_of
 from utmost.tables.frames import adapters
 from utmost.tables.frames.adapters import Column, distinct_names
 from utmost.tables.frames.table import TableMethods
@@ -72,12 +72,18 @@ def read(path: Path | str) -> CsvTable:
     # A column without a name, such as R's row numbers, is named by its position.
     names = [name if name.strip() else f"column {at}" for at, name in enumerate(first, 1)]
     header = distinct_names(names, f"{path}, line 1")
+    limits, rows = limits_of(path), 0
     with suppress(NotInBlocks):
-        rows = sum(block.rows for block in read_blocks(path, len(header), delimiter_of(path)))
+        for block in read_blocks(path, len(header), delimiter_of(path)):
+            rows += block.rows
+            if limits is not None:
+                limits.check_cells(".csv", rows * len(header), str(path))
         return CsvTable(path, tuple(header), rows, in_blocks=True)
     rows = 0
     for line, record in lines:
         rows += 1
+        if limits is not None:
+            limits.check_cells(".csv", rows * len(header), str(path))
         if len(record) != len(header):
             raise BadTable(
                 f"every row must have {len(header)} cells",

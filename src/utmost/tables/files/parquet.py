@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 from utmost.errors import BadTable
 from utmost.tables.files import table_formats
+from utmost.tables.files.text_files import ReadLimits, limits_of
 from utmost.tables.frames import dataframes
 from utmost.tables.frames.adapters import distinct_names
 from utmost.tables.optional_imports import extra
@@ -17,7 +18,7 @@ ENDINGS = (".parquet", ".pq")
 
 # Columns of counts are compressed at most to a hundredth of their size. A small file may be compressed more.
 _INFLATION, _INFLATED = 200, 1 << 30
-_BATCH = 1 << 17
+_BATCH, _AT_ONCE = 1 << 17, 1 << 28
 
 
 def read(path: Path | str, shown_as: str | None = None) -> Any:
@@ -28,14 +29,30 @@ def read(path: Path | str, shown_as: str | None = None) -> Any:
         # The file is read batch by batch, so that one that expands too much is refused before the memory is full.
         source = _readable(path)
         size = len(source.getbuffer()) if isinstance(source, io.BytesIO) else os.path.getsize(source)
-        most = max(_INFLATED, _INFLATION * size)
-        batches, size = [], 0
-        for batch in file.iter_batches(batch_size=_BATCH):
+        most, limits = max(_INFLATED, _INFLATION * size), limits_of(path)
+        rows_of_batch = _BATCH if limits is None else _rows_of_batch(file.metadata, limits, where)
+        batches, size, rows = [], 0, 0
+        for batch in file.iter_batches(batch_size=rows_of_batch):
             batches.append(batch)
-            size += batch.nbytes
+            size, rows = size + batch.nbytes, rows + batch.num_rows
+            if limits is not None:  # the file may have more than its footer says
+                limits.check_cells(".parquet", rows * batch.num_columns, where)
+                limits.check_unpacked(size, where)
             if size > most:
                 raise BadTable(f"a Parquet file of this size may hold {most} bytes of cells", came="more", where=where)
         return arrow.Table.from_batches(batches, file.schema_arrow)
+
+
+def _rows_of_batch(footer: Any, limits: ReadLimits, where: str) -> int:
+    """Check what the footer of an uploaded file says, and return how many rows may be read at once."""
+    groups = [footer.row_group(at) for at in range(footer.num_row_groups)]
+    columns = [group.column(at) for group in groups for at in range(group.num_columns)]
+    rows = max(footer.num_rows, sum(group.num_rows for group in groups))
+    limits.check_cells(".parquet", max(rows * footer.num_columns, sum(column.num_values for column in columns)), where)
+    limits.check_unpacked(sum(column.total_uncompressed_size for column in columns), where)
+    # A dictionary stores a text once for many rows: no text is longer than all of them together.
+    texts = sum(column.total_uncompressed_size for column in columns if column.physical_type.endswith("BYTE_ARRAY"))
+    return max(1, min(_BATCH, _AT_ONCE // max(1, texts)))
 
 
 def opened(path: Path | str, shown_as: str | None = None) -> Any:

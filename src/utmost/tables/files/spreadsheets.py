@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import count, islice
 from math import isfinite
 from pathlib import Path
@@ -23,7 +24,7 @@ import numpy as np
 
 from utmost.core.exact.arrays import plain_cells
 from utmost.errors import BadTable, UtmostError
-from utmost.tables.files.text_files import MemoryFile, sheet_named
+from utmost.tables.files.text_files import MemoryFile, ReadLimits, limits_of, sheet_named
 from utmost.tables.optional_imports import extra
 
 ENDINGS = (".xlsx",)
@@ -243,17 +244,30 @@ def _opened(path: Path, *, data_only: bool) -> Iterator[Any]:
         most = max(_INFLATED, _INFLATION * file.seek(0, io.SEEK_END))
         if size > most:
             raise BadTable(f"a file of this size may have {most} bytes of cells", came=size, where=where)
+        if (limits := limits_of(path)) is not None:
+            limits.check_unpacked(size, where)
         try:
             with closing(reader.load_workbook(file, read_only=True, data_only=data_only)) as book:
                 for page in book.worksheets:
                     # Some programs write wrong dimensions, and cells beyond them would not be read.
                     page.reset_dimensions()
+                    if limits is not None:
+                        page.iter_rows = partial(_limited_rows, page.iter_rows, limits, where)
                 yield book
         except UtmostError:
             raise
         except (*_DAMAGED, reader.utils.exceptions.InvalidFileException):
             came = "a file that openpyxl cannot read"
             raise BadTable("an .xlsx file must be a workbook of Excel", came=came, where=where) from None
+
+
+def _limited_rows(iter_rows: Any, limits: ReadLimits, where: str, **options: Any) -> Iterator[Any]:
+    """Yield the rows of an uploaded sheet; a cell far to the right or below makes many empty ones."""
+    cells = 0
+    for row in iter_rows(**options):
+        cells += max(len(row), 1)
+        limits.check_cells(".xlsx", cells, where)
+        yield row
 
 
 def check_statement(path: Path, statement: Mapping[str, Any]) -> None:

@@ -13,6 +13,7 @@ from utmost.core.exact.arrays import plain_cells
 from utmost.errors import BadTable
 from utmost.tables.files import csv_table
 from utmost.tables.files.csv_table import CsvTable
+from utmost.tables.files.text_files import limits_of
 from utmost.tables.frames.adapters import column_order, distinct_names
 from utmost.tables.frames.any_table import adapter_of
 from utmost.tables.optional_imports import extra
@@ -31,7 +32,7 @@ def read_json_lines(path: Path, *, has_nested: bool = False) -> dict[str, list[A
         lines = (
             (f"{path}, line {number}", _decoded(line)) for number, line in enumerate(file, start=1) if line.strip()
         )
-        columns = _columns_of(lines, "a line must be a JSON object of plain cells", has_nested=has_nested)
+        columns = _columns_of(lines, "a line must be a JSON object of plain cells", path, has_nested=has_nested)
     if columns is None:
         raise BadTable("each line of JSON lines must be an object", came="an empty file", where=str(path))
     return columns
@@ -51,7 +52,7 @@ def read_json_records(path: Path, *, has_nested: bool = False) -> dict[str, list
         rows = _decoded(file.read())
     is_array = isinstance(rows, list) and not isinstance(rows, _Pairs)
     places = ((f"{path}, record {number}", row) for number, row in enumerate(rows if is_array else (), start=1))
-    columns = _columns_of(places, "a record must be a JSON object of plain cells", has_nested=has_nested)
+    columns = _columns_of(places, "a record must be a JSON object of plain cells", path, has_nested=has_nested)
     if columns is None:
         came = "an empty array" if is_array else "an object" if isinstance(rows, _Pairs) else "something else"
         remedy = "A counted table is released without --each-row and --person." if came == "an object" else None
@@ -66,7 +67,9 @@ def _decoded(text: str) -> Any:
         return None
 
 
-def _columns_of(rows: Iterable[tuple[str, Any]], required: str, *, has_nested: bool) -> dict[str, list[Any]] | None:
+def _columns_of(
+    rows: Iterable[tuple[str, Any]], required: str, path: Path, *, has_nested: bool
+) -> dict[str, list[Any]] | None:
     """Turn pairs (position in the file, JSON object) into columns; None if there are no objects."""
     records: list[dict[str, Any]] = []
     for where, pairs in rows:
@@ -77,6 +80,8 @@ def _columns_of(rows: Iterable[tuple[str, Any]], required: str, *, has_nested: b
             raise BadTable("column names must be distinct", came="one name twice", where=where)
         records.append(record)
     names = dict.fromkeys(name for record in records for name in record)
+    if (limits := limits_of(path)) is not None:  # rows with different names make a table of rows times names
+        limits.check_cells(".json", len(records) * len(names), str(path))
     return None if not records else {name: [record.get(name) for record in records] for name in names}
 
 
@@ -108,6 +113,7 @@ def _spelled(cell: Any) -> str:
 
 def read_feather(path: Path) -> Any:
     """Read a Feather file, Arrow's own format, as an Arrow table."""
+    from utmost.tables.files.arrow_messages import unpacked_size
     from utmost.tables.frames import dataframes
 
     dataframes.register()
@@ -115,12 +121,19 @@ def read_feather(path: Path) -> Any:
     with path.open("rb") as file:
         content = file.read()
     most, batches, size = max(_INFLATED, _INFLATION * len(content)), [], 0
+    limits, rows, texts = limits_of(path), 0, 0
     try:
+        if limits is not None:
+            limits.check_unpacked(unpacked_size(content), str(path))
         opened = ipc.open_file(arrow.BufferReader(content)) if content[:6] == b"ARROW1" else ipc.open_stream(content)
         some = opened if hasattr(opened, "read_next_batch") else map(opened.get_batch, range(opened.num_record_batches))
         for batch in some:
             batches.append(batch)
-            size += batch.nbytes
+            size, rows = size + batch.nbytes, rows + batch.num_rows
+            if limits is not None:
+                limits.check_cells(".feather", rows * batch.num_columns, str(path))
+                texts += _text_size(arrow, batch)
+                limits.check_unpacked(texts, str(path))
             if size > most:
                 raise BadTable(f"a file of this size may hold {most} bytes of cells", came="more", where=str(path))
         whole = arrow.Table.from_batches(batches, opened.schema)
@@ -135,6 +148,24 @@ def read_feather(path: Path) -> Any:
         ) from None
     distinct_names(whole.column_names, str(path))
     return whole
+
+
+def _text_size(arrow: Any, batch: Any) -> int:
+    """Return the bytes of all texts of a batch; a dictionary stores a text once for many rows."""
+    compute, types, size = extra("pyarrow.compute", "tables"), arrow.types, 0
+    for column in batch.columns:
+        of = column.type.value_type if types.is_dictionary(column.type) else column.type
+        views = types.is_binary_view(of) or types.is_string_view(of)
+        if views or types.is_nested(of) or types.is_run_end_encoded(of) or types.is_dictionary(of):
+            raise BadTable(
+                "an uploaded table must have plain cells", came=str(column.type), remedy="Upload a CSV file."
+            )
+        if types.is_string(of) or types.is_large_string(of) or types.is_binary(of) or types.is_large_binary(of):
+            lengths = compute.binary_length(column.dictionary if types.is_dictionary(column.type) else column)
+            if types.is_dictionary(column.type):
+                lengths = lengths.take(column.indices)
+            size += compute.sum(lengths.cast(arrow.int64())).as_py() or 0
+    return size
 
 
 def write_feather(table: Any, file: BinaryIO) -> None:

@@ -6,7 +6,8 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -25,6 +26,31 @@ SEPARATORS = ",;\t|"
 
 _FIRST = 1 << 16
 _GZIPPED = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadLimits:
+    """The most that is read of an uploaded file: a small file can hold very many cells."""
+
+    cells: Mapping[str, int]  # by ending
+    unpacked: int  # in bytes
+    remedy: str
+
+    def check_cells(self, ending: str, cells: int, where: str) -> None:
+        most = self.cells[ending]
+        if cells > most:
+            raise BadTable(f"this file may have at most {most} cells", came="more", where=where, remedy=self.remedy)
+
+    def check_unpacked(self, size: int, where: str) -> None:
+        if size > self.unpacked:
+            required = f"this file may have at most {self.unpacked} bytes when it is unpacked"
+            raise BadTable(required, came="more", where=where, remedy=self.remedy)
+
+
+def limits_of(path: object) -> ReadLimits | None:
+    """Return the limits of an uploaded file, None for a file of this machine."""
+    inner = path.inner if isinstance(path, TextFile) else path
+    return inner.limits if isinstance(inner, MemoryFile) else None
 
 
 _SHEET = re.compile(r"(?P<book>.+\.xlsx)#(?P<sheet>.+)", re.IGNORECASE | re.DOTALL)
@@ -105,7 +131,9 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
             raise BadTable("a table must be a file", came="a directory", where=str(self.inner))
         stored: Any = self.inner.open("rb")
         read = _unpacked(stored, self.inner.suffix.lower(), str(self.inner))
-        content = io.BufferedReader(_Utf8(read, stored, self.encoding or "utf-8", str(self.inner), self.header))
+        limits = limits_of(self)
+        text = _Utf8(read, stored, self.encoding or "utf-8", str(self.inner), self.header, limits)
+        content = io.BufferedReader(text)
         return content if "b" in mode else io.TextIOWrapper(content, "utf-8-sig", errors, newline)
 
     def header_line(self) -> str:
@@ -160,12 +188,13 @@ class MemoryFile(type(Path())):  # type: ignore[misc]  # as above
     """A file in memory, which came from a pipe or was uploaded to a page."""
 
     content: bytes
+    limits: ReadLimits | None = None  # of what is read, if a stranger uploaded it
 
     @classmethod
-    def of(cls, name: str, content: bytes) -> "MemoryFile":
+    def of(cls, name: str, content: bytes, limits: ReadLimits | None = None) -> "MemoryFile":
         """A file in memory with this content, and a name for messages."""
         file = cls(name)
-        file.content = content
+        file.content, file.limits = content, limits
         return file
 
     def open(
@@ -232,8 +261,17 @@ def ending_of_content(content: bytes) -> str:
 class _Utf8(io.RawIOBase):
     """The bytes of a file, converted from its encoding to UTF-8. The error for invalid bytes does not quote them."""
 
-    def __init__(self, content: Any, stored: BinaryIO, encoding: str, where: str, header: bytes) -> None:
+    def __init__(
+        self,
+        content: Any,
+        stored: BinaryIO,
+        encoding: str,
+        where: str,
+        header: bytes,
+        limits: ReadLimits | None,
+    ) -> None:
         self._content, self._stored, self._encoding, self._where, self._rest = content, stored, encoding, where, header
+        self._limits, self._unpacked = limits, 0
         self._is_headed = bool(header)  # otherwise a byte order mark could follow the header; here it is removed
         self._decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
 
@@ -250,6 +288,9 @@ class _Utf8(io.RawIOBase):
         while not self._rest:
             try:
                 read = self._content.read(1 << 16)
+                self._unpacked += len(read)
+                if self._limits is not None:
+                    self._limits.check_unpacked(self._unpacked, self._where)
                 self._rest = read if self._decoder is None else self._decoder.decode(read, not read).encode()
                 if self._is_headed and read:
                     self._rest, self._is_headed = self._rest.removeprefix(codecs.BOM_UTF8), False
@@ -259,7 +300,9 @@ class _Utf8(io.RawIOBase):
                     raise
                 required = "a compressed file must be well formed"
                 raise BadTable(required, came="a file that cannot be decompressed", where=self._where) from None
-            except (UnicodeError, ValueError):
+            except (UnicodeError, ValueError) as error:
+                if isinstance(error, BadTable):
+                    raise
                 came = f"bytes that are not {self._encoding}"
                 remedy = 'Pass encoding="cp1252", say.'
                 raise BadTable(

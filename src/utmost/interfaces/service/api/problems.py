@@ -83,11 +83,15 @@ def problem_of(error: errors.UtmostError) -> dict[str, Any]:
     return problem(status, type(error).__name__, public_words(error))
 
 
+_RAISED = "call budget(dataset, limit=)", "ask an administrator of the service"
+"""Call of a local ledger, and what the client of a service does instead."""
+
+
 def public_words(error: errors.UtmostError) -> str:
     """Return the words of an error for people other than the operator."""
     if isinstance(error, errors.NotPublished):  # its remedy lists all releases, also those hidden from the caller
         error = type(error)(error.required, came=error.came, where=error.where)
-    return printable(str(error))
+    return printable(str(error).replace(*_RAISED))
 
 
 def problem_of_shape(faults: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -107,7 +107,7 @@ class _Version(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class ReleaseResponse(_Version):
-    """A version of a release, with the levels that the token may see."""
+    """A version of a release, with the published levels that the token may see, and its owner's noisier copies."""
 
     levels: tuple[LevelText, ...]
 

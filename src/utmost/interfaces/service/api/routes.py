@@ -202,16 +202,13 @@ def me(who: Who) -> Token:
 def releases(service: Served, who: Who, after: NextPage = "", most: Most = MOST) -> answers.ReleasesResponse:
     """Return every version of each release, in the order of publication."""
     page, following = answers.paged(service.releases.all(who), after, most, version_name)
-    return answers.ReleasesResponse([_release(service, who, published) for published in page], following)
+    levels = service.releases.levels(who, *page)
+    return answers.ReleasesResponse(list(map(answers.ReleaseResponse.of, page, levels)), following)
 
 
 def version_name(published: Published) -> str:
     """Return the name after which the next page of releases begins."""
     return f"{published.version} {published.name}"
-
-
-def _release(service: Service, who: Token, published: Published) -> answers.ReleaseResponse:
-    return answers.ReleaseResponse.of(published, service.releases.levels(who, published))
 
 
 @router.post("/releases", summary="Publish a table")
@@ -226,7 +223,8 @@ def publish(service: Served, who: Who, key: IdempotencyKey, body: PublishBody) -
 @router.get("/releases/{name}", summary="A release: its promise and its levels")
 def release(service: Served, who: Who, name: PathPart, version: Version = None) -> answers.ReleaseResponse:
     """Return one version of a release, by default the newest."""
-    return _release(service, who, service.releases.release(who, name, version))
+    published = service.releases.release(who, name, version)
+    return answers.ReleaseResponse.of(published, *service.releases.levels(who, published))
 
 
 @router.get(

@@ -13,6 +13,7 @@ from utmost.interfaces.service.api.request_parsing import strict_json
 from utmost.interfaces.service.workers.axis_limits import check_listed
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.promise import Promise
+from utmost.publish.releases.marginal_tables import wanted_marginals
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.statements.counted_files import COUNTED_FORM
@@ -66,12 +67,15 @@ def shown_sums(
     # `ordered` names a level, such as "year", of an axis of bins or dates: its quartiles are shown. "" shows none.
     plan, domain = release.plan, release.domain
     is_small = domain.size <= _MOST_CELLS
-    names = [release.table_name(marginal) for marginal in plan.shares] if is_small else []
+    # Tables of a plan by rows have no workload: its measured marginals are shown.
+    wanted = plan.shares if plan.rows is not None else wanted_marginals(plan)
+    tables = [release.table_name(marginal) for marginal in wanted]
+    names = tables if is_small else []
     axes = [axis.levels for axis in domain.axes if axis.edges is not None] if is_small else []
     quarters = (("a quarter", "1/4"), ("half", "1/2"), ("three quarters", "3/4")) if ordered and is_small else ()
     return {
         "marginals": [shown for name in names[:_MOST_MARGINALS] for shown in _marginal_tables(release, name, rule)],
-        "more_marginals": len(plan.shares) - len(names[:_MOST_MARGINALS]),
+        "more_marginals": [(name or "total", name) for name in tables[len(names[:_MOST_MARGINALS]) :]],
         "part": release.promise.part,
         "level": level,
         "axes": [name for levels in axes for name in levels],

@@ -28,6 +28,7 @@ from utmost.interfaces.service.api.response_models import columns, statement_of
 from utmost.interfaces.service.api.routes import Served, Version
 from utmost.interfaces.service.pages.page_session import Viewer
 from utmost.interfaces.service.token_releases import View
+from utmost.interfaces.service.workers.axis_limits import MOST_CELLS
 from utmost.interfaces.service.workers.processes import WORKERS
 from utmost.publish.ledger.state import Published
 from utmost.publish.releases.noisy_sums import NoisySums, SumsTable
@@ -45,9 +46,6 @@ _KINDS = {
     "json": "application/json",
 }
 _WORDS = {"csv": ("CSV", None), "parquet": ("Parquet", "pyarrow"), "xlsx": ("Excel", "xlsxwriter")}
-
-MOST_CELLS = {"csv": 2_000_000, "parquet": 500_000, "xlsx": 300_000}
-"""An Excel file has at most 300 000 cells, Parquet 500 000, CSV 2 000 000: a process writes it in a few seconds."""
 
 MOST_TEXT = {"csv": 32 << 20, "parquet": 4 << 20, "xlsx": 4 << 20}
 """Largest number of characters of the cells of a file as JSON, by format."""
@@ -122,7 +120,7 @@ class StoredLevel:
         self, request: Request, service: Served, viewer: Viewer, name: NameQuery, at: NameQuery, version: Version = None
     ) -> None:
         self.release, self.level = service.releases.release(viewer, name, version), read_level(at)
-        if self.level not in service.releases.levels(viewer, self.release):
+        if self.level not in service.releases.levels(viewer, self.release)[0]:
             raise HTTPException(404, "This release has no such level, or your token does not include it.")
         service.releases.note_view(viewer, self.release)
         self._service, self._viewer, self._kept = service, viewer, request.app.state.files

@@ -89,6 +89,7 @@ FIELDS = {
 """Labels of the fields of forms, by the library's names of the arguments."""
 
 _ARGUMENT = re.compile(rf"(?:\b([Pp])ass )?\b({'|'.join(FIELDS)})=(\[[^\]]*\]|\"[^\"]*\"|'[^']*'|[\w/.-]*\w)?")
+_LEVEL = re.compile(r"\blevel\(epsilon=[\"']?([^\"'()]+)[\"']?\)")
 _SUBJECT = re.compile(rf"^({'|'.join(FIELDS)})(?=: | must )")
 _FILES = {
     re.compile(r"--release( release\.json)?"): "Whole release, as JSON",
@@ -139,12 +140,15 @@ def in_fields(text: str) -> str:
     def field(match: re.Match[str]) -> str:
         begin, value = match[1], (match[3] or "").strip("[]\"'")
         label = f"“{FIELDS[match[2]]}”"
+        if match[2] == "epsilon" and value and not begin:  # a level, not the argument
+            return f"epsilon = {value}"
         if value == "True":
             return f"{'T' if begin == 'P' else 't'}ick {label}" if begin else label
         if begin:
             return f"{'W' if begin == 'P' else 'w'}rite {value or 'a value'} in the field {label}"
         return f"{label}: {value}" if value else f"the field {label}"
 
+    text = _LEVEL.sub(r"epsilon=\1", text)
     for option, label in _FILES.items():
         text = option.sub(f"the field “{label}”", text)
     return _ARGUMENT.sub(field, _SUBJECT.sub(lambda match: f"“{FIELDS[match[1]]}”", text))

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
+from time import monotonic
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
@@ -36,6 +37,7 @@ from utmost.interfaces.service.pages.page_tools import tools
 from utmost.interfaces.service.pages.shown_promise import exact_text, visible
 from utmost.interfaces.service.pending_queue import DECISION, TABLE
 from utmost.interfaces.service.proposal_preview import UNREADABLE, ProposalPreview, preview, with_others
+from utmost.interfaces.service.published_margins import bars_of_release, margin_of_release
 from utmost.interfaces.service.service import Service
 from utmost.interfaces.service.token_releases import View
 from utmost.publish.ledger.spending import Budget
@@ -49,6 +51,7 @@ pages.include_router(downloads)
 
 # The page of a release shows 500 rows, and 24 bars of each of 4 columns.
 _MOST_ROWS, _MOST_BARS, _MOST_CHARTS, _STEPS = 500, 24, 4, 25
+_LOOKING = 2.0  # seconds after which no further level is computed
 _A_PAGE = 200  # releases or proposals of a page
 _NO_DIGEST = {"of": "file", "sha256": "0" * 64}  # not shown; the statement's own file has the true digest of the values
 
@@ -74,7 +77,8 @@ def static_file(name: Annotated[str, Path(max_length=200)]) -> Response:
 def releases_page(request: Request, service: Served, viewer: Viewer, after: NextPage = "") -> Response:
     """Show the releases that the token may see, with levels, margins and budgets, page by page."""
     listed, following = paged(service.releases.all(viewer), after, _A_PAGE, version_name)
-    rows = [_summary(published, service.releases.levels(viewer, published)) for published in listed]
+    levels = service.releases.levels(viewer, *listed)
+    rows = [_summary(published, shown) for published, shown in zip(listed, levels, strict=True)]
     budgets = _budgets(service, viewer, sorted({published.dataset for published in listed}))
     return render(request, "releases.html", viewer, rows=rows, budgets=budgets, following=following, after=after)
 
@@ -92,7 +96,7 @@ def release_page(
 ) -> Response:
     """Show one release: values at a level, promise, history, and the margins at larger levels."""
     found = service.releases.release(viewer, name, version)
-    levels = service.releases.levels(viewer, found)
+    (levels,) = service.releases.levels(viewer, found)
     # Among several answers the viewer chooses one, because each belongs to its own level.
     chosen = read_level(at) if at else levels[0] if len(levels) == 1 else None
     seen = None
@@ -161,6 +165,7 @@ def proposals_page(request: Request, service: Served, viewer: Viewer, after: Nex
         "needs_second": service.proposals.required,
         "visible": visible,
         "own": own,
+        "used": {one.name for one in listed if one.state == APPROVED} - service.waiting.among(listed),
         "together": ready[:MOST_ROWS] if viewer.may_ever("publish") else [],
         "planned": _needing_counted_tables(service, viewer, ready[:MOST_ROWS]),
         "after": after,
@@ -176,6 +181,7 @@ def proposal_page(request: Request, service: Served, viewer: Viewer, name: NameQ
     promise = service.proposals.shown(proposal, facts) if facts else None
     decides = proposal.state == PROPOSED and viewer.may_ever("decide proposals")
     is_planned, terms = proposal.name in _needing_counted_tables(service, viewer, [proposal]), facts.get("promise")
+    is_open = service.waiting.has(proposal.name)
     fixed = "labels of the domain" if is_planned else "list of rows and the public columns"
     if isinstance(terms, Mapping) and terms.get("rows") == "observed":
         fixed = "public columns"
@@ -192,7 +198,10 @@ def proposal_page(request: Request, service: Served, viewer: Viewer, name: NameQ
         "decides": decides,
         "is_own": bool(_own_names(service, viewer, [proposal])),
         "planned": is_planned,
-        "is_open": service.waiting.has(proposal.name),
+        "is_open": is_open,
+        "is_used": proposal.state == APPROVED and not is_open,
+        "individual": isinstance(terms, Mapping) and bool(terms.get("individual")),
+        "proved": isinstance(terms, Mapping) and bool(terms.get("proved")),
         "visible": visible,
     }
     return render(request, "proposal.html", viewer, **shown)
@@ -306,7 +315,7 @@ def trail_page(request: Request, service: Served, viewer: Viewer, after: After =
 
 def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
     """Return a release's levels, each with its margin, and its margin divided by the largest margin."""
-    margins = [release.margin(at, DEFAULT_CONFIDENCE) for at in levels]
+    margins = [margin_of_release(release, at) for at in levels]
     longest = max(map(float, margins), default=1.0) or 1.0
     return {
         "release": release,
@@ -364,7 +373,7 @@ def _shown_values(seen: View, rule: WithholdingRule | None, ordered: str) -> dic
         "per_unit": seen.release.noise.per_step(seen.level),
         "most_bars": _MOST_BARS,
         "marginals": [],
-        "more_marginals": 0,
+        "more_marginals": [],
         "axes": [],
         "quartiles": [],
         "withheld": sum(found[name].count(None) for name in released) if rule is not None else 0,
@@ -375,6 +384,8 @@ def _larger_levels(release: Published, levels: tuple[Level, ...]) -> dict[str, A
     """Return a chart of the margin by level, and margins at larger levels; None if there is nothing to relax."""
     if not levels or not release.noise.is_relaxed:
         return None
+    if release.noise.is_by_plan:
+        return _larger_levels_of_plan(release, levels)
     low, high = min(levels).epsilon_float / 2, max(levels).epsilon_float * 8
     steps = [round(low * (high / low) ** (k / (_STEPS - 1)), 12) for k in range(_STEPS)]
     # A float as an exact fraction has fifty bits; computing with its powers would take long.
@@ -393,6 +404,26 @@ def _larger_levels(release: Published, levels: tuple[Level, ...]) -> dict[str, A
     return {
         "picture": charts.curves(title, {"margin": line}, ("epsilon", "margin, 95 %"), points=points, log_x=True),
         "rows": [(factor, at, release.margin(at, DEFAULT_CONFIDENCE)) for factor, at in wider],
+        "tables": [],
+    }
+
+
+def _larger_levels_of_plan(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
+    """Return the margin of each published table at larger levels; their chart is of the largest margin."""
+    # The margins of one level take up to a second, so there are few, and none is begun after two seconds.
+    until, top = monotonic() + _LOOKING, max(levels)
+    tables = {factor: bars_of_release(release, top.scaled(factor)) for factor in (1,)}
+    for factor in (2, 4, 8):
+        if monotonic() < until:
+            tables[factor] = bars_of_release(release, top.scaled(factor))
+    rows = [(factor, top.scaled(factor), max(margin for _, margin in bars)) for factor, bars in tables.items()]
+    line = [(at.epsilon_float, float(margin)) for _, at, margin in rows]
+    title = "The largest margin of the published tables at each level"
+    names = [name for name, _ in tables[1]]
+    return {
+        "picture": charts.curves(title, {"margin": line}, ("epsilon", "margin, 95 %"), log_x=True),
+        "rows": rows,
+        "tables": [(name, [dict(bars)[name] for bars in tables.values()]) for name in names],
     }
 
 

@@ -11,6 +11,9 @@ from utmost.tables.axes.clock import LEAST_SECONDS, Period, read_time
 MOST_VALUES = 200_000
 """The largest number of values of all axes together in a request: one and a half seconds of work."""
 
+MOST_CELLS = {"csv": 2_000_000, "parquet": 500_000, "xlsx": 300_000}
+"""An Excel file that a page writes or verifies has at most 300 000 cells, Parquet 500 000, CSV 2 000 000."""
+
 MOST_AXES = 64
 """The largest number of axes of a domain in a request: the limit of an array."""
 

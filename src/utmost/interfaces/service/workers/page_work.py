@@ -42,14 +42,25 @@ from utmost.interfaces.documents.verified_files import verified, verified_in_wor
 from utmost.interfaces.figures import inline_svg as charts
 from utmost.interfaces.service.api.problems import status_of
 from utmost.interfaces.service.api.requested_levels import read_level, read_whole_number
+from utmost.interfaces.service.workers.axis_limits import MOST_CELLS, check_listed
 from utmost.publish.releases.trust import levels_by_distance
 from utmost.tables.files import files
-from utmost.tables.files.text_files import MemoryFile
+from utmost.tables.files.text_files import MemoryFile, ReadLimits
 
 MOST_PLACES = 25  # a map on a page has at most 25 places
 _MOST_COUNT, _MOST_EXACT, _MOST_SHADED, _MOST_SENSITIVITY = 1000, 100, 40, 1000
 _MOST_MEMBERS, _MOST_EDGES = 60, 400  # of a network of trust on a page
 _FAINT = 1e-3
+_LIMITS = ReadLimits(
+    cells={
+        ending: MOST_CELLS[of]
+        for ending, of in {
+            ".csv": "csv", ".json": "csv", ".parquet": "parquet", ".feather": "parquet", ".xlsx": "xlsx"
+        }.items()
+    },
+    unpacked=32 << 20,
+    remedy="Verify it on your own machine, without this limit: utmost verify FILE.",
+)  # fmt: skip
 
 SHAPES = {
     "grid": "a lattice, straight-line distances",
@@ -301,10 +312,20 @@ def _mean_angle(angles: list[float]) -> float:
 
 def _verify_files(fields: Mapping[str, str]) -> dict[str, Any]:
     """Verify uploaded files, each sent as base64; they stay in memory."""
-    uploads = {name: MemoryFile.of(name, b64decode(content)) for name, content in fields.items()}
+    uploads = {name: MemoryFile.of(name, b64decode(content), _LIMITS) for name, content in fields.items()}
+    for upload in uploads.values():
+        with suppress(ValueError, RecursionError):  # no JSON: its reader says so
+            _check_documents(json.loads(upload.content))
     report = verified(uploads["table"], uploads.get("statement"), whole=uploads.get("release"))
     rows = {of: words for of, words in verified_in_words(report).items() if of not in ("signature", "on trust")}
     return {"rows": rows, **{name: report[name] for name in ("promise", "guarantee", "on_trust")}}
+
+
+def _check_documents(fact: Any) -> None:
+    """Check every domain and plan inside a statement: a few digits can declare millions of bins."""
+    for part in fact.values() if isinstance(fact, dict) else fact if isinstance(fact, list) else ():
+        _check_documents(part)
+    check_listed(fact)
 
 
 def _write_piece(fields: Mapping[str, str]) -> dict[str, Any]:
