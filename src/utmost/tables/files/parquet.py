@@ -31,13 +31,14 @@ def read(path: Path | str, shown_as: str | None = None) -> Any:
         size = len(source.getbuffer()) if isinstance(source, io.BytesIO) else os.path.getsize(source)
         most, limits = max(_INFLATED, _INFLATION * size), limits_of(path)
         rows_of_batch = _BATCH if limits is None else _rows_of_batch(file.metadata, limits, where)
-        batches, size, rows = [], 0, 0
+        batches, size, rows, texts = [], 0, 0, 0
         for batch in file.iter_batches(batch_size=rows_of_batch):
             batches.append(batch)
             size, rows = size + batch.nbytes, rows + batch.num_rows
             if limits is not None:  # the file may have more than its footer says
                 limits.check_cells(".parquet", rows * batch.num_columns, where)
-                limits.check_unpacked(size, where)
+                texts += table_formats.text_size(arrow, batch)
+                limits.check_unpacked(max(size, texts), where)
             if size > most:
                 raise BadTable(f"a Parquet file of this size may hold {most} bytes of cells", came="more", where=where)
         return arrow.Table.from_batches(batches, file.schema_arrow)

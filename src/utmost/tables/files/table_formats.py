@@ -132,7 +132,7 @@ def read_feather(path: Path) -> Any:
             size, rows = size + batch.nbytes, rows + batch.num_rows
             if limits is not None:
                 limits.check_cells(".feather", rows * batch.num_columns, str(path))
-                texts += _text_size(arrow, batch)
+                texts += text_size(arrow, batch)
                 limits.check_unpacked(texts, str(path))
             if size > most:
                 raise BadTable(f"a file of this size may hold {most} bytes of cells", came="more", where=str(path))
@@ -150,8 +150,8 @@ def read_feather(path: Path) -> Any:
     return whole
 
 
-def _text_size(arrow: Any, batch: Any) -> int:
-    """Return the bytes of all texts of a batch; a dictionary stores a text once for many rows."""
+def text_size(arrow: Any, batch: Any) -> int:
+    """Return the bytes of all texts of an uploaded batch; a dictionary stores a text once for many rows."""
     compute, types, size = extra("pyarrow.compute", "tables"), arrow.types, 0
     for column in batch.columns:
         of = column.type.value_type if types.is_dictionary(column.type) else column.type
