@@ -210,3 +210,27 @@ def test_a_caller_hears_of_every_cell_and_may_ask_meanwhile(tmp_path):
         ledger.relax("first", table, epsilon=2, progress=lambda *numbers: heard.append(numbers))
         ledger.view("first", epsilon=1, progress=hear)
     assert heard == [(3, 3), ((3, 3), 3)]
+
+
+@pytest.mark.parametrize(
+    ("work", "shown"),
+    [
+        (
+            lambda: ut.optimal_noise("1/1000", 10**9, lambda x: abs(x) if abs(x) < 10**12 else 10**12),
+            "step of least cost",
+        ),
+        (lambda: ut.OneDraw(ut.Unit(1, 30), 60).at(ut.exact.level("1/100")), "one draw"),
+        (
+            lambda: ut.universal_mechanism(ut.PrivacyType(ut.spaces.counts(5), alpha="1/2"), ut.losses.absolute),
+            "one mechanism for every prior",
+        ),
+    ],
+    ids=["cost", "one draw", "universal"],
+)
+def test_searches_of_a_minute_say_how_long_the_rest_takes(work, shown):
+    lines, start = Lines(), time.monotonic()
+    lines.width = 100
+    # A clock that runs ten times as fast: a short search shows what a long one does.
+    with progress_on(ProgressLine(lines, lambda: 10 * (time.monotonic() - start))):
+        work()
+    assert any(shown in line and " %" in line and line.endswith(" left") for line in lines)

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+# The sums behind a variance, for more points than a test can list.
+from utmost.core.noise.cells_draw import chunk_points
 from utmost.errors import NotALevel, OutOfRange
 from utmost.exact import level
 from utmost.noise import CellsDraw, DiscreteStaircase, Geometric, JointCells, TablesDraw
@@ -346,3 +348,15 @@ def test_refusals():
     assert repr(CellsDraw(1, 3, 2, 4, in_total=5, step=2)) == (
         "CellsDraw(epsilon=1, sensitivity=4, cells=3, changed=2, in_total=5, step=2)"
     )
+
+
+@pytest.mark.parametrize("most", [3, 100, 8000, 8500, 10**6, 10**30])
+def test_points_of_two_cells_under_a_sum_are_counted_in_short_and_in_long_columns(most):
+    """Of the square all but a triangle, and the sum of a cell over it."""
+    for over in (1, 2, most // 3, most - 1, most):
+        t = 2 * most - over
+        assert chunk_points(2, most, t) == most**2 - over * (over + 1) // 2
+        # A first cell most - u has u + 1, u + 2, ... other cells too many: over - u, for u < over.
+        first = sum((most - u) * (over - u) for u in range(over)) if most <= 100 else None
+        if first is not None:
+            assert chunk_points(2, most, t, (1,)) == most * most * (most + 1) // 2 - first

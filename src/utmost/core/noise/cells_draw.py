@@ -22,11 +22,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import comb, factorial, prod
+from operator import mul
 from typing import Any, Literal
 
 from utmost.core.exact.arguments import one_of, truth
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
+from utmost.core.exact.progress_bar import progress_bar, report_progress
 from utmost.core.exact.scalars import Q
 from utmost.core.noise.distribution import distribution_level, distribution_text, positive_integer
 from utmost.core.noise.norm_staircase import CellCost
@@ -38,6 +40,8 @@ Relation = Literal["add-remove", "change-one"]
 
 _ALL_STEPS, _SPREAD = 32, 17
 """`with_best_step` compares all first steps if there are at most 32, and otherwise grids of 17 steps."""
+
+_LONGEST_COLUMN = 1 << 14  # longer columns of Pascal's triangle are not stored
 
 _HALF, _SIXTH = Fraction(1, 2), Fraction(1, 6)
 
@@ -250,6 +254,7 @@ class CellsDraw(DrawDistribution):
         r"""E\|X_1\|, for one cell."""
         return number_at(self.ratio, lambda q: self._moments(q)[2] / self.cells)
 
+    @progress_bar("Computing the error of one draw")
     def _moments(self, q: Q) -> tuple[Q, Q, Q]:
         """Return E sum X_i^2, E (sum X_i)^2 and E sum |X_i|."""
         n, r, body = self.cells, self.step, self._body
@@ -259,7 +264,10 @@ class CellsDraw(DrawDistribution):
         if self.is_joined:
             at_centre, squares, together, sizes = (moment.at(q) / mass for moment in _joined_moments(body, r))
             return squares + centre * at_centre, together + centre * at_centre, sizes + middle * at_centre
-        moments = [body.moments(a, r, q) for a in range(n + 1)]
+        moments = []
+        for a in range(n + 1):
+            report_progress(a * a, n * n, "moments")  # the time grows with a
+            moments.append(body.moments(a, r, q))
         found = [0 * q] * 3
         for group, part in zip(self.groups, masses, strict=True):
             a, b = group.raised, group.lowered
@@ -449,14 +457,34 @@ def chunk_points(a: int, most: int, in_total: int, orders: tuple[int, ...] = ())
         cut = [(1, max(order, 1), order + 1), *beyond]
         terms = [(x * y, low + more, power + further) for x, low, power in terms for y, more, further in cut]
     rest, total = a - len(orders), 0
+    signed = _signed_row(rest)
     for factor, low, power in terms:
-        size = power + rest - 1
-        for i in range(rest + 1):
-            left = in_total - low - rest - i * most
-            if left < 0:
-                break
-            total += (-1) ** i * comb(rest, i) * factor * comb(left + size, size)
+        size, left = power + rest - 1, in_total - low - rest
+        if left < 0:
+            continue
+        # The sum over i of (-1)^i C(rest, i) C(left - i most + size, size), while left - i most >= 0.
+        if left < _LONGEST_COLUMN:
+            column = _column(size, 1 << left.bit_length())[left::-most]
+        else:
+            column = [comb(left - i * most + size, size) for i in range(min(rest, left // most) + 1)]
+        total += factor * sum(map(mul, signed, column))
     return total
+
+
+@lru_cache(maxsize=64)
+def _signed_row(n: int) -> list[int]:
+    """Return (-1)^i C(n, i) for i = 0..n."""
+    return [(-1) ** i * comb(n, i) for i in range(n + 1)]
+
+
+@lru_cache(maxsize=8)
+def _column(size: int, length: int) -> list[int]:
+    """Return C(k + size, size) for k < length."""
+    # Each is a small multiple of the one before, which is much faster than `comb`.
+    column = [1]
+    for k in range(1, length):
+        column.append(column[-1] * (k + size) // k)
+    return column
 
 
 def chunk_points_from(a: int, most: int, in_total: int, least: int) -> int:

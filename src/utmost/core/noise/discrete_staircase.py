@@ -14,6 +14,7 @@ import numpy as np
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, first_integer
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise import polynomials
 from utmost.core.noise.costs import Cost, Moment, absolute, check_integers, read_cost
 from utmost.core.noise.distribution import (
@@ -79,6 +80,7 @@ def optimal_step(
     return folded.step() if isinstance(folded, IntegerPeriods) else _searched_step(folded, D)
 
 
+@progress_bar("Searching for the step of least cost")
 def _searched_step(folded: Folded, D: int) -> int:
     """Find the optimal step: enclose it between two steps, then compare M with V at trial steps between them."""
     edges, b = integer_edges(folded.cost, D), folded.powers.b

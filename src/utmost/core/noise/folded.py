@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.levels import Level
+from utmost.core.exact.progress_bar import report_progress
 from utmost.core.noise.costs import Cost, ReadCost, check_cost, read_cost
 from utmost.core.noise.period_series import LEAST_EPSILON
 from utmost.core.noise.powers import FloatPowers
@@ -195,6 +196,9 @@ def find_crossing(
     low, high = enclosure.low, enclosure.high
     left = right = 0.0  # excess at the ends, 0 if unknown
     width, steps, share = high - low, 0, None
+    # The bracket is halved until it is one integer wide, or until a real edge has 13 digits.
+    end = 1.0 if isinstance(low, int) else max(1e-13 * high, math.ulp(0.0))
+    halvings, first = math.log2(max(width / end, 2.0)), width
     while (here := trial(low, high, share)) is not None:
         value = excess(here)
         if abs(value) <= _DOUBT:
@@ -203,6 +207,7 @@ def find_crossing(
             left, right, high = left / 2, value, here
         else:
             left, right, low = value, right / 2, here
+        report_progress(math.log2(first / max(high - low, end)), halvings)
         steps += 1
         if steps == 3:
             stuck, width, steps = 2 * (high - low) > width, high - low, 0
@@ -246,4 +251,8 @@ def integer_edges(cost: ReadCost, period: int) -> NDArray[np.int64]:
 
 
 def _in_chunks(folded: Folded, edges: NDArray[Any]) -> NDArray[np.float64]:
-    return np.concatenate([folded(part) for part in np.array_split(edges, -(-edges.size // 512))])
+    parts, values = np.array_split(edges, -(-edges.size // 512)), []
+    for done, part in enumerate(parts):
+        report_progress(done, len(parts), "first bracket")
+        values.append(folded(part))
+    return np.concatenate(values)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.intervals import Interval, nearest
 from utmost.core.exact.levels import Level, integer_root
 from utmost.core.exact.numbers import Number, exact, natural, precision
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise import polynomials
 from utmost.core.noise.costs import Cost, Moment, absolute, read_cost, squared
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
@@ -145,6 +146,7 @@ def _folded(level: Level, period: Fraction, cost: Cost) -> Folded | FewPeriods:
     return FewPeriods.of(level, period, cost)
 
 
+@progress_bar("Searching for the gamma of least cost")
 def _searched_gamma(folded: Folded) -> float:
     """Find the optimal gamma: enclose it between two floats, then compare M with V at gammas between them."""
     n, b = edge_count(folded.cost), folded.powers.b

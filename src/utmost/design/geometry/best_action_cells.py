@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arrays import Array, as_array, as_integers, fractions, is_exact
+from utmost.core.exact.progress_bar import report_progress
 from utmost.design.geometry.power_channels import AnyChannel, exact_weights, is_member
 from utmost.design.geometry.power_numbers import PowerNumber, images_decide
 from utmost.design.geometry.vertex_search import vertices
@@ -56,7 +57,8 @@ class Complex:
         cells = [Cell(units, tuple(((1 << n) - 1) & ~(1 << k) for k in range(n)))]
         # Proportional columns divide the cells at the same hyperplanes.
         directions = {_without_common_factor(over_one_denominator(column)[0]) for column in columns.T if any(column)}
-        for column in sorted(directions):
+        for done, column in enumerate(sorted(directions)):
+            report_progress(done, len(directions), f"{len(cells)} cells of priors")
             costs = np.array(column, dtype=object)[:, None] * np.array(actions, dtype=object).T
             parts = []
             for cell in cells:
@@ -178,7 +180,12 @@ def _rank(rays: list[PriorVector]) -> int:
 
 def least_losses(columns: Array, loss: Array, prior: Array) -> Array:
     """Return min_w sum_x pi_x C[x, y] l(x, w) for every column y, with C = ``columns`` and pi = ``prior``."""
-    return np.asarray(((columns.T * prior) @ loss).min(axis=1))
+    if any(isinstance(x, PowerNumber) for some in (columns, prior) for x in some.flat):
+        return np.asarray(((columns.T * prior) @ loss).min(axis=1))
+    # Sums of integers are many times as fast as those of Fractions.
+    (C, c), (p, d), (L, e) = as_integers(columns), as_integers(prior), as_integers(loss)
+    least, scale = ((C.T * p) @ L).min(axis=1), c * d * e
+    return np.array([Fraction(value, scale) for value in least.tolist()], dtype=object)
 
 
 def exact_loss(loss: object, secrets: int) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, as_integers, frozen
 from utmost.core.exact.display import Display
+from utmost.core.exact.progress_bar import progress_bar, report_progress
 from utmost.core.programs.field_tableau import FieldTableau
 from utmost.core.programs.integer_tableau import IntegerTableau
 from utmost.core.programs.tableau import Solution
@@ -189,6 +190,7 @@ def _proved(proof: Proof, least: LeastLoss) -> Proof:
     return proof
 
 
+@progress_bar("Searching for one mechanism for every prior")
 def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
     """Decide whether a mechanism of the type is l-optimal for every prior; if not, find the least regret.
 
@@ -254,7 +256,9 @@ def _dominance(least: LeastLoss, channel: AnyChannel, slack: Any) -> tuple[Domin
     """Return a proof that the channel's regret is at most ``slack`` at every prior, or else the worst prior."""
     cells = Complex.of(channel.matrix, least.loss)
     duals, worst, largest = {}, None, slack
-    for prior, solution in least.at(cells.priors):
+    count = len(cells.priors)
+    for done, (prior, solution) in enumerate(least.at(cells.priors), 1):
+        report_progress(done, count, f"{count} priors")
         duals[prior] = solution.dual
         regret = exact_expected_loss(channel.matrix, least.loss, exact_prior(prior)) - solution.value
         if regret > largest:
