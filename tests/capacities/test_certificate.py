@@ -215,3 +215,12 @@ def test_what_the_parts_of_a_policy_do_not_prove_is_refused(level):
     assert sum(Fraction(part.value) for part in found.parts) <= found.value
     assert not replace(found, parts=found.parts[:1]).verify()
     assert not replace(found, parts=()).verify()
+
+
+@pytest.mark.parametrize(("rows", "cols"), [(3, 3), (2, 3), (5, 4), (4, 6), (1, 4)])
+def test_the_least_entries_of_a_lattice_are_those_of_its_matrix(rows, cols):
+    """Sides of an odd and of an even number of points have formulas of their own."""
+    mechanism = LatticeMechanism(PrivacyType(grid(rows, cols), "7/5"))
+    low, high = mechanism.least()
+    assert low <= high
+    assert float(low) == pytest.approx(np.asarray(mechanism.matrix, float).min(axis=0).sum(), rel=1e-9)
