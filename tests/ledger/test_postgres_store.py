@@ -1,11 +1,14 @@
 """If the server breaks off, conflicts or refuses, the transaction is repeated, or a typed error has the remedy."""
 
+import time
+
 import psycopg
 import pytest
 
 import utmost as ut
 from postgres import fresh_database, server
-from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, Unsupported
+from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, Quarantined, Unsupported
+from utmost.interfaces.service.api.problems import public_words
 from utmost.ledger import Ledger
 
 # Collisions of transactions are planted in the store.
@@ -172,3 +175,62 @@ def test_a_commit_is_on_the_disk_whatever_the_server_is_set_to():
         assert connection.execute("SHOW synchronous_commit").fetchone() == ("on",)
         reset = "SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit'"
         assert connection.execute(reset).fetchone() == ("off",), "the address asks for it"
+
+
+def _refusal(words, *, needs_password=False):
+    connection = type("Connection", (), {"needs_password": needs_password})()
+    return type("Refused", (psycopg.OperationalError,), {"pgconn": connection})(words)
+
+
+PASSWORD = 'connection to server at "db.example" failed: FATAL:  password authentication failed for user "keeper"'
+CAUSES = {
+    "database": (None, r"the database must exist .*3D000.*createdb"),
+    "user": (None, r"the user must exist .*28000"),
+    "wrong password": (_refusal(PASSWORD), r"accept user and password; got a refusal \(28P01\).*PGPASSWORD"),
+    "no password": (_refusal("fe_sendauth", needs_password=True), r"must get a password; got none.*PGPASSWORD"),
+    "host": (_refusal('FATAL:  no pg_hba.conf entry for host "1.2.3.4"'), r"must allow this user .*pg_hba\.conf"),
+}
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_a_refused_connection_is_not_repeated_and_names_its_cause(cause, monkeypatch):
+    """And a service tells its clients neither host nor database."""
+    refused, says = CAUSES[cause]
+    address = {"database": f"{server()}/nowhere", "user": f"{server().replace('postgres@', 'ghost@')}/postgres"}
+    if refused is not None:
+        monkeypatch.setattr(psycopg, "connect", lambda *_, **__: (_ for _ in ()).throw(refused))
+    began = time.monotonic()
+    with pytest.raises(LedgerUnavailable, match=says) as raised:
+        Ledger.open(address.get(cause, "postgresql://keeper@db.example/ledger"), key=KEY, witness=False)
+    assert time.monotonic() - began < 20
+    words = public_words(raised.value)
+    for hidden in ("postgresql", "db.example", "keeper", "nowhere"):
+        assert hidden not in words, hidden
+    assert "operator of the service" in words
+
+
+def test_a_client_sees_no_place_of_a_ledger_in_quarantine():
+    for place in ("../put/p.db", "postgresql://db.example/ledger"):
+        error = Quarantined(
+            "the ledger must not be in quarantine", came="it was restored", where=place, remedy="resume"
+        )
+        assert place not in public_words(error)
+    release = Quarantined("a release gets no further answers", where="'r', version 1", remedy="Publish a new version.")
+    assert str(release) == public_words(release)
+
+
+def test_creating_a_ledger_makes_its_key_and_no_other_call_does(tmp_path):
+    """The key of an existing ledger that is missing must be found again: a new one would open nothing."""
+    address, key = fresh_database(), tmp_path / "ledger.key"
+    with pytest.raises(LedgerUnavailable):
+        Ledger.open(address, key=key)
+    assert not key.exists()
+    with Ledger.open(address, create=True, key=key) as ledger:
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
+    assert key.stat().st_mode & 0o777 == 0o600
+    Ledger.open(address, key=key).close()
+    key.rename(tmp_path / "moved")
+    for create in (False, True):
+        with pytest.raises(KeyRefused, match="put the file back"):
+            Ledger.open(address, create=create, key=key)
+    assert not key.exists()

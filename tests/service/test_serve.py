@@ -210,4 +210,30 @@ def test_a_setting_that_is_misspelt_or_cannot_be_is_named(run):
     for wrong in (("--host", "no host"), ("--address", "x")):
         code, out, err = run("serve", "--check", *wrong)
         assert (code, out, wrong[0].strip("-") in err) == (2, "", True), err
-    assert run("serve", "--check", "--host", "0.0.0.0")[0] == 0
+    free = str(free_port())
+    assert run("serve", "--check", "--host", "0.0.0.0", "--port", free)[0] == 0
+
+
+def test_check_tries_what_a_start_needs(run, tmp_path):
+    """The port, the folder, the database, and the key of a ledger that is there; and it makes nothing."""
+    free, ledger = ("--port", str(free_port())), tmp_path / "l.db"
+    code, _, err = run("serve", "--check", *free, "--ledger", ledger)
+    assert (code, "the first start creates the ledger" in " ".join(err.split())) == (0, True)
+    assert list(tmp_path.iterdir()) == []
+    Ledger.open(ledger, create=True).close()
+    code, _, err = run("serve", "--check", *free, "--ledger", ledger)
+    assert (code, "the ledger opens with its key" in " ".join(err.split())) == (0, True)
+    (tmp_path / "l.db.key").rename(tmp_path / "away")
+    nobody = f"postgresql://127.0.0.1:{free_port()}/ledger"
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        wrong = {
+            ("--ledger", ledger): "the key file must be there",
+            ("--ledger", tmp_path / "none" / "l.db"): "mkdir -p",
+            ("--ledger", nobody, "--key-file", tmp_path / "away"): "the server must be reachable",
+            ("--ledger", tmp_path / "new.db", "--port", str(other.getsockname()[1])): "the port must be free",
+        }
+        for options, says in wrong.items():
+            code, out, err = run("serve", "--check", *(() if "--port" in options else free), *options)
+            assert (code != 0, out, says in " ".join(err.split())) == (True, "", True), (options, err)

@@ -42,12 +42,12 @@ class LedgerPlaceOptions:
         return self.path is None or self.path.exists()
 
     @contextmanager
-    def opened(self, *, create: bool = False) -> Iterator[Any]:
+    def opened(self, *, create: bool = False, timeout: float = 60.0) -> Iterator[Any]:
         """Open the ledger, or with `create` make it if there is none; close it afterwards."""
         from utmost.publish.ledger.ledger import Ledger
 
         try:
-            opened = Ledger.open(self.ledger, create=create, key=self.key, witness=self.witness_path)
+            opened = Ledger.open(self.ledger, create=create, key=self.key, witness=self.witness_path, timeout=timeout)
         except LedgerUnavailable as error:
             if error.is_absent:
                 files = {"--key-file": self.key, "--witness": self.witness_path}

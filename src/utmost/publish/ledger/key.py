@@ -110,13 +110,17 @@ def key_file_of(source: GivenKey, beside: Path | None) -> Path | None:
 
 
 def found_key(source: GivenKey, beside: Path | None, *, fresh: bool) -> Key:
-    """Find the key in the argument, the environment, or the file ``beside``, which is made if ``fresh`` allows it."""
+    """Find the key in the argument, the environment, or the file ``beside``; with ``fresh``, for a new ledger, the file
+    is made if it is missing.
+    """
     key = source if source is not None else _of_environment()
     if key is None and beside is not None:
         if fresh and not beside.exists():
             make_key_file(beside)
         key = beside
     if isinstance(key, Path):
+        if fresh and not is_secret_file(key) and not key.exists():
+            make_key_file(key)
         key = _of_file(key)
     if isinstance(key, KeyRefused):
         raise key

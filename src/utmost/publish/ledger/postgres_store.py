@@ -126,6 +126,8 @@ class PostgresStore:
             except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected) as error:
                 again: psycopg.Error = error
             except psycopg.OperationalError as error:
+                if connection is None and (refused := self._refused(error)) is not None:
+                    raise refused from None
                 # On a sound connection the error is definite; a broken one may have committed, which the next attempt
                 # finds out.
                 if connection is not None and not connection.broken:
@@ -227,6 +229,30 @@ class PostgresStore:
             raise Unsupported("PostgreSQL must be version 15 or later", came=version // 10000, where=self.place)
         if connection.execute("SHOW fsync").fetchone() == ("off",):
             raise Unsupported("the server must write to its disk first", came="fsync = off", where=self.place)
+
+    def _refused(self, error: Any) -> LedgerUnavailable | None:
+        """Return the error for a server that refuses this user, password or database; None if it may accept later."""
+        # libpq gives no SQLSTATE of a refused connection; a server in another language is asked until the timeout.
+        message, connection = str(error), getattr(error, "pgconn", None)
+        user, remedy = "PGUSER, or postgresql://USER@HOST/DATABASE.", ""
+        if connection is not None and connection.needs_password:
+            required, came = "the server must get a password", "none"
+            remedy = "Set PGPASSWORD, or write the password into ~/.pgpass."
+        elif "password authentication failed" in message:
+            required, came = "the server must accept user and password", "a refusal (28P01)"
+            remedy = f"Correct PGPASSWORD or ~/.pgpass, and {user}"
+        elif re.search(r'FATAL:\s+database ".*" does not exist', message):
+            required, came = "the database must exist on the server", "none of this name (3D000)"
+            remedy = "Create it, once: createdb DATABASE; or correct its name."
+        elif re.search(r'FATAL:\s+role ".*" does not exist', message):
+            required, came = "the user must exist on the server", "none of this name (28000)"
+            remedy = f"Create it, or correct {user}"
+        elif "pg_hba.conf" in message:
+            required, came = "the server must allow this user to connect from here", "a refusal (28000)"
+            remedy = "Add a line to its pg_hba.conf, or turn TLS on: postgresql://HOST/DATABASE?sslmode=require."
+        else:
+            return None
+        return LedgerUnavailable(required, came=came, where=self.place, remedy=remedy)
 
     def _translated(self, error: Any) -> LedgerError:
         """Return the error of this package for an error of psycopg, without the statement and its values."""

@@ -1,7 +1,9 @@
 """`utmost serve`: serve a ledger over HTTP; check settings, back up and restore."""
 
 import atexit
+import errno
 import os
+import shlex
 import shutil
 import socket
 import tempfile
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from utmost.errors import OutOfRange, Unsupported
+from utmost.errors import LedgerUnavailable, OutOfRange, Unsupported
 from utmost.interfaces.cli.ledger_place import LedgerPlaceOptions
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.options.shared_options import KeyFile, WitnessFile
@@ -22,6 +24,8 @@ from utmost.publish.ledger.key import FILE_VARIABLE, KEY_VARIABLE
 
 if TYPE_CHECKING:
     from utmost.interfaces.service.backups import Restored
+
+_SECONDS_TO_OPEN = 5.0  # in which --check must reach a database
 
 _SOON = 14  # days before the last admin's token ends, from which on each start warns
 
@@ -37,7 +41,7 @@ RARE = (
 def serve(
     *,
     config: Annotated[Path | None, option("FILE", "TOML file of settings.", exists=True, dir_okay=False)] = None,
-    check: Annotated[bool, flag("Check all settings; start nothing.", "--check")] = False,
+    check: Annotated[bool, flag("Check settings, ledger and port; start nothing.", "--check")] = False,
     back_up: Annotated[Path | None, option("FOLDER", "New folder for a backup of ledger and records.")] = None,
     put_back: Annotated[
         Path | None,
@@ -136,14 +140,11 @@ def serve(
         raise OutOfRange("--workers must be 1 for a ledger in a file", came=settings.workers, remedy=remedy)
 
     if check:
-        try:
-            socket.getaddrinfo(settings.host, settings.port, flags=socket.AI_PASSIVE)
-        except OSError:
-            remedy = "Write --host 127.0.0.1, or 0.0.0.0 for every address of this machine."
-            raise OutOfRange("host must be an address of this machine", came=settings.host, remedy=remedy) from None
-        for name in ("key_file", "oidc_secret_file", "smtp_password_file"):
+        _check_free(settings.host, settings.port)
+        ledger_found = _check_ledger(place)
+        for name in ("oidc_secret_file", "smtp_password_file"):
             secret = getattr(settings, name)
-            if not secret or (name == "key_file" and not place.is_there):  # the first start makes the key
+            if not secret:
                 continue
             try:
                 Path(secret).read_bytes()
@@ -151,7 +152,8 @@ def serve(
                 required = f"the file of {name} must be readable by this user"
                 remedy = f"Check the path and the permissions of {secret}."
                 raise OutOfRange(required, came=type(error).__name__, remedy=remedy) from None
-        shown = {name: str(value) for name, value in asdict(settings).items() if value != ""}
+        shown = {"checked": f"the address is free; {ledger_found}"}
+        shown |= {name: str(value) for name, value in asdict(settings).items() if value != ""}
         screen(stderr=True).print(ScreenGroup(ScreenText("These settings can be served.", style="bold"), facts(shown)))
         return
     if put_back is not None:
@@ -224,6 +226,45 @@ def serve(
         raise Unsupported(
             "the service must start", came="a server that stopped at once", where=where, remedy=remedy
         ) from None
+
+
+def _check_free(host: str, port: int) -> None:
+    """Check that the service can listen here: listen once, and stop."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[
+            0
+        ]
+        with socket.socket(family, kind) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind(address)
+            tried.listen()
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            remedy = "End the other program, or choose another --port."
+            raise OutOfRange("the port must be free", came="one in use", where=f"port {port}", remedy=remedy) from None
+        if error.errno == errno.EACCES:
+            remedy = "Choose a --port from 1024 on, behind a proxy."
+            required = "this user must be allowed to listen on the port"
+            raise OutOfRange(required, came=port, where="port", remedy=remedy) from None
+        remedy = "Write --host 127.0.0.1, or 0.0.0.0 for every address of this machine."
+        raise OutOfRange("host must be an address of this machine", came=host, remedy=remedy) from None
+
+
+def _check_ledger(place: LedgerPlaceOptions) -> str:
+    """Open the ledger and close it again, or check that the first start can create it; say which."""
+    for path in (place.path, _path(place.key or ""), _path(place.witness_path or "")):
+        folder = None if path is None else path.absolute().parent
+        if folder is not None and not os.access(folder, os.W_OK | os.X_OK):
+            remedy = f"Make it: mkdir -p {shlex.quote(str(folder))}; or correct its permissions."
+            raise OutOfRange("a folder must exist, and be writable", came="another", where=str(folder), remedy=remedy)
+    if place.is_there:
+        try:
+            with place.opened(timeout=_SECONDS_TO_OPEN):
+                return "the ledger opens with its key"
+        except LedgerUnavailable as error:
+            if not error.is_absent:
+                raise
+    return "the first start creates the ledger"
 
 
 def _print_restored(what: str, restored: "Restored") -> None:
