@@ -297,7 +297,7 @@ def test_theorems_are_named_where_they_hold():
     assert "not claimed" in DiscreteStaircase(1, 60, step=20).theorem
     assert "more accurate later" in DiscreteStaircase.half_step(3, 61).theorem
     assert (
-        "(quartic, if it never falls as errors grow, checked up to 2400; squared)"
+        "(quartic, if it never decreases as errors grow, checked up to 2400; squared)"
         in DiscreteStaircase(1, 60, quartic).theorem
     )
 

@@ -203,7 +203,7 @@ def test_a_cost_that_falls_at_one_integer_is_refused(places):
 
 
 def test_the_claim_for_a_function_says_how_far_it_was_checked():
-    assert "never falls as errors grow, checked up to 120;" in optimal_noise(1, 3, _but_free_at()).theorem
+    assert "never decreases as errors grow, checked up to 120;" in optimal_noise(1, 3, _but_free_at()).theorem
     assert "checked up to 16384)" in DiscreteStaircase("1/1000", 20, lambda x: min(abs(x), 3)).theorem
-    assert "never falls as errors grow)" in optimal_noise(1, 3, lambda x: min(abs(x), 3), numbers="reals").theorem
+    assert "never decreases as errors grow)" in optimal_noise(1, 3, lambda x: min(abs(x), 3), numbers="reals").theorem
     assert "(absolute, squared)" in optimal_noise(1, 2).theorem

@@ -243,7 +243,7 @@ def test_a_level_that_protects_nobody_is_warned_of_before_anything_is_drawn(epsi
 def test_optimality_of_all_cells_together_is_claimed_only_where_an_individual_changes_one(neighbours, cells, joint):
     """With cells=2 a joint distribution has mean error 1.43 at an alpha where independent noise has 1.92."""
     plan = ut.Promise(columns=["a", "b"], unit=ut.Unit(1, cells, neighbours)).once().at(1)
-    together = "This holds for the whole table, since one individual changes only one cell"
+    together = "for the whole table and costs that add up over cells, since one individual changes only one cell"
     each = "This is proved for one cell at its share of epsilon. A whole table may have noise with smaller errors"
     assert plan.theorem.startswith("no other noise")
     assert plan.theorem.endswith(together if joint else each)

@@ -21,8 +21,8 @@ RELAXABLE = "kept in a ledger, it can be made more accurate later, and the total
 """The claim of a distribution that can be relaxed without loss."""
 
 THEOREM_11 = (
-    "no other noise that is added to integers has a smaller expected cost, whatever an error costs [geng2012, "
-    f"Theorem 11]; {RELAXABLE}"
+    "no other noise that is added to integers has a smaller expected cost, for every cost that never decreases as "
+    f"errors grow [geng2012, Theorem 11]; {RELAXABLE}"
 )
 """The claim of the two-sided geometric distribution at sensitivity 1."""
 
@@ -34,15 +34,15 @@ def costs_to_name(cost: Cost) -> list[Cost]:
 
 def least_cost(best: list[Cost], numbers: str, checked: Callable[[Cost], int | None] | None = None) -> str:
     """The claim that the noise has the least expected cost, with the names of the costs."""
-    # A moment or a table never falls as errors grow. For a function, the claim has this condition, and how far it was
-    # checked.
+    # A moment or a table never decreases as errors grow. For a function, the claim has this condition, and how far it
+    # was checked.
     names, separator = list[str](), ", "
     for cost in best:
         if isinstance(cost, Moment | Tabled):
             names.append(repr(cost))
             continue
         upto = "" if checked is None else f", checked up to {checked(cost)}"
-        names.append(f"{getattr(cost, '__name__', cost)}, if it never falls as errors grow{upto}")
+        names.append(f"{getattr(cost, '__name__', cost)}, if it never decreases as errors grow{upto}")
         separator = "; "
     return f"no other noise that is added to {numbers} has a smaller expected cost ({separator.join(names)})"
 

@@ -208,15 +208,16 @@ class CellNoiseAtLevel(Display):
         least. If an individual changes more cells, dependent noise may have a smaller cost.
 
         >>> cell_noise_at(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8).theorem
-        'in steps of 8, no other noise that is added to integers has a smaller expected cost, whatever an error costs
-        [geng2012, Theorem 11]; kept in a ledger, it can be made more accurate later, and the total cost is then the
-        larger epsilon alone; values are rounded to these steps first, by at most 4. This holds for the whole table,
-        since one individual changes only one cell'
+        'in steps of 8, no other noise that is added to integers has a smaller expected cost, for every cost that never
+        decreases as errors grow [geng2012, Theorem 11]; kept in a ledger, it can be made more accurate later, and the
+        total cost is then the larger epsilon alone; values are rounded to these steps first, by at most 4. This holds
+        for the whole table and costs that add up over cells, since one individual changes only one cell'
         """
         if NO_CLAIM in self._claim:
             return self._claim
         if self.unit.epsilon_parts == 1:
-            return f"{self._claim}. This holds for the whole table, since one individual changes only one cell"
+            whole = "This holds for the whole table and costs that add up over cells"
+            return f"{self._claim}. {whole}, since one individual changes only one cell"
         alone = "This is proved for one cell at its share of epsilon"
         return f"{self._claim}. {alone}. A whole table may have noise with smaller errors"
 
