@@ -45,7 +45,7 @@ def test_without_its_key_a_ledger_is_not_opened(tmp_path):
         Ledger.open(tmp_path / "l.db")
     assert not (tmp_path / "l.db.key").exists()
     Ledger.open(tmp_path / "l.db", key=tmp_path / "kept").close()
-    with pytest.raises(KeyRefused, match="this ledger's"):
+    with pytest.raises(KeyRefused, match="key of this ledger"):
         Ledger.open(tmp_path / "l.db", key=KEY)
 
 

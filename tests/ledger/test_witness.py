@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+import warnings
 from contextlib import closing
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from ledger.crash_points import (
     the_process_dies_before_the_witness_is_told,
 )
 from utmost.channels import Channel
-from utmost.errors import BudgetUnused, KeyRefused, LedgerDamaged, OutOfRange, Quarantined
+from utmost.errors import BudgetUnused, KeyRefused, LedgerDamaged, OutOfRange, PrivacyWarning, Quarantined
 from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.local import read_mechanism
@@ -207,7 +208,7 @@ def test_an_open_ledger_notices_a_rollback_itself(here):
         shutil.copy(here / "l.db", here / "old.db")
         ledger.relax("r", TABLE, epsilon=2)
         shutil.copy(here / "old.db", here / "l.db")
-        with pytest.raises(Quarantined, match="witness says"):
+        with pytest.raises(Quarantined, match="witness shows"):
             ledger.relax("r", TABLE, epsilon=2)
 
 
@@ -464,3 +465,20 @@ def test_a_witness_leaves_no_response_that_can_be_read(tmp_path, sealed):
 def _parts_of(path):
     with closing(sqlite3.connect(path)) as connection:
         return connection.execute("SELECT event, part, content FROM utmost_parts").fetchall()
+
+
+def test_a_repeated_answer_without_the_witness_warns(here):
+    """A nightly job that repeats yesterday's table sees at once what would refuse tomorrow's."""
+    with opened(here) as ledger:
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
+    (here / "w").rename(here / "away")
+    with opened(here) as ledger:
+        with pytest.warns(PrivacyWarning, match=r"witness of this ledger is missing: .*w\. .*Put the file back"):
+            ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
+        with pytest.raises(Quarantined):
+            ledger.publish("s", TABLE, ut.Promise(**PROMISE), epsilon=1)
+    (here / "w").unlink(missing_ok=True)
+    (here / "away").rename(here / "w")
+    with opened(here) as ledger, warnings.catch_warnings():
+        warnings.simplefilter("error", PrivacyWarning)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)

@@ -71,3 +71,16 @@ def test_an_admin_whom_nobody_can_be_is_not_the_last(service, made):
 def test_what_is_no_subject_is_refused(service, subject):
     with pytest.raises(OutOfRange, match="subject"):
         service.bearers.make(None, "k", "Ada", "curator", ALL, subject=subject)
+
+
+@pytest.mark.parametrize("owner", ["Pi\u0430", "\u0420\u0456\u0430", "\u03a1ia", "PI\u0410"])
+def test_a_name_of_look_alike_letters_is_no_other_person(service, owner):
+    """Cyrillic or Greek letters, in one word with Latin ones or alone: the second Pia would decide Pia's proposals."""
+    make = lambda name: service.bearers.make(None, name, name, "approver", ALL)[0]  # noqa: E731
+    make("Pia")
+    with pytest.raises(OutOfRange, match=r"look-alike letters|one alphabet"):
+        make(owner)
+    for other in ("Анна", "Άννα", "Пётр Ильич", "Anna Петрова"):
+        assert make(other).owner == other
+    with pytest.raises(OutOfRange, match="look-alike letters"):
+        make("анна")

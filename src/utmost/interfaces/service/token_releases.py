@@ -27,6 +27,7 @@ from utmost.interfaces.service.publish_requests import check_table_served, propo
 from utmost.interfaces.service.published_margins import margin_of_release
 from utmost.interfaces.service.records import RecordTransaction
 from utmost.interfaces.service.service_context import ServiceContext, granted_level, is_granted
+from utmost.publish.ledger.budgets import SAME_IN_NAMES
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest, check_one_dataset
@@ -113,7 +114,7 @@ def _hidden_dataset_names(hides: bool) -> Iterator[None]:
     except OutOfRange as error:
         if not hides or error.where != "dataset":
             raise
-        required = "the name of a dataset must differ from others by more than case and invisible characters"
+        required = f"the name of a dataset must differ from others by more than {SAME_IN_NAMES}"
         raise OutOfRange(required, where="dataset", remedy="Choose another name.") from None
 
 

@@ -30,6 +30,29 @@ _INVISIBLE = {*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0), 0x034F, 0x115F, 
 _INVISIBLE |= {0x180D, 0x180F, 0x2800}
 
 
+# Letters of Cyrillic and Greek that fonts draw as a Latin letter, and that letter. Look-alikes within Latin, such as l
+# and 1 or rn and m, and other alphabets are not compared.
+_CYRILLIC = "АВЕЅІЈКМНОРСТУХҮԚԜаеѕіјкорсухһԁԛԝӏ", "ABESIJKMHOPCTYXYQWaesijkopcyxhdqwl"
+_GREEK = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹαικνορυχϲϳγ", "ABEZHIKMNOPTYXCaikvopuxcjy"
+_LATIN_LETTER = str.maketrans(*map("".join, zip(_CYRILLIC, _GREEK, strict=True)))
+
+
+SAME_IN_NAMES = "case, look-alike letters and invisible characters"
+"""The differences by which no name counts as another one."""
+
+
+@lru_cache(maxsize=1 << 14)
+def name_as_drawn(name: str) -> str:
+    """Return a name as people see it: as they read it, with the look-alike letters of Cyrillic and Greek as Latin."""
+    return name_as_read(unicodedata.normalize("NFKC", name).translate(_LATIN_LETTER))
+
+
+def mixes_alphabets(name: str) -> bool:
+    """Check whether a word of a name has letters of two of the alphabets Latin, Cyrillic and Greek."""
+    alphabets = [{unicodedata.name(letter, "").partition(" ")[0] for letter in word} for word in name.split()]
+    return any(len(found & {"LATIN", "CYRILLIC", "GREEK"}) > 1 for found in alphabets)
+
+
 @lru_cache(maxsize=1 << 14)
 def name_as_read(name: str) -> str:
     """Return a name as people read it: without case, invisible characters, and differences of Unicode normal form."""
@@ -44,14 +67,16 @@ def name_as_read(name: str) -> str:
 
 def lookalike_of(name: str, known: Iterable[str]) -> str | None:
     """Return a known name that people would read as ``name``; None if there is none, or if ``name`` itself is known."""
-    there, mine = set(known), name_as_read(name)
-    return None if name in there else min((other for other in there if name_as_read(other) == mine), default=None)
+    # Both are compared: folding letters first would make a difference of the case of Cyrillic letters.
+    there, read, drawn = set(known), name_as_read(name), name_as_drawn(name)
+    twins = (other for other in there if name_as_read(other) == read or name_as_drawn(other) == drawn)
+    return None if name in there else min(twins, default=None)
 
 
 def check_name_differs(name: str, known: Iterable[str]) -> None:
     """Check that the name of a new release does not look like a known one: readers would confuse the two releases."""
     if lookalike_of(name, known) is not None:
-        required = "the name of a release must differ from others by more than case and invisible characters"
+        required = f"the name of a release must differ from others by more than {SAME_IN_NAMES}"
         remedy = "Write the name exactly as it was first written; or take a name that reads differently."
         raise OutOfRange(required, came=ascii(name), where="name", remedy=remedy)
 
@@ -64,7 +89,7 @@ def check_names_differ(state: State, dataset: str) -> None:
     twin = lookalike_of(dataset, state.datasets)
     if twin is not None:
         raise OutOfRange(
-            f"the name of a dataset must differ by more than case and invisible characters from {twin!a}",
+            f"the name of a dataset must differ by more than {SAME_IN_NAMES} from {twin!a}",
             came=ascii(dataset),
             where="dataset",
             remedy="Write the name exactly as it was first written. For data of other individuals take a name "

@@ -5,7 +5,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from utmost.errors import KeyRefused, LedgerDamaged, LedgerError, LedgerUnavailable, Quarantined
+from utmost.errors import (
+    KeyRefused,
+    LedgerDamaged,
+    LedgerError,
+    LedgerUnavailable,
+    PrivacyWarning,
+    Quarantined,
+    warn,
+)
 from utmost.publish.ledger.duplicate_data import KnownDigests
 from utmost.publish.ledger.events import START, Event, check_chain, check_seal, event_bytes, mac, read_event, seal
 from utmost.publish.ledger.key import Key
@@ -251,6 +259,12 @@ class EventLog:
             return []
         record = self.witness.record()
         if record.last is None:
+            if transaction.state.number > 1:
+                warn(
+                    f"the witness of this ledger is missing: {self.witness.path}. This stored answer was repeated; "
+                    "a new answer will be refused. Put the file back, or call resume",
+                    PrivacyWarning,
+                )
             return []
         # A ledger that lacks its witness or differs from it may return the responses that both have.
         if self._difference(transaction, record) is None:

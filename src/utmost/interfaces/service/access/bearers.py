@@ -21,7 +21,7 @@ from utmost.interfaces.service.access.tokens import (
 )
 from utmost.interfaces.service.records import RecordTransaction
 from utmost.interfaces.service.service_context import ServiceContext, tokens_of
-from utmost.publish.ledger.budgets import lookalike_of
+from utmost.publish.ledger.budgets import SAME_IN_NAMES, lookalike_of, mixes_alphabets
 from utmost.publish.ledger.events import check_name
 
 SOON = 14 * 86_400
@@ -199,10 +199,17 @@ def _check_owner(store: RecordTransaction, new: Token) -> None:
             where="subject",
             remedy="Name that owner; for another person, give that person's own subject.",
         )
+    if mixes_alphabets(owner) and owner not in {token.owner for token in tokens_of(store)}:
+        raise OutOfRange(
+            "a word of an owner's name must have letters of one alphabet, Latin, Cyrillic or Greek",
+            came=ascii(owner),
+            where="owner",
+            remedy="Type the name again, in one alphabet.",
+        )
     twin = _twin(store, owner)
     if twin is not None:
         raise OutOfRange(
-            f"the name of an owner must differ by more than case and invisible characters from {twin!a}",
+            f"the name of an owner must differ by more than {SAME_IN_NAMES} from {twin!a}",
             came=ascii(owner),
             where="owner",
             remedy="For the same person, use the first spelling; for another person, choose another name.",
