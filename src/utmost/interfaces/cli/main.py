@@ -48,7 +48,7 @@ from utmost.version import __version__
 
 GROUPS = {
     "Publish": {
-        "demo": "Count, release, read and verify a public table in a few seconds.",
+        "demo": "Count, release, read and verify a public table.",
         "init": "Write a recipe: everything about a release but the data.",
         "domain": "Check the declared values of columns, or propose them from a codebook.",
         "count": "Count events of people into a table, and prove what one person changes.",

@@ -55,7 +55,7 @@ STEPS = (
 
 
 def demo(*, keep: Annotated[Path | None, option("DIR", "New folder for the files.")] = None) -> None:
-    """Count, release, read, relax, view and verify a public table in a few seconds.
+    """Count, release, read, relax, view and verify a public table.
 
     Each step is shown as a command; its noise is drawn anew.
     """

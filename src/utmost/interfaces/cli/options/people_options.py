@@ -36,7 +36,7 @@ LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "Events to leave out: outside (undeclared or missing values), amounts (missing; persons still count), nothing "
+        "Leave out: outside (undeclared or missing values), amounts (missing; persons still count), nothing "
         "(refuse both, and bounds that remove over half), or 'nothing but amounts'.",
     ),
 ]
@@ -121,7 +121,7 @@ class CountingOptions(PersonOptions):
         Path | None,
         option(
             "FILE",
-            "File of 32 random bytes: a re-run keeps the same rows.",
+            "32 random bytes: a re-run keeps the same rows.",
             exists=True,
             dir_okay=False,
         ),

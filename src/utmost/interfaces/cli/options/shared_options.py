@@ -49,7 +49,7 @@ SpaceSpec = Annotated[
 Plot = Annotated[Path | None, option("FILE", "Picture to draw (.svg, .png, .pdf).")]
 Sign = Annotated[
     Path | None,
-    option("KEYFILE", "Private Ed25519 key that signs the statement; needs --out.", exists=True, dir_okay=False),
+    option("KEYFILE", "Private Ed25519 key that signs the statement.", exists=True, dir_okay=False),
 ]
 Yes = Annotated[bool, flag("Accept an epsilon that protects hardly anybody.")]
 AsJson = Annotated[bool, flag("Print results and errors as JSON.", "--json")]
@@ -75,12 +75,12 @@ NewDataVersion = Annotated[
 ]
 DryRun = Annotated[bool, flag("Check the run, show its cost.")]
 Format = Annotated[
-    str | None, option("NAME", "Format of a table: csv, tsv, jsonl, feather, parquet or xlsx.", "--format")
+    str | None, option("NAME", "Table format: csv, tsv, jsonl, feather, parquet or xlsx.", "--format")
 ]
 Separator = Annotated[str | None, option("CHAR", "Cell separator of a text file: ;")]
 Encoding = Annotated[str | None, option("NAME", "Encoding of a text file: cp1252.")]
 Decimal = Annotated[str | None, option("MARK", "Decimal mark, if a comma.")]
-Header = Annotated[list[str] | None, option("NAMES", "Names of the columns, if a text file has no header.")]
+Header = Annotated[list[str] | None, option("NAMES", "Column names, if a text file has no header.")]
 MissingMarks = Annotated[list[str] | None, option("MARKS", "Texts that mark missing cells: NA,n/a.")]
 Thousands = Annotated[str | None, option("MARK", "Thousands mark: , . ' or space.")]
 
