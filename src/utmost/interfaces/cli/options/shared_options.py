@@ -74,9 +74,7 @@ NewDataVersion = Annotated[
     option("N", "Version of changed data: 2. Epsilons of versions add up.", "--data-version"),
 ]
 DryRun = Annotated[bool, flag("Check the run, show its cost.")]
-Format = Annotated[
-    str | None, option("NAME", "Table format: csv, tsv, jsonl, feather, parquet or xlsx.", "--format")
-]
+Format = Annotated[str | None, option("NAME", "Table format: csv, tsv, jsonl, feather, parquet or xlsx.", "--format")]
 Separator = Annotated[str | None, option("CHAR", "Cell separator of a text file: ;")]
 Encoding = Annotated[str | None, option("NAME", "Encoding of a text file: cp1252.")]
 Decimal = Annotated[str | None, option("MARK", "Decimal mark, if a comma.")]
