@@ -293,6 +293,9 @@ def _count(reports: Path, names: list[str], how: CategoryReport, *, as_json: boo
                     remedy="Leave out --short, or --survey, if the reports are lists of labels.",
                 )
             read.append(int(cell))
+    if not read:  # otherwise each count would be 0 with the error 0
+        remedy = "Name a file with a row for each report: utmost categories --file ANSWERS --column NAME --out FILE."
+        raise BadTable("--reports must have at least one report", came="none", where=str(reports), remedy=remedy)
     drawn: Any = np.array(read, np.int64)
     counted = CategoryCounts.of(drawn.reshape(-1, how.size) if how.is_complete else drawn, how)
     estimates, errors = counted.estimates(how).tolist(), counted.errors(how).tolist()
