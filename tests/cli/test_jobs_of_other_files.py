@@ -111,3 +111,10 @@ def test_a_job_without_standard_error_and_input_is_done(folder):
     done = subprocess.run(f"{shlex.join(command)} 2>&- 0<&-", shell=True, capture_output=True, timeout=120, check=False)
     assert done.returncode == 0, done
     assert (folder / "o.csv.json").exists()
+
+
+def test_a_missing_file_of_a_month_is_not_mistaken_for_another_months(run, folder):
+    (folder / "visits-2026-10.csv").write_text("n\n1\n", encoding="utf-8")
+    for name, is_suggested in (("visits-2026-12.csv", False), ("visit-2026-10.csv", True)):
+        code, _, err = run("release", name, *COUNTED)
+        assert (code, "Did you mean" in err) == (1, is_suggested), err

@@ -110,3 +110,13 @@ def test_the_command_charges_and_the_history_shows_it(tmp_path):
     assert json.loads(called(*charge, "--json").stdout)["remaining"] == "3/4"
     assert WHAT.split(",", maxsplit=1)[0] in called("ledger", "history", "--ledger", place).stdout
     assert "--epsilon" in called(*charge[:6], *charge[8:]).stderr
+
+
+def test_what_was_spent_beyond_the_limit_can_be_charged_after_the_limit_is_raised(tmp_path):
+    """The remedy of the refusal, applied: an amount that was spent must not stay unrecorded."""
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        ledger.budget("visits", limit=1)
+        with pytest.raises(BudgetExceeded, match=r"charged all the same\. To raise the limit first: call budget"):
+            ledger.charge("visits", epsilon=2, what="OpenDP, 2025")
+        ledger.budget("visits", limit=2)
+        assert ledger.charge("visits", epsilon=2, what="OpenDP, 2025").spent == 2

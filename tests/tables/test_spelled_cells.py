@@ -239,6 +239,7 @@ ODD = {
     "1\u00a0234": "blanks between thousands",
     "12,5": "a comma before its decimals",
     "EUR 12.50": "a currency or a unit",
+    "12,3O": "a letter in place of a digit",
     "12.50 €": "a currency or a unit",
     "(500.00)": "in parentheses",
     "500.00-": "its sign at the end",

@@ -239,7 +239,14 @@ def write_charge(log: EventLog, dataset: str, level: Level, what: str, *, is_ind
                     where="dataset",
                     remedy=f"Pass dataset={names[0]!r}; or independent=True if nobody in it is in another dataset.",
                 )
-            check_budget(state, dataset, spending_with(state, dataset, [(level, None)]))
+            try:
+                check_budget(state, dataset, spending_with(state, dataset, [(level, None)]))
+            except BudgetExceeded as error:
+                remedy = (
+                    "If the other tool has spent it, it must be charged all the same. To raise the limit first: "
+                    "call budget(dataset, limit=)."
+                )
+                raise BudgetExceeded(error.required, came=error.came, where=error.where, remedy=remedy) from None
             transaction.append("charged", {"dataset": dataset, "level": level_text(level), "what": what})
         elif known != level:
             raise AlreadyPublished(

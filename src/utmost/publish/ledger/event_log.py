@@ -262,7 +262,7 @@ class EventLog:
             if transaction.state.number > 1:
                 warn(
                     f"the witness of this ledger is missing: {self.witness.path}. This stored answer was repeated; "
-                    "a new answer will be refused. Put the file back, or call resume",
+                    "a new answer will be refused. Put the file back, or call resume (utmost ledger resume)",
                     PrivacyWarning,
                 )
             return []

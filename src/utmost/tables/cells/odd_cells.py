@@ -25,6 +25,7 @@ _POINTS = re.compile(r"\d\.\d{3}(?!\d)", re.ASCII)
 _COMMA = re.compile(r"\d+,\d+", re.ASCII)
 _DIGITS = re.compile(r"\d", re.ASCII)
 _PLAIN_NUMBER = rf"[-+]?\d[\d.,'\u2019{_BLANKS}]*"
+_LETTERS = re.compile(r"(?=.*\d)(?=.*[OolI])[\dOolI.,]+", re.ASCII)
 _CURRENCY = re.compile(
     rf"(?:[^\W\d_]{{1,4}}\.?|[$\u20ac\u00a3\u00a5\u20b9\u20bd\u00a2])[{_BLANKS}]*{_PLAIN_NUMBER}"
     rf"|{_PLAIN_NUMBER}[{_BLANKS}]*(?:[^\W\d_]{{1,4}}\.?|[$\u20ac\u00a3\u00a5\u20b9\u20bd\u00a2])"
@@ -102,6 +103,8 @@ def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
             return f"a number with {marks} between thousands", remedy
     if _COMMA.fullmatch(unsigned) and spelling.decimal != ",":
         return "a number with a comma before its decimals", f"Declare it: {_DECIMAL}."
+    if _LETTERS.fullmatch(unsigned):
+        return "a number with a letter in place of a digit", "Write 0 for the letter O, and 1 for l or I."
     if _CURRENCY.fullmatch(plain):
         currency = _spelled('currency="$"')
         remedy = f"Declare it: {currency} for $."

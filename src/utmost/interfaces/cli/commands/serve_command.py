@@ -184,7 +184,9 @@ def serve(
             "address": settings.address or f"http://{settings.host}:{settings.port}",
             "a second person": "must approve publications and relaxations" if settings.approvals else "is not needed",
         }
-        screen(stderr=True).print(ScreenGroup(ScreenText("Serving.", style="bold"), facts(rows)))
+        screen(stderr=True).print(
+            ScreenGroup(ScreenText("Starting; it listens in a few seconds.", style="bold"), facts(rows))
+        )
         if tokens:
             _print_line("These tokens are shown once. Keep them as you keep passwords; each is valid for 90 days.")
         for role, presented in tokens.items():

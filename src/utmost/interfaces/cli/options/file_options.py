@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import re
 import sys
 from difflib import get_close_matches
 from functools import cache
@@ -64,7 +65,12 @@ def table_file(text: str) -> Path:
 def _near(text: str) -> str:
     """Return a question that names a file with a similar name, if there is one in the folder."""
     folder = Path(text).parent
-    near = get_close_matches(Path(text).name, os.listdir(folder) if folder.is_dir() else (), 1)
+    # A name that differs in its digits alone is that of another month or version, and no misspelling.
+    without_digits = re.sub(r"\d", "", Path(text).name)
+    names = [
+        name for name in (os.listdir(folder) if folder.is_dir() else ()) if re.sub(r"\d", "", name) != without_digits
+    ]
+    near = get_close_matches(Path(text).name, names, 1)
     return f" Did you mean {str(folder / near[0])!r}?" if near else ""
 
 
