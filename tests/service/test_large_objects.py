@@ -187,7 +187,7 @@ def test_eight_at_once_get_one_file(large, monkeypatch):
         lambda caller, work, fields, **more: (made.append(work), ask(caller, work, fields, **more))[1],
     )
     headers = {"Cookie": f"utmost={presented['recipient']}"}
-    service.releases.view(service.bearers.authenticated(presented["curator"]), "long", level("1/7"))
+    service.releases.view(service.bearers.authenticated(presented["recipient"]), "long", level("1/7"))
 
     def get(marginal):
         path = f"/release/table.xlsx?name=long&at=1/7&marginal={marginal}"  # of a table it says nothing
