@@ -1,6 +1,7 @@
 """Releases in one draw: draws, guarantees and statements; counted tables; errors."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -223,10 +224,16 @@ def test_counted_tables_and_amounts():
     steps = [Fraction(cell).limit_denominator(100) * 20 for cell in paid.table["paid"]]
     assert all(step.denominator == 1 for step in steps)
     assert paid.margin() == pytest.approx(0.05 * paid.distribution.margin())
-    assert (
-        once(counted(ut.Unit(1, 2)), ut.Promise.of_counted(counted(ut.Unit(1, 2)), noise=noise)).distribution
-        == answer.distribution
-    )
+    proved = replace(counted(ut.Unit(1, 2)), proved=True)
+    assert once(proved, ut.Promise.of_counted(proved, noise=noise)).distribution == answer.distribution
+    # In a table that was counted elsewhere, an individual may raise one cell and lower another.
+    assert not ut.OneDraw.of_counted(counted(ut.Unit(1, 2))).unit.nonnegative
+    assert ut.OneDraw.of_counted(proved).unit.nonnegative
+    with pytest.raises(OutOfRange, match="without that proof"):
+        once(counted(ut.Unit(1, 2)), ut.Promise.of_counted(counted(ut.Unit(1, 2)), noise=noise))
+    wanted = ut.Workload(DOMAIN, {DOMAIN.marginal_name(DOMAIN.finest): 1})
+    for table, lowers_none in ((counted(ut.Unit(1, 2)), False), (proved, True)):
+        assert once(table, wanted).distribution.nonnegative == lowers_none
     lowered = ut.Unit(100, 2, amount=Amount("paid", "0.05"))
     assert not ut.OneDraw.of_counted(counted(lowered)).unit.nonnegative
     with pytest.raises(OutOfRange, match="without that proof"):

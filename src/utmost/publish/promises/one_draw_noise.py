@@ -33,6 +33,7 @@ from utmost.core.sampling.one_draws import answer_margin, sample_one_draw
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting.counted_facts import CountedFacts
 from utmost.publish.promises.cell_noise import ColumnNoise
 from utmost.publish.promises.declared_columns import check_size
 from utmost.publish.promises.noise_at_level import Margin, NoiseAtLevel, weakness_of
@@ -312,7 +313,7 @@ class OneDraw(ColumnNoise):
     def of_counted(cls, table: CountedTable, *, total_share: Number | None = None) -> "OneDraw":
         """Make the noise for all cells of a counted table and its proved unit; set ``nonnegative`` if it is proved."""
         counted = instance(table, CountedTable, "table")
-        return cls(with_nonnegative(counted.unit), counted.domain.size, total_share=total_share)
+        return cls(with_nonnegative(counted.unit, counted), counted.domain.size, total_share=total_share)
 
     @property
     def subject(self) -> str:
@@ -346,7 +347,7 @@ class OneDraw(ColumnNoise):
             if self.unit.step != 1:
                 self.unit.check_plain()
             return
-        if self.unit.nonnegative and not with_nonnegative(counted.unit).nonnegative:
+        if self.unit.nonnegative and not with_nonnegative(counted.unit, counted).nonnegative:
             remedy = "Leave out nonnegative=, or count amounts that are never negative."
             required = "nonnegative=True needs a counted table in which nobody lowers a cell"
             raise OutOfRange(required, came="a table without that proof", remedy=remedy)
@@ -370,9 +371,9 @@ class OneDraw(ColumnNoise):
         return promise_text(level, unit, "the released columns", changes)
 
 
-def with_nonnegative(unit: Unit) -> Unit:
-    """Return the unit of a counted table, with ``nonnegative`` if counting proves that nobody lowers a count."""
-    is_raised = unit.nonnegative or (unit.amount is None and unit.neighbours == "add-remove")
+def with_nonnegative(unit: Unit, table: CountedFacts) -> Unit:
+    """Return a unit of a table, with ``nonnegative`` if utmost counted it and so proved that nobody lowers a count."""
+    is_raised = unit.nonnegative or (table.proved and unit.amount is None and unit.neighbours == "add-remove")
     return replace(unit, nonnegative=is_raised)
 
 

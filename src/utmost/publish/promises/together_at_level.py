@@ -327,7 +327,7 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
             raise BadTable("a step must be a whole number", came="another", where="step")
         distribution: NormStaircase | CellsDraw
         if kind == "two-sided":
-            distribution = two_sided(level, unit, facts["step"])
+            distribution = two_sided(spent, unit, facts["step"])
         else:
             distribution = NormStaircase(spent, unit.cells, unit.sensitivity, NORMS[kind], facts["step"])
         return CellsTogether(kind, (unit.cells,), (distribution,), (Fraction(1),))

@@ -28,7 +28,7 @@ def least_once(plan: Plan, table: CountedTable, epsilon: Level) -> tuple[Counted
     """Return the cells and the promise of noise for one release, if its error is less than the plan's; else None."""
     assert plan.workload is not None, "the plan was made for a workload"
     # Try noise for signed changes, too: it also protects individuals who lower no cell, and its cells are uncorrelated.
-    units = dict.fromkeys([plan.unit, with_nonnegative(plan.unit)])
+    units = dict.fromkeys([plan.unit, with_nonnegative(plan.unit, table)])
     listed = ((noise, unit) for unit in units for noise in once_noises(plan.workload, unit, epsilon))
     least, unit = min(listed, key=lambda known: known[0].error, default=(None, plan.unit))
     if least is None or plan.value_at(epsilon) <= least.error:

@@ -156,9 +156,9 @@ def ways_together(
             ways.append(_signed(spent, unit, square=relaxable))
         if not relaxable:
             ways += _in_one_draw(spent, unit, cost)
-            # At sensitivity 1, "two-sided" equals "range", except for change-one.
-            if unit.nonnegative and unit.cells <= _MOST_TWO_SIDED and (unit.sensitivity > 1 or unit.leaves_totals):
-                distribution = two_sided(level, unit).with_best_step(cost)
+            # At sensitivity 1, "two-sided" equals "range".
+            if unit.nonnegative and unit.cells <= _MOST_TWO_SIDED and unit.sensitivity > 1:
+                distribution = two_sided(spent, unit).with_best_step(cost)
                 ways.append(CellsTogether("two-sided", (unit.cells,), (distribution,), (Fraction(1),)))
     return tuple(sorted(ways, key=lambda way: way.mean_size if cost == "absolute" else way.variance))
 
@@ -168,12 +168,16 @@ def presence(level: Level, unit: Unit) -> Level:
     return level.scaled(Fraction(unit.cells, unit.epsilon_parts))
 
 
-def two_sided(level: Level, unit: Unit, step: int = 1) -> CellsDraw:
-    """Return the distribution of one draw for all cells, if the presence of an individual lowers no cell.
+def two_sided(spent: Level, unit: Unit, step: int = 1) -> CellsDraw:
+    """Return the distribution of one draw for the cells of a row, if the presence of an individual lowers no cell.
 
-    The replacement of a record may raise some cells and lower others.
+    Args:
+        spent: Level of the presence of one individual, see `presence`. A replaced record may leave one row and enter
+            another, and the rows have separate draws: it spends this level in each of the two.
+        unit: Unit of privacy.
+        step: Width of the first step of the distribution.
     """
-    return CellsDraw(level, unit.cells, unit.cells, unit.sensitivity, neighbours=unit.neighbours, step=step)
+    return CellsDraw(spent, unit.cells, unit.cells, unit.sensitivity, step=step)
 
 
 def pair_noise(level: Level, unit: Unit) -> dict[str, float]:
