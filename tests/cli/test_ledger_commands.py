@@ -112,7 +112,7 @@ def test_a_rehearsal_finds_what_a_release_would_find(run, published):
     for more in ([], ["--dry-run"]):
         code, _, err = run("relax", BERKELEY, *published, "--name", "admissions", "--epsilon", "2", *more)
         assert code == 4
-        assert "must stay within epsilon = 1" in err
+        assert "must add up to at most epsilon = 1" in err
     assert said(run, "ledger", "status", *published)["releases"][0]["levels"] == ["1/2"]
 
 
@@ -140,7 +140,7 @@ def test_a_limit_that_no_release_spends_is_told(run, published):
     for more in ([], ["--dry-run"]):
         code, _, err = run(*release, *more)
         assert code == 2
-        assert "must name the dataset that has a limit and no releases: 'admisions'" in err
+        assert "must name a dataset whose limit no release uses yet: 'admisions'" in err
     assert run(*with_recipe(*release, "--dry-run", "--independent"))[0] == 0
     release = ["release", "t.csv", "--epsilon", "1", "--name", "t", *published]
     for largest in (1, 2):
@@ -169,7 +169,7 @@ def test_budgets(run, published):
     assert "epsilon = 2.5" in out
     code, out, err = run("ledger", "budget", *published, "--dataset", "admisions")
     assert (code, out) == (1, "")
-    assert "a dataset must be in the ledger; got 'admisions'. The ledger has 'admissions'." in err
+    assert "dataset must be the name of a dataset in the ledger; got 'admisions'. The ledger has 'admissions'." in err
     assert (
         "Write 0.5 with a point" in run("ledger", "budget", *published, "--dataset", "admissions", "--limit", "0,5")[2]
     )
@@ -305,7 +305,7 @@ def test_new_versions_of_the_data_add_up(run, published):
     again = ["release", BERKELEY, *ADMITTED, *published, "--epsilon", "1/2", "--request", "later"]
     code, _, err = run(*again)
     assert code == 3
-    assert "If the data are of an earlier version, pass it: --data-version 1. " in err
+    assert "If the table is the data of an earlier version, pass that version: --data-version 1. " in err
     assert run(*again, "--data-version", "1")[0] == 0
 
 
@@ -547,4 +547,4 @@ def test_a_limit_is_removed_by_none(run, tmp_path):
     code, out, _ = run("ledger", "budget", *place, "--limit", "none", "--json")
     assert (code, json.loads(out)["limit"]) == (0, None)
     code, _, err = run("ledger", "budget", *place, "--limit", "none")
-    assert (code, "a dataset must be in the ledger" in err) == (1, True)
+    assert (code, "dataset must be the name of a dataset in the ledger" in err) == (1, True)

@@ -183,7 +183,7 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
     kept = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "r"]
     assert run("release", file("n\n1\n"), *SILENT, *kept)[0] == 0
     refused = run("view", *kept, "--epsilon", 10**9)[2]
-    assert re.search(r"It is stored up to epsilon = \d+: call utmost relax with the table\.", refused)
+    assert re.search(r"The release is stored up to epsilon = \d+: call utmost relax with the table\.", refused)
     (tmp_path / "domain.json").write_text('{"n": 3}')
     count = ["count", file("n\n1\n"), "--person", "n", "--at-most", 1]
     assert 'Create a tree by "tree", bins by "bins"' in run(*count, "--domain", tmp_path / "domain.json")[2]

@@ -509,7 +509,7 @@ def test_python_takes_the_secret_file_of_a_job_and_publishes_its_release_again(r
             ledger.publish("a", uncounted, ut.Promise(noise=plan), epsilon=1)
         own = {"individual": "all rows with the same value of the column who", "proved": True}
         assert "got individual=None, proved=False, published with individual='all rows" in str(caught.value)
-        assert f"Promise it with individual={own['individual']!r}, proved=True" in str(caught.value)
+        assert f"Make the promise with individual={own['individual']!r}, proved=True" in str(caught.value)
         again = ledger.publish("a", counted, ut.Promise(noise=plan, **own), epsilon=1)
         assert ledger.publish("a", counted, plan, epsilon=1).table.measured.keys() == again.table.measured.keys()
         assert ledger.spent("a") == again.level

@@ -134,5 +134,5 @@ def test_the_witness_of_a_lost_ledger_is_not_simply_replaced(tmp_path):
     write_key(key_file)
     begun(tmp_path / "l.db", key_file, witness=tmp_path / "w")
     (tmp_path / "l.db").unlink()
-    with pytest.raises(OutOfRange, match="If that ledger is lost, restore it: a new one forgets its budgets"):
+    with pytest.raises(OutOfRange, match="If the other ledger is lost, restore it: a new ledger forgets its budgets"):
         Ledger.open(tmp_path / "other.db", create=True, key=key_file, witness=tmp_path / "w")

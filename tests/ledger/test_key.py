@@ -153,7 +153,7 @@ def test_a_levels_key_opens_that_level_alone(tmp_path):
             ledger.level_key("r", epsilon=1, version=1)
     for epsilon, key in keys.items():
         assert read_sealed(tmp_path / "b.db", "r", key, version=1).table == said[epsilon]
-    with pytest.raises(KeyRefused, match="open a level"):
+    with pytest.raises(KeyRefused, match="decrypt an answered level"):
         read_sealed(tmp_path / "b.db", "r", bytes(32), version=1)
     with pytest.raises(KeyRefused):
         read_sealed(tmp_path / "b.db", "r", keys[2], version=2)

@@ -121,9 +121,9 @@ def test_a_release_keeps_its_promise_and_its_levels(ledger):
         {"public": [], "drop": ["department", "applied"]},
         {"rows": "observed"},
     ):
-        with pytest.raises(AlreadyPublished, match="columns, promise and dataset"):
+        with pytest.raises(AlreadyPublished, match="columns, its promise, its dataset"):
             ledger.publish("admissions", TABLE, **asked(epsilon=1, **(PROMISE | other)))
-    with pytest.raises(AlreadyPublished, match="columns, promise and dataset"):
+    with pytest.raises(AlreadyPublished, match="columns, its promise, its dataset"):
         ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=1, dataset="elsewhere")
     with pytest.raises(AlreadyPublished, match="once"):
         ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=2)
@@ -134,7 +134,7 @@ def test_the_parts_of_a_partition_are_two_releases(ledger):
     domain, unit = Domain(shop=["A", "B"]), Unit(1, 1)
     women, men = (CountedTable(domain, np.array([3, 4]), unit, part=("sex", part)) for part in ("women", "men"))
     ledger.publish("visits", women, ut.Promise.of_counted(women), epsilon=1)
-    with pytest.raises(AlreadyPublished, match="columns, promise and dataset"):
+    with pytest.raises(AlreadyPublished, match="columns, its promise, its dataset"):
         ledger.publish("visits", men, ut.Promise.of_counted(men), epsilon=1)
 
 

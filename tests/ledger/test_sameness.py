@@ -327,6 +327,6 @@ def test_equal_values_are_named_before_they_are_published(ledger):
     assert ledger.equal_values("monday", table=TABLE, promise=promise) == ("monday",), "another version"
     assert ledger.equal_values("tuesday", table=TABLE | {"n": [1, 2, 4]}, promise=promise) == ()
     for one in ({"table": TABLE}, {"promise": promise}):  # a table alone was ignored
-        with pytest.raises(OutOfRange, match="need table= and promise="):
+        with pytest.raises(OutOfRange, match="both table= and promise= must be passed"):
             ledger.equal_values("monday", **one)
     assert len(ledger.history()) == 2, "nothing is written"

@@ -406,7 +406,7 @@ def test_an_approver_sees_what_it_would_come_to(service, who, published):
     terms = replace(TERMS, dataset="admissions")
     seen = preview(service.ledger, terms.request("more", level(11), 1), anything)
     assert seen.after is None
-    assert "must stay within" in seen.problem
+    assert "must add up to at most" in seen.problem
     assert [warning[:43] for warning in seen.warnings] == ["This level protects practically nobody: eps"]
     terms = Terms.read(PLANNED)
     assert [name for name, _ in preview(service.ledger, terms.request("plan", ONE, 1), anything).bars] == ["sex"]

@@ -153,10 +153,10 @@ def test_no_person_changes_more_than_the_unit_over_all_neighbours():
 
 REFUSED = {
     "no multiple": ({"each": (0, "0.005")}, "each must be a multiple of the step 0.01"),
-    "no bound on a person": ({"per_cell": None}, "per_cell must bound the change"),
+    "no bound on a person": ({"per_cell": None}, "per_cell must be given"),
     "a third": ({"step": "1/3"}, "the step of amounts must be a positive decimal"),
     "no amounts": ({"values": None}, "step= needs values="),
-    "ends that cross": ({"each": (2, 1)}, "each must be positive, or a lowest number"),
+    "ends that cross": ({"each": (2, 1)}, "each must be a positive number, or a pair"),
 }
 
 

@@ -378,11 +378,11 @@ WRONG = {
     "no domain": ({"domain": None}, NotDeclared, "count_keys"),
     "columns without a domain": ({"domain": None, "by": ["page"]}, NotDeclared, "count_keys"),
     "a column that is no axis": ({"by": ["amount"]}, NotDeclared, "The domain declares 'page'"),
-    "an axis twice": ({"by": ["page", "page"]}, OutOfRange, "each axis once"),
+    "an axis twice": ({"by": ["page", "page"]}, OutOfRange, "no axis twice"),
     "no axis": ({"by": []}, OutOfRange, "at least one axis"),
     "nobody": ({"at_most": 0}, OutOfRange, "at_most must be at least 1"),
-    "nothing": ({"per_cell": 0}, OutOfRange, "must be positive, or a lowest number"),
-    "ends that cross": ({"per_cell": (3, 2)}, OutOfRange, "must be positive, or a lowest number"),
+    "nothing": ({"per_cell": 0}, OutOfRange, "must be a positive number, or a pair"),
+    "ends that cross": ({"per_cell": (3, 2)}, OutOfRange, "must be a positive number, or a pair"),
     "three ends": ({"per_cell": (1, 2, 3)}, OutOfRange, "3 numbers"),
     "half an event": ({"per_cell": 0.5}, UtmostError, "per_cell"),
     "persons as an axis": ({"person": "page"}, OutOfRange, "must be different columns"),
@@ -458,7 +458,10 @@ BAD_CELLS = {
     "more admitted than applied": ({"admitted": [4, 9876543]}, "row 2.*admitted|applicants must be at least admitted"),
     "fewer than none": ({"admitted": [4, -9876543]}, "admitted must be at least 0"),
     "a cell twice": ({"ward": ["A", "A"]}, "two rows for one cell"),
-    "a ward that is not declared": ({"ward": ["A", "9876543"]}, "row 2.*every row must lie in the domain"),
+    "a ward that is not declared": (
+        {"ward": ["A", "9876543"]},
+        "row 2.*the domain must contain the values of every row",
+    ),
     "no integer": ({"applicants": [10, "9876543x"]}, "row 2.*must be an integer"),
 }
 

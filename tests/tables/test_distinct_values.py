@@ -264,7 +264,7 @@ def test_a_row_has_one_value_and_an_unit_of_sums_is_another():
     with pytest.raises(OutOfRange, match=r"at_most.*1"):
         ut.count_measures(EVENTS, DOMAIN, ut.Counting(each_row=True), {"v": products(2)})
     for unit in (Unit(2, 2), Unit(2, 2, amount=Amount("products"))):
-        with pytest.raises(OutOfRange, match="must both be of"):
+        with pytest.raises(OutOfRange, match="must have measures of one kind"):
             ut.release(counted(), ut.Promise(unit=unit), epsilon=1, once=True)
     with pytest.raises(OutOfRange, match=r"distinct=.*step"):
         Amount("products", step="0.5", distinct=3)

@@ -402,7 +402,7 @@ def test_an_unreadable_birth_date_is_refused_with_its_row_and_counts_under_other
 def test_a_column_with_two_decimal_marks_is_named():
     paid = {"paid": ["1,5", "2.5"]}
     measure = ut.mean("paid", step="0.01", each=(0, 9))
-    with pytest.raises(BadTable, match=r"row 2, column 'paid'.* another decimal mark than the declared ','"):
+    with pytest.raises(BadTable, match=r"row 2, column 'paid'.* a number whose decimal mark is not ',', as declared"):
         ut.count_table(
             paid, ut.Domain(), ut.Counting(each_row=True), measure=measure, spelling=ut.Spelling(decimal=",")
         )

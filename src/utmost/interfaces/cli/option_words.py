@@ -100,7 +100,7 @@ _CALLS = {
     "a promise with proved=True": "a promise that was made from a counted table",
     "Pass, for example, limits=[1, 2, 5, 10]": "Write --contributions at-most=1,2,5,10, say",
     "limits must be positive": "the bounds of --contributions must be positive",
-    'if each row is a person, bound must be "per_cell" and measure a sum': (
+    'if each row is a person, bound must be "per_cell" and measure must be a sum': (
         "with --each-row, --contributions must compare per-cell bounds of amounts"
     ),
     'Pass bound="per_cell" and measure=ut.sum("income"): the limits then bound one amount': (

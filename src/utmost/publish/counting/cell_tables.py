@@ -99,7 +99,8 @@ def cells_table(
                     f"{column} must be at least {inner} in every row",
                     came="a smaller number",
                     where=adapter.place(table, int(short[0])),
-                    remedy="Correct the row: each nested column counts the events of the column before it, and more.",
+                    remedy="Correct the row: each nested column must count at least the events of the "
+                    "column before it.",
                 )
     values = np.stack(numbers, axis=-1)
     # The nested axis is the last axis of `values`; the next line moves it to its position in the domain.
@@ -133,7 +134,8 @@ def _nested_axis(nested: Mapping[str, Sequence[str]], domain: Domain) -> tuple[i
         raise OutOfRange(
             f"nested must list {domain.shape[place]} different columns, one for each value of {name!r}",
             came=len(set(columns)),
-            remedy="Each column counts the events of the column before it and more; the last column counts all.",
+            remedy="List the columns so that each counts at least the events of the column before it; the "
+            "last counts all events.",
         )
     return place, list(columns)
 
@@ -149,16 +151,18 @@ def _rows(
         rows = reader_of(axis, spelling)({name: adapter.label(table, name) for name in axis.columns})
         if len(rows) and rows.min() < 0:
             raise BadTable(
-                "every row must lie in the domain",
-                came="another value",
+                "the domain must contain the values of every row",
+                came="an undeclared value",
                 where=f"{adapter.place(table, int(rows.argmin()))}, column {axis.columns[-1]!r}",
-                remedy="Declare the value, or other= on the axis for all values that are not declared.",
+                remedy="Declare the value, or other= on the axis, a label for all undeclared values.",
             )
         cells = cells * axis.size + rows
     rows = np.atleast_1d(np.asarray(cells, dtype=np.int64))
     ordered = np.sort(rows)
     if not any(axis.extras for axis in domain.axes) and (ordered[1:] == ordered[:-1]).any():
         raise BadTable(
-            "a cell must have at most one row", came="two rows for one cell", remedy="Add up rows of one cell first."
+            "a cell must have at most one row",
+            came="two rows for one cell",
+            remedy="Add up the rows of each cell first.",
         )
     return rows

@@ -35,8 +35,10 @@ def wide_integers(numbers: NDArray[Any]) -> Any:
     try:
         return arrow.array([Decimal(int(number)) for number in numbers], whole)
     except arrow.ArrowInvalid:
-        remedy = "Lower per_cell=, or collect the frame first."
-        raise Unsupported("sums in an engine must have at most 38 digits", came="a larger sum", remedy=remedy) from None
+        remedy = "Pass a smaller per_cell=, or collect the frame first."
+        raise Unsupported(
+            "a sum that an engine computes must have at most 38 digits", came="a larger sum", remedy=remedy
+        ) from None
 
 
 def totals_schema(keys: str, text: bool = False) -> Any:

@@ -91,14 +91,14 @@ def count_contributions(
     spec, counting = instance(measure, MeasureSpec, "measure"), instance(counting, Counting, "counting")
     one_of(bound, Literal["at_most", "per_cell", "in_total"], "bound")
     if counting != Counting(counting.person, counting.each_row, neighbours=counting.neighbours):
-        remedy = "Pass ut.Counting(person=...): limits= takes the place of a bound."
+        remedy = "Pass ut.Counting(person=...) without a bound: limits= has the bounds."
         raise OutOfRange(
-            "counting must name the persons of the events, and must have no bound", came="a bound", remedy=remedy
+            "counting must have person=, the column of persons, and no bound", came="a bound", remedy=remedy
         )
     if counting.each_row and (bound != PER_CELL or spec.values is None):
         remedy = 'Pass bound="per_cell" and measure=ut.sum("income"): the limits then bound one amount.'
         raise OutOfRange(
-            'if each row is a person, bound must be "per_cell" and measure a sum', came=bound, remedy=remedy
+            'if each row is a person, bound must be "per_cell" and measure must be a sum', came=bound, remedy=remedy
         )
     if replace(spec, values=None, step=None, each=None, missing=None) != EVENTS:
         remedy = "Leave per_cell=, in_total=, most_events= and distinct values out of the measure."

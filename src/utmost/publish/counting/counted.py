@@ -84,7 +84,7 @@ class CountedTable(CountedFacts, Display):
             if cells.shape != self.domain.shape or cells.dtype.kind not in "iuO":
                 came = f"{cells.dtype} of shape {cells.shape}"
                 remedy = "Count events first: ut.count_table(events, domain, ut.Counting(...))."
-                required = f"there must be an integer for each cell, of shape {self.domain.shape}"
+                required = f"cells must be an array of integers in the shape of the domain, {self.domain.shape}"
                 raise BadTable(required, came=came, remedy=remedy)
             object.__setattr__(self, "cells", frozen(cells.copy()))
         if self.together is not None:
@@ -126,7 +126,7 @@ class CountedTable(CountedFacts, Display):
             remedy = (
                 f'Count with together="{plan.together}" and without negative amounts; or plan with method="marginals".'
             )
-            required = "a plan of listed rows needs a table for which it is proved that no individual lowers a cell"
+            required = "a plan with listed rows needs a counted table in which no individual lowers a cell"
             raise OutOfRange(required, came="a table without that proof", remedy=remedy)
         # An individual who may change every cell changes whole rows along every axis.
         if plan.together != self.together and plan.unit.cells < size:
@@ -174,9 +174,12 @@ class CountedTable(CountedFacts, Display):
         ]
         if (kinds[0] or _PLAIN) != (kinds[1] or _PLAIN):
             remedy = "Pass the table's own unit."
-            required = "a plan and a table must both be of counts, of sums, of sums and counts, or of distinct values"
+            required = (
+                "a plan and its table must have measures of one kind: counts, sums, sums with "
+                "counts, or distinct values"
+            )
             if kinds[0] is not None and kinds[1] is not None and kinds[0][2] != kinds[1][2]:
-                required = "a plan and a table must treat missing amounts alike"
+                required = "a plan and its table must treat missing amounts in the same way"
             raise OutOfRange(required, came="another unit", remedy=remedy)
         if unit.step != proved.step:
             remedy = "Pass the table's own unit, or leave unit= out."
@@ -198,14 +201,15 @@ class CountedTable(CountedFacts, Display):
             proved.reach,
         ):
             # With more cells, fewer are left for a replaced record to enter: a larger unit may protect less.
-            required = f"with exactly=True the unit must be the one that was proved, {_in_words(proved)}"
+            required = f"with exactly=True, unit must be the unit that counting proved, {_in_words(proved)}"
             raise OutOfRange(required, came=_in_words(unit), remedy="Make the plan with the unit of the table.")
         replaced = proved.neighbours == "change-one" and unit.neighbours != "change-one"
         promised = unit.neighbours == "change-one" and unit.nonnegative and not proved.nonnegative
         is_smaller = unit.sensitivity < proved.sensitivity or unit.cells < proved.cells or unit.reach < proved.reach
         if replaced or promised or is_smaller:
             raise OutOfRange(
-                f"the unit of a counted table must not be smaller than the one that was proved, {_in_words(proved)}",
+                "the unit of a counted table must not be smaller than the unit that counting proved, "
+                f"{_in_words(proved)}",
                 came=_in_words(unit),
                 remedy="Leave unit= out; or count again with a smaller at_most=, per_cell= or in_total=.",
             )

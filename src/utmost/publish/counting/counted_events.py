@@ -317,8 +317,12 @@ def _warn_of_marks(axes: Iterable[Axis], spelling: Spelling) -> None:
 def read_outside(outside: str | None) -> str | None:
     """Check the argument ``outside``: "leave out" or None."""
     if outside not in (None, LEAVE_OUT):
-        remedy = f'Pass outside="{LEAVE_OUT}", or leave outside= out; other= of an axis counts events outside.'
-        raise OutOfRange(f"outside must be {LEAVE_OUT!r}", came=repr(outside), where="outside", remedy=remedy)
+        remedy = (
+            f'Pass outside="{LEAVE_OUT}", or leave outside= out; other= on an axis counts events outside the domain.'
+        )
+        raise OutOfRange(
+            f"outside must be {LEAVE_OUT!r}, or left out", came=repr(outside), where="outside", remedy=remedy
+        )
     return outside
 
 
@@ -344,8 +348,10 @@ def counted_cells(events: Any, rule: CountingRule, outside: str | None) -> tuple
             add_other_problems(error, events, rule)
         raise
     except MemoryError:
-        remedy = "Count over fewer axes, or events in a file, which is read batch by batch."
-        raise Unsupported("the counts must fit the memory", came="too many cells", remedy=remedy) from None
+        remedy = "Count over fewer axes; or count events in a file, which is read batch by batch."
+        raise Unsupported(
+            "the counts of all cells must fit into memory", came="too many cells", remedy=remedy
+        ) from None
     report = rule.tally.report()
     _warn_of_losses(report, rule, outside)
     return flat, kind, report
@@ -396,7 +402,10 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
         warn(text, SimilarPersons)
     if not report.keeps_half:
         remedy = "print(counted.report) shows the percentage; count_contributions (utmost bounds) tests larger bounds."
-        warn(f"The bounds on one person keep less than half of the {report.kept_of}. {remedy}", FewEventsKept)
+        warn(
+            f"The bounds on each person's contribution keep less than half of the {report.kept_of}. {remedy}",
+            FewEventsKept,
+        )
 
 
 def _added_by_engine(events: Any, rule: CountingRule) -> tuple[Iterator[CellTotals], str]:

@@ -46,7 +46,7 @@ def read_part(part: object) -> Part | None:
     if part is None:
         return None
     if not isinstance(part, list | tuple) or len(part) != 2 or not all(isinstance(name, str) for name in part):
-        raise WrongKind("a part must be two names: the name of the partition, and the name of the part", where="part")
+        raise WrongKind("part must be two names: the name of the partition, and the name of the part", where="part")
     return part[0], part[1]
 
 

@@ -162,7 +162,7 @@ def read_measures(measures: Mapping[str, MeasureSpec]) -> Mapping[str, MeasureSp
     if not isinstance(measures, Mapping):
         raise wrong_kind("measures", _KINDS, measures)
     if not measures:
-        raise OutOfRange("measures must have at least one measure", came="none", where="measures")
+        raise OutOfRange("measures must map at least one name to a measure", came="none", where="measures")
     for name, measure in measures.items():
         if not isinstance(measure, MeasureSpec) or not isinstance(name, str) or not name:
             raise wrong_kind("measures", _KINDS, measure)
@@ -190,8 +190,10 @@ class CountedMeasure:
         """Check a measure, and complete its bounds."""
         values, step, each, per_cell = spec.values, spec.step, spec.each, spec.per_cell
         if spec.missing not in (None, LEAVE_OUT):
-            remedy = 'Pass missing="leave out", or leave missing= out: then a missing amount is refused.'
-            raise OutOfRange(f"missing must be {LEAVE_OUT!r}", came=repr(spec.missing), where="missing", remedy=remedy)
+            remedy = 'Pass missing="leave out"; or leave missing= out, and missing amounts raise an error.'
+            raise OutOfRange(
+                f"missing must be {LEAVE_OUT!r}, or left out", came=repr(spec.missing), where="missing", remedy=remedy
+            )
         if spec.distinct is not None or spec.of is not None or spec.at_most is not None:
             return cls._distinct(spec, each_row=each_row, name=name)
         if values is None and not (step is None and each is None and spec.missing is None):
@@ -216,10 +218,12 @@ class CountedMeasure:
             return cls(values, amount, step is not None, event, (least, in_total), in_total=in_total, clips_sums=False)
         if per_cell is None and not (step is None and each is None):
             remedy = "Pass, for example, per_cell=5000 for sums from 0 to 5000 in the unit of the amounts."
-            raise OutOfRange("per_cell must bound the change of a cell by one person", came="none", remedy=remedy)
+            raise OutOfRange(
+                "per_cell must be given: the most by which one person changes a cell", came="none", remedy=remedy
+            )
         ends = _ends(1 if per_cell is None else per_cell, "per_cell", amount)
         if values is None and each_row and ends != (0, 1):
-            remedy = "Leave per_cell= out: a row is one event."
+            remedy = "Leave per_cell= out: each row is one event."
             raise OutOfRange("per_cell must be 1 where each row is a person", came=per_cell, remedy=remedy)
         return cls(values, amount, step is not None, event, ends, in_total=in_total)
 
@@ -228,7 +232,7 @@ class CountedMeasure:
         """Return the measure that counts events and sums their amounts, with one noise for both."""
         most = natural(spec.most_events, "most_events", least=1)
         if each_row and most > 1:
-            remedy = "Pass most_events=1: a row is one event."
+            remedy = "Pass most_events=1: each row is one event."
             raise OutOfRange("most_events must be 1 where each row is a person", came=most, remedy=remedy)
         if spec.values is None or spec.each is None:
             needed = {"values=": ('values="amount"', spec.values), "each=": ("each=(0, 1000)", spec.each)}
@@ -238,7 +242,7 @@ class CountedMeasure:
                 "most_events= needs values= and each=, the lowest and the highest amount", came=came, remedy=remedy
             )
         if spec.per_cell is not None:
-            required = "most_events= already bounds a person's events in a cell, so that per_cell= is not allowed"
+            required = "only one of most_events= and per_cell= may be given: both bound one person's events in a cell"
             raise OutOfRange(required, came="both", remedy="Leave per_cell= out.")
         step = 1 if spec.step is None else spec.step
         plain = Amount(name or spec.values, step)
@@ -256,12 +260,14 @@ class CountedMeasure:
             came = "no declared values" if spec.of is None else "values=, step=, each=, per_cell= or most_events="
             remedy = 'Pass, for example, ut.distinct("product", of=["tea", "milk"], at_most=3).'
             raise OutOfRange(
-                "distinct= needs of=, the list of values, and allows only at_most= beside it", came=came, remedy=remedy
+                "distinct= needs of=, the list of values; of the other arguments only at_most= may be given with it",
+                came=came,
+                remedy=remedy,
             )
         if not isinstance(spec.distinct, str) or not spec.distinct:
             raise wrong_kind("distinct", "the name of a column", spec.distinct)
         if each_row and most > 1:
-            remedy = "Leave out at_most=: with each_row=True a person has one value."
+            remedy = "Leave out at_most=: with each_row=True each person has one value."
             raise OutOfRange("at_most must be 1 where each row is a person", came=most, remedy=remedy)
         declare = Domain.of_facts if isinstance(spec.of, Mapping) else Domain
         axis = declare({spec.distinct: spec.of}).axes[0]
@@ -385,7 +391,7 @@ class CountedMeasure:
             if error.came == "text" and spelling.decimal is not None:  # a number, but not in this spelling
                 raise BadTable(
                     error.required,
-                    came=f"a number with another decimal mark than the declared {spelling.decimal!r}",
+                    came=f"a number whose decimal mark is not {spelling.decimal!r}, as declared",
                     where=error.where,
                     remedy="Write all numbers of the column with one decimal mark, before you count.",
                 ) from None
@@ -401,7 +407,8 @@ class CountedMeasure:
                         "every event must have an amount",
                         came=MISSING_AMOUNT,
                         where=error.where,
-                        remedy='Pass missing="leave out" in ut.mean or ut.sum; the counting report has their number.',
+                        remedy='Pass missing="leave out" in ut.mean or ut.sum; the counting report shows '
+                        "the number of missing amounts.",
                     ) from None
             raise
 
@@ -430,12 +437,14 @@ def _ends(bounds: Any, where: str, amount: Amount | None) -> AmountEnds:
     if len(ends) != 2:
         remedy = f"Pass, for example, {where}=(0, 1000)."
         raise OutOfRange(
-            f"{where} must be one number, or a lowest and a highest", came=f"{len(ends)} numbers", remedy=remedy
+            f"{where} must be one number, or a pair of the lowest and the highest number",
+            came=f"{len(ends)} numbers",
+            remedy=remedy,
         )
     low, high = (exact_integer(end, where) if amount is None else amount.steps(end, where) for end in ends)
     if low > high or low == high == 0:
         raise OutOfRange(
-            f"{where} must be positive, or a lowest number and a larger highest number",
+            f"{where} must be a positive number, or a pair of a number and a larger number",
             came=", ".join(str(end) for end in ends),
             remedy=f"Pass, for example, {where}=1000 or {where}=(0, 1000).",
         )

@@ -70,7 +70,9 @@ class Counting:
         if each_row and (person is not None or together is not None or at_most not in (None, 1)):
             came = "a person" if person is not None else "together" if together is not None else f"at_most={at_most}"
             remedy = "Leave each_row= out; or leave person=, together= and at_most= out."
-            raise OutOfRange("each_row=True allows neither person=, together= nor at_most=", came=came, remedy=remedy)
+            raise OutOfRange(
+                "none of person=, together= and at_most= may be given with each_row=True", came=came, remedy=remedy
+            )
         if at_most is not None and at_most < 1:
             remedy = "Pass, for example, at_most=1."
             raise OutOfRange("at_most must be at least 1", came=at_most, remedy=remedy)
@@ -108,16 +110,16 @@ class Counting:
         in_total = [measure.in_total for measure in measures]
         if any(bound is not None for bound in in_total) and (self.each_row or self.together is not None):
             came = "each_row=" if self.each_row else "together="
-            why = "a row lies in one cell" if self.each_row else "together= already bounds the number of rows"
+            why = "each row lies in one cell" if self.each_row else "together= already bounds the number of rows"
             remedy = f"Leave out in_total=: {why}."
-            raise OutOfRange("in_total= needs person=, without together=", came=came, remedy=remedy)
+            raise OutOfRange("in_total= needs person=, and cannot be combined with together=", came=came, remedy=remedy)
         if self.at_most is not None:
             return self.at_most
         # If in_total bounds every measure, no bound on the number of cells is needed.
         if all(bound is not None for bound in in_total):
             return LARGEST_DOMAIN
         remedy = "Pass, for example, at_most=1; or bound every measure by in_total=."
-        raise OutOfRange("at_most must bound the number of cells of one person", came="none", remedy=remedy)
+        raise OutOfRange("at_most must be given: the largest number of cells of one person", came="none", remedy=remedy)
 
 
 def check_key(key: bytes) -> None:

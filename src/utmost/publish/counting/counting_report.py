@@ -63,7 +63,7 @@ class CountingReport:
 
     def __reduce__(self) -> Any:
         raise Unsupported(
-            "a counting report can only be shown",
+            "a counting report cannot be pickled or copied",
             came="a pickle or a copy",
             remedy="Count again where the report is needed, or write report.facts().",
         )

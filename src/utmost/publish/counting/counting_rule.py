@@ -84,10 +84,10 @@ class CountingRule:
         twice = {name for name in others if others.count(name) > 1} | {*who} & {*keys} | {*of_values} & {*others, *keys}
         if twice:
             raise OutOfRange(
-                "persons, amounts, distinct values and axes must be different columns",
+                "person, amounts, distinct values and axes must be different columns",
                 came=f"{min(twice)!r} twice",
-                remedy="Name different columns: the values of an axis are published, and persons are not. Only an "
-                "amount may be an axis, too.",
+                remedy="Name different columns: the values of an axis are published, and the persons are not. Only an "
+                "amount may also be an axis.",
             )
         # The numbers of cells: by table, part and index; the tables of distinct values follow those of sums.
         self.shape, self.parts = tuple(axis.size for axis in self.axes), 1 if self.part is None else self.part.size
@@ -95,7 +95,7 @@ class CountingRule:
         self.numbered, self.numbers = None, self.cells
         if tables * self.parts * self.cells >= LARGEST_DOMAIN:
             if any(measure.distinct is not None or measure.tables > 1 for measure in measures):
-                remedy = "Count over fewer axes, or plain counts and sums."
+                remedy = "Count over fewer axes, or count with ut.count and ut.sum alone."
                 came = f"{self.cells:.3g}" if self.cells < 10**300 else "more cells"
                 raise OutOfRange(
                     "means and distinct values need a domain of fewer than 2^62 cells", came=came, remedy=remedy
@@ -125,7 +125,7 @@ class CountingRule:
                 "together= needs a domain of fewer than 2^62 cells", came="more cells", where="together", remedy=remedy
             )
         if self.whole is not None and any(measure.most_events is not None for measure in measures):
-            required = "together= and most_events= cannot be combined"
+            required = "only one of together= and most_events= may be given"
             raise OutOfRange(required, came="both", remedy="Leave together= or most_events= out.")
         # The tally is collected while events are read.
         self.reported = next((at for at, measure in enumerate(measures) if measure.counts_events), 0)

@@ -35,7 +35,7 @@ def chosen_axes(domain: Domain, by: Any) -> list[Axis]:
     names = (by,) if isinstance(by, str) else tuple(sequence_of(by, text, "by"))
     if not names or len(set(names)) < len(names):
         raise OutOfRange(
-            "by must name at least one axis, and each axis once",
+            "by must name at least one axis, and no axis twice",
             came=names,
             remedy=f"The domain declares {', '.join(map(repr, domain.columns))}.",
         )
@@ -69,7 +69,7 @@ def part_axis(domain: Domain, part: Any) -> Axis:
             raise NotDeclared(
                 "part must name an axis of the domain",
                 came=repr(part),
-                remedy="Make it an axis of the domain, or pass part={column: list of labels}.",
+                remedy="Make the column an axis of the domain, or pass part={column: list of labels}.",
             )
         return domain.axes[domain.columns.index(part)]
     if not isinstance(part, Mapping):

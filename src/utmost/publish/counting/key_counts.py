@@ -54,15 +54,15 @@ def counts_in_shares(column: Any, shares: int | None) -> Any:
         return column
     if len(counted) < len(cells):
         raise BadTable(
-            "counts must all be in shares, or none of them",
-            came="both",
+            "either all counts or none must be in shares",
+            came="counts of both kinds",
             where="counts",
             remedy="Take all counts from one call of count_keys.",
         )
     most = max(cell.per_person for cell in counted)
     if most > (shares or 0):
         required = f"shares must be at least {most} for these counts"
-        came, remedy = "none" if shares is None else str(shares), f"Pass shares={most}, the number that count_keys got."
+        came, remedy = "none" if shares is None else str(shares), f"Pass shares={most}, as in the call of count_keys."
         raise OutOfRange(required, came=came, where="shares", remedy=remedy)
     return [cell.shares for cell in cells]
 
@@ -116,14 +116,14 @@ def count_keys(
     person, column, most = text(person, "person"), text(column, "column"), integer(at_most, "at_most")
     if most < 1:
         raise OutOfRange(
-            "at_most must be at least 1", came=at_most, remedy="Pass the largest number of keys of a person."
+            "at_most must be at least 1", came=at_most, remedy="Pass the largest number of keys of one person."
         )
     if person == column:
         remedy = "Pass the column of the keys as column=."
         raise OutOfRange("person and column must be different columns", came=repr(column), remedy=remedy)
     if text(counts, "counts") == column:
         remedy = "Pass counts=, another name for the column of counts."
-        raise OutOfRange("column and counts must have different names", came=repr(column), remedy=remedy)
+        raise OutOfRange("column and counts must be different names", came=repr(column), remedy=remedy)
     divided = None if shares is None else natural(shares, "shares", least=most, most=_MOST_SHARES)
     spelling = spelling_of_table(events, spelling)
     if key is not None and not isinstance(key, bytes):
@@ -175,7 +175,9 @@ class _KeyReader:
             text = text_of(cell)
             if text is None:
                 where, remedy = f"column {self.column!r}", "Cast the column to text or to integers first."
-                raise BadTable("keys must be text or integers", came="other values", where=where, remedy=remedy)
+                raise BadTable(
+                    "keys must be text or integers", came="values of another type", where=where, remedy=remedy
+                )
             # New keys get the next codes.
             numbers.append(-1 if self.spelling.is_missing(text) else self.texts.setdefault(text, len(self.texts)))
         return [(np.array([*numbers, -1], dtype=np.int64)[codes], ())]

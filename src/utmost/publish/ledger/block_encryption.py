@@ -62,7 +62,9 @@ def unpacked(content: bytes) -> Integers:
     body = content[12 + length :]
     if len(content) < 12 + length or not width or not length or len(body) != count * width:
         raise LedgerDamaged(
-            "a block must have the length that its header states", came=f"{len(content)} bytes", where="responses"
+            "a stored block must have the length that its header states",
+            came=f"{len(content)} bytes",
+            where="responses",
         )
     least = int.from_bytes(content[12 : 12 + length], "little", signed=True)
     if width <= 8:
@@ -151,7 +153,9 @@ class Seal:
             )
         except (InvalidTag, ValueError):
             raise LedgerDamaged(
-                "a stored block must be unchanged", came="another seal", where=f"event {event}, part {part}"
+                "a stored block must be unchanged",
+                came="a block with another seal",
+                where=f"event {event}, part {part}",
             ) from None
 
     def _associated_data(self, event: int, part: int) -> bytes:
@@ -185,8 +189,12 @@ def checked_parts(rows: PartReader, event: int, count: int, root: str) -> Iterat
     for part in range(count):
         content = rows.part(event, part)
         if content is None:
-            raise LedgerDamaged("every part must be there", came=f"no part {part}", where=f"event {event}")
+            raise LedgerDamaged(
+                "the store must contain every part of an event", came=f"no part {part}", where=f"event {event}"
+            )
         taken.update(sha256(content).digest())
         yield content
     if not hmac.compare_digest(taken.hexdigest(), root):
-        raise LedgerDamaged("the parts must be those that were written", came="another digest", where=f"event {event}")
+        raise LedgerDamaged(
+            "the stored parts of an event must be unchanged", came="parts with another digest", where=f"event {event}"
+        )

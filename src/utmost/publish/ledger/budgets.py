@@ -76,8 +76,8 @@ def lookalike_of(name: str, known: Iterable[str]) -> str | None:
 def check_name_differs(name: str, known: Iterable[str]) -> None:
     """Check that the name of a new release does not look like a known one: readers would confuse the two releases."""
     if lookalike_of(name, known) is not None:
-        required = f"the name of a release must differ from others by more than {SAME_IN_NAMES}"
-        remedy = "Write the name exactly as it was first written; or take a name that reads differently."
+        required = f"the name of a release must differ from other names by more than {SAME_IN_NAMES}"
+        remedy = "Write the name exactly as it was first written; or choose a name that reads differently."
         raise OutOfRange(required, came=ascii(name), where="name", remedy=remedy)
 
 
@@ -89,10 +89,10 @@ def check_names_differ(state: State, dataset: str) -> None:
     twin = lookalike_of(dataset, state.datasets)
     if twin is not None:
         raise OutOfRange(
-            f"the name of a dataset must differ by more than {SAME_IN_NAMES} from {twin!a}",
+            f"the name of a dataset must differ from {twin!a} by more than {SAME_IN_NAMES}",
             came=ascii(dataset),
             where="dataset",
-            remedy="Write the name exactly as it was first written. For data of other individuals take a name "
+            remedy="Write the name exactly as it was first written; for data of other individuals, choose a name "
             "that reads differently.",
         )
 
@@ -106,8 +106,8 @@ def check_no_release(state: State, dataset: str) -> None:
     charged |= {mechanism.dataset for (name, _), mechanism in state.mechanisms.items() if name == dataset}
     if charged:
         raise OutOfRange(
-            "lost levels must be charged to a dataset",
-            came=f"{dataset!r}, a release of dataset {min(charged)!r}",
+            "missing must name datasets, to which lost levels are charged",
+            came=f"{dataset!r}, the name of a release of dataset {min(charged)!r}",
             where="missing",
             remedy=f"Name the dataset: {min(charged)!r}.",
         )
@@ -118,7 +118,7 @@ def check_named(state: State, dataset: str) -> None:
     waiting = [name for name in state.limits if name not in state.accounts]
     if waiting and dataset not in state.limits and dataset not in state.accounts:
         raise OutOfRange(
-            f"a release must name the dataset that has a limit and no releases: {', '.join(map(repr, waiting))}",
+            f"a release must name a dataset whose limit no release uses yet: {', '.join(map(repr, waiting))}",
             came=f"dataset {dataset!r}, which has no limit",
             where="dataset",
             remedy=f"Pass dataset={waiting[0]!r}; or set a limit on {dataset!r} too, or pass independent=True.",
@@ -141,7 +141,10 @@ def warn_of_separate(state: State, dataset: str) -> None:
     known = sorted(state.accounts)
     words = separate_from(known, dataset)
     if words is not None:
-        remedy = f"Pass dataset={known[0]!r} if they are the same people, or independent=True if nobody is in both."
+        remedy = (
+            f"Pass dataset={known[0]!r} if these are the same people; or pass independent=True if "
+            "nobody is in both datasets."
+        )
         warn(f"{words}. {remedy}", SeparateDatasets)
 
 
@@ -178,7 +181,7 @@ def check_known(state: State, dataset: str) -> None:
     if dataset not in state.datasets:
         there = ", ".join(map(repr, state.datasets))
         raise NotPublished(
-            "a dataset must be in the ledger",
+            "dataset must be the name of a dataset in the ledger",
             came=repr(dataset),
             remedy=f"The ledger has {there}." if there else "The ledger has none yet.",
         )
@@ -212,8 +215,10 @@ def remove_limit(log: EventLog, dataset: str) -> None:
         if dataset in state.accounts or state.spending(dataset) != Spending():
             # A limit cannot be removed once epsilon is spent: the dataset would be without a limit, unnoticed.
             remedy = "Set a larger limit."
-            required = "only the limit of a dataset that has spent nothing can be removed"
-            raise OutOfRange(required, came="releases or charges", where=f"dataset {dataset!r}", remedy=remedy)
+            required = "the limit of a dataset can be removed only before the dataset has spent anything"
+            raise OutOfRange(
+                required, came="a dataset with releases or charges", where=f"dataset {dataset!r}", remedy=remedy
+            )
         log.check_writable(transaction)
         transaction.append("budgeted", {"dataset": dataset, "limit": None})
 
@@ -234,10 +239,11 @@ def write_charge(log: EventLog, dataset: str, level: Level, what: str, *, is_ind
             if not is_independent and names and dataset not in names:
                 # A misspelt name would split the budget.
                 raise OutOfRange(
-                    f"a charge must name a dataset of the ledger: {few(list(map(repr, names)), _MOST_NAMED)}",
+                    f"dataset must be one of the datasets in the ledger: {few(list(map(repr, names)), _MOST_NAMED)}",
                     came=repr(dataset),
                     where="dataset",
-                    remedy=f"Pass dataset={names[0]!r}; or independent=True if nobody in it is in another dataset.",
+                    remedy=f"Pass dataset={names[0]!r}; or pass independent=True if nobody in the charged "
+                    "dataset is in another dataset.",
                 )
             try:
                 check_budget(state, dataset, spending_with(state, dataset, [(level, None)]))
@@ -250,10 +256,10 @@ def write_charge(log: EventLog, dataset: str, level: Level, what: str, *, is_ind
             transaction.append("charged", {"dataset": dataset, "level": level_text(level), "what": what})
         elif known != level:
             raise AlreadyPublished(
-                "a repeated charge must have the same level",
-                came=f"{level}, where {known} was charged for {what!r}",
+                "a charge that is repeated must have the same level",
+                came=f"{level}, after {known} was charged for {what!r}",
                 where=f"dataset {dataset!r}",
-                remedy="Describe a different spending by another what=.",
+                remedy="Pass another what= for a different charge.",
             )
         return Budget(dataset, state.limits.get(dataset), transaction.state.spending(dataset))
 
@@ -290,10 +296,10 @@ def check_relation(state: State, dataset: str, relation: str, name: str, *, besi
     other = state.relation(dataset) or beside
     if other not in (None, relation):
         raise OutOfRange(
-            f"all releases of dataset {dataset!r} must have one neighbouring relation: {other}",
+            f"all releases of dataset {dataset!r} must have the same neighbouring relation, {other}",
             came=relation,
             where=repr(name),
-            remedy="Pass neighbours= and per= as these releases have them: other levels do not add up.",
+            remedy="Pass neighbours= and per= as in these releases: levels of different relations do not add up.",
         )
 
 
@@ -303,7 +309,7 @@ def check_budget(state: State, dataset: str, after: Spending) -> None:
     # lowered later: its level is already spent.
     if limit is not None and after.exceeds(limit) and after != state.spending(dataset):
         raise BudgetExceeded(
-            f"the dataset's releases must stay within {limit}",
+            f"the levels of all releases of the dataset must add up to at most {limit}",
             came=f"a sum of epsilon = {after.epsilon}",
             where=f"dataset {dataset!r}",
             remedy=f"The remaining budget is epsilon = {state.spending(dataset).left(limit)}. To raise the limit: "

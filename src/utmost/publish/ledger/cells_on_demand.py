@@ -85,9 +85,9 @@ class AnsweredCells:
         for at, key in enumerate(keys):
             place = self.universe.place(key)
             if place is None:
-                remedy = "Leave it out, or publish over a larger universe."
+                remedy = "Leave the key out, or publish over a larger universe."
                 raise OutOfRange(
-                    "every key must be one of the universe", came="another", where=f"key {at + 1}", remedy=remedy
+                    "each key must be in the universe", came="another key", where=f"key {at + 1}", remedy=remedy
                 )
             places[key] = place
         if not places:
@@ -253,8 +253,10 @@ def _places(counts: Any, universe: Universe) -> dict[int, int]:
 def _padded(key: CommitmentKey, places: Mapping[int, int], room: int) -> ItemCommitment:
     """Commit to the counted cells, and to padding cells outside every universe, to ``room`` cells in all."""
     if len(places) > room:
-        remedy = "Publish a new version with a larger most=. Choose it from what is possible, not from the data."
-        raise OutOfRange("most must be at least the number of counted cells", came="a smaller one", remedy=remedy)
+        remedy = (
+            "Publish a new version with a larger most=. Choose this number from what is possible, not from the data."
+        )
+        raise OutOfRange("most must be at least the number of counted cells", came="a smaller number", remedy=remedy)
     held, values = [str(place) for place in places] or ["-0"], list(places.values()) or [0]
     commitment = key.committed([Identifiers.of(held)], {_COUNT: values})
     if len(set(values)) == 1:  # equal values do not identify a table, so they are not compared with other releases

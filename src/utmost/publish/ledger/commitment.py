@@ -68,10 +68,10 @@ def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, whe
     if not hmac.compare_digest(committed, now):
         if source.items is not None:
             source.check_distinct()
-        raise DataChanged(OTHERS, came="others", where=where, remedy=remedy)
+        raise DataChanged(OTHERS, came="other identifiers or values", where=where, remedy=remedy)
 
 
-OTHERS = "identifiers and values must be those that were published"
+OTHERS = "the identifiers and values of the table must be those that were published"
 """The requirement on the table of a release that exists already."""
 
 

@@ -63,7 +63,9 @@ class TableDigests:
             plain = AESGCM(key.derived("likeness seal")).decrypt(nonce, content, _release(name, version))
         except (InvalidTag, ValueError):
             where = f"{name!r}, version {version}"
-            raise LedgerDamaged("stored digests must be unchanged", came="another seal", where=where) from None
+            raise LedgerDamaged(
+                "stored digests must be unchanged", came="digests with another seal", where=where
+            ) from None
         parts = [plain[at : at + _BYTES] for at in range(0, len(plain), _BYTES)]
         return cls(parts[0], parts[1], tuple(parts[2:]))
 

@@ -104,7 +104,10 @@ def _committed_again(
         if table_at not in known.responses:
             remedy = f"Pass table_at= with one of {', '.join(map(str, known.levels))}."
             raise Unsupported(
-                "table_at must be a level that was answered", came=table_at, where=repr(known.name), remedy=remedy
+                "table_at must be an answered level of the release",
+                came=table_at,
+                where=repr(known.name),
+                remedy=remedy,
             )
         answered = items.view(known.name, epsilon=table_at, version=known.version), table_at
     key = items.commitment_key(known.name, version=known.version)
@@ -120,14 +123,14 @@ def known_by_item(items: ItemLedger, name: str, version: int | None) -> Publishe
     known = items.release(name, version)
     if known is None:
         raise NotPublished(
-            "the name must be that of a release in this ledger", came=repr(name), remedy="Call publish first."
+            "name must be the name of a release in this ledger", came=repr(name), remedy="Call publish first."
         )
     if known.items is None:
         raise Unsupported(
             "a frame that an engine evaluates needs a release whose noise is keyed by identifier",
-            came="one whose noise is drawn by rows",
+            came="a release whose noise is drawn row by row",
             where=repr(name),
-            remedy="Collect the frame, or publish it anew with keyed_by_id=True or as a frame.",
+            remedy="Collect the frame into memory, or publish the frame under another name with keyed_by_id=True.",
         )
     return known
 
@@ -184,7 +187,7 @@ def _read(frame: ReleasableFrame) -> EngineFrame:
 def _with_row_count(commitment: ItemCommitment, rows: int) -> ItemCommitment:
     if commitment.rows != rows:
         raise BadTable(
-            "a frame must have the same rows each time it is evaluated", came=f"{commitment.rows}, then {rows}"
+            "a frame must have the same rows each time it is evaluated", came=f"{commitment.rows} rows, then {rows}"
         )
     return commitment
 

@@ -209,7 +209,9 @@ class EventLog:
             common += 1
         if common == 0:
             raise KeyRefused(
-                "the witness must belong to this ledger", came="another ledger's", where=str(self.witness.path)
+                "the witness must belong to this ledger",
+                came="the witness of another ledger",
+                where=str(self.witness.path),
             )
         return rollback_loss(state_of(self.key, seen[:common]), state_of(self.key, seen), transaction.state)
 
@@ -218,10 +220,10 @@ class EventLog:
         seen = self._seen
         if seen.number and rows.mac(seen.number) != seen.mac:
             raise Quarantined(
-                "the ledger must be in the state in which it was opened",
+                "the ledger must still contain all events that it had when it was opened",
                 came="an earlier or another state",
                 where=self.store.place,
-                remedy="Open the ledger again; its witness shows what was lost.",
+                remedy="Open the ledger again: its witness shows what was lost.",
             )
         # Only new events are read and checked; the mac of the last known event covers all before it.
         new = rows.events(seen.number)
@@ -328,7 +330,9 @@ def open_log(
     version = store.transact(lambda rows: rows.version(), write=False)
     check_version(version)
     if version == 0 and opening is None:
-        absent = LedgerUnavailable("there must be a ledger", came="none", where=store.place, remedy=_REMEDY_OPEN)
+        absent = LedgerUnavailable(
+            "there must be a ledger at this place", came="none", where=store.place, remedy=_REMEDY_OPEN
+        )
         absent.is_absent = True
         raise absent
     log = EventLog(store, key(version == 0), None)
@@ -362,4 +366,4 @@ def _check_key(rows: Rows, key: Key) -> None:
         raise LedgerDamaged("a ledger must have a first event", where="event 1")
     stored = read_event(1, first).facts.get("key")
     if stored != key.fingerprint:
-        raise KeyRefused("the key must be the key of this ledger", came="another key", where="key")
+        raise KeyRefused("key must be the key of this ledger", came="another key", where="key")

@@ -33,7 +33,8 @@ def check_name(name: object, what: str) -> str:
     if is_text and name not in (".", "..", "*"):  # URLs drop the dots, and the star stands for every release
         return str(name)
     raise OutOfRange(
-        f"{what} must be printable text of 1 to {_LONGEST} characters, not dots or a star, without spaces at its ends",
+        f"{what} must be printable text of 1 to {_LONGEST} characters, not a dot, two dots or a star, "
+        "without spaces at its ends",
         came=repr(name) if isinstance(name, str) else type(name).__name__,
         remedy='Write, for example, "admissions 2026".',
     )
@@ -120,11 +121,15 @@ def check_chain(key: Key, number: int, before: bytes, rows: list[StoredRow]) -> 
     secret = key.derived("chain")
     for place, (stored_number, body, stored) in enumerate(rows, start=number + 1):
         if stored_number != place:
-            raise LedgerDamaged("every event must be there", came=f"event {stored_number}", where=f"event {place}")
+            raise LedgerDamaged(
+                "the events must be numbered without gaps", came=f"event {stored_number}", where=f"event {place}"
+            )
         # Each mac is computed from the recomputed one before it, not the stored one: an exchanged row breaks the chain.
         before = _mac(secret, before, stored_number, body)
         if not hmac.compare_digest(before, stored):
-            raise LedgerDamaged("a stored event must be unchanged", came="another mac", where=f"event {stored_number}")
+            raise LedgerDamaged(
+                "a stored event must be unchanged", came="an event with another mac", where=f"event {stored_number}"
+            )
     return before
 
 
@@ -133,7 +138,7 @@ def check_seal(key: Key, head: tuple[int, bytes] | None, number: int, mac: bytes
     # The comparison takes constant time: a store that guesses seals must learn nothing from the duration.
     if head is None or head[0] != number or not hmac.compare_digest(head[1], seal(key, number, mac)):
         raise LedgerDamaged(
-            "the last event must be the one that was sealed",
+            "the seal of the ledger must be that of its last event",
             came="no seal" if head is None else f"a seal of event {head[0]} in a chain of {number} events",
             where="utmost_head",
         )

@@ -129,7 +129,7 @@ class ItemLedger:
         self, request: PublishRequest, commitment: ItemCommitment, universe: Mapping[str, Any] | None
     ) -> ItemResponder:
         """Publish a request that has the table's columns in order; ``universe`` declares cells on demand."""
-        request.promise.check_fixed("noise by identifier, whose answers the ledger does not store")
+        request.promise.check_fixed("noise keyed by identifier, whose answers the ledger does not store")
         check_size(request.promise.lasting_noise.unit, commitment.rows, len(request.promise.columns))
         warn_of_weakness(request.promise.at(request.level).weakness())
         warn_of_rows(request.promise.rows)
@@ -210,9 +210,12 @@ class ItemLedger:
         def found(transaction: Transaction) -> Published:
             release = _by_item(transaction, name, version)
             if release.spent < at:
-                remedy = f"It is answered up to {release.spent}: call relax with a commitment to the table."
+                remedy = f"The release is answered up to {release.spent}: call relax with a commitment to the table."
                 raise NeedsTable(
-                    "a level above the largest answered level needs the table", came=at, where=repr(name), remedy=remedy
+                    "table= must be passed for a level above the largest answered level",
+                    came=at,
+                    where=repr(name),
+                    remedy=remedy,
                 )
             return release
 
@@ -306,9 +309,9 @@ def _by_item(transaction: Transaction, name: str, version: int | None) -> Publis
     if release.items is None:
         raise Unsupported(
             "ledger.items answers only releases whose noise is keyed by identifier",
-            came="one whose noise is drawn by rows",
+            came="a release whose noise is drawn row by row",
             where=repr(release.name),
-            remedy="Call publish, relax and view of the ledger itself.",
+            remedy="Call publish, relax and view of the ledger instead of ledger.items.",
         )
     return release
 
@@ -321,7 +324,7 @@ def check_universe(release: Published, universe: Mapping[str, Any] | None) -> No
     came = "none" if universe is None else f"another of {universe['size']}"
     remedy = "Pass the same universe; for another universe, publish another release under another name."
     where = f"{release.name!r}, version {release.version}"
-    required = f"the universe must be the one of {declared['size']} cells that this release was published with"
+    required = f"universe must be the universe of {declared['size']} cells with which this release was published"
     raise DataChanged(required, came=came, where=where, remedy=remedy)
 
 
@@ -362,9 +365,10 @@ def _publish(
     version = len(transaction.state.versions(request.name)) + 1
     if len(commitment.columns) != len(request.promise.columns):
         raise BadTable(
-            "a commitment must have a sum for each released column, by which equal values are recognised",
+            "a commitment must have a sum for each released column, which identifies columns with the same values",
             came=f"sums of {len(commitment.columns)} columns, for {len(request.promise.columns)}",
-            remedy="Commit by the key of commitment_key, and pass all blocks and columns to ItemCommitment.of_sums.",
+            remedy="Commit with the key that commitment_key returns, and pass all blocks and columns to "
+            "ItemCommitment.of_sums.",
         )
     stored, digests, content = (
         replace(request, version=version, independent=False),
@@ -396,9 +400,9 @@ def _publish(
 def _check_no_stored_responses(release: Published) -> None:
     if release.items is not None and release.items.is_stored:
         raise Unsupported(
-            "this release must be answered by the ledger itself, which keeps its responses",
+            "ledger.items cannot answer a release whose responses the ledger stores",
             where=repr(release.name),
-            remedy="Call publish, relax and view of the ledger; levels that are stored can be viewed here.",
+            remedy="Call publish, relax and view of the ledger; ledger.items can only view stored levels.",
         )
 
 

@@ -70,5 +70,5 @@ def stored_tags(transaction: Transaction, release: Published) -> Tags:
     first = min(release.responses.values(), key=lambda response: response.event)
     parts = [transaction.part(first.event, part) or b"" for part in range(1, 1 + -(-release.rows // BLOCK))]
     if release.items is None or parts_digest(parts) != release.items.tags:
-        raise LedgerDamaged("stored tags must be unchanged", came="others", where=f"event {first.event}")
+        raise LedgerDamaged("stored tags must be unchanged", came="other tags", where=f"event {first.event}")
     return np.frombuffer(b"".join(parts), "<u8").reshape(-1, 2).astype(np.uint64)

@@ -29,7 +29,7 @@ def make_file(path: Path) -> None:
     except OSError as error:
         remedy = "Nothing was spent; make the same call again once the cause is removed."
         raise LedgerUnavailable(
-            "the ledger's files must be writable", came=error.strerror, where=str(path), remedy=remedy
+            "the files of the ledger must be writable", came=error.strerror, where=str(path), remedy=remedy
         ) from None
     try:
         owner_only(file)
@@ -78,7 +78,9 @@ class Key:
         return "Key(...)"
 
     def __reduce__(self) -> NoReturn:
-        raise Unsupported("a key must not be copied", where="Key", remedy="Open the ledger where it is used.")
+        raise Unsupported(
+            "a key must not be copied", where="Key", remedy="Open the ledger again in the process that uses it."
+        )
 
 
 GivenKey = Key | Path | KeyRefused | None
@@ -147,7 +149,7 @@ def make_key_file(path: Path) -> None:
             force(path.parent)
     except OSError as error:
         remedy = (
-            "Make the folder first."
+            "Make the folder of the key file first."
             if isinstance(error, FileNotFoundError)
             else "Make room there."
             if error.errno == errno.ENOSPC
@@ -172,21 +174,30 @@ def _of_file(path: Path) -> Key | KeyRefused:
         if _HAS_MODES and mode & 0o077:  # a key file that others may read is refused
             came, remedy = f"mode {mode & 0o777:o}", f"Run: chmod 600 {path}"
             return KeyRefused(
-                "only its owner may have access to the key file", came=came, where=str(path), remedy=remedy
+                "only the owner of the key file may have access to it", came=came, where=str(path), remedy=remedy
             )
         if is_secret_file(path):
             return _key_of_text(secret(path, LEDGER_KEY) or "-", f"{LEDGER_KEY} of {path}")
         return _key_of_text(path.read_text(encoding="ascii").strip(), str(path))
     except (OSError, UnicodeDecodeError):
-        remedy = 'If a recipe made the ledger, pass key="NAME.secret.toml", its secret file; else put the file back.'
-        return KeyRefused("the key file must be there", came="none that can be read", where=str(path), remedy=remedy)
+        remedy = (
+            'If a recipe made the ledger, pass its secret file, key="NAME.secret.toml"; otherwise '
+            "put the key file back."
+        )
+        return KeyRefused(
+            "the key file must exist and be readable", came="no readable file", where=str(path), remedy=remedy
+        )
 
 
 def _key_of_text(text: str, where: str) -> Key | KeyRefused:
     try:
         return _key_of(bytes.fromhex(text), where)
     except ValueError:
-        return KeyRefused("a key must be hexadecimal", where=where, remedy=f"{2 * KEY_BYTES} digits or more.")
+        return KeyRefused(
+            "a key must be hexadecimal",
+            where=where,
+            remedy=f"Write {2 * KEY_BYTES} or more of the digits 0 to 9 and a to f.",
+        )
 
 
 def _key_of(secret: bytes, where: str) -> Key | KeyRefused:

@@ -120,7 +120,9 @@ def label_texts(columns: Mapping[str, Any], rows: int) -> list[bytes]:
         return [json.dumps(block, separators=(",", ":")).encode("ascii") for block in blocks]
     except ValueError:  # Python's limit for the conversion of integers to text
         remedy = "Convert the column to text."
-        raise BadTable("a public integer must have at most 4300 digits", came="a longer one", remedy=remedy) from None
+        raise BadTable(
+            "a public integer must have at most 4300 digits", came="a longer integer", remedy=remedy
+        ) from None
 
 
 def label_parts(
@@ -154,7 +156,7 @@ def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal:
         names = list(blocks[0])
         return {name: list(map(_read, chain.from_iterable(block[name] for block in blocks))) for name in names}
     except (ValueError, KeyError, TypeError, IndexError, ArithmeticError, AttributeError, zlib.error):
-        raise LedgerDamaged("stored labels must be unchanged", came="others", where=f"event {event}") from None
+        raise LedgerDamaged("stored labels must be unchanged", came="other labels", where=f"event {event}") from None
 
 
 def _written(cell: Any) -> Any:

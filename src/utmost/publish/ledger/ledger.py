@@ -243,9 +243,9 @@ class Ledger(Persons, Accounts, Display):
                 return self._engine_answer(Release(self, name, made), at, frame)
             if table_at is not None:
                 raise Unsupported(
-                    "only a frame that an engine evaluates may hold responses in place of values",
+                    "table_at= is allowed only with a frame that an engine evaluates",
                     came="table_at",
-                    remedy="Leave table_at= out: the ledger keeps the responses of other tables itself.",
+                    remedy="Leave table_at= out: the ledger stores the responses of tables in memory.",
                 )
             request = AnswerRequest(name, at, version)
             release = known_release(self._log.seen, request) or self.release(name, version)
@@ -306,12 +306,14 @@ class Ledger(Persons, Accounts, Display):
         source = None
         if (table is None) != (promise is None):
             missing = "table" if table is None else "promise"
-            required = "values to compare before they are published need table= and promise="
+            required = "to compare values before they are published, both table= and promise= must be passed"
             raise OutOfRange(required, came=f"no {missing}", remedy=f"Pass {missing}=, too.")
         if promise is not None:
             if is_engine_table(table):
                 required = "values must be in memory to be compared before they are published"
-                raise Unsupported(required, came="a frame of an engine", remedy="Compare the release afterwards.")
+                raise Unsupported(
+                    required, came="a frame of an engine", remedy="Compare the release after it is published."
+                )
             source = new_source(table, promise_for(promise, table))
 
         def look(transaction: Transaction) -> tuple[str, ...]:
@@ -458,7 +460,7 @@ class Ledger(Persons, Accounts, Display):
         if any(release.name == name for release in self.releases):
             remedy = "Give the table of several amounts another name, in the same dataset."
             raise AlreadyPublished(
-                "a name must belong to one release or one mechanism",
+                "one name must not belong to both a release and a mechanism",
                 came="the name of another release",
                 where=repr(name),
                 remedy=remedy,
@@ -683,4 +685,6 @@ class Ledger(Persons, Accounts, Display):
         return f"Ledger({self._log.store.place!r})"
 
     def __reduce__(self) -> NoReturn:
-        raise Unsupported("a ledger must not be copied", where="Ledger", remedy="Open it again where it is needed.")
+        raise Unsupported(
+            "a ledger must not be copied", where="Ledger", remedy="Open the ledger again in the process that needs it."
+        )

@@ -40,10 +40,10 @@ def check_published_whole(releases: Iterable[Published], new: Sequence[PublishRe
         there = set(releases_of_means(releases, name, None))
         if there and amounts != there:
             raise AlreadyPublished(
-                f"the table {name!r} must be published with all its amounts together: {', '.join(sorted(there))}",
+                f"all amounts of the table {name!r} must be published in one call: {', '.join(sorted(there))}",
                 came=", ".join(sorted(amounts)),
                 where=repr(release_name(name, min(amounts))),
-                remedy="Take another name, or pass all of them in one call.",
+                remedy="Pass another name, or pass all these amounts in one call.",
             )
 
 

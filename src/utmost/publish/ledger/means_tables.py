@@ -58,14 +58,14 @@ def means_answer_requests(
     """Make the requests to answer a table of several amounts at a level; ``tables`` is None for a view."""
     found = releases_of_means(releases, name, version)
     if not found:
-        required = "a table of several amounts must be in the ledger"
+        required = "name must be the name of a table of several amounts in the ledger"
         raise NotPublished(
             required, came=repr(name), remedy="Publish it with publish_means, on the command line with several --mean."
         )
     if tables is not None:
         check_tables(tables)
         if set(tables) != set(found):
-            required = f"a table of several amounts must be relaxed with all its amounts: {', '.join(found)}"
+            required = f"all amounts of a table must be relaxed in one call: {', '.join(found)}"
             raise OutOfRange(
                 required, came=", ".join(tables), where=repr(name), remedy="Pass the counted table of each amount."
             )

@@ -71,7 +71,8 @@ def opened_log(
                     "a new ledger needs its own witness",
                     came="the witness of another ledger",
                     where=str(found.path),
-                    remedy="If that ledger is lost, restore it: a new one forgets its budgets. Else pass witness=PATH, "
+                    remedy="If the other ledger is lost, restore it: a new ledger forgets its budgets. "
+                    "Otherwise pass witness=PATH, "
                     "a new file.",
                 )
         return read_key
@@ -110,7 +111,7 @@ def check_only_ledger(mark: CreationMark | None) -> None:
     # quarantine.
     for other in () if mark is None else mark.other_ledgers():
         raise OutOfRange(
-            "a ledger that is restored beside another one needs its own witness",
+            "a ledger that is restored beside another ledger needs its own witness",
             came=f"the ledger {other.name}, whose witness the key file names",
             where="restore",
             remedy=f"For a drill pass witness=PATH, a new file; to replace {other.name}, move it away first.",
@@ -190,7 +191,11 @@ def witness_finder(
                     "Pass witness=PATH, or leave out witness=. If the witness is lost: pass a new path, and call "
                     "resume."
                 )
-                raise OutOfRange("this ledger must be opened with its witness", came="witness=False", remedy=remedy)
+                raise OutOfRange(
+                    "a ledger that was created with a witness must be opened with it",
+                    came="witness=False",
+                    remedy=remedy,
+                )
             return None
         if beside is not None:
             return Witness(_with(beside, ".witness"), timeout, state.is_sealed)
@@ -233,7 +238,9 @@ def write_backup(log: EventLog, path: Path) -> None:
 
 
 def _taken(path: Path) -> OutOfRange:
-    return OutOfRange("a backup must be a new file", came=str(path), where="backup", remedy="Give another name.")
+    return OutOfRange(
+        "the path of a backup must be a new file", came=str(path), where="backup", remedy="Pass another path."
+    )
 
 
 def restore_backup(
@@ -242,7 +249,10 @@ def restore_backup(
     """Verify a backup, copy it to a place without a ledger, and put the copy in quarantine, in one transaction."""
     if not backup.exists():
         raise OutOfRange(
-            "the backup must be a file that exists", came=str(backup), where="restore", remedy="Check its path."
+            "the backup must be a file that exists",
+            came=str(backup),
+            where="restore",
+            remedy="Check the path of the backup.",
         )
     source, target = SqliteStore(backup, timeout), store_at(place, timeout)
     beside = target.path if isinstance(target, SqliteStore) else None
@@ -257,9 +267,9 @@ def restore_backup(
     def work(rows: Rows) -> None:
         if rows.version():
             raise OutOfRange(
-                "a ledger must be restored to a place without a ledger",
+                "a backup must be restored to a place without a ledger",
                 came=target.place,
-                remedy="Name a new file, or an empty database.",
+                remedy="Pass the path of a new file, or the address of an empty database.",
             )
 
         def copy(transaction: Transaction) -> None:
@@ -294,7 +304,9 @@ def _parts(source: Rows) -> Iterator[EventPart]:
     for event, part in source.parts():
         content = source.part(event, part)
         if content is None:
-            raise LedgerDamaged("every part must be there", came=f"no part {part}", where=f"event {event}")
+            raise LedgerDamaged(
+                "the store must contain every part of an event", came=f"no part {part}", where=f"event {event}"
+            )
         yield event, part, content
 
 
@@ -329,7 +341,7 @@ def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None 
     place = Path(os.fsdecode(arguments.path(path, "path")))
     if not place.exists():
         raise NotPublished(
-            "path must be a ledger that exists", came=str(path), where="read_sealed", remedy="Check the path."
+            "path must be the path of an existing ledger", came=str(path), where="read_sealed", remedy="Check the path."
         )
     return SqliteStore(place, 60.0).transact(lambda rows: _read(rows, name, key, version), write=False)
 
@@ -351,8 +363,9 @@ def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Answer[Any]
         except (LedgerDamaged, KeyRefused):
             continue
     raise KeyRefused(
-        "the key must open a level of the release, as it was published",
-        came=f"{len(release.levels)} levels that it does not open",
+        "key must decrypt an answered level of the release",
+        came=f"a key that decrypts none of its {len(release.levels)} levels",
         where=repr(name),
-        remedy="The key is of another level, version or ledger, or the file is not as the ledger wrote it.",
+        remedy="Ask for the key of an answered level of this version, or for the file again: one of the "
+        "two does not fit.",
     )

@@ -150,9 +150,14 @@ class ResponseRequest:
         # All persons are checked before anything is drawn or charged: a call answers everybody or nobody.
         missing = sum(row is None for row in new.values())
         if missing:
-            remedy = "Pass their secrets: only for a person who was answered before, the secret may be left out."
+            remedy = (
+                "Pass the secrets of these persons: only for a person who was answered before, the "
+                "secret may be left out."
+            )
             raise NeedsTable(
-                "a person who was never answered needs a secret", came=f"{missing} without one", remedy=remedy
+                "each person who was never answered before needs a secret",
+                came=f"{missing} persons without a secret",
+                remedy=remedy,
             )
         if mechanism is None:
             mechanism = self._recorded(transaction)
@@ -161,7 +166,7 @@ class ResponseRequest:
                 "a mechanism that lost answers in a rollback cannot answer new persons",
                 came=f"{len(new)} persons",
                 where=f"{mechanism.name!r}, version {mechanism.version}",
-                remedy=f"Pass version={mechanism.version + 1}: it adds its epsilon.",
+                remedy=f"Pass version={mechanism.version + 1}, a new version, whose epsilon adds up.",
             )
         numbers = self.answering.drawn([row for row in new.values() if row is not None], randomness)
         drawn = dict(zip(new, numbers, strict=True))
@@ -183,7 +188,7 @@ class ResponseRequest:
         """Return the mechanism of this name and version; None if it is not in the ledger yet."""
         if (self.name, 1) in state.releases:
             raise AlreadyPublished(
-                "a name must belong to one release or one mechanism",
+                "one name must not belong to both a release and a mechanism",
                 came="the name of a release",
                 where=repr(self.name),
                 remedy="Pass another name.",
@@ -194,12 +199,19 @@ class ResponseRequest:
         mechanism = state.mechanisms[self.name, meant]
         if mechanism.mechanism != self.answering.digest:
             following = len(state.versions(self.name)) + 1
-            remedy = f"Pass the design first used under this name; or version={following}, which adds its epsilon."
+            remedy = f"Pass the design first used under this name; or pass version={following}, whose epsilon adds up."
             where = f"{self.name!r}, version {meant}"
-            raise AlreadyPublished("a name must keep its mechanism", came="another one", where=where, remedy=remedy)
+            raise AlreadyPublished(
+                "a version of a mechanism must keep its design", came="another design", where=where, remedy=remedy
+            )
         if self.dataset not in (None, mechanism.dataset):
-            remedy = f"Leave dataset= out: it is {mechanism.dataset!r}."
-            raise OutOfRange("a mechanism must stay in its dataset", came=self.dataset, where=self.name, remedy=remedy)
+            remedy = f"Leave dataset= out: the mechanism belongs to dataset {mechanism.dataset!r}."
+            raise OutOfRange(
+                "all versions of a mechanism must belong to one dataset",
+                came=self.dataset,
+                where=self.name,
+                remedy=remedy,
+            )
         return mechanism
 
     def _found(self, transaction: Transaction, mechanism: StoredMechanism) -> AnswerNumbers:
@@ -214,7 +226,7 @@ class ResponseRequest:
         dataset = self.dataset or (self.name if version == 1 else state.mechanisms[self.name, 1].dataset)
         if version > 1 and state.mechanisms[self.name, 1].dataset != dataset:
             raise OutOfRange(
-                "a mechanism must stay in its dataset",
+                "all versions of a mechanism must belong to one dataset",
                 came=repr(dataset),
                 where=repr(self.name),
                 remedy="Leave dataset= out.",
@@ -241,7 +253,7 @@ def check_persons(persons: object) -> dict[str, Any]:
         if name in rows:
             raise OutOfRange(
                 "each person must be named once",
-                came="one twice",
+                came="a person twice",
                 where=f"persons, place {at}",
                 remedy="Leave out one of the two.",
             )
@@ -259,9 +271,9 @@ def check_person(person: object, where: str) -> str:
     if not name or name != name.strip():
         raise OutOfRange(
             "a person's name must be text without blanks at its ends",
-            came="another",
+            came="a name with blanks, or without characters",
             where=where,
-            remedy="Call strip() on it.",
+            remedy="Call strip() on the name.",
         )
     return name
 
@@ -280,7 +292,9 @@ def checked_answers(key: Key, rows: Rows, state: State) -> int:
         mechanism, tags = state.mechanisms[draw.item], seen.setdefault(draw.item, set())
         new = [tag for tag, _ in _records(rows, draw, mechanism, _seal(key, state, mechanism))]
         if len(new) != draw.persons or len({*new}) != len(new) or not tags.isdisjoint(new):
-            raise LedgerDamaged("a person must be answered once", came="another number", where=f"event {event}")
+            raise LedgerDamaged(
+                "each person must be answered once", came="another number of answers", where=f"event {event}"
+            )
         tags.update(new)
     return sum(map(len, seen.values()))
 
@@ -294,12 +308,16 @@ def _records(rows: Rows, draw: DrawnAnswers, mechanism: StoredMechanism, seal: S
     content, width = b"".join(parts), _TAG + _width(mechanism)
     records = [content[at : at + width] for at in range(0, len(content), width)]
     if len(content) != width * draw.persons:
-        required = "answers must have the length that their event states"
+        required = "stored answers must have the length that their event states"
         raise LedgerDamaged(required, came=len(content), where=f"event {draw.event}")
     numbers = [int.from_bytes(record[_TAG:], "big") for record in records]
     # Only a ledger without encryption needs this check: encrypted bytes that can be decrypted are authentic.
     if max(numbers, default=0) >= mechanism.outcomes:
-        raise LedgerDamaged("an answer must be one of the outcomes", came="another", where=f"event {draw.event}")
+        raise LedgerDamaged(
+            "a stored answer must be one of the outcomes of its mechanism",
+            came="another number",
+            where=f"event {draw.event}",
+        )
     return zip((record[:_TAG] for record in records), numbers, strict=True)
 
 

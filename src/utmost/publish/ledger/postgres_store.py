@@ -228,7 +228,9 @@ class PostgresStore:
         if version < _OLDEST:
             raise Unsupported("PostgreSQL must be version 15 or later", came=version // 10000, where=self.place)
         if connection.execute("SHOW fsync").fetchone() == ("off",):
-            raise Unsupported("the server must write to its disk first", came="fsync = off", where=self.place)
+            raise Unsupported(
+                "the server must force each transaction to its disk", came="fsync = off", where=self.place
+            )
 
     def _refused(self, error: Any) -> LedgerUnavailable | None:
         """Return the error for a server that refuses this user, password or database; None if it may accept later."""
@@ -263,7 +265,9 @@ class PostgresStore:
         if isinstance(error, psycopg.errors.DataCorrupted | psycopg.errors.UndefinedTable | psycopg.ProgrammingError):
             return LedgerDamaged("the database must have the ledger's tables", came=came, where=self.place)
         remedy = "Nothing was spent; make the same call again once the cause is removed."
-        return LedgerUnavailable("the server must be reachable, with room", came=came, where=self.place, remedy=remedy)
+        return LedgerUnavailable(
+            "the server must be reachable, with free space", came=came, where=self.place, remedy=remedy
+        )
 
 
 def _schema_differences(rows: Rows) -> list[str]:

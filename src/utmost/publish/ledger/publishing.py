@@ -249,7 +249,7 @@ def requested_version(state: State, request: PublishRequest) -> Published | None
     """Return the existing release that a request repeats; None for a new release."""
     if (request.name, 1) in state.mechanisms:
         raise AlreadyPublished(
-            "a name must belong to one release or one mechanism",
+            "one name must not belong to both a release and a mechanism",
             came="the name of a mechanism",
             where=repr(request.name),
             remedy="Pass another name.",
@@ -259,10 +259,10 @@ def requested_version(state: State, request: PublishRequest) -> Published | None
     if answered is not None:
         (name, version), level = answered
         if name != request.name or level != request.level or request.version not in (None, version):
-            remedy = "Repeat it with the same arguments; or give a new request another name, or none."
+            remedy = "Repeat the request with the same arguments; or pass another request= for a new request, or none."
             if (name, level) == (request.name, request.level):
                 remedy = f"Version {request.version} is a new request: pass another request=, and write another file."
-            required = "a request that is repeated under its name must have the same arguments"
+            required = "a request that is repeated under its name must have the same arguments as before"
             raise AlreadyPublished(required, came=request.request, where="request", remedy=remedy)
         wanted = version
     meant = state.version_meant(request.name, wanted)
@@ -289,8 +289,8 @@ def check_repeated(
     ]
     if others or not same_rows:
         if release.dataset != request.dataset:
-            remedy = f"It stays in its dataset: pass dataset= as before, or leave it out as before. {_SUM_OF_BOTH}"
-        required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
+            remedy = f"Pass dataset= as before, or leave it out as before. {_SUM_OF_BOTH}"
+        required = "a release must keep its columns, its promise, its dataset, its identifiers and its noise"
         came = f"another value of {others[0]}" if others else None
         if others and {*others} <= {*texts_of(Promise), "proved"}:
             said, own = (
@@ -298,14 +298,14 @@ def check_repeated(
                 for promise in (request.promise, release.promise)
             )
             came = f"{said}, published with {own}"
-            remedy = f"Promise it with {own}; for a counted table, pass the plan instead of the promise."
+            remedy = f"Make the promise with {own}; for a counted table, pass the plan instead of the promise."
         raise AlreadyPublished(required, came=came, where=where, remedy=remedy)
     check()
     level = release.level_of_answer(request.level)
     if level is None:
         came = f"{level_text(request.level)}, after {', '.join(map(level_text, release.levels))}"
         error = AlreadyPublished(
-            "a release must be published once; further levels are answered by relax or view",
+            "publish answers one level of a release; relax and view answer further levels",
             came=came,
             where=where,
             remedy=remedy,
@@ -325,7 +325,9 @@ def _lasting_facts(promise: Promise) -> dict[str, Any]:
     return {name: fact for name, fact in facts.items() if name not in ("drop", "keyed_by_id")}
 
 
-_SUM_OF_BOTH = "If both datasets are of the same people, their loss is the sum of both spent levels."
+_SUM_OF_BOTH = (
+    "If both datasets are of the same people, the privacy loss of these people is the sum of both spent levels."
+)
 
 
 def check_dataset(
@@ -334,14 +336,17 @@ def check_dataset(
     """Check that a new release may be in its dataset, beside the releases of ``earlier`` requests in the same call."""
     # The releases of a dataset have one neighbouring relation, and at most one of them has a delta.
     if releases_of_means(state.releases.values(), request.name, None):
-        came, remedy = "a table of several amounts", "Take another name, and the dataset of that table."
+        came, remedy = "a table of several amounts", "Pass another name, and the dataset of that table."
         raise AlreadyPublished(
-            "a name must belong to one release or one mechanism", came=came, where=repr(request.name), remedy=remedy
+            "one name must not belong to both a release and a mechanism",
+            came=came,
+            where=repr(request.name),
+            remedy=remedy,
         )
     if any(other.name == request.name for other in earlier):
         raise OutOfRange(
             "measures that are published together must have different names",
-            came="the same name twice",
+            came="one name twice",
             where=repr(request.name),
             remedy="Pass another name.",
         )
@@ -351,7 +356,7 @@ def check_dataset(
         check_name_differs(request.name, (*known, *(other.name for other in earlier)))
     elif first.dataset != request.dataset:
         raise OutOfRange(
-            "a release must stay in its dataset",
+            "all versions of a release must belong to one dataset",
             came=request.dataset,
             where=repr(request.name),
             remedy=f"Pass dataset={first.dataset!r}. {_SUM_OF_BOTH}",
@@ -365,9 +370,9 @@ def check_dataset(
         beside=beside[0].promise.lasting_noise.relation if beside else None,
     )
     if request.promise.lasting_noise.delta is not None and (request.dataset in state.accounts or beside):
-        required = "a dataset must hold at most one release with a delta, since no ledger adds deltas up"
-        remedy = "Pass another name and another dataset=; the deltas of both add up."
-        raise OutOfRange(required, came="a second one", where=repr(request.name), remedy=remedy)
+        required = "a dataset must have at most one release with a delta, since no ledger adds deltas up"
+        remedy = "Pass another name and another dataset=; the deltas of both datasets add up."
+        raise OutOfRange(required, came="a second release with a delta", where=repr(request.name), remedy=remedy)
     if not is_independent:
         check_named(state, request.dataset)
 
@@ -380,10 +385,11 @@ def check_no_duplicate_data(transaction: Transaction, request: PublishRequest, d
         for other, at in transaction.digests.holders(transaction.key, transaction.state.releases, digest):
             if other.dataset != request.dataset:
                 raise AlreadyPublished(
-                    "the same values must be released in one dataset, where their levels add up",
-                    came="values that another dataset holds",
+                    "all releases of the same values must be in one dataset, where their levels add up",
+                    came="values of a release in another dataset",
                     where=f"{request.name!r}, dataset {request.dataset!r}",
-                    remedy="Pass dataset= of the release that has them; or independent=True, if nobody is in both.",
+                    remedy="Pass the dataset= of the release of these values; or independent=True if "
+                    "nobody is in both datasets.",
                 ).known(
                     f"column {column!r} holds the values of {other.columns[at]!r} in {other.name!r}, version "
                     f"{other.version}, of dataset {other.dataset!r}"

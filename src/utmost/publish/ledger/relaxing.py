@@ -117,7 +117,7 @@ class Relaxation:
         """Return the release as it is in this transaction; refuse it if another version is the newest by now."""
         release = transaction.state.release(self.request.name, self.request.version)
         if release.version != self.release.version:
-            required, came = "the newest version must stay the same during the call", f"version {release.version}"
+            required, came = "no new version may be published during the call", f"version {release.version}"
             raise DataChanged(required, came=came, where=repr(release.name), remedy="Make the same call again.")
         return release
 
@@ -217,9 +217,9 @@ def view_release(
         return None
     release.noise.check_tightened(level, where)
     if release.spent < level:
-        remedy = f"It is stored up to {release.spent}: call relax with the table."
+        remedy = f"The release is stored up to {release.spent}: call relax with the table."
         raise NeedsTable(
-            "a level above the largest answered level needs the table", came=level, where=where, remedy=remedy
+            "table= must be passed for a level above the largest answered level", came=level, where=where, remedy=remedy
         )
     response = answer_more(transaction, release, level, None, randomness)
     now = transaction.state.release(release.name, release.version)
@@ -243,7 +243,8 @@ def check_answerable(transaction: Transaction, release: Published, level: Level)
     if release.spent < level:
         if not release.relaxable:
             raise Quarantined(
-                "a release that may have lost answers (in a rollback, or with its witness) gets no further answers",
+                "a release that may have lost answers, in a rollback or with its witness, cannot be "
+                "answered at a larger epsilon",
                 came=level,
                 where=f"{release.name!r}, version {release.version}",
                 remedy="Publish the data as a new version.",
@@ -262,7 +263,9 @@ def check_same_values(transaction: Transaction, release: Published, now: bytes, 
 
 def other_data_remedy(transaction: Transaction, release: Published) -> str:
     """Return a remedy for changed data that does not reveal whether the data are those of an earlier version."""
-    earlier = "If the data are of an earlier version, pass it: version=1. " if release.version > 1 else ""
+    earlier = (
+        "If the table is the data of an earlier version, pass that version: version=1. " if release.version > 1 else ""
+    )
     new = len(transaction.state.versions(release.name)) + 1
     promise = release.promise
     is_by_hash = promise.proved and promise.individual != EACH_ROW  # the counting key decides which cells are kept

@@ -131,7 +131,9 @@ def _arguments(kind: type, facts: Mapping[str, Any], defaults: Mapping[str, Any]
 
 def check_one_dataset(requests: Sequence[PublishRequest]) -> None:
     if len({(request.dataset, request.independent) for request in requests}) != 1:
-        remedy = "Pass the same dataset= and the same independent= for all."
+        remedy = "Pass the same dataset= and the same independent= for all measures."
         raise OutOfRange(
-            "measures that are published together must all name the same dataset", came="several", remedy=remedy
+            "measures that are published together must all name the same dataset",
+            came="several datasets",
+            remedy=remedy,
         )

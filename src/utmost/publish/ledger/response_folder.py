@@ -150,8 +150,8 @@ class ResponseFolder:
             except OSError as error:
                 if self._manifest(release, at) is None:  # with a manifest, another writer was first, with equal values
                     if place.exists():
-                        required = "a level's folder must have a manifest"
-                        remedy = "Remove the folder: keep writes it again, with the same values."
+                        required = "the folder of a level must have a manifest"
+                        remedy = "Remove the folder: keep writes the folder again, with the same values."
                         raise LedgerDamaged(required, came="none", where=str(place), remedy=remedy) from error
                     raise
             finally:
@@ -178,9 +178,9 @@ class ResponseFolder:
         release, at = self._answered(name, level(epsilon), version)
         manifest = self._manifest(release, at)
         if manifest is None:
-            remedy = "Answer the level again, and call keep: the same call gives the same values."
+            remedy = "Answer the level again, which gives the same values, and pass the frame to keep."
             raise NeedsTable(
-                "the responses of a level must have been stored by keep", came=at, where=repr(name), remedy=remedy
+                "the responses of a level must first be stored by keep", came=at, where=repr(name), remedy=remedy
             )
         return [str(self._level_folder(release, at) / file["name"]) for file in manifest["files"]]
 
@@ -207,7 +207,7 @@ class ResponseFolder:
                 place = self._level_folder(release, at)
                 for file in manifest["files"]:
                     if not (place / file["name"]).is_file() or _digest(place / file["name"]) != file["sha256"]:
-                        raise LedgerDamaged("a stored file must be unchanged", came="another", where=file["name"])
+                        raise LedgerDamaged("a stored file must be unchanged", came="another file", where=file["name"])
                 self._check(release, at, [place / file["name"] for file in manifest["files"]])
                 rows += release.rows
         return rows
@@ -222,9 +222,18 @@ class ResponseFolder:
 
         release = known_by_item(self.ledger.items, name, version)
         if release.items is None or release.items.is_stored:
-            raise Unsupported("the ledger keeps these responses itself", where=repr(name), remedy="Call its view.")
+            raise Unsupported(
+                "the responses of this release must not be stored in the ledger",
+                where=repr(name),
+                remedy="Call ledger.view.",
+            )
         if at not in release.responses:
-            raise NeedsTable("a level must have been answered", came=at, where=repr(name), remedy="Call relax or view.")
+            raise NeedsTable(
+                "the level must be an answered level of the release",
+                came=at,
+                where=repr(name),
+                remedy="Call relax or view first.",
+            )
         return release, at
 
     def _level_folder(self, release: "Published", at: Level) -> Path:
@@ -244,7 +253,9 @@ class ResponseFolder:
         except (ValueError, KeyError, TypeError, RecursionError):
             is_right = False
         if not is_right:
-            raise LedgerDamaged("the manifest must belong to this release and level", came="another", where=str(path))
+            raise LedgerDamaged(
+                "the manifest must belong to this release and level", came="another manifest", where=str(path)
+            )
         return manifest
 
     def _write_aside(self, release: "Published", at: Level, frame: Any, aside: Path) -> None:
@@ -256,10 +267,10 @@ class ResponseFolder:
         other = [name for name in written.schema().names if name not in answered]
         if other:
             raise DataChanged(
-                "a frame must have only the columns of an answer",
+                "the frame must have only the columns of the answer",
                 came=", ".join(map(repr, other)),
                 where=repr(release.name),
-                remedy="Pass the answer of publish, relax or view, or drop the other columns.",
+                remedy="Pass the frame that publish, relax or view returned, or drop the other columns.",
             )
         written.written(aside)
         files = sorted(part for part in aside.glob("*.parquet") if not part.name.startswith(("_", ".")))
@@ -290,7 +301,9 @@ class ResponseFolder:
                 for name in there:
                     if batch.num_rows and compute.unique(batch.column(name)).to_pylist() != [margin]:
                         where = f"column {name!r}"
-                        raise DataChanged("a margin must be that of the level", came="another", where=where)
+                        raise DataChanged(
+                            "the margin of a cell must be the margin of the level", came="another margin", where=where
+                        )
 
     def __repr__(self) -> str:
         return f"ResponseFolder({str(self.path)!r})"

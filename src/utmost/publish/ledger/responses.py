@@ -99,7 +99,7 @@ def stored_commitment(transaction: Transaction, release: Published) -> bytes:
     first = min(response.event for response in release.responses.values())
     committed = transaction.part(first, 0)
     if committed is None or sha256(committed).hexdigest() != release.commitment:
-        raise LedgerDamaged("a stored commitment must be unchanged", came="another one", where=f"event {first}")
+        raise LedgerDamaged("a stored commitment must be unchanged", came="another commitment", where=f"event {first}")
     return committed
 
 
@@ -164,13 +164,19 @@ def stored_blocks(rows: PartReader, release: Published, level: Level, seal: Seal
     """Yield the decrypted blocks of a stored response, column after column; verify their digest after the last one."""
     response, each = release.responses[level], -(-release.rows // BLOCK)
     if response.parts != response.first + each * len(release.columns):
-        raise LedgerDamaged("a response must have all blocks", came=response.parts, where=f"event {response.event}")
+        raise LedgerDamaged(
+            "a stored response must have all blocks of its release",
+            came=response.parts,
+            where=f"event {response.event}",
+        )
     for part, content in enumerate(checked_parts(rows, response.event, response.parts, response.root)):
         if part < response.first:
             continue
         block = unpacked(seal.opened(response.event, part, content))
         if block.size != min(BLOCK, release.rows - (part - response.first) % each * BLOCK):
-            raise LedgerDamaged("a block must have all cells", came=block.size, where=f"event {response.event}")
+            raise LedgerDamaged(
+                "a stored block must have all cells of its rows", came=block.size, where=f"event {response.event}"
+            )
         yield block
 
 
@@ -208,5 +214,5 @@ def key_of_level(transaction: Transaction, release: Published, level: Level) -> 
     secret = level_seal(transaction.key, state.identity, release, level, is_sealed=state.is_sealed).secret
     if secret is None or level not in release.responses:
         where = repr(release.name)
-        raise Unsupported("only a stored level of an encrypted ledger has a key", came=level, where=where)
+        raise Unsupported("only a level that an encrypted ledger stores has a key", came=level, where=where)
     return secret

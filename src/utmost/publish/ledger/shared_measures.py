@@ -16,7 +16,7 @@ from utmost.tables.frames.any_table import is_engine_table
 def table_in_memory(table: Any) -> Any:
     """Return the table; refuse an engine's frame, whose noise the ledger does not draw itself."""
     if is_engine_table(table):
-        remedy = "Count it by ut.count_table: the engine counts the rows."
+        remedy = "Count the frame by ut.count_table: the engine counts the rows."
         raise Unsupported("measures must be published from tables in memory", came="an engine's frame", remedy=remedy)
     return table
 

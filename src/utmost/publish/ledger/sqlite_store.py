@@ -90,7 +90,11 @@ class SqliteStore:
             # A lock that was held at the fork stays held for ever in the child.
             self._turn = pid, lock = os.getpid(), threading.Lock()
         if not lock.acquire(timeout=self._timeout):
-            raise LedgerUnavailable("the ledger must be free to write", came="other writers", where=self.place)
+            raise LedgerUnavailable(
+                "no other process may write to the ledger at the same time",
+                came="a lock of another writer",
+                where=self.place,
+            )
         try:
             return in_transaction(
                 self._path, lambda connection: work(self._checked_rows(connection)), self._timeout, write=True
@@ -104,10 +108,11 @@ class SqliteStore:
         for place in (self._path, self._path.parent):
             if place.exists() and not os.access(place, os.W_OK):
                 raise LedgerUnavailable(
-                    "the ledger's file and its folder must be writable",
+                    "the file of the ledger and its folder must be writable",
                     came="read-only",
                     where=str(place),
-                    remedy="Nothing was drawn or spent. Change its permissions, or move the ledger to another disk.",
+                    remedy="Nothing was drawn or spent. Change the permissions of the file, or move the "
+                    "ledger to another disk.",
                 )
 
     def _checked_rows(self, connection: sqlite3.Connection) -> Rows:
@@ -186,7 +191,7 @@ def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout:
     except sqlite3.Error as error:
         # SQLite's messages contain no stored values.
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in _UNAVAILABLE:
-            required = "the ledger's file must be writable in time"
+            required = "the file of the ledger must be writable within the timeout"
             remedy = "Nothing was spent; make the same call again once the cause is removed."
             raise LedgerUnavailable(required, came=str(error), where=str(path), remedy=remedy) from None
         raise LedgerDamaged("the file must be a sound SQLite database", came=str(error), where=str(path)) from None

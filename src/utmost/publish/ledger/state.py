@@ -135,7 +135,9 @@ class Published(Display):
             return PublishRequest.of_facts({name: self.facts[name] for name in _REQUESTED if name in self.facts})
         except _UNREADABLE as error:
             raise LedgerDamaged(
-                "an event must hold its facts", came=repr(error), where=f"{self.name!r}, version {self.version}"
+                "a stored event must contain all facts of its kind",
+                came=repr(error),
+                where=f"{self.name!r}, version {self.version}",
             ) from None
 
     @cached_property
@@ -217,11 +219,15 @@ class Published(Display):
         levels = () if until is None else until.levels(promised)
         if self.stopped is not None or self.levels != tuple(rung for rung in levels if rung <= level):
             raise LedgerDamaged(
-                "a stopping rule must stop at the last level that it has tried", came=str(level), where=repr(self.name)
+                "a stopping rule must stop at the last level of its ladder that was answered",
+                came=str(level),
+                where=repr(self.name),
             )
         if not is_met and level != promised:
             raise LedgerDamaged(
-                "a stopping rule that is not met must go on to its last level", came=str(level), where=repr(self.name)
+                "a stopping rule that is not met must stop at the last level of its ladder",
+                came=str(level),
+                where=repr(self.name),
             )
         return self._with(stopped=Stopped(level, Stop(levels, is_met, CONFIDENCE)))
 
@@ -242,10 +248,10 @@ class Published(Display):
         """
         if self.items is not None and not self.items.is_stored:
             raise Unsupported(
-                "the ledger must store the responses of a release to answer it without an engine",
+                "a release whose responses the ledger does not store must be answered by its engine",
                 came="a release that an engine answers",
                 where=repr(self.name),
-                remedy="Pass its frame to at() of the release, or use ledger.items.",
+                remedy="Pass the published frame to at() of the release, or use ledger.items.",
             )
 
 
@@ -293,8 +299,10 @@ class State:
         if 1 <= meant <= there:
             return meant
         if meant != there + 1:
-            remedy = f"Its next version is {there + 1}."
-            raise OutOfRange("versions must follow one another", came=meant, where=repr(name), remedy=remedy)
+            remedy = f"Pass version={there + 1}, the next version."
+            raise OutOfRange(
+                "version must be an existing version or the next version", came=meant, where=repr(name), remedy=remedy
+            )
         return None
 
     def release(self, name: str, version: int | None) -> Published:
@@ -307,8 +315,8 @@ class State:
             came = f"{name!r}" if version is None else f"{name!r}, version {version}"
             remedy = f"The releases are: {few(known, 20)}." if known else "Publish it first."
             if (name, 1) in self.mechanisms:
-                remedy = "Persons are answered under this name: call respond."
-            raise NotPublished("a release must have been published", came=came, remedy=remedy)
+                remedy = "Call respond: this name belongs to a mechanism that answers persons."
+            raise NotPublished("name must be the name of a published release", came=came, remedy=remedy)
         return published
 
     def all_versions(self, name: str) -> list[Published | StoredMechanism]:
@@ -356,7 +364,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
                 if type(fact) not in types or (type(fact) is int and not 0 <= fact < 1 << 62):
                     raise TypeError(name)
             if (event.kind == "opened") != (event.number == 1):
-                raise LedgerDamaged("the first event, and no other, must open the ledger", came=event.kind)
+                raise LedgerDamaged("the first event of a ledger, and no other event, must open it", came=event.kind)
             if event.kind == "opened":
                 folding = replace(
                     folding,
@@ -370,7 +378,9 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
                 release = _published(facts, event.number)
                 item = release.name, release.version
                 if item in releases or (release.version > 1 and (release.name, release.version - 1) not in releases):
-                    raise LedgerDamaged("versions must follow one another", came=f"version {release.version}")
+                    raise LedgerDamaged(
+                        "the versions of a name must be numbered without gaps", came=f"version {release.version}"
+                    )
                 releases[item] = release
                 first.setdefault(release.dataset, item)
                 account = accounts.get(release.dataset, Account())
@@ -406,7 +416,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
             elif event.kind == "charged":
                 charge, spent = (facts["dataset"], facts["what"]), level_from_text(facts["level"])
                 if charge in charges:
-                    raise LedgerDamaged("a charge must not be made twice", came=repr(charge[1]))
+                    raise LedgerDamaged("a ledger must not contain a charge twice", came=repr(charge[1]))
                 charges[charge] = spent
                 accounts[charge[0]] = accounts.get(charge[0], Account()).plus(spent)
             elif event.kind == "quarantined":
@@ -424,7 +434,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
                     missing[dataset] = missing.get(dataset, Spending()) + lost
         except _UNREADABLE as error:
             raise LedgerDamaged(
-                "an event must hold its facts", came=repr(error), where=f"event {event.number}"
+                "a stored event must contain all facts of its kind", came=repr(error), where=f"event {event.number}"
             ) from None
         number, last = event.number, mac
     return replace(
@@ -559,7 +569,9 @@ def _published(facts: Mapping[str, Any], number: int) -> Published:
 def _answered(release: Published, facts: Mapping[str, Any], number: int) -> Published:
     level = level_from_text(facts["level"])
     if level in release.responses:
-        raise LedgerDamaged("a level must be answered once", came=str(level), where=f"event {number}")
+        raise LedgerDamaged(
+            "a ledger must contain each level of a release once", came=str(level), where=f"event {number}"
+        )
     return release.with_response(level, _response(facts, number, 0))
 
 

@@ -24,10 +24,10 @@ def check_version(version: int) -> None:
     """Check that a store's tables have the version `VERSION`, or 0, which stands for an empty store."""
     if version not in (0, VERSION):
         raise Unsupported(
-            f"the ledger's tables must have version {VERSION}",
+            f"the tables of the ledger must have version {VERSION}",
             came=version,
             where="ledger",
-            remedy="Open it with the version of utmost that wrote it.",
+            remedy="Open the ledger with the version of utmost that wrote it.",
         )
 
 
@@ -43,7 +43,7 @@ EventPart = tuple[int, int, bytes]
 
 
 CHANGED = "the tables must be those that a ledger makes, without triggers or other additions"
-MEND_CHANGED = "No answer was given. Somebody changed the database: undo the change, and see the runbook."
+MEND_CHANGED = "No answer was given, because somebody changed the database: undo the change, and see the runbook."
 
 
 class Store(Protocol):
@@ -176,9 +176,9 @@ class Rows:
         if wrong is not None:
             raise LedgerDamaged(
                 "the store must contain what was just written",
-                came="something else",
+                came="other content",
                 where=wrong,
-                remedy="No answer was given. Somebody changed the database: run verify, and see the runbook.",
+                remedy="No answer was given, because somebody changed the database: run verify, and see the runbook.",
             )
 
     def part(self, event: int, part: int) -> bytes | None:
@@ -200,17 +200,17 @@ class Rows:
 
 def _one(rows: list[Any], table: str) -> Any:
     if len(rows) != 1:
-        raise LedgerDamaged("there must be exactly one row", came=len(rows), where=table)
+        raise LedgerDamaged("this table of the ledger must have exactly one row", came=len(rows), where=table)
     return rows[0]
 
 
 def _integral(value: Any) -> int:
     if type(value) is not int:
-        raise LedgerDamaged("a number must be an integer", came=type(value).__name__, where="ledger")
+        raise LedgerDamaged("a number in the store must be an integer", came=type(value).__name__, where="ledger")
     return value
 
 
 def _bytes(value: Any) -> bytes:
     if not isinstance(value, bytes | memoryview):
-        raise LedgerDamaged("the store must give back bytes", came=type(value).__name__, where="ledger")
+        raise LedgerDamaged("the store must return binary content as bytes", came=type(value).__name__, where="ledger")
     return bytes(value)

@@ -89,7 +89,7 @@ def mechanism_of_facts(known: Mapping[tuple[str, int], StoredMechanism], facts: 
         or mechanism.version < 1
         or (mechanism.version > 1 and (mechanism.name, mechanism.version - 1) not in known)
     ):
-        raise LedgerDamaged("versions must follow one another", came=f"version {mechanism.version}")
+        raise LedgerDamaged("the versions of a name must be numbered without gaps", came=f"version {mechanism.version}")
     return mechanism
 
 

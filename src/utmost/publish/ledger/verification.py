@@ -84,7 +84,9 @@ def verify_events(key: Key, transaction: Transaction) -> Verification:
     """Recompute the chain, the digest and length of every response, the order of levels, and the budgets."""
     rows = transaction.rows
     if rows.version() != VERSION:
-        raise LedgerDamaged(f"the tables must have version {VERSION}", came=rows.version(), where="utmost_schema")
+        raise LedgerDamaged(
+            f"the tables of the ledger must have version {VERSION}", came=rows.version(), where="utmost_schema"
+        )
     chain = rows.events()
     last = check_chain(key, 0, START, chain)
     check_seal(key, rows.head(), len(chain), last)
@@ -98,8 +100,8 @@ def verify_events(key: Key, transaction: Transaction) -> Verification:
             step = Step.from_known(() if release is None else release.responses, level_from_text(event.facts["level"]))
             if step.how != event.facts["how"]:
                 raise LedgerDamaged(
-                    f"the step to this level must be {step.how}, given the levels before it",
-                    came="another step",
+                    f"the stored kind of this answer must be {step.how!r}, given the levels answered before it",
+                    came="another kind",
                     where=f"event {number}",
                 )
         state = folded(state, [(event, mac)])
@@ -109,7 +111,7 @@ def verify_events(key: Key, transaction: Transaction) -> Verification:
     if stored != named:
         odd = sorted(set(stored) ^ set(named))
         raise LedgerDamaged(
-            "the parts must be those that the events name",
+            "the store must contain exactly the parts that the events name",
             came=f"event {odd[0][0]}, part {odd[0][1]}",
             where="utmost_parts",
         )
@@ -123,7 +125,7 @@ def verify_with_witness(log: EventLog) -> Verification:
     """Check the database's files and the chain of the witness, then everything that `verify_events` checks."""
     problems = log.store.problems()
     if problems:
-        raise LedgerDamaged("the database must be sound", came=problems[0], where=log.store.place)
+        raise LedgerDamaged("the database must pass its own integrity check", came=problems[0], where=log.store.place)
     log.check_witness()
     return log.read(lambda transaction: verify_events(transaction.key, transaction))
 
@@ -145,7 +147,7 @@ def history(transaction: Transaction, name: str | None, dataset: str | None) -> 
             row, before = transaction.rows.event(number), transaction.rows.mac(number - 1) or START
             check_chain(transaction.key, number - 1, before, [] if row is None else [row])
             if row is None:
-                raise LedgerDamaged("every event must be there", came="none", where=f"event {number}")
+                raise LedgerDamaged("the store must contain every event", came="no event", where=f"event {number}")
             events.append(read_event(number, row[1]))
     else:
         rows = transaction.rows.events()
@@ -178,7 +180,11 @@ def _check_limits(state: State, event: Event) -> None:
         dataset = (state.releases.get(item) or state.mechanisms[item]).dataset
     limit, spends = state.limits.get(dataset), event.facts.get("how", "fresh") in ("fresh", "relax")
     if limit is not None and state.spending(dataset).exceeds(limit) and spends:
-        raise LedgerDamaged("a budget must not be exceeded", came=f"dataset {dataset!r}", where=f"event {event.number}")
+        raise LedgerDamaged(
+            "the releases of a dataset must not exceed its budget",
+            came=f"dataset {dataset!r}",
+            where=f"event {event.number}",
+        )
 
 
 def _check_responses(key: Key, transaction: Transaction, state: State, release: Published) -> int:
@@ -193,7 +199,9 @@ def _check_responses(key: Key, transaction: Transaction, state: State, release: 
         cells += sum(block.size for block in stored_blocks(transaction.rows, release, at, seal))
         if opened_label_seal(seal, response.event, response.label_key) != labels:
             where = f"event {response.event}"
-            raise LedgerDamaged("the key of every level must decrypt the labels", came="a key that fails", where=where)
+            raise LedgerDamaged(
+                "the key of each level must decrypt the labels", came="a key that does not decrypt them", where=where
+            )
     return cells
 
 
@@ -212,15 +220,17 @@ def check_receipt(log: EventLog, line: str) -> None:
     # The comparison takes constant time: a caller who tries receipts must not find a mac byte by byte.
     if not hmac.compare_digest(signed.encode(), _signed(log.key, text).encode()):
         raise KeyRefused(
-            "a receipt must come unchanged from this ledger",
+            "receipt must be a receipt of this ledger, unchanged",
             where="receipt",
-            remedy="Paste the whole line that was printed.",
+            remedy="Pass the whole line that receipt printed.",
         )
     _, identity, number, mac = text.split(":")
 
     def work(transaction: Transaction) -> bool:
         if transaction.state.identity != identity:  # the receipt of another ledger with the same key
-            raise KeyRefused("a receipt must be this ledger's", came="another ledger's", where="receipt")
+            raise KeyRefused(
+                "receipt must be a receipt of this ledger", came="a receipt of another ledger", where="receipt"
+            )
         # The ledger still has all events of the receipt if its event of that number has the same MAC, which chains
         # them.
         if transaction.rows.mac(int(number)) == bytes.fromhex(mac):
@@ -231,7 +241,9 @@ def check_receipt(log: EventLog, line: str) -> None:
 
     if not log.write(work, quarantined=True):
         raise Quarantined(
-            "the ledger must have all events that it had", came="an earlier or another state", where="receipt"
+            "the ledger must still contain all events that the receipt covers",
+            came="an earlier or another state",
+            where="receipt",
         )
 
 
@@ -247,10 +259,10 @@ def end_quarantine(
     def work(transaction: Transaction) -> dict[str, tuple[Level, ...]]:
         if transaction.reason is None:
             raise OutOfRange(
-                "only a quarantine can be ended",
-                came="a ledger that is in none",
+                "resume needs a ledger in quarantine",
+                came="a ledger that is not in quarantine",
                 where="resume",
-                remedy="Nothing is left to do. To charge more, call ledger.charge.",
+                remedy="Leave out the call of resume; to charge more, call ledger.charge.",
             )
         for dataset in levels_missing:
             check_names_differ(transaction.state, dataset)
@@ -258,7 +270,7 @@ def end_quarantine(
         known = log.loss(transaction)
         if known is None and missing is None:
             raise OutOfRange(
-                "the lost levels must be given, since there is no witness",
+                "without a witness, missing= must give the lost levels",
                 came="no witness",
                 where="resume",
                 remedy=_MEND_MISSING,

@@ -172,7 +172,7 @@ class Witness:
             "the ledger and its witness must have one history",
             came="another event in the witness",
             where=str(self.path),
-            remedy="No answer was given. Open the ledger again; its status names the difference.",
+            remedy="No answer was given. Open the ledger again: its status shows the difference.",
         )
 
     def _read(self, work: Callable[[sqlite3.Connection], T], without: T) -> T:
@@ -216,7 +216,7 @@ def _last(connection: sqlite3.Connection) -> tuple[int, bytes] | None:
         return None
     number, mac = row
     if type(number) is not int or type(mac) is not bytes:
-        raise LedgerDamaged("a witness must hold events", where="witness")
+        raise LedgerDamaged("a witness must contain the events of its ledger", where="witness")
     return number, mac
 
 

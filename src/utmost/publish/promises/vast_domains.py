@@ -323,7 +323,7 @@ def check_places(counts: Sequence[tuple[Any, int]], universe: Universe) -> dict[
         place = universe.place(key)
         if place is None:
             remedy = "Drop such keys before they are counted, or declare a larger universe."
-            raise OutOfRange("every key must be one of the universe", came="another", where="counts", remedy=remedy)
+            raise OutOfRange("each key must be in the universe", came="another key", where="counts", remedy=remedy)
         places[place] = count
     if len(places) != len(counts):
         raise WrongKind(

@@ -22,7 +22,10 @@ _TITLES = {
     414: ("TooLong", "The address is longer than this service takes."),
     422: ("WrongShape", "The request does not have the shape of the API description."),
     429: ("TooOften", "Requests come too often."),
-    503: ("LedgerUnavailable", "the ledger must be free to write; got other writers."),
+    503: (
+        "LedgerUnavailable",
+        "no other process may write to the ledger at the same time; got a lock of another writer.",
+    ),
 }
 
 

@@ -153,7 +153,9 @@ class Plan(Display):
         for _, share in read:
             common = lcm(common, share.denominator)
             if common.bit_length() > _MOST_BITS:
-                raise OutOfRange("shares must have a common denominator of at most 4000 digits", came="a longer one")
+                raise OutOfRange(
+                    "shares must have a common denominator of at most 4000 digits", came="a longer denominator"
+                )
         if not read or len(dict(read)) < len(read) or any(share <= 0 for _, share in read):
             remedy = "Give each measured table one positive share."
             raise OutOfRange("the shares must be positive and add up to 1", came="other shares", remedy=remedy)
