@@ -98,4 +98,4 @@ def test_points_in_a_ledger_are_published_relaxed_viewed_and_verified(run, place
     rows = (tmp_path / "four.csv").read_text().splitlines()[1:]
     assert [float(row.split(",")[1]) for row in rows] == json.loads(shown)["table"]["x"]
     code, _, err = run("view", *ledger, "--epsilon", "2")
-    assert (code, "with their table at each new level" in " ".join(err.split())) == (1, True)
+    assert (code, "must be passed at each new level" in " ".join(err.split())) == (1, True)

@@ -90,10 +90,10 @@ def test_a_promise_in_a_file_and_a_recipe_keep_the_rule(table, run):
     ("options", "said"),
     [
         ((*RULE, "--cost", "squared"), "Leave out cost in the recipe"),
-        (("--until", "10 % where town=X"), "--until must name public columns"),
+        (("--until", "10 % where town=X"), "--until must select cells by public columns"),
         (("--until", "10 % where department=Z"), "--until must choose cells of the table"),
         (("--until", "10 % where department"), "10 % where sex=women"),
-        (("--until", "200 %"), "above 0 % and up to 100 %"),
+        (("--until", "200 %"), "above 0 % and at most 100 %"),
         (("--until", "many"), "share of the released value"),
     ],
 )

@@ -197,7 +197,7 @@ def test_what_is_no_statement_is_one_message(run, released, text):
 def test_a_statement_is_believed_of_its_own_columns_alone(run, released):
     out, _ = released
     code, _, err = run("read", out, "--column", "admitted_margin", "--n", 9, "--prior", "uniform")
-    assert (code, "must describe the column that is read; got admitted" in err) == (1, True)
+    assert (code, "must describe the noise of the column that is read; got admitted" in err) == (1, True)
 
 
 def test_a_statement_that_was_edited_is_not_read(run, released):

@@ -285,7 +285,7 @@ FOUND_OUT = [
 
 @pytest.mark.parametrize(("name", "path", "value", "field"), FOUND_OUT)
 def test_a_check_names_the_field_that_does_not_follow(name, path, value, field):
-    with pytest.raises(BadTable, match=f"x.json, '{field}': every field of .* must follow from the other fields"):
+    with pytest.raises(BadTable, match=f"x.json, '{field}': the fields of .* must agree with one another"):
         vouched(changed(honest(name), path, value))
 
 

@@ -14,7 +14,7 @@ from utmost.ledger import Ledger, release
 from utmost.privacy import Unit
 from utmost.workloads import Domain, Plan, Workload, choose_plan
 
-REFUSED = "no level may have the name of a column that a release adds; got '{}'. Rename the level."
+REFUSED = "no level may have the name of a column that the released table has; got '{}'. Rename the level."
 
 
 def events(name):

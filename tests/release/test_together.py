@@ -330,5 +330,5 @@ def test_a_promise_of_columns_changed_together_names_those_of_its_noise():
     noise."""
     noise = once_together(["a", "b"], unit=Unit(1, 2))
     assert Promise(noise=noise).columns == ("a", "b")
-    with pytest.raises(OutOfRange, match="columns of the noise: a, b"):
+    with pytest.raises(OutOfRange, match="columns that the noise names: a, b"):
         Promise(["a", "c"], noise=noise)

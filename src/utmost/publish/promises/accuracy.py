@@ -74,7 +74,9 @@ def epsilon_for(
     """
     wanted = exact(margin, "margin")
     if wanted < 0 or (wanted == 0 and numbers == "reals"):
-        raise OutOfRange("margin must be positive, or zero on the integers", came=margin, remedy="Pass 10, say.")
+        raise OutOfRange(
+            'margin must be positive, or zero with numbers="integers"', came=margin, remedy="Pass 10, say."
+        )
     check_digits(digits)
 
     def planned(epsilon: Fraction) -> CellNoiseAtLevel:
@@ -135,7 +137,9 @@ def _lower_bound(noise: CellNoiseAtLevel, wanted: Fraction) -> float:
     overlapping = math.ceil(window / noise.unit.sensitivity)
     if overlapping > _MOST_OVERLAPS:
         raise OutOfRange(
-            "margin must be at most 1e100 times the sensitivity", came="more", remedy="Pass a smaller margin."
+            "margin must be at most 1e100 times the sensitivity",
+            came="a larger margin",
+            remedy="Pass a smaller margin.",
         )
     odds = (1 + noise.confidence) / (1 - noise.confidence)
     # 2 artanh(c) = log((1 + c) / (1 - c)); reduced by a thousandth, for rounding.
@@ -145,8 +149,8 @@ def _lower_bound(noise: CellNoiseAtLevel, wanted: Fraction) -> float:
     bound = 0.999 * noise.unit.epsilon_parts * least / overlapping
     if bound < sys.float_info.min:
         raise OutOfRange(
-            "margin and confidence must need an epsilon of at least 1e-307",
-            came="less",
+            "the epsilon that margin and confidence need must be at least 1e-307",
+            came="a smaller epsilon",
             remedy="Pass a smaller margin, or a larger confidence.",
         )
     return bound
@@ -164,7 +168,7 @@ def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int)
 
 def check_digits(digits: int) -> None:
     if not 1 <= integer(digits, "digits") <= _MOST_DIGITS:
-        raise OutOfRange(f"digits must lie in 1..{_MOST_DIGITS}", came=digits, remedy="Pass digits=3, say.")
+        raise OutOfRange(f"digits must be from 1 to {_MOST_DIGITS}", came=digits, remedy="Pass digits=3, say.")
 
 
 def _by_steps(first: int, last: int, is_met: Callable[[int], bool], step: Callable[[int], int]) -> int:
@@ -204,7 +208,9 @@ def _bisected(first: int, last: int, is_met: Callable[[int], bool]) -> int:
 
 
 def _infeasible() -> Infeasible:
-    return Infeasible(f"an epsilon of up to {_LARGEST} for each cell must suffice", remedy="Ask for a larger margin.")
+    return Infeasible(
+        f"margin must need an epsilon of at most {_LARGEST} for each cell", remedy="Pass a larger margin."
+    )
 
 
 def _decimal(index: int, digits: int) -> Fraction:

@@ -71,7 +71,7 @@ def read_largest(largest: Number | None) -> Fraction | None:
         raise OutOfRange(
             f"largest must be positive and below 2^{_LARGEST_BITS}",
             came=largest,
-            remedy="Give the largest size of any true value.",
+            remedy="Pass a bound on the absolute value of every true value.",
         )
     return bound
 
@@ -173,7 +173,11 @@ class CellNoise(ColumnNoise, LatticeNoise):
         plain, kind = read_unit(unit), read_numbers(numbers)
         if plain.amount is not None and kind != "integers":
             came = f"numbers={numbers!r}"
-            raise OutOfRange("amounts are released in their own steps", came=came, remedy=f"Leave out {came}.")
+            raise OutOfRange(
+                "amounts in steps must be released in these steps, without numbers= or grid=",
+                came=came,
+                remedy=f"Leave out {came}.",
+            )
         if not isinstance(half_step, bool):
             raise OutOfRange(
                 "half_step must be true or false", came=half_step, remedy="Pass True, or leave half_step= out."
@@ -303,9 +307,12 @@ def least_once(noise: PlannedNoise, cost: str | Cost, *, relaxable: bool) -> Pla
     if not isinstance(noise, CellNoise) or noise.half_step:
         if cost != "absolute" or relaxable:
             came = "relaxable=True" if relaxable else f"cost={cost!r}"
-            remedy = "Leave both out: the promise determines the noise."
+            remedy = "Leave out cost= and relaxable=: the promise determines the noise."
             raise Unsupported(
-                "cost= and relaxable= need independent noise of cells", came=came, where=noise.kind, remedy=remedy
+                "cost= and relaxable= are allowed only with independent noise of cells",
+                came=came,
+                where=noise.kind,
+                remedy=remedy,
             )
         return noise
     chosen = None if noise.grid is None else CellNoise(noise.unit, "reals").grid

@@ -61,8 +61,8 @@ class Form(Generic[Value]):
             value = self.value(document)
             expected = self.document(value) | {"utmost": str(document["utmost"])}
         for name in differing(document, expected, self.rounded):
-            required = f"every field of {self.noun} must follow from the other fields"
-            raise BadTable(required, came="something else", where=f"{where}, {name!r}")
+            required = f"the fields of {self.noun} must agree with one another"
+            raise BadTable(required, came="another value", where=f"{where}, {name!r}")
         return value
 
 
@@ -147,7 +147,7 @@ def stated_field(statement: Mapping[str, Any], field: str, kind: type) -> Any:
     """Return a field; check that its value has exactly the type ``kind``."""
     value = statement.get(field)
     if type(value) is not kind:
-        raise BadTable(f"a statement must contain its {field}", came=type(value).__name__, where=field)
+        raise BadTable(f"a statement must contain the field {field}", came=type(value).__name__, where=field)
     return value
 
 
@@ -173,15 +173,15 @@ def check_header(document: Any, kind: str, noun: str, where: str = "") -> None:
     if known_kind != kind:
         raise BadTable(
             f"{noun} must be of the kind {kind!r}",
-            came="another",
+            came="another kind",
             where=where or "kind",
-            remedy=f"Name a file that contains {noun}.",
+            remedy=f"Pass a file that contains {noun}.",
         )
     check_format(document, noun, where)
     version = document.get("utmost", __version__)
     if not isinstance(version, str) or not VERSION.fullmatch(version):
-        required = f"{noun} must name the version that wrote it, such as {__version__}"
-        raise BadTable(required, came="another", where=f"{where}, 'utmost'" if where else "utmost")
+        required = f"{noun} must name the version of utmost that wrote it, such as {__version__}"
+        raise BadTable(required, came="another value", where=f"{where}, 'utmost'" if where else "utmost")
 
 
 def differing(
@@ -232,6 +232,6 @@ def fields(noun: str, where: str) -> Iterator[None]:
     except UtmostError:
         raise
     except KeyError as error:
-        raise BadTable(f"{noun} must have all its fields", came=f"none called {error}", where=where) from None
+        raise BadTable(f"{noun} must have all its fields", came=f"no field {error}", where=where) from None
     except _WRONG_FIELDS as error:
-        raise BadTable(f"{noun} must have all its fields", came=type(error).__name__, where=where) from None
+        raise BadTable(f"the fields of {noun} must be readable", came=type(error).__name__, where=where) from None

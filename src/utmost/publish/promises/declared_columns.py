@@ -43,13 +43,13 @@ def declared_columns(
         if len(lists) > 1:
             required = f"column {name!r} must be in only one of " + " and ".join(f"{each}=" for each in lists)
             raise OutOfRange(
-                required, came="both" if len(lists) == 2 else "all of them", remedy=f"Leave it out of {lists[-1]}=."
+                required, came="both" if len(lists) == 2 else "all three", remedy=f"Leave {name!r} out of {lists[-1]}=."
             )
     silent = [name for name in names if name not in (*columns, *public, *drop)]
     if silent:
         unnamed = next((name for name in silent if re.fullmatch(r"column \d+", name)), None)
         them = "it" if len(silent) == 1 else "them"
-        hint = "" if unnamed is None else f" A column without a name is called by its place: {unnamed!r}."
+        hint = "" if unnamed is None else f" A column without a name is named by its position: {unnamed!r}."
         raise NotDeclared(
             "every column must be released, declared public or dropped",
             came=", ".join(map(repr, silent)),
@@ -78,13 +78,15 @@ def read_numbers(numbers: object) -> IntegersOrReals:
 def check_size(unit: Unit, rows: int, columns: int) -> None:
     """Refuse an empty table, without rows, and a unit by which one individual changes more cells than there are."""
     if rows == 0:
-        raise BadTable("a table must have at least one row", came="none", remedy="Release it when it has rows.")
+        raise BadTable(
+            "a table must have at least one row", came="no row", remedy="Release the table when it has rows."
+        )
     if unit.cells > rows * columns:
         raise OutOfRange(
-            f"cells must be at most {rows * columns}, the number of released cells",
+            f"cells must be at most {rows * columns}, the number of released cells of the table",
             came=unit.cells,
             where="cells",
-            remedy="Give how many of the released cells one individual changes, over all released columns.",
+            remedy="Pass the number of released cells that one individual changes, over all released columns.",
         )
 
 
@@ -109,8 +111,8 @@ def check_margins_free(margins: Mapping[str, str], names: Iterable[str], *, fold
     names = [name.casefold() for name in names] if folds_case else list(names)
     for margin, name in margins.items():
         if (margin.casefold() if folds_case else margin) in names:
-            required = f"the margin of {name!r} needs the name {margin!r}"
-            raise BadTable(required, came="a column of that name", remedy="Rename it.")
+            required = f"no column may have the name {margin!r}, which the column of margins of {name!r} gets"
+            raise BadTable(required, came="a column of that name", remedy="Rename the column.")
 
 
 _FIRST = 64

@@ -195,7 +195,7 @@ def read_delta(delta: Number, least: Fraction = _LEAST_DELTA) -> Fraction:
     if not 0 < value < 1:
         raise OutOfRange("delta must lie strictly between 0 and 1", came=delta, where="delta")
     if value < least:
-        raise OutOfRange("delta must be at least 1e-300", came="less", where="delta")
+        raise OutOfRange("delta must be at least 1e-300", came="a smaller delta", where="delta")
     return value
 
 
@@ -223,7 +223,9 @@ def _power_beyond(base: Fraction, bound: Fraction) -> int:
                 return low + 1
             if bits > 1 << 12 and high == low + 1:  # the quotient equals high, or nearly
                 if high * base.numerator.bit_length() > _MOST_BITS:
-                    raise Unsupported("the probabilities must differ within their first 2^24 bits", where="delta")
+                    raise Unsupported(
+                        "two probabilities must differ within their first 2^24 bits to be compared", where="delta"
+                    )
                 return high + 1 if base**high <= bound else high
         bits *= 2
 

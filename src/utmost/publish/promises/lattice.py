@@ -120,7 +120,7 @@ def lattice_of_cells(numbers: IntegersOrReals, unit: Unit, grid: Number | None, 
     real = numbers == "reals"
     if grid is not None and not real:
         raise OutOfRange(
-            'grid= needs numbers="reals"', came="integers", remedy='Leave out grid=, or pass numbers="reals".'
+            'grid= needs numbers="reals"', came='numbers="integers"', remedy='Leave out grid=, or pass numbers="reals".'
         )
     if not isinstance(half_step, bool):
         raise OutOfRange(
@@ -135,7 +135,9 @@ def lattice_of_cells(numbers: IntegersOrReals, unit: Unit, grid: Number | None, 
         D = steps(unit.sensitivity, exponent)
         D += half_step and D % 2 == 0  # a bound that is one step larger also holds
     if D > _LARGEST:
-        raise OutOfRange("sensitivity must be at most 1e100 steps", came="more", remedy="Count in larger units.")
+        raise OutOfRange(
+            "sensitivity must be at most 1e100 steps of the noise", came="more steps", remedy="Count in larger units."
+        )
     if half_step and D % 2 == 0:
         raise OutOfRange("half_step=True needs an odd sensitivity", came=D, remedy=f"Pass sensitivity={D + 1}.")
     return Lattice(D, unit.epsilon_parts, D if half_step else 1, exponent)

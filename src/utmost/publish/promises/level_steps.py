@@ -36,7 +36,7 @@ class Step:
     def from_known(cls, known: Iterable[Level], to: Level) -> "Step":
         levels = list(known)
         if to in levels:
-            raise OutOfRange("a new level must not be known already", came=to)
+            raise OutOfRange("a new level must differ from all answered levels", came=to)
         lower = max((other for other in levels if other < to), default=None)
         higher = min((other for other in levels if to < other), default=None)
         return cls(to, lower, higher)
@@ -190,9 +190,9 @@ def bridge(
     _, coarse = lattice.split(apart)
     if lattice.block > 1 and (apart != lattice.times(coarse)).any():
         raise OutOfRange(
-            "both responses must come from one release",
+            "the two responses must come from the same release",
             came="a difference that is no multiple of the sensitivity",
-            remedy="Pass responses of one release.",
+            remedy="Pass two responses of the same release.",
         )
     levels = (lattice.of(level(lower)), lattice.of(level(middle)), lattice.of(level(higher)))
     return lattice.write(last.shape, add(above, lattice.times(bridged(coarse, *levels, bits, None))))
@@ -213,7 +213,9 @@ def relaxed(
     if lower == higher:
         return noise
     if higher < lower:
-        raise OutOfRange(f"to relax, the level must be above {lower}", came=higher, remedy="Call tighten instead.")
+        raise OutOfRange(
+            f"to relax, the new level must be above {lower}", came=higher, remedy="Call tighten for a smaller level."
+        )
     return bridge_noise(Bridge(lower, higher, None), noise, randomness=randomness, method=method)
 
 
@@ -235,8 +237,8 @@ def _on_grid(lattice: Lattice, read: CellValues, values: Any) -> Integers:
         if off.size:
             raise OutOfRange(
                 f"the numbers must be multiples of 2^{-lattice.exponent}",
-                came="another one",
+                came="another number",
                 where=where_is(int(off[0]), read.shape),
-                remedy="Pass the noise of the release as cell_noise=, with its grid.",
+                remedy="Pass cell_noise=, the noise of the release with its grid.",
             )
     return integers

@@ -327,8 +327,8 @@ def cell_noise_at(
     choose = relaxable_distribution if truth(relaxable, "relaxable") else optimal_distribution
     protected.check_each_cell("a plan of cells")
     if protected.amount is not None and read_numbers(numbers) != "integers":
-        remedy = "Leave out numbers= and grid=: amounts are whole steps already."
-        raise OutOfRange('numbers must be "integers" for amounts in steps', came="reals", remedy=remedy)
+        remedy = "Leave out numbers= and grid=: amounts in steps are integers already."
+        raise OutOfRange('numbers must be "integers" for amounts in steps', came='numbers="reals"', remedy=remedy)
     stepped = in_steps(goal, None if protected.step == 1 else protected.step)
     distribution = choose(protected.per_cell(spent), protected.sensitivity, stepped, read_numbers(numbers))
     drawn, exponent = on_grid(distribution, grid)
@@ -345,12 +345,15 @@ def _check_kept(distribution: Distribution, level: Level, unit: Unit, sensitivit
     where, share = type(distribution).__name__, unit.per_cell(level)
     if distribution.level > share:
         remedy = "Make the distribution with the level unit.per_cell(level)."
-        required = f"the noise of a cell must satisfy {share}"
+        required = f"the level of the noise of a cell must be at most {share}"
         raise PromiseBroken(required, came=str(distribution.level), where=where, remedy=remedy)
     if distribution.sensitivity < sensitivity:
         least = -(-sensitivity // 1) if isinstance(distribution, IntegerDistribution) else sensitivity
-        required = f"the noise of a cell must be for a sensitivity of at least {least}"
-        remedy = "Make the distribution with the sensitivity unit.sensitivity; on a grid, with that many steps of it."
+        required = f"the sensitivity of the noise of a cell must be at least {least}"
+        remedy = (
+            "Make the distribution with the sensitivity unit.sensitivity; on a grid, with that "
+            "sensitivity in steps of the grid."
+        )
         raise PromiseBroken(required, came=str(distribution.sensitivity), where=where, remedy=remedy)
     losses = [distribution.worst_level(Fraction(distribution.sensitivity))]
     # A class of a user may override `worst_level`, or inherit it with other probabilities: a search checks its answer.
@@ -359,9 +362,12 @@ def _check_kept(distribution: Distribution, level: Level, unit: Unit, sensitivit
         losses.append(distribution.searched_level(int(distribution.sensitivity)))
     for loss in losses:
         if loss is None or loss > distribution.level:
-            required = f"the probabilities of the noise must satisfy its level, {distribution.level}"
-            remedy = "Let its level be self.ratio_level(place, self.sensitivity), at the place of the largest ratio."
-            came = "worst_level that is None" if loss is None else str(loss)
+            required = f"the probabilities of the noise must keep the level of its distribution, {distribution.level}"
+            remedy = (
+                "Let the distribution have the level self.ratio_level(place, self.sensitivity), at "
+                "the place of the largest ratio."
+            )
+            came = "None from worst_level" if loss is None else str(loss)
             raise PromiseBroken(required, came=came, where=where, remedy=remedy)
 
 

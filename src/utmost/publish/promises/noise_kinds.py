@@ -95,12 +95,12 @@ def noise_of_facts(facts: Any) -> PlannedNoise:
     """Read the mapping that `Noise.facts` wrote: the name of a kind of noise, and the fields of this kind."""
     kind = mapping(facts, "noise").get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
-        raise OutOfRange(
-            f"the kind of a noise must be one of {', '.join(sorted(KINDS))}", came=str(kind), where="noise"
-        )
+        raise OutOfRange(f"the kind of noise must be one of {', '.join(sorted(KINDS))}", came=str(kind), where="noise")
     try:
         return kind_named(kind).of_facts(facts)
     except UtmostError:
         raise
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
-        raise OutOfRange("the fields of a noise must be those of its kind", came="others", where="noise") from None
+        raise OutOfRange(
+            "the fields of a noise must be those of its kind", came="other fields", where="noise"
+        ) from None

@@ -86,7 +86,7 @@ class SelectionNoise(Noise):
     def check_served(self) -> None:
         """Check that a service can compute the noise in short time."""
         if self.unit.cells > MOST_SERVED:
-            required = f"in a service one individual may hold at most {MOST_SERVED} keys"
+            required = f"in a service one individual may have at most {MOST_SERVED} keys"
             remedy = "Count with a smaller at_most, or select the keys on the machine that has the ledger."
             raise OutOfRange(required, came=self.unit.cells, where="terms", remedy=remedy)
 
@@ -113,7 +113,7 @@ class SelectionNoise(Noise):
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         if columns not in ((), self.columns):
-            required = f"columns must be the columns of the noise: {', '.join(self.columns)}"
+            required = f"columns must be the columns that the noise names: {', '.join(self.columns)}"
             raise OutOfRange(required, came=", ".join(columns), remedy="Leave out columns=.")
         return self.columns
 
@@ -123,7 +123,10 @@ class SelectionNoise(Noise):
         if sorted(adapter.names(rows)) != sorted(self.columns):
             required = f"a table of keys must have the columns {', '.join(self.columns)}, and no other"
             raise BadTable(
-                required, came=", ".join(adapter.names(rows)), where="table", remedy="Leave out or rename the others."
+                required,
+                came=", ".join(adapter.names(rows)),
+                where="table",
+                remedy="Leave out or rename the other columns.",
             )
         *parts, counts = (adapter.column(rows, name) for name in self.columns)
         counts = counts_in_shares(counts, self.divided)
@@ -144,9 +147,9 @@ class SelectionNoise(Noise):
             return {name: [] for name in self.columns}
         parts = list(key_columns(keys, "key").values())
         if len(parts) != len(self.columns) - 1:
-            required = f"a key must have {len(self.columns) - 1} parts"
-            remedy = "Pass the counts by the columns of the promise."
-            raise BadTable(required, came=f"{len(parts)}", where="table", remedy=remedy)
+            required = f"each key must have {len(self.columns) - 1} parts, one for each column of keys"
+            remedy = "Pass a table with the columns of the promise."
+            raise BadTable(required, came=f"{len(parts)} parts", where="table", remedy=remedy)
         return dict(zip(self.columns, [*parts, list(counts)], strict=True))
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
@@ -156,7 +159,9 @@ class SelectionNoise(Noise):
             raise _once(step.to, response.about[0])
         if values is None:
             raise NeedsTable(
-                "selecting keys needs their table", came="none", remedy="Pass the table of keys and counts."
+                "to select keys, the table of keys and counts must be passed",
+                came="no table",
+                remedy="Pass the table of keys and counts.",
             )
         *parts, counts = (_list_of(values[name][0]) for name in self.columns)
         keys = parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
@@ -228,7 +233,7 @@ class KeyNoise(SelectionNoise):
         """Check that a service can compute the noise in short time, also for this delta."""
         SelectionNoise.check_served(self)
         if self.delta < _LEAST_SERVED:
-            raise OutOfRange("a service selects keys with a delta of at least 1e-30", came="less", where="terms")
+            raise OutOfRange("delta must be at least 1e-30 in a service", came="a smaller delta", where="terms")
 
     def distribution(self, level: Level) -> SelectionDistribution:
         """Return the distribution of the threshold that the count of a key, or its count of shares, must reach."""
@@ -330,13 +335,15 @@ def check_key_columns(columns: Sequence[str]) -> tuple[str, ...]:
     """Check that there are at least two columns, of keys and of counts, with different names; return them."""
     names = listed_names(columns, "columns")
     if len(names) < 2 or len(set(names)) != len(names):
-        required = "columns must name the columns of the keys, then the column of counts, each once"
+        required = "columns must name the columns of keys, then the column of counts, each once"
         raise OutOfRange(required, came=", ".join(names), remedy='Pass columns=["page", "count"], say.')
     return names
 
 
 def _once(level: Level, where: str) -> Unsupported:
-    remedy = "Publish the counts of the selected keys, which can be relaxed; or a new version, whose level adds up."
+    remedy = (
+        "Publish the counts of the selected keys, which can be relaxed; or publish a new version, whose level adds up."
+    )
     return Unsupported("keys can be selected at one level only", came=level, where=repr(where), remedy=remedy)
 
 
@@ -351,5 +358,5 @@ def _list_of(number: int) -> list[Any]:
     try:
         column = json.loads(content[1:])
     except ValueError:
-        raise LedgerDamaged("a stored list of keys must be readable", came="another", where="responses") from None
+        raise LedgerDamaged("a stored list of keys must be readable", came="other content", where="responses") from None
     return list(column)

@@ -57,7 +57,7 @@ class SelectedCellNoise(SelectionNoise):
         """Check that a service accepts the number of false keys."""
         SelectionNoise.check_served(self)
         if self.false_keys > MOST_SERVED:
-            required = f"a service selects at most {MOST_SERVED} cells that nobody holds"
+            required = f"false_keys must be at most {MOST_SERVED} in a service"
             raise OutOfRange(required, came=str(self.false_keys), where="terms")
 
     def check_counts(self, counts: Sequence[tuple[Any, int]]) -> None:
@@ -125,7 +125,7 @@ def selected_cell_noise(
     85
     """
     if not isinstance(universe, Texts | Tuples):
-        remedy = "Pass Texts or Tuples; or call select_cells, which stores nothing."
+        remedy = "Pass Texts or Tuples; or call select_cells, which works without a promise."
         raise Unsupported(
             "the universe of a promise must be Texts or Tuples",
             came=type(universe).__name__,

@@ -128,7 +128,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         if columns not in ((), self.columns):
-            required = f"columns must be the columns of the noise: {', '.join(self.columns)}"
+            required = f"columns must be the columns that the noise names: {', '.join(self.columns)}"
             raise OutOfRange(required, came=", ".join(columns), remedy="Leave out columns=.")
         return self.columns
 
@@ -282,7 +282,11 @@ class OnceTogether(ColumnNoise):
         about = cls.arguments(facts)
         found = about.pop("found", None)
         if found is not None and about.get("noise") not in _SEARCHED:
-            raise OutOfRange("only the noise of a search may have signed sums or a step", came="others", where="noise")
+            raise OutOfRange(
+                "signed sums and steps are allowed only in noise that a search finds",
+                came="another kind of noise",
+                where="noise",
+            )
         return replace(once_together(listed_names(about.pop("columns"), "columns"), **about), found=found)
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseTogetherAtLevel:
@@ -309,7 +313,7 @@ class OnceTogether(ColumnNoise):
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         if columns and sorted(columns) != sorted(self.columns):
-            required = f"columns must be the columns of the noise: {', '.join(self.columns)}"
+            required = f"columns must be the columns that the noise names: {', '.join(self.columns)}"
             raise OutOfRange(required, came=", ".join(columns), remedy="Leave out columns=.")
         return self.columns
 

@@ -213,8 +213,8 @@ def _bar(noise: OneDrawAtLevel) -> Margin:
 def _check_drawn(count: int, most: int, noun: str) -> None:
     """Check that the distribution of one draw can be computed in minutes."""
     if count > most:
-        remedy = "Give each cell separate noise: leave out once=."
-        raise OutOfRange(f"one draw must be of at most {most} {noun}", came=count, remedy=remedy)
+        remedy = "Leave out once=: then each cell has separate noise."
+        raise OutOfRange(f"the noise of one draw must have at most {most} {noun}", came=count, remedy=remedy)
 
 
 def _read_natural(fact: Any, name: str) -> int:
@@ -226,12 +226,12 @@ def _read_share(share: Number | None, unit: Unit) -> Fraction | None:
     read = Fraction(0) if share is None else written_number(share, "total_share")
     if not 0 <= read < 1:
         remedy = "Leave total_share= out, or pass a share such as 0.6."
-        raise OutOfRange(
-            "the share of the total must be at least 0 and below 1", came=share, where="total_share", remedy=remedy
-        )
+        raise OutOfRange("total_share must be at least 0 and below 1", came=share, where="total_share", remedy=remedy)
     if read and unit.exactly:
         remedy = "Leave total_share= out."
-        raise OutOfRange("a total with separate noise must be secret", came="a public one", remedy=remedy)
+        raise OutOfRange(
+            "total_share= needs a total that is not public", came="a unit with exactly=True", remedy=remedy
+        )
     return read or None
 
 
@@ -296,12 +296,12 @@ class OneDraw(ColumnNoise):
         _check_drawn(cells, MOST_CELLS, "cells")
         first = None if step is None else natural(step, "step", least=1)
         if whom.sensitivity.denominator != 1:
-            required, came = "sensitivity must be an integer for one draw", str(whom.sensitivity)
+            required, came = "sensitivity must be an integer for noise in one draw", str(whom.sensitivity)
             raise OutOfRange(required, came=came, remedy=f"Pass sensitivity={-(-whom.sensitivity // 1)}.")
         if whom.is_shared or whom.is_distinct:
             what = "sums and counts that are noised together" if whom.is_shared else "distinct counts"
-            remedy = "Release them by a plan, without once=True."
-            raise Unsupported("one draw needs a table of counts, or of sums", came=what, remedy=remedy)
+            remedy = "Release the table by a plan, without once=True."
+            raise Unsupported("noise in one draw needs a table of counts, or a table of sums", came=what, remedy=remedy)
         if first is not None and first > whom.sensitivity:
             raise OutOfRange("step must be at most the sensitivity", came=first, remedy="Leave out step=.")
         object.__setattr__(self, "unit", whom)
@@ -349,7 +349,7 @@ class OneDraw(ColumnNoise):
             return
         if self.unit.nonnegative and not with_nonnegative(counted.unit, counted).nonnegative:
             remedy = "Leave out nonnegative=, or count amounts that are never negative."
-            required = "nonnegative=True needs a counted table in which nobody lowers a cell"
+            required = "nonnegative=True needs a counted table in which no individual lowers a cell"
             raise OutOfRange(required, came="a table without that proof", remedy=remedy)
 
     def check_size(self, rows: int, columns: int) -> None:
@@ -428,21 +428,29 @@ class OneWayDraw(ColumnNoise):
     ) -> None:
         declared, whom = instance(domain, Domain, "domain"), instance(unit, Unit, "unit")
         if not whom.sensitivity == whom.cells == 1 or whom.amount is not None:
-            required = "all one-way tables in one draw need people who are counted once each"
+            required = "one draw of all one-way tables needs a table in which each person is counted once"
             remedy = "Count with at_most=1; or plan the tables: ut.choose_plan."
             raise OutOfRange(required, came=repr(whom), remedy=remedy)
         if whom.neighbours == "change-one" and not whom.nonnegative:
-            required = 'neighbours="change-one" needs nonnegative=True here: nobody lowers a cell'
-            raise OutOfRange(required, came="a unit without it", remedy="Pass nonnegative=True.")
+            required = 'one draw of all one-way tables needs nonnegative=True with neighbours="change-one"'
+            raise OutOfRange(
+                required,
+                came="a unit without nonnegative=True",
+                remedy="Pass nonnegative=True, if no individual lowers a cell.",
+            )
         if TOTAL in declared.columns:
-            raise OutOfRange("no axis may have the name of the total", came=repr(TOTAL), remedy="Rename the axis.")
+            raise OutOfRange(
+                "no axis may have the name that the total has", came=repr(TOTAL), remedy="Rename the axis."
+            )
         object.__setattr__(self, "unit", whom)
         shares = _read_table_shares({} if table_shares is None else table_shares)
         drawn = {declared.marginal(""), *_marginals(declared).values()}
         for name, share in shares.items():
             if share <= 0:
                 remedy = f"Leave out {name!r}, or pass a share such as 1/10."
-                raise OutOfRange("a share must be positive", came=share, where="table_shares", remedy=remedy)
+                raise OutOfRange(
+                    "each share of a further table must be positive", came=share, where="table_shares", remedy=remedy
+                )
             if declared.marginal(name) in drawn:
                 remedy = "Name each further table once, by two or more levels or by a coarser level."
                 required = "a further table must differ from the tables of the draw and from other further tables"
@@ -450,8 +458,10 @@ class OneWayDraw(ColumnNoise):
             drawn.add(declared.marginal(name))
         own = _read_share(total_share, whom)
         if sum(shares.values(), own or Fraction(0)) >= 1:
-            remedy = "Pass smaller shares; ut.choose_plan(...).least_once has the best ones."
-            raise OutOfRange("shares must leave a share to the draw", came="a sum of 1 or more", remedy=remedy)
+            remedy = "Pass smaller shares; ut.choose_plan(...).least_once has the best shares."
+            raise OutOfRange(
+                "total_share and table_shares must add up to less than 1", came="a sum of 1 or more", remedy=remedy
+            )
         _check_drawn(sum(declared.shape), MOST_GROUPS, "groups of one-way tables")
         object.__setattr__(self, "domain", declared)
         object.__setattr__(self, "total_share", own)
@@ -459,7 +469,12 @@ class OneWayDraw(ColumnNoise):
         for name in shares:
             if len(set(self.tables[name])) < len(self.tables[name]):
                 remedy = "Rename a label: the labels of a group are written with spaces between them."
-                raise OutOfRange("groups must have different names", came="two alike", where=repr(name), remedy=remedy)
+                raise OutOfRange(
+                    "the groups of a table must have different names",
+                    came="one name for two groups",
+                    where=repr(name),
+                    remedy=remedy,
+                )
 
     @classmethod
     def of_counted(
@@ -521,14 +536,16 @@ class OneWayDraw(ColumnNoise):
     def labelled(self, public: tuple[str, ...]) -> tuple[str, ...]:
         """Return the names of the columns of tables and groups; refuse other names."""
         if public not in ((), (TABLE, GROUP)):
-            raise OutOfRange("public must be the columns of the noise", came="others", remedy="Leave out public=.")
+            raise OutOfRange(
+                "public must name the label columns of the noise", came="other columns", remedy="Leave out public=."
+            )
         return TABLE, GROUP
 
     def check_size(self, rows: int, columns: int) -> None:
         """Check that the table has a row for the total and for each group."""
         groups = sum(prod(self.domain.group_shape(marginal)) for marginal in self.marginals.values())
         if rows != 1 + groups:
-            raise OutOfRange(f"one-way tables must have {1 + groups} rows", came=rows)
+            raise OutOfRange(f"the one-way tables and their total must have {1 + groups} rows", came=rows)
 
     def check_unit(self, counted: Any) -> None:
         """Check that a counted table proves the unit."""
@@ -539,7 +556,7 @@ class OneWayDraw(ColumnNoise):
         """Return the counted table, unchanged; refuse another kind of table."""
         if not isinstance(table, CountedTable):
             remedy = "Count the people with ut.count_table over the domain of the noise."
-            required, came = "all one-way tables need a counted table", type(table).__name__
+            required, came = "one draw of all one-way tables needs a counted table", type(table).__name__
             raise WrongKind(required, came=came, where="table", remedy=remedy)
         return table
 

@@ -104,17 +104,19 @@ class KeySelection(Display, ProcessMemory):
         if epsilon is not None and level(epsilon) != self._level:
             # Keys can be selected at one epsilon only: the list cannot be relaxed, the counts over it can.
             raise Unsupported(
-                "keys can be selected at one epsilon only; delta can grow without a loss",
+                "keys can be selected at one epsilon only, while delta can grow",
                 came=str(level(epsilon)),
                 where="KeySelection",
-                remedy="Choose epsilon once, and relax only the counts of the selected keys.",
+                remedy="Pass the epsilon of the first call, and relax only the counts of the selected keys.",
             )
         rare = read_delta(delta)
         with self._alone():
             if rare not in self._answers:
                 last = max(self._answers, default=Fraction(0))
                 if rare < last:
-                    raise OutOfRange("delta can only grow", came=delta, where="KeySelection")
+                    raise OutOfRange(
+                        "delta must be at least the delta of the call before", came=delta, where="KeySelection"
+                    )
                 self._check_owner()
                 before = selection_distribution(self._level, last, self._each) if last else None
                 after = selection_distribution(self._level, rare, self._each)
@@ -168,7 +170,7 @@ def key_columns(keys: Sequence[Any], column: str) -> dict[str, list[Any]]:
     if not parts:
         return {column: list(map(_plain_key, keys))}
     if len(parts) > 1 or not all(isinstance(key, tuple) for key in keys):
-        raise Unsupported("keys in a table must all have the same number of parts", came="different keys")
+        raise Unsupported("all keys of a table must have the same number of parts", came="different numbers")
     (count,) = parts
     return {f"{column}_{k}": [_plain_key(key[k]) for key in keys] for k in range(count)}
 
@@ -190,7 +192,7 @@ def counted_keys(counts: Any, shares: int | None = None) -> list[tuple[Any, int]
     except NotANumber as error:
         raise NotANumber(error.required, came=error.came, where=f"counts, {error.where}", remedy=error.remedy) from None
     if cells.shape is None or len(cells.shape) != 1 or cells.size != len(names):
-        raise BadTable("a key must have one count", where="counts")
+        raise BadTable("there must be one count for each key", where="counts")
     numbers = [int(n) for n in cells.integers(0, cells.size).tolist()]
     for place, (name, n) in enumerate(zip(names, numbers, strict=True)):
         where = f"counts, entry {place + 1}"
@@ -199,12 +201,14 @@ def counted_keys(counts: Any, shares: int | None = None) -> list[tuple[Any, int]
                 required = "a key must be text, an integer, a date, or a tuple of them"
                 raise WrongKind(required, came=type(part).__name__, where=where)
             if not isinstance(part, str | date) and abs(int(part)) >= _LARGEST_KEY:
-                raise OutOfRange("a key must have at most 4000 digits", came="more", where=where)
+                raise OutOfRange("an integer key must have at most 4000 digits", came="more digits", where=where)
         if n < 0:
-            raise OutOfRange("a count of individuals must be at least 0", came="less", where=where)
+            raise OutOfRange("a count of individuals must be at least 0", came="a negative count", where=where)
     for place, repeats in enumerate(Counter(names).values()):
         if repeats > 1:
-            raise BadTable("each key must have one row", came=f"{repeats} rows", where=f"counts, key {place + 1}")
+            raise BadTable(
+                "each key must occur in only one row", came=f"{repeats} rows", where=f"counts, key {place + 1}"
+            )
     held = [(name, n) for name, n in zip(names, numbers, strict=True) if n]
     return sorted(held, key=lambda pair: (str(pair[0]), type(pair[0]).__name__))
 

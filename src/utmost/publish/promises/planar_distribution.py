@@ -57,8 +57,8 @@ class PlanarDistribution(Display):
         object.__setattr__(self, "declared", width)
         if step.scaled(width).epsilon_interval(64).lower > _COARSEST_STEP:
             raise OutOfRange(
-                "the level for a distance of one grid step must be at most epsilon 1.7",
-                came=f"a width of {width}, and {self.level} for {self.per}",
+                "epsilon for a distance of one grid step must be at most 1.7",
+                came=f"a grid step of {width}, and {self.level} for a distance of {self.per}",
                 where="grid",
                 remedy="Pass a smaller grid=, or leave grid= out. If all points lie on this grid, separate noise for "
                 'each of the n coordinates is smaller: GradualRelease(numbers="integers") at 1/sqrt(n) of the level.',
@@ -146,11 +146,11 @@ def planar_epsilon_for(
     quantile = EuclideanLaplace(level(1), n).margin_fraction(sure)
     left = wanted if declared is None else wanted - declared * _root_above(n) / 2
     if left <= 0:
-        raise Infeasible("half the diagonal of a cell of the grid must be shorter than the margin", came=declared)
+        raise Infeasible("half the diagonal of each grid cell must be shorter than the margin", came=declared)
     # The noise has no smaller margin than quantile/epsilon; reduced by a thousandth, for rounding.
     bound = quantile * distance / left * Fraction(999, 1000)
     if not 1 / _LARGEST <= bound <= _LARGEST:
-        raise OutOfRange("margin must need an epsilon between 1e-300 and 1e300", came=margin)
+        raise OutOfRange("the epsilon that margin needs must be between 1e-300 and 1e300", came=margin)
 
     def is_met(epsilon: Fraction) -> bool:
         noise = EuclideanLaplace(level(epsilon).scaled(1 / distance), n)

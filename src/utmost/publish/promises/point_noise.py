@@ -115,14 +115,12 @@ class PointNoise(Noise):
 
     def check_served(self) -> None:
         """Refuse points: at a level such as 1e30 the path of a point takes minutes, too long for a service."""
-        raise OutOfRange("a service publishes tables and sums", came="per", where="terms")
+        raise OutOfRange("a service must publish tables or sums, not points", came="per", where="terms")
 
     def check_tightened(self, level: Level, where: str) -> None:
         """Refuse every level: a response at another level cannot be computed from stored responses of points."""
-        remedy = "Answers do not determine the hidden paths of their points: call relax with the table."
-        raise NeedsTable(
-            "points must be drawn with their table at each new level", came=level, where=where, remedy=remedy
-        )
+        remedy = "Call relax with the table: answers do not determine the hidden noise of their points."
+        raise NeedsTable("the table must be passed at each new level of points", came=level, where=where, remedy=remedy)
 
     def bound(self) -> tuple[Fraction, str]:
         """Return the bound on |coordinate|, as a number and in words: the declared one, or 2^64 ``per``."""
@@ -146,7 +144,7 @@ class PointNoise(Noise):
         """Return the columns of coordinates; check that there are as many as the noise has dimensions."""
         check_lengths(list(columns))
         if len(columns) != self.dimensions:
-            required = f"a point must have {self.dimensions} coordinates"
+            required = f"columns must name the {self.dimensions} coordinates of a point"
             remedy = f"Pass PointNoise(..., dimensions={len(columns)})."
             raise OutOfRange(required, came=f"{len(columns)} columns", where="columns", remedy=remedy)
         return columns

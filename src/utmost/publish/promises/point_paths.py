@@ -53,7 +53,7 @@ class PointPaths:
         if values is None:
             remedy = "Call relax with the table."
             raise NeedsTable(
-                "points must be drawn with their table at each new level", came=distribution.level, remedy=remedy
+                "the table must be passed at each new level of points", came=distribution.level, remedy=remedy
             )
         points = GridPoints(flat_points(values), distribution.dimensions, distribution.grid)
         paths = HiddenPaths(PathBits(self.key), _anchor(distribution), distribution.dimensions)

@@ -154,13 +154,13 @@ class Promise(Display):
         self.unit.check_part(self.part)
         beside = [name for name in ("public", "drop", "id_column") if getattr(self, name)]
         if self.noise.is_by_plan and beside:
-            required = f"only one of noise=plan and {beside[0]}= may be given: a plan names its columns itself"
+            required = f"only one of noise=plan and {beside[0]}= may be given, since a plan names its columns"
             raise OutOfRange(required, came="both", remedy=f"Leave out {beside[0]}=.")
         if (self.noise.is_by_plan or self.noise.names_rows) and self.rows != "declared":
             required = (
-                "a plan has the declared groups of its domain, and no other rows"
+                'rows must be "declared" with a plan, whose rows are the groups of its domain'
                 if self.noise.is_by_plan
-                else "this noise selects the rows privately, so that none of them is observed"
+                else 'rows must be "declared" with noise that selects the rows privately'
             )
             raise OutOfRange(required, came=self.rows, where="rows", remedy="Leave out rows=.")
         if self.keyed_by_id and isinstance(self.noise, Noise):
@@ -191,8 +191,10 @@ class Promise(Display):
         if isinstance(self.noise, Noise):
             return self.noise
         again = "in Python with ut.release(once=True), on the command line without --ledger"
-        remedy = f"Promise columns and a unit, whose noise can be relaxed; or release it once: {again}."
-        required, came = "a ledger or service needs noise that has an answer at every level", self.noise.kind
+        remedy = (
+            f"Make the promise with columns and a unit, whose noise can be relaxed; or release the table once: {again}."
+        )
+        required, came = "a ledger or service needs noise that can be drawn at every level", self.noise.kind
         raise Unsupported(required, came=came, where="promise", remedy=remedy)
 
     @property
@@ -213,8 +215,8 @@ class Promise(Display):
         """
         if len(self.id_column) > 1:
             required = "id_column must be one column for this table"
-            remedy = "Join them into one column: only a frame of Polars, DuckDB or Spark takes several."
-            raise OutOfRange(required, came="several", remedy=remedy)
+            remedy = "Join the columns into one: only a frame of Polars, DuckDB or Spark takes several columns."
+            raise OutOfRange(required, came="several columns", remedy=remedy)
 
     def check_fixed(self, came: str) -> None:
         """Check that the promise has no stopping rule, for a release without stored answers.
@@ -226,8 +228,8 @@ class Promise(Display):
             Unsupported: if the promise has a stopping rule.
         """
         if self.until is not None:
-            required = "until= needs a release that is remembered, by this process or a ledger"
-            remedy = "Leave until= out and choose the level; or release the table without once=True."
+            required = "until= needs a release that this process or a ledger remembers"
+            remedy = "Leave until= out and pass the level; or release the table without once=True."
             raise Unsupported(required, came=came, remedy=remedy)
 
     def at_stop(self, level: Level, stop: Stop | None) -> NoiseAtLevel:
@@ -364,7 +366,7 @@ class Promise(Display):
         names = _listed(columns) or (counted.column,)
         if len(names) != 1:
             raise OutOfRange(
-                "columns must be one name, for the counts",
+                "columns must name one column, the column of counts",
                 came=f"{len(names)} names",
                 remedy='Pass columns="count", or leave it out.',
             )
@@ -403,7 +405,7 @@ class Promise(Display):
         if self.part != part:
             raise OutOfRange(
                 "the promise must name the same part as the counted table",
-                came="a table of no part" if part is None else f"a table of {part[1]!r} of {part[0]!r}",
+                came="a whole table" if part is None else f"a table of {part[1]!r} of {part[0]!r}",
                 where="part",
                 remedy="Make the promise with part=(partition, part), or without part= for a whole table.",
             )
@@ -467,9 +469,9 @@ class Promise(Display):
         """
         self.check_fixed("once=True")
         if isinstance(self.noise, Noise) and self.noise.is_bounded:
-            remedy = "Publish it in a ledger, or promise it without largest=."
+            remedy = "Publish the table in a ledger, or make the promise without largest=."
             raise OutOfRange(
-                "only a release in a ledger may declare a largest value", came="once", where="promise", remedy=remedy
+                "largest= is allowed only for a release in a ledger", came="once=True", where="promise", remedy=remedy
             )
         return self._with({"noise": least_once(self.noise, cost, relaxable=truth(relaxable, "relaxable"))})
 
@@ -527,7 +529,7 @@ def checked_promise(promise: Any) -> Promise:
         elif isinstance(promise, PlannedNoise):
             name = type(promise).__name__
             came = f"only a noise, {name}"
-            remedy = f"Pass ut.Promise(noise={name}(...)), with the columns if the noise does not name them."
+            remedy = f"Pass ut.Promise(noise={name}(...)), with columns= if the noise does not name the columns."
         raise WrongKind("promise must be a Promise", came=came, remedy=remedy)
     return promise
 
@@ -546,7 +548,9 @@ def warn_of_left_out(promise: Promise, table: Any) -> None:
     """Warn (IndividualLeftOut) if a counted table states facts that the promise leaves out; it stays unchanged."""
     if promise.of_table(table) != promise:
         required = "The table states who one individual is and that utmost counted the table; the promise leaves it out"
-        remedy = "Make the promise by Promise.of_counted(table), for a plan with noise=plan, before it is approved."
+        remedy = (
+            "Make the promise by Promise.of_counted(table), for a plan with noise=plan, before the promise is approved."
+        )
         warn(f"{required}, and so does the statement. {remedy}", IndividualLeftOut)
 
 
@@ -560,7 +564,7 @@ def _noise(unit: Unit | None, noise: "PlannedNoise | Plan | None") -> PlannedNoi
     if noise is None:
         return CellNoise(read_unit(unit))
     if unit is not None:
-        required = "only one of unit= and noise= may be given: a noise has its own unit"
+        required = "only one of unit= and noise= may be given, since a noise has its own unit"
         raise OutOfRange(required, came="both", where="noise", remedy="Pass one of the two.")
     if isinstance(noise, PlannedNoise):
         return noise
@@ -581,9 +585,9 @@ def _identifiers(columns: str | Sequence[str]) -> tuple[str, ...]:
     names = (columns,) if isinstance(columns, str) else columns
     if not isinstance(names, list | tuple) or not all(type(name) is str for name in names):
         came = type(columns).__name__
-        raise OutOfRange("the identifier must be named by text", came=came, where="id_column")
+        raise OutOfRange("id_column must be text, the name of a column", came=came, where="id_column")
     if len(set(names)) != len(names):
-        raise OutOfRange("identifiers must be one or more columns, each once", came=str(names), where="id_column")
+        raise OutOfRange("id_column must name one or more columns, each once", came=str(names), where="id_column")
     return tuple(names)
 
 

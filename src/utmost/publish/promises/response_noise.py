@@ -168,9 +168,9 @@ def check_derived(stored: Integers, derived: Integers) -> None:
     """Check that stored noise is equal to the noise derived from a key."""
     if not np.array_equal(stored, derived):
         raise Unsupported(
-            "the stored noise must be the noise that the key gives",
+            "the stored noise must be equal to the noise that the key determines",
             where="derived noise",
-            remedy="Relax with the version of utmost that published, or publish a new version.",
+            remedy="Relax with the version of utmost that published the table, or publish a new version.",
         )
 
 

@@ -31,7 +31,7 @@ _LARGEST = 1 << 52  # below it, floats hold every multiple of 1/2
 def sum_and_difference(first: Any, second: Any) -> tuple[Any, Any]:
     left, right = (whole_numbers(values, "column") for values in (first, second))
     if left.shape != right.shape:
-        raise OutOfRange("the two columns must have one length", came=(left.shape, right.shape))
+        raise OutOfRange("the two columns must have the same length", came=(left.shape, right.shape))
     return add(left, right), minus(left, right)
 
 
@@ -41,7 +41,7 @@ def columns_of_pair(
     """Compute two columns from their noisy sum and difference; "toss" rounds each multiple of 1/2 by a fair coin."""
     left, right = whole_numbers(total, "total"), whole_numbers(difference, "difference")
     if left.shape != right.shape:
-        raise OutOfRange("the two responses must have one length", came=(left.shape, right.shape))
+        raise OutOfRange("the two responses must have the same length", came=(left.shape, right.shape))
     doubled = add(left, right), minus(left, right)
     if one_of(halves, Halves, "halves") == "keep":
         return _halved(doubled[0]), _halved(doubled[1])

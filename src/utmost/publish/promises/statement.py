@@ -232,7 +232,9 @@ def read_statement(path: Path | str) -> dict[str, Any]:
         check_header(statement, kind, "a statement", where=str(path))
     else:
         came = "a document without a kind" if not isinstance(kind, str) else f"a document of the kind {kind[:60]!r}"
-        remedy = "The statement of table.csv is table.csv.json, beside it; a release by a plan is one file."
+        remedy = (
+            "Pass table.csv.json, the statement of table.csv; a release by a plan has its statement in the same file."
+        )
         raise BadTable("the file must contain the statement of a release", came=came, where=str(path), remedy=remedy)
     return statement
 
@@ -272,7 +274,7 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
     kind = statement.get("kind") if isinstance(statement, Mapping) else None
     if isinstance(kind, str) and kind in KINDS_BESIDE_TABLES - {STATEMENT_KIND}:
         remedy = "Call ut.read_release(file): it checks every kind of statement with its table."
-        raise BadTable("the statement must be of one table of cells", came=kind, where="kind", remedy=remedy)
+        raise BadTable("the statement must describe one table of cells", came=kind, where="kind", remedy=remedy)
     checked = Statement.of_facts(statement)
     is_of_file = digested and checked.digest is not None and checked.digest["of"] == "file"
     if isinstance(table, str | Path):
@@ -284,7 +286,9 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
         if not isinstance(statement, StatementFacts) or statement.read_table is None:
             remedy = "Pass the path of the file to compare the values, too."
             # With a table in memory the SHA-256 of a file is not compared, hence the warning.
-            warn(f"The statement has the digest of a file, which a table in memory has not. {remedy}", PrivacyWarning)
+            warn(
+                f"The statement has the digest of a file, and a table in memory has no digest. {remedy}", PrivacyWarning
+            )
         elif table is not statement.read_table:
             _check_values(table, statement.read_table)
     return noise
@@ -297,7 +301,7 @@ def _check_values(table: Any, original: Any) -> None:
         cells = zip(ours.column(table, name), theirs.column(original, name), strict=True)
         if any(unlike(cell, expected) for cell, expected in cells):
             required = "the table was changed after it was released, or belongs to another statement"
-            remedy = "Get both again from where they were published."
+            remedy = "Get the table and its statement again from the publisher."
             raise BadTable(required, came="another value", where=f"column {name!r}", remedy=remedy)
 
 
@@ -314,19 +318,27 @@ def check_table(
     adapter = adapter_of(table)
     names = adapter.names(table)
     if sorted(names) != sorted([*released, *margins, *public]):
-        raise BadTable("the table must have the columns that were stated", came=", ".join(names), where="released")
+        raise BadTable(
+            "the table must have the columns that its statement names", came=", ".join(names), where="released"
+        )
     columns = {name: adapter.column(table, name) for name in (*released, *margins)}
     if any(len(column) != stated["rows"] for column in columns.values()):
-        raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
+        raise BadTable(
+            "the table must have the number of rows that its statement gives", came="another number", where="rows"
+        )
     for name, margin in margins.items():
         if isinstance(margin, tuple):
             is_stated = len(margin) == len(columns[name]) and all(map(_is_margin, columns[name], map(float, margin)))
         else:
             is_stated = all(_is_margin(cell, float(margin)) for cell in set(columns[name]))
         if not is_stated:
-            raise BadTable("the margin must be the one stated", came="another one", where=f"column {name!r}")
+            raise BadTable(
+                "the margin of a column must be the margin that the statement gives",
+                came="another margin",
+                where=f"column {name!r}",
+            )
     if digested and stated["table"] != cells_digest(table):
-        remedy = "Get both again from where they were published."
+        remedy = "Get the table and its statement again from the publisher."
         came = "another SHA-256 than the statement's"
         raise BadTable(
             "the table was changed after it was released, or belongs to another statement",
@@ -399,7 +411,7 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
     columns, noise = checked.promise.columns, checked.noise
     if column is not None and column not in columns:
         raise BadTable(
-            "the statement must describe the column that is read",
+            "the statement must describe the noise of the column that is read",
             came=", ".join(columns),
             where=f"column {column!r}",
             remedy=f'Pass column="{columns[0]}": only released columns have noise that can be read.',
@@ -407,7 +419,7 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
     distribution = noise.distribution
     is_read = isinstance(noise, CellNoiseAtLevel) and noise.width is None
     if not is_read or not isinstance(distribution, IntegerDistribution):
-        remedy = 'Releases with numbers="integers" have such noise.'
+        remedy = 'Pass a statement of a release with numbers="integers", which has such noise.'
         drawn = type(distribution).__name__ if isinstance(noise, CellNoiseAtLevel) else checked.promise.noise.kind
         came = drawn if noise.unit.step == 1 else "amounts in steps"
         raise Unsupported(

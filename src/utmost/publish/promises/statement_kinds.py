@@ -62,9 +62,9 @@ def check_format(document: Mapping[str, Any], noun: str, where: str = "") -> Non
     """Check that a document has the current format; Unsupported names the version that wrote another format."""
     form, version, place = document.get("format"), document.get("utmost"), f"{where}, 'format'" if where else "format"
     if type(form) is not int:
-        raise BadTable(f"{noun} must have a format, an integer", came=type(form).__name__, where=place)
+        raise BadTable(f"the format of {noun} must be an integer", came=type(form).__name__, where=place)
     if form != FORMAT:
         is_known = isinstance(version, str) and VERSION.fullmatch(version)
         wrote = f"Version {version} of utmost" if is_known else "Another version of utmost"
-        remedy = f"{wrote} wrote it: read it with that one."
+        remedy = f"{wrote} wrote the file: read the file with that version."
         raise Unsupported(f"the format of {noun} must be {FORMAT}", came=form, where=place, remedy=remedy)

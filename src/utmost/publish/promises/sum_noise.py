@@ -59,7 +59,7 @@ def read_plan_text(written: Any, name: str = "plan") -> Plan:
     except UtmostError:
         raise
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
-        remedy = "Use the plan of Promise.facts()."
+        remedy = "Pass the plan as Promise.facts() writes it."
         raise OutOfRange(f"{name} must be a plan and its unit as JSON text", came="other text", remedy=remedy) from None
 
 
@@ -171,7 +171,7 @@ class SumNoise(LatticeNoise):
         """Return the name of the column of measured sums; refuse another name."""
         if columns not in ((), (MEASURED,)):
             raise OutOfRange(
-                "only one of noise=plan and columns= may be given: a plan names its columns itself",
+                "only one of noise=plan and columns= may be given, since a plan names its columns",
                 came="both",
                 remedy="Leave out columns=.",
             )
@@ -288,5 +288,5 @@ def check_level_names(domain: Domain, unit: Unit) -> None:
         added |= {f"{amount.name}_mean{end}" for end in ("", "_lower", "_upper")}
     for name in levels:
         if name in added:
-            required = "no level may have the name of a column that a release adds"
+            required = "no level may have the name of a column that the released table has"
             raise OutOfRange(required, came=repr(name), remedy="Rename the level.")

@@ -43,7 +43,9 @@ class TangentPlane(Display):
     def __init__(self, latitude: Number, longitude: Number) -> None:
         self._latitude, self._longitude = exact(latitude, "latitude"), exact(longitude, "longitude")
         if abs(self._latitude) > 90 or not -180 <= self._longitude <= 360:
-            raise OutOfRange("a place must have a latitude in -90..90 and a longitude in -180..360", came="another")
+            raise OutOfRange(
+                "a place must have a latitude in -90..90 and a longitude in -180..360", came="other degrees"
+            )
         north, east = np.radians([float(self._latitude), float(self._longitude)])
         up = _upwards(north, east)
         across = np.array([-np.sin(east), np.cos(east), 0.0])
@@ -69,19 +71,23 @@ class TangentPlane(Display):
                 value. Since this error depends on the data, only the curator may see it.
         """
         if np.ma.is_masked(latitude) or np.ma.is_masked(longitude):
-            raise BadTable("every position must have a latitude and a longitude", came="one without")
+            raise BadTable("every position must have a latitude and a longitude", came="a position without one")
         try:
             degrees = np.broadcast_arrays(np.asarray(latitude, np.float64), np.asarray(longitude, np.float64))
         except (TypeError, ValueError, OverflowError):
-            raise BadTable("positions must be numbers, as many latitudes as longitudes", came="others") from None
+            raise BadTable(
+                "latitudes and longitudes must be numbers, as many of one as of the other", came="other values"
+            ) from None
         north, east = degrees
         if not (np.isfinite(degrees).all() and (abs(north) <= 90).all() and ((east >= -180) & (east <= 360)).all()):
-            raise BadTable("positions must be latitudes in -90..90 and longitudes in -180..360", came="others")
+            raise BadTable("latitudes must be in -90..90 and longitudes in -180..360", came="other degrees")
         seen = (_on_earth(*np.radians(degrees)) - self._place) @ self._axes.T
         if (_upwards(*np.radians(degrees)) @ self._axes[2] <= 0).any():
-            remedy = "Latitude comes first. Take a place in the middle of the map."
+            remedy = "Pass the latitude first, and make the plane around a place in the middle of the map."
             raise BadTable(
-                "positions must be on the side of the earth where the place is", came="others", remedy=remedy
+                "positions must be on the same side of the earth as the place of the plane",
+                came="positions on the other side",
+                remedy=remedy,
             )
         flat: NDArray[np.float64] = seen[..., :2]
         return flat
@@ -101,9 +107,13 @@ class TangentPlane(Display):
         try:
             flat = np.asarray(points, np.float64)
         except (TypeError, ValueError, OverflowError):
-            raise BadTable("points must be numbers, of the shape (..., 2)", came="others", where="points") from None
+            raise BadTable(
+                "points must be numbers in an array of the shape (..., 2)", came="other values", where="points"
+            ) from None
         if flat.ndim == 0 or flat.shape[-1] != 2 or np.isnan(flat).any():
-            raise BadTable("points must be numbers, of the shape (..., 2)", came=str(flat.shape), where="points")
+            raise BadTable(
+                "points must be numbers in an array of the shape (..., 2)", came=str(flat.shape), where="points"
+            )
         flat = np.where(abs(flat) < _NEAR, 0.0, np.clip(flat, -1e300, 1e300))  # smaller squares underflow
         flat = flat / np.maximum(
             1.0, abs(flat).max(axis=-1, keepdims=True) / _FAR
@@ -130,7 +140,7 @@ def check_lengths(columns: Sequence[str]) -> None:
     degrees = [name for name in columns if name.strip().casefold() in _DEGREES]
     if degrees:
         raise OutOfRange(
-            "coordinates must be lengths, in the unit of per=",
+            "coordinates must be lengths in the unit of per=, not degrees",
             came=f"a column named {degrees[0]!r}",
             where="columns",
             remedy="Convert degrees to metres first: TangentPlane(latitude, longitude).project(...) around a public "

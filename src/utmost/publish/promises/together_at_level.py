@@ -262,18 +262,18 @@ def noise_together_at(
         if kind == "signed":
             remedy = "Pass unit=ut.Unit(s, k, nonnegative=True) for k > 2 columns, if no individual lowers a cell."
             raise OutOfRange(
-                "signed sums need three cells or more, and a unit whose individuals lower no cell",
+                'noise="signed" needs three or more cells, and a unit with nonnegative=True',
                 came=noise,
                 remedy=remedy,
             )
         if (kind in NORMS or kind == "two-sided") and not relaxable:
             remedy = 'Pass noise="joint"; or unit=ut.Unit(s, k, nonnegative=True), if no individual lowers a cell.'
-            required = "such noise needs a unit whose individuals lower no cell, or a sensitivity above 1"
+            required = "this kind of noise needs a unit with nonnegative=True, or a sensitivity above 1"
             raise OutOfRange(required, came=noise, remedy=remedy)
-        raise OutOfRange("noise that can be relaxed must be signed, rotated or independent", came=noise)
+        raise OutOfRange('noise must be "signed", "rotated" or "independent" if it is to be relaxed later', came=noise)
     ends: Halves = one_of(halves or ("keep" if relaxable else "toss"), Halves, "halves")
     if relaxable and ends == "toss" and kind in ("rotated", "signed"):
-        raise OutOfRange("a release that is to be relaxed later must keep halves", came=halves)
+        raise OutOfRange('halves must be "keep" if the release is to be relaxed later', came=halves)
     return noise_of_way(names, spent, whom, ways[kind], halves=ends, confidence=confidence, cost=cost)
 
 
@@ -282,9 +282,10 @@ def check_changed(unit: Unit, columns: Sequence[str]) -> None:
     unit.check_plain()
     if len(columns) < 2 or unit.cells != len(columns):
         raise OutOfRange(
-            f"cells must be the number of columns, {len(columns)}, and at least 2: one individual changes one row",
+            f"cells must be the number of columns, {len(columns)}, and at least 2, since one individual "
+            "changes one row",
             came=f"cells={unit.cells}",
-            remedy="If one individual may change several rows, or columns independently, use Promise(columns, unit=).",
+            remedy="Use Promise(columns, unit=) if one individual may change several rows, or columns independently.",
         )
 
 
@@ -318,13 +319,13 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
     kind, spent = one_of(facts["noise"], TogetherKind, "noise"), presence(level, unit)
     if kind in RAISED and not unit.nonnegative:
         raise BadTable(
-            "such noise needs a unit whose individuals lower no cell",
-            came="a unit without nonnegative",
+            "this kind of noise needs a unit with nonnegative=True",
+            came="a unit without nonnegative=True",
             where="nonnegative",
         )
     if kind in NORMS or kind == "two-sided":
         if type(facts["step"]) is not int:
-            raise BadTable("a step must be a whole number", came="another", where="step")
+            raise BadTable("a step must be a whole number", came="another value", where="step")
         distribution: NormStaircase | CellsDraw
         if kind == "two-sided":
             distribution = two_sided(spent, unit, facts["step"])
@@ -334,15 +335,18 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
     rows = list(facts["signed_sums"])
     sizes, shares = tuple(map(len, facts["groups"])), tuple(exact(share, "share") for share in facts["shares"])
     if sum(sizes) != unit.cells or len({*map(len, (sizes, shares, rows))}) != 1:
-        raise BadTable("the signed sums must use every released column", came="others", where="signed_sums")
+        raise BadTable("the signed sums must contain every released column", came="other sums", where="signed_sums")
     if min(shares) <= 0 or sum(shares) != 1:
-        raise BadTable("the shares of groups must add up to 1", came="others", where="shares")
+        raise BadTable("the shares of the groups of columns must add up to 1", came="other shares", where="shares")
     # A search makes small groups of few kinds: each kind is parsed only once, since parsing is slow.
     texts = [(share, repr(listed["rows"]), repr(listed["shares"])) for share, listed in zip(shares, rows, strict=True)]
     kinds = dict(zip(texts, rows, strict=True))
     if max(sizes) > LARGEST_GROUP or len(kinds) > _MOST_KINDS:
-        required = f"signed sums are of groups of at most {LARGEST_GROUP} columns, of at most {_MOST_KINDS} kinds"
-        raise BadTable(required, came="more", where="groups")
+        required = (
+            f"signed sums must have groups of at most {LARGEST_GROUP} columns, and at most "
+            f"{_MOST_KINDS} kinds of groups"
+        )
+        raise BadTable(required, came="larger groups or more kinds", where="groups")
     of_kinds = {
         text: SignedCells(spent.scaled(text[0]), listed["rows"], listed["shares"], unit.sensitivity)
         for text, listed in kinds.items()
@@ -350,7 +354,9 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
     distributions = tuple(of_kinds[text] for text in texts)
     if any(distribution.cells != size for distribution, size in zip(distributions, sizes, strict=True)):
         raise BadTable(
-            "each group's rows must have an entry for each of its columns", came="others", where="signed_sums"
+            "each row of a group must have an entry for each column of the group",
+            came="other rows",
+            where="signed_sums",
         )
     return CellsTogether("signed", sizes, distributions, shares)
 

@@ -75,7 +75,9 @@ class Until(Display):
                 )
         if not 0 < self.share <= 1:
             remedy = 'Pass within("10 %"), say.'
-            raise OutOfRange("the margin must be a share above 0 % and up to 100 %", came=self.share, remedy=remedy)
+            raise OutOfRange(
+                "the margin of a stopping rule must be above 0 % and at most 100 %", came=self.share, remedy=remedy
+            )
         natural(self.steps, "steps", 2, MOST_STEPS)
 
     def facts(self) -> dict[str, Any]:
@@ -92,7 +94,7 @@ class Until(Display):
         arguments = {"where": (), **arguments_of(cls, facts, "until")}
         if missing := [name for name in ("share", "steps") if name not in arguments]:
             remedy = "Write the rule with within(...).facts()."
-            raise OutOfRange("until must have a share and steps", came=f"no {missing[0]}", remedy=remedy)
+            raise OutOfRange("the facts of until must have a share and steps", came=f"no {missing[0]}", remedy=remedy)
         return cls(**arguments)
 
     def levels(self, epsilon: Level) -> tuple[Level, ...]:
@@ -151,8 +153,8 @@ class Until(Display):
         """
         for name, _ in self.where:
             if name not in public:
-                remedy = f"Choose by {', '.join(public)}." if public else "Leave out where=."
-                raise OutOfRange("until must name public columns", came=repr(name), remedy=remedy)
+                remedy = f"Choose cells by {', '.join(public)}." if public else "Leave out where=."
+                raise OutOfRange("until must select cells by public columns", came=repr(name), remedy=remedy)
 
     def chosen(self, table: Any) -> NDArray[np.bool_] | None:
         """Return the rows that the rule reads, as booleans; None for all rows.

@@ -70,7 +70,7 @@ class Texts:
         object.__setattr__(self, "most", natural(self.most, "most", most=_MOST_LETTERS))
         object.__setattr__(self, "least", natural(self.least, "least", most=self.most))
         if not isinstance(self.alphabet, str) or not self.alphabet or len(set(self.alphabet)) != len(self.alphabet):
-            raise OutOfRange("an alphabet must have letters, each once", where="Texts")
+            raise OutOfRange("alphabet must have at least one letter, and no letter twice", where="Texts")
 
     @property
     def size(self) -> int:
@@ -135,7 +135,9 @@ def _typed(value: object) -> list[str]:
 
 def _check_facts(facts: Mapping[str, Any], *names: str) -> None:
     if not mapping(facts, "facts").keys() >= {*names}:
-        raise OutOfRange(f"the facts of a universe must have {', '.join(names)}", came="others", where="of_facts")
+        raise OutOfRange(
+            f"the facts of a universe must have the fields {', '.join(names)}", came="other fields", where="of_facts"
+        )
 
 
 class Tuples:
@@ -150,16 +152,16 @@ class Tuples:
 
     def __init__(self, *lists: Sequence[Any]) -> None:
         if not lists or not all(isinstance(values, Sequence) and len(values) for values in lists):
-            raise OutOfRange("a product needs lists, each with a value", where="Tuples")
+            raise OutOfRange("each argument of Tuples must be a list with at least one value", where="Tuples")
         if not all(isinstance(value, Hashable) for values in lists if type(values) is not range for value in values):
-            raise OutOfRange("the values of a product must be texts or numbers", where="Tuples")
+            raise OutOfRange("the values of Tuples must be texts or numbers", where="Tuples")
         self._lists = lists
         self._places = [
             None if isinstance(values, range) else {(type(value), value): place for place, value in enumerate(values)}
             for values in lists
         ]
         if any(places is not None and len(places) != len(v) for places, v in zip(self._places, lists, strict=True)):
-            raise OutOfRange("a list must have each value once", where="Tuples")
+            raise OutOfRange("each list of Tuples must have no value twice", where="Tuples")
         self.size = prod(map(len, lists))
 
     def facts(self) -> dict[str, Any]:
@@ -178,7 +180,7 @@ class Tuples:
             lists = [range(*one["range"]) if isinstance(one, Mapping) else one for one in facts["lists"]]
         except (LookupError, TypeError, ValueError):
             raise OutOfRange(
-                "the facts of a product must be lists or ranges", came="others", where="of_facts"
+                "the facts of Tuples must be lists or ranges", came="other facts", where="of_facts"
             ) from None
         return cls(*lists)
 
@@ -322,7 +324,7 @@ def check_places(counts: Sequence[tuple[Any, int]], universe: Universe) -> dict[
     for key, count in counts:
         place = universe.place(key)
         if place is None:
-            remedy = "Drop such keys before they are counted, or declare a larger universe."
+            remedy = "Drop keys outside the universe before they are counted, or declare a larger universe."
             raise OutOfRange("each key must be in the universe", came="another key", where="counts", remedy=remedy)
         places[place] = count
     if len(places) != len(counts):
@@ -330,7 +332,7 @@ def check_places(counts: Sequence[tuple[Any, int]], universe: Universe) -> dict[
             "a universe must have a different place for each key",
             came="one place for two",
             where="universe",
-            remedy="Correct its method place().",
+            remedy="Correct the method place() of the universe.",
         )
     return places
 
