@@ -123,7 +123,7 @@ def test_the_same_data_under_another_name_are_told(run, published):
     assert (code, out) == (1, "")
     assert "holds the values of 'admitted' in 'admissions', version 1" in err
     assert "Confidential: column 'admitted' " in err
-    assert "or independent = true in the recipe (--recipe FILE.toml), if nobody is in both" in err
+    assert "or independent = true in the recipe (--recipe FILE.toml) if nobody is in both datasets" in err
     assert run(*with_recipe(*again, "--independent", "--out", "copy.csv"))[0] == 0
     assert run(*with_recipe("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--independent"))[0] == 2
 

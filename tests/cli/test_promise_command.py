@@ -229,7 +229,7 @@ def test_a_promise_goes_through_the_pipe(run, file, table, monkeypatch, tmp_path
 @pytest.mark.parametrize(
     ("say", "said"),
     [
-        ([], "needs its columns"),
+        ([], "a release needs --columns"),
         (["--columns", "n", "--sensitivity", 1], "no --cells"),
         (["--per", 3, "--columns", "x"], "--per needs --planar"),
         (["--planar"], "the columns of the coordinates"),

@@ -209,7 +209,7 @@ def test_what_a_ledger_of_answers_refuses(run, design, file, tmp_path, monkeypat
     assert run("design", *NINE[:-1], 2, "--out", other)[0] == 0
     code, out, err = run("respond", other, "--secret", 4, "--id", "ada", *ledger, "--name", "design")
     assert (code, out, "must keep its design" in " ".join(err.split())) == (1, "", True)
-    assert "call respond" in " ".join(run("view", "--name", "design", "--epsilon", 1, *ledger)[2].split())
+    assert "Call respond" in " ".join(run("view", "--name", "design", "--epsilon", 1, *ledger)[2].split())
     table = file("id,place\nada,8\n")
     tables = ["respond", design, "--file", table, "--column", "place", "--public", "id"]
     for options, says in (

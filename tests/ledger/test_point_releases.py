@@ -118,7 +118,7 @@ def test_the_largest_level_is_what_a_dataset_spends(ledger):
 def test_changed_points_are_refused_to_the_last_digit(ledger):
     ledger.publish("homes", TABLE, ut.Promise(**ASKED), epsilon=1)
     changed = {**TABLE, "y": [6861200.5, 6860100.0, np.nextafter(1e-9, 1)]}
-    with pytest.raises(DataChanged, match="got others"):
+    with pytest.raises(DataChanged, match="got other identifiers or values"):
         ledger.relax("homes", changed, epsilon=2)
     assert ledger.difference("homes", changed) == "column 'y', row 3"
     with pytest.raises(AlreadyPublished):

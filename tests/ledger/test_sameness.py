@@ -268,7 +268,7 @@ def test_rows_in_another_order_are_told_to_be_so(ledger):
     published(ledger, "first", TABLE, **PROMISE)
     with pytest.raises(DataChanged, match="version=2"):
         ledger.relax("first", {"n": [10, 20, 30]}, epsilon=2)
-    assert "another order" in ledger.difference("first", {"n": [10, 20, 30]})
+    assert "not the order in which" in ledger.difference("first", {"n": [10, 20, 30]})
     with pytest.raises(DataChanged, match="version=2"):
         ledger.relax("first", {"n": [10, 20, 31]}, epsilon=2)
     with pytest.raises(DataChanged, match="3 rows"):

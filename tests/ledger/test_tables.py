@@ -79,7 +79,7 @@ def test_a_row_of_a_large_table_is_found_by_its_run(ledger):
     values = np.arange(5000)
     ledger.publish("r", {"n": values}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1)
     values[1236] += 1
-    with pytest.raises(DataChanged, match="got others"):
+    with pytest.raises(DataChanged, match="got other identifiers or values"):
         ledger.relax("r", {"n": values}, epsilon=2)
     assert ledger.difference("r", {"n": values}) == "column 'n', rows 1221 to 1240"
 

@@ -106,7 +106,7 @@ def check_no_release(state: State, dataset: str) -> None:
     charged |= {mechanism.dataset for (name, _), mechanism in state.mechanisms.items() if name == dataset}
     if charged:
         raise OutOfRange(
-            "missing must name datasets, to which lost levels are charged",
+            "lost levels must be charged to datasets, not to releases",
             came=f"{dataset!r}, the name of a release of dataset {min(charged)!r}",
             where="missing",
             remedy=f"Name the dataset: {min(charged)!r}.",
@@ -239,7 +239,7 @@ def write_charge(log: EventLog, dataset: str, level: Level, what: str, *, is_ind
             if not is_independent and names and dataset not in names:
                 # A misspelt name would split the budget.
                 raise OutOfRange(
-                    f"dataset must be one of the datasets in the ledger: {few(list(map(repr, names)), _MOST_NAMED)}",
+                    f"the charged dataset must be in the ledger, which has: {few(list(map(repr, names)), _MOST_NAMED)}",
                     came=repr(dataset),
                     where="dataset",
                     remedy=f"Pass dataset={names[0]!r}; or pass independent=True if nobody in the charged "

@@ -366,4 +366,4 @@ def _check_key(rows: Rows, key: Key) -> None:
         raise LedgerDamaged("a ledger must have a first event", where="event 1")
     stored = read_event(1, first).facts.get("key")
     if stored != key.fingerprint:
-        raise KeyRefused("key must be the key of this ledger", came="another key", where="key")
+        raise KeyRefused("the key must be the key of this ledger", came="another key", where="key")

@@ -338,7 +338,7 @@ def _check_committed(transaction: Transaction, release: Published, commitment: I
         raise DataChanged(
             f"the table must have the {release.rows} rows published", came=commitment.rows, where=where, remedy=remedy
         )
-    raise DataChanged(OTHERS, came="others", where=where, remedy=remedy)
+    raise DataChanged(OTHERS, came="other identifiers or values", where=where, remedy=remedy)
 
 
 def _stored(

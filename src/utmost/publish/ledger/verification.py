@@ -220,7 +220,7 @@ def check_receipt(log: EventLog, line: str) -> None:
     # The comparison takes constant time: a caller who tries receipts must not find a mac byte by byte.
     if not hmac.compare_digest(signed.encode(), _signed(log.key, text).encode()):
         raise KeyRefused(
-            "receipt must be a receipt of this ledger, unchanged",
+            "the receipt must be one of this ledger, and unchanged",
             where="receipt",
             remedy="Pass the whole line that receipt printed.",
         )
@@ -229,7 +229,7 @@ def check_receipt(log: EventLog, line: str) -> None:
     def work(transaction: Transaction) -> bool:
         if transaction.state.identity != identity:  # the receipt of another ledger with the same key
             raise KeyRefused(
-                "receipt must be a receipt of this ledger", came="a receipt of another ledger", where="receipt"
+                "the receipt must be one of this ledger", came="a receipt of another ledger", where="receipt"
             )
         # The ledger still has all events of the receipt if its event of that number has the same MAC, which chains
         # them.
