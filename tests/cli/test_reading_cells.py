@@ -146,7 +146,7 @@ def test_a_flat_prior_is_the_one_where_none_is_given(run):
     ("arguments", "said"),
     [
         (["--where", "admitted=512"], "rows must be selected by public columns"),
-        (["--where", "sex=other"], "a label must be one of"),
+        (["--where", "sex=other"], "each selected label must be a label of"),
         (["--mean", "--over", "all"], "only one of these options"),
         (["--loss", "squared"], "--n or --prior"),
         (["--epsilon", "1"], "--n or --prior"),

@@ -144,7 +144,7 @@ def test_deltas_are_added_by_nobody(tmp_path):
     assert (NOISE.relation, cells.relation) == ("add-remove, but for a chance of 1/10", "add-remove")
     with opened(tmp_path) as ledger:
         ledger.publish("w", WORDS, Promise(noise=NOISE), epsilon=1, dataset="d")
-        with pytest.raises(OutOfRange, match="one neighbouring relation"):
+        with pytest.raises(OutOfRange, match="the same neighbouring relation"):
             ledger.publish("u", {**WORDS, "n": [800, 650, 1]}, Promise(noise=cells), epsilon=2, dataset="d")
         with pytest.raises(OutOfRange, match="deltas"):
             ledger.publish("w", {**WORDS, "n": [80, 6, 1]}, Promise(noise=NOISE), epsilon=2, dataset="d", version=2)

@@ -118,9 +118,9 @@ def test_a_version_is_charged_once_and_versions_add_up(ledger):
         with pytest.raises(BudgetExceeded):
             ledger.respond("a" if "version" in more else "b", COIN, {"x": "no"}, **more)
     assert ledger.respond("a", COIN, {"new": "no"})["new"] in ("Y", "N")
-    with pytest.raises(OutOfRange, match="one neighbouring relation"):
+    with pytest.raises(OutOfRange, match="the same neighbouring relation"):
         ledger.respond("c", DESIGN, {"x": 0}, dataset="people")
-    with pytest.raises(OutOfRange, match="one neighbouring relation"):
+    with pytest.raises(OutOfRange, match="the same neighbouring relation"):
         ledger.publish("n", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/9", dataset="people")
     with pytest.raises(OutOfRange, match="got 5"):
         ledger.respond("a", COIN, {"x": "no"}, version=5)

@@ -103,7 +103,7 @@ def test_the_largest_level_is_what_a_dataset_spends(ledger):
         ledger.relax("homes", TABLE, epsilon=4)
     with pytest.raises(OutOfRange, match=r"moved by 200.*neighbours="):
         ledger.publish("n", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/4", dataset="people")
-    with pytest.raises(OutOfRange, match="one neighbouring relation"):
+    with pytest.raises(OutOfRange, match="the same neighbouring relation"):
         ledger.publish(
             "g",
             {"x": [1], "y": [2]},

@@ -36,7 +36,7 @@ def test_the_remedy_of_an_open_bin_and_of_missing_cells_is_pasted(release, ask):
     with pytest.raises(OutOfRange) as refused:
         verb("age")
     assert str(refused.value) == (
-        "'age': each label that is counted must have a number; got '85+' and 'not stated', which have no midpoint. "
+        "'age': each counted label must have a number; got '85+' and 'not stated', which have no midpoint. "
         "Exclude them with where={'age': slice(16, 85)}, or pass values={'85+': NUMBER, 'not stated': NUMBER}."
     )
     without, numbered = pasted(str(refused.value))

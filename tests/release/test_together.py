@@ -116,7 +116,7 @@ def test_the_choice_of_noise():
         plan = noise_together_at(names, e, unit=Unit(1, len(names)), relaxable=True)
         assert (plan.way.kind, plan.halves, plan.is_relaxable) == ("rotated", "keep", True)
     assert not noise_together_at(BOTH, 1, unit=Unit(1, 2), noise="rotated").is_relaxable
-    with pytest.raises(OutOfRange, match="can be relaxed"):
+    with pytest.raises(OutOfRange, match="is to be relaxed later"):
         noise_together_at(BOTH, 3, unit=Unit(1, 2), relaxable=True, noise="joint")
     with pytest.raises(OutOfRange, match="halves"):
         noise_together_at(BOTH, 3, unit=Unit(1, 2), relaxable=True, halves="toss")
@@ -321,7 +321,7 @@ def test_staircases_are_refused_where_they_do_not_protect_or_are_to_be_relaxed()
     with pytest.raises(OutOfRange, match="above 1"):
         noise_together_at(["a", "b"], 1, unit=Unit(1, 2), noise="staircase")
     for noise in ("range", "staircase", "two-sided"):
-        with pytest.raises(OutOfRange, match="can be relaxed"):
+        with pytest.raises(OutOfRange, match="is to be relaxed later"):
             noise_together_at(["a", "b"], 1, unit=Unit(2, 2, nonnegative=True), noise=noise, relaxable=True)
 
 

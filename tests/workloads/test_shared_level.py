@@ -200,7 +200,7 @@ REFUSED = {
     "a list": ([], {}, "plans must be a mapping"),
     "no plan": ({"a": 1}, {}, "a Plan"),
     "no workload": ({"a": Plan(DOMAIN, Unit(1, 1), {"shop": 1})}, {}, "needs a workload"),
-    "another name": (None, {"other": 1}, "must be named by the plans"),
+    "another name": (None, {"other": 1}, "must have names of plans"),
     "no weight": (None, {"visits": 0}, "weights must be positive"),
     "weights of none": (None, [1], "weights must be a mapping"),
 }

@@ -204,7 +204,7 @@ def test_what_is_refused():
         choose_plan(Workload(three, {"column": 1}), Unit(1, 3), epsilon=1, together="column")
     with pytest.raises(OutOfRange, match="multiple of"):
         choose_plan(WANTED, Unit(1, 3), epsilon=1, together="column")
-    with pytest.raises(OutOfRange, match="add up to 1 each"):
+    with pytest.raises(OutOfRange, match="and so must the shares of differences"):
         Plan(PLACES, Unit(1, 2), {"row column": "1/2", "row": "1/2"}, together="column")
     with pytest.raises(OutOfRange, match="determine"):
         Plan(PLACES, Unit(1, 2), {"row": 1}, WANTED, together="column")

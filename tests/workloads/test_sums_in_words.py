@@ -74,8 +74,8 @@ REFUSED = [
     (lambda: read_wanted(DOMAIN, ["age=0..10 region"]), "want must not name a range"),
     (lambda: read_wanted(DOMAIN, ["ranges of region"]), "must name the finest level of an axis"),
     (lambda: read_wanted(DOMAIN, ["ranges of "]), "must name axes"),
-    (lambda: read_share(DOMAIN, "region"), "share must be a table and a number"),
-    (lambda: read_share(DOMAIN, "x=2=1/2"), "share must be a table and a number"),
+    (lambda: read_share(DOMAIN, "region"), "share must be a table and a number, written TABLE=NUMBER"),
+    (lambda: read_share(DOMAIN, "x=2=1/2"), "share must be a table and a number, written TABLE=NUMBER"),
     (lambda: read_marginal(DOMAIN, "age=0..10"), "levels and their labels"),
 ]
 

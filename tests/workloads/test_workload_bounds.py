@@ -364,7 +364,7 @@ def test_tampered_shares_and_directions_prove_nothing():
             check_lower_bounds(replace(marginals, any_integer_plan=more))
     for weights in ((Fraction(1),), (Fraction(2), Fraction(-1)), (Fraction(1, 2),) * 3):
         mixed = MixedDirections((Directions(1), Directions(2)), weights)
-        with pytest.raises(PromiseBroken, match="weights of changes"):
+        with pytest.raises(PromiseBroken, match="weights of the changes"):
             check_lower_bounds(replace(marginals, any_unbiased=replace(marginals.any_unbiased, certificate=mixed)))
     with pytest.raises(PromiseBroken, match="bounds of parts"):
         check_lower_bounds(replace(marginals, parts=(1e9,)))

@@ -27,7 +27,9 @@ def check_released(columns: Sequence[str], names: Sequence[str], id_column: str 
             )
         if name == id_column:
             raise OutOfRange(
-                "columns must not name the identifier", came=repr(name), remedy="Leave it out of columns=."
+                "columns must not name the column of identifiers",
+                came=repr(name),
+                remedy="Leave this column out of columns=.",
             )
 
 

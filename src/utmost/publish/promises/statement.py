@@ -194,7 +194,7 @@ class Statement:
                 read = self.promise.at_stop(self.level, replace(stop, confidence=CONFIDENCE))
                 if until.is_met(table, columns, read) != stop.is_met:
                     required = "the statement must say whether the table meets the stopping rule"
-                    raise BadTable(required, came="the contrary", where="stopped")
+                    raise BadTable(required, came="the opposite", where="stopped")
             step = None if noise.unit.step == 1 else noise.unit.step
             width = noise.width if isinstance(noise, CellNoiseAtLevel) else step
             for name in columns:

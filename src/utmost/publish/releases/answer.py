@@ -149,9 +149,9 @@ class Answer(Display, Generic[TableT_co]):
             Unsupported: for an answer at a level that no rule has chosen.
         """
         if self.stop is None or self.stop.is_met is None:
-            required = "is_met needs an answer at which a rule stopped"
+            required = "is_met is known only for an answer at which a stopping rule stopped"
             remedy = "Make the promise with until=within(...); or read answer.margin()."
-            raise Unsupported(required, came="an answer at a level that was chosen", remedy=remedy)
+            raise Unsupported(required, came="an answer at a level that the caller chose", remedy=remedy)
         return self.stop.is_met
 
     @property
@@ -180,7 +180,8 @@ class Answer(Display, Generic[TableT_co]):
             raise Unsupported(
                 "answer.release needs an answer that this process, a ledger or a service remembers",
                 came="an answer that was made with once=True, read from a file, opened by a key, or unpickled",
-                remedy="Open its ledger and take ledger[name]; or release the table by ut.release without once=True.",
+                remedy="Open the ledger of the answer and read ledger[name]; or release the table by "
+                "ut.release without once=True.",
             )
         return self._release
 
@@ -237,8 +238,10 @@ class Answer(Display, Generic[TableT_co]):
             changed = with_constants(table, {name: noise.margin for name in bars if name in there})
             return replace(self, noise=noise, table=cast("TableT_co", changed))
         if self.is_drawn_later:
-            required = "a table that is drawn while it is written has margins of one confidence"
-            raise Unsupported(required, came=str(sure), remedy="Call margin(confidence) for others.")
+            required = "a table that is drawn while it is written has margins at one confidence only"
+            raise Unsupported(
+                required, came=str(sure), remedy="Call margin(confidence) for margins at another confidence."
+            )
         adapter = adapter_of(table)
         rows = len(adapter.column(table, self.columns[0]))
         margins = {name: bar_column(bars[name], rows) for name in adapter.names(table) if name in bars}
@@ -294,7 +297,7 @@ class Answer(Display, Generic[TableT_co]):
             return sums.save(path, marginal=marginal, means=means, format=format, sign=sign, overwrite=overwrite)
         if marginal is not None or means:
             name = "means" if marginal is None else "marginal"
-            remedy = f"Leave out {name}=; answer[...] reads one table."
+            remedy = f"Leave out {name}=, and read one table by answer[...]."
             raise OutOfRange(f"{name}= needs a release by a plan", came="a table of cells", where=name, remedy=remedy)
         return saved(answer.publication, path, format=format, sign=sign, overwrite=overwrite)
 
@@ -366,7 +369,7 @@ class Answer(Display, Generic[TableT_co]):
         """
         if (sums := self._sums_of_plan) is not None:
             if over_column is not None:
-                came, remedy = "the sums of a plan", "Leave it out; `mean` divides a sum by a count."
+                came, remedy = "the sums of a plan", "Leave over_column= out; `mean` divides a sum by a count."
                 raise OutOfRange("over_column= needs a table of cells", came=came, where="over_column", remedy=remedy)
             return sums.ratio(where, {} if over is None else over, column=column, confidence=confidence)
         return self.cells.ratio(where, over, column=column, over_column=over_column, confidence=confidence)
@@ -551,8 +554,11 @@ class Answer(Display, Generic[TableT_co]):
             chosen = sums.finest_table if marginal is None else marginal
             return Table(files.columns(sums.with_means(chosen) if averaged else sums[chosen]))
         if self.is_drawn_later:
-            came, remedy = "a table that is drawn while it is evaluated", "Evaluate answer.table with its engine."
-            raise Unsupported("to convert a table, its values must be in memory", came=came, remedy=remedy)
+            came, remedy = (
+                "a table that is drawn while it is evaluated",
+                "Evaluate answer.table with the engine of the table.",
+            )
+            raise Unsupported("the values of a table must be in memory to be converted", came=came, remedy=remedy)
         return Table(files.columns(self.table))
 
     @property
@@ -588,7 +594,7 @@ class Answer(Display, Generic[TableT_co]):
             f"{verb} needs sums over a declared domain",
             came="a table of cells",
             remedy=remedy
-            or "Count the table over a domain and release it by a plan; without a plan, use total and ratio.",
+            or "Count the table over a domain and release the counts by a plan; without a plan, call total and ratio.",
         )
 
 

@@ -107,7 +107,9 @@ def trend(
     sequence(answers, "answers")
     if len(answers) < 2:
         raise OutOfRange(
-            "a trend needs at least two answers", came=len(answers), remedy="Pass the oldest first: [first, second]."
+            "a trend needs at least two answers",
+            came=len(answers),
+            remedy="Pass the answers in a list, the oldest first: [first, second].",
         )
     _check_different_releases(answers)
     sure = _confidence(confidence, answers[0])
@@ -116,7 +118,7 @@ def trend(
         raise OutOfRange(
             f"each_where must have {len(answers)} selections, one for each answer",
             came=len(chosen),
-            remedy="Or pass where=, one selection for all.",
+            remedy="Pass one selection for each answer; or pass where=, one selection for all answers.",
         )
     sums = [_Sum.of(answer, selection, column) for answer, selection in zip(answers, chosen, strict=True)]
     changes, fixed = [after.minus(before) for before, after in pairwise(sums)], _at_one_level(sure, answers)
@@ -150,9 +152,11 @@ def _check_different_releases(answers: Sequence[Answer[Any]]) -> None:
     for answer in answers:
         instance(answer, Answer, "an answer")
     if any(_may_share_noise(one, other) for one, other in combinations(answers, 2)):
-        remedy = "Compare releases of different data; for two sums of one release call its difference(where, minus)."
+        remedy = "Compare releases of different data; for two sums of one release, call its difference(where, minus)."
         raise OutOfRange(
-            "answers that are compared must come from different releases", came="one release twice", remedy=remedy
+            "answers that are compared must come from different releases",
+            came="two answers of one release",
+            remedy=remedy,
         )
 
 
@@ -209,7 +213,11 @@ class _Sum:
             distribution = Combination(coefficients, levels, [count for one in distributions for count in one.counts])
         elif not (self.parts and other.parts):
             remedy = "Compare releases by a plan with each other, or with tables of geometric noise."
-            raise OutOfRange("the error of a change must be known", came="noise of two kinds", remedy=remedy)
+            raise OutOfRange(
+                "two answers can be compared only if the joint error of their noise is known",
+                came="noise of two kinds",
+                remedy=remedy,
+            )
         return _Sum(self.value - other.value, distribution, (*self.parts, *other.parts))
 
     def answer(self, sure: Fraction) -> Estimate:

@@ -156,10 +156,10 @@ def _shown_evidence(
         return None
     if len(component) > MOST_UNKNOWN:
         raise Unsupported(
-            f"at most {MOST_UNKNOWN} cells that are not shown may be connected by sums",
+            f"at most {MOST_UNKNOWN} withheld cells may be connected by sums",
             came=len(component),
             where="complementary",
-            remedy="Withhold fewer tables together, or publish their finest table, too.",
+            remedy="Withhold fewer tables in one call, or also publish the finest of these tables.",
         )
     column = {int(cell): index for index, cell in enumerate(component)}
     rows = [number for number, cells in enumerate(members) if any(int(cell) in column for cell in cells[~known[cells]])]

@@ -84,11 +84,15 @@ class DetailRule(Display):
         text(self.group, "group")
         mapping(self.details, "details")
         if not all(isinstance(name, str) and name for name in self.details):
-            raise OutOfRange("details must be breakdowns by name, with a bound each", came="others", where="details")
+            raise OutOfRange(
+                "details must map the name of each breakdown to its bound", came="other keys", where="details"
+            )
         bounds = {name: exact(bound, "details") for name, bound in self.details.items()}
         if not bounds or len(set(bounds.values())) < len(bounds):
-            came = "two that are equal" if bounds else "none"
-            raise OutOfRange("each breakdown must have its own bound", came=came, where="details")
+            came = "two equal bounds" if bounds else "no breakdown"
+            raise OutOfRange(
+                "there must be at least one breakdown, and each must have a different bound", came=came, where="details"
+            )
         object.__setattr__(self, "details", bounds)
 
     def detail_of(self, noisy: Number) -> str | None:
@@ -141,9 +145,7 @@ class DetailRule(Display):
         text(detail, "detail")
         names = domain.level_names(domain.marginal(detail))
         if any(domain.level_named(name)[0] == place for name in names):
-            raise OutOfRange(
-                "a breakdown must be along other axes than the group's", came=repr(detail), where="details"
-            )
+            raise OutOfRange("a breakdown must not contain the axis of the group", came=repr(detail), where="details")
         return domain.marginal([self.group, *names])
 
     def domain_of(self, domain: Domain, chosen: Mapping[str, str]) -> Domain:
@@ -164,8 +166,10 @@ class DetailRule(Display):
         instance(table, CountedTable, "table").check_fits(instance(first, NoisySums, "first").plan)
         unit, chosen = detailed_unit(table.unit), self.chosen(first)
         if not chosen:
-            remedy = "Publish the first release alone: no group has a breakdown to measure."
-            raise OutOfRange("a group must reach a bound", came="none", where="details", remedy=remedy)
+            remedy = "Publish the first release alone: no group reaches the bound of a breakdown."
+            raise OutOfRange(
+                "at least one group must reach the bound of a breakdown", came="none", where="details", remedy=remedy
+            )
         rows, domain = self.keys(table.domain, chosen), self.domain_of(table.domain, chosen)
         sums = {
             detail: table.domain.sums(table.summable, self.marginal(table.domain, detail)).ravel()
@@ -180,7 +184,7 @@ def detailed_unit(unit: Unit) -> Unit:
     """Return the unit of privacy of rows that are sums of disjoint sets of cells with the unit ``unit``."""
     if unit.is_distinct or unit.is_shared:
         came = "distinct values" if unit.is_distinct else "sums and counts together"
-        raise Unsupported("details must be sums of cells of counts or amounts", came=came)
+        raise Unsupported("a release in two stages must be of counts or of sums of amounts", came=came)
     if unit.cells == 1:
         # Individuals in a group without a breakdown are not counted in these rows, so that their total is not public.
         return replace(unit, exactly=False) if unit.exactly else unit
@@ -242,9 +246,11 @@ class DetailedSums(Display):
             assert self.fine is not None, "rows are those of the second stage"
             answers.append(self.fine.total({PART: rows}, confidence=confidence))
         if not answers:
-            remedy = "Select whole groups, or the breakdowns that the groups have: release.tables."
+            remedy = "Select whole groups, or the breakdowns in release.tables."
             came = ", ".join(lost[:_FEW]) + " and others" * (len(lost) > _FEW)
-            raise NotDetermined("each group must have a breakdown by the selected levels", came=came, remedy=remedy)
+            raise NotDetermined(
+                "each selected group must have a breakdown by the selected levels", came=came, remedy=remedy
+            )
         return min(answers, key=lambda answer: answer.margin)
 
     def _rows(self, taken: Sequence[NDArray[np.bool_]]) -> tuple[list[str], list[str]]:
@@ -286,11 +292,9 @@ class DetailedSums(Display):
     def clean_problem(self, given: GivenFacts | None = None, hold: MarginalNames | None = None) -> CleanProblem:
         """Return the least-squares problem whose solution is the clean table, see `clean`."""
         if given is not None or hold is not None:
-            came = "public facts" if hold is None else "a table that is held"
-            remedy = "Leave it out: the margins of both stages together are not stated."
-            raise Unsupported(
-                "a release in two stages must be cleaned without facts or held tables", came=came, remedy=remedy
-            )
+            came = "given=" if hold is None else "hold="
+            remedy = "Leave given= and hold= out: the margins of both stages together are not known."
+            raise Unsupported("given= and hold= are not allowed for a release in two stages", came=came, remedy=remedy)
         both, groups = self.together, self.first.domain.marginal(self.rule.group)
         distributions = [*both.distributions(both.domain.finest).values(), *self.first.distributions(groups).values()]
         return CleanProblem.of(

@@ -89,7 +89,7 @@ def lattice_of_noise(noise: CellNoiseAtLevel) -> Lattice:
         raise Unsupported(
             "noise keyed by identifier must be geometric, or a half-step staircase",
             came=type(noise.distribution).__name__,
-            remedy="Pass relaxable=True, which chooses between the two.",
+            remedy="Pass relaxable=True, which chooses between these kinds of noise.",
         )
     return Lattice(drawn.sensitivity, noise.unit.epsilon_parts, block, noise.exponent)
 
@@ -125,7 +125,8 @@ class ReleasableFrame:
         identifiers = promise.id_column
         if not identifiers:
             remedy = (
-                "Pass the column that identifies the rows: the noise is derived from it, so that a second evaluation "
+                "Pass the column that identifies the rows: the noise is derived from the "
+                "identifiers, so that a second evaluation "
             )
             remedy += "gives the same values."
             required = "a frame that an engine evaluates needs id_column="
@@ -140,7 +141,9 @@ class ReleasableFrame:
         for name in chosen:
             if name in identifiers:
                 raise OutOfRange(
-                    "columns must not name the identifier", came=repr(name), remedy="Leave it out of columns=."
+                    "columns must not name the column of identifiers",
+                    came=repr(name),
+                    remedy="Leave this column out of columns=.",
                 )
             released_type(schema.field(name), numbers)
         return cls(frame, chosen, public, identifiers, numbers)
@@ -153,10 +156,10 @@ class ReleasableFrame:
         for name, room in self._room_for_noise.items():
             if lattice.of(level).epsilon_float * (room // lattice.block) < _RARE:
                 raise OutOfRange(
-                    "noise of this level must fit the type of its column",
+                    "the noise at this level must fit the data type of the column",
                     came=level,
                     where=f"column {name!r}",
-                    remedy="Cast the column to decimal(38, 0), or choose a larger level.",
+                    remedy="Cast the column to decimal(38, 0), or pass a larger epsilon.",
                 )
 
     def noised(self, release: ItemResponder, margin: int | float | None, answer: ReleaseItems = responses_of) -> Any:
@@ -201,10 +204,12 @@ class ReleasableFrame:
                 raise repeated_values_error(*name)
             if what == "infinite" and count:
                 required = "every released cell must be a finite number"
-                raise BadTable(required, came=f"{count} that are not", where=f"column {name!r}")
+                raise BadTable(required, came=f"{count} cells that are not finite", where=f"column {name!r}")
             if what != "copy" and count:
-                came, where = f"{count} that are", f"column {name!r}"
-                remedy = "Fill it or drop the row: whether a value is missing is itself information about individuals."
+                came, where = f"{count} such cells", f"column {name!r}"
+                remedy = (
+                    "Fill the cell or drop the row: whether a value is missing is itself information about individuals."
+                )
                 raise BadTable(f"no cell may be {what}", came=came, where=where, remedy=remedy)
         places = range(len(counted), len(counted) + 2 * len(self.columns), 2)
         ends = {
@@ -217,7 +222,12 @@ class ReleasableFrame:
                 wanted, remedy = "below 2^62", "Cast the column to decimal(38, 0)."
                 if room != _LARGEST:
                     wanted, remedy = "below 5 10^37", "Count in larger units."
-                raise BadTable(f"integers must be {wanted}", came="a larger one", where=repr(name), remedy=remedy)
+                raise BadTable(
+                    f"the integers of a released column must be {wanted} in size",
+                    came="a larger integer",
+                    where=repr(name),
+                    remedy=remedy,
+                )
         return CheckedRows(total, ends)
 
     def check_distinct(self, rows: int) -> None:

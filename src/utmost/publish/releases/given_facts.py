@@ -45,7 +45,7 @@ def read_table(domain: Domain, name: str | Sequence[str] | Marginal) -> Marginal
     marginal, narrow = narrowed(domain, _words(domain, name))
     if narrow:
         raise OutOfRange(
-            "hold must be names of complete tables", came=repr(name), remedy='Pass "total", or "carrier", say.'
+            "hold must name complete tables, without labels", came=repr(name), remedy='Pass "total", or "carrier", say.'
         )
     return marginal
 
@@ -68,7 +68,7 @@ def _rows(domain: Domain, name: str, values: object) -> Iterator[tuple[Marginal,
             raise OutOfRange(
                 f"given must have {len(places)} numbers for {name!r}, one for each sum",
                 came=len(values),
-                remedy="Pass a number for each, or a mapping from labels to numbers.",
+                remedy="Pass a number for each sum, or a mapping from labels to numbers.",
             )
         yield from ((marginal, place, value) for place, value in zip(places, list(values), strict=True))
         return
@@ -86,7 +86,7 @@ def _rows(domain: Domain, name: str, values: object) -> Iterator[tuple[Marginal,
                 f"given must name labels of {', '.join(map(repr, levels))}",
                 came=", ".join(map(str, row)),
                 where=f"given, {name!r}",
-                remedy="Spell them as the domain does.",
+                remedy="Spell the labels as the domain does.",
             )
         yield marginal, place_of[row], value
 
@@ -100,7 +100,7 @@ def _by_label(levels: tuple[str, ...], values: object, name: object) -> Iterator
     adapter = adapter_of(values)
     numbers = [column for column in adapter.names(values) if column not in levels]
     if len(numbers) != 1 or len(adapter.names(values)) != len(levels) + 1:
-        required = f"a public table must have the columns {', '.join(levels)} and one of numbers"
+        required = f"a public table must have the columns {', '.join(levels)} and one column of numbers"
         raise WrongKind(required, came=", ".join(map(str, adapter.names(values))), where=f"given, {name!r}")
     columns = [list(adapter.column(values, level)) for level in levels]
     for *row, value in zip(*columns, list(adapter.column(values, numbers[0])), strict=True):

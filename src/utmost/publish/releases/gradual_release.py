@@ -204,7 +204,9 @@ def path(
     if noise is not None:
         read = lattice.read(noise)
         if read.shape is not None:
-            raise OutOfRange("a path has one noise", came=f"noise of shape {read.shape}", where="noise")
+            raise OutOfRange(
+                "the noise of one path must be a single number", came=f"noise of shape {read.shape}", where="noise"
+            )
         noise_there = int(lattice.steps(read)[0])
     first = level(start)
     return NoisePath(first, lattice, sample_path(lattice.of(first), noise=noise_there, randomness=bits))

@@ -29,7 +29,7 @@ def arrow_numbers(column: Any, name: str) -> Any:
     """Return the numbers in an Arrow array, as a NumPy array; decimals and large integers are Python objects."""
     arrow = extra("pyarrow", "tables")
     if column.null_count:
-        raise BadTable("the cell must be a number", came="a missing one", where=f"column {name!r}")
+        raise BadTable("every released cell must be a number", came="a missing cell", where=f"column {name!r}")
     if not arrow.types.is_decimal(column.type):
         return np.asarray(column.to_numpy(zero_copy_only=False))
     if column.type.scale:
@@ -49,8 +49,10 @@ def released_type(field: Any, numbers: str) -> Any:
         return arrow.float64()
     if not whole:
         real = kinds.is_floating(kind) or kinds.is_decimal(kind)
-        wanted = 'Cast it to integers, or declare numbers="reals".' if real else "Cast it to integers first."
-        raise Unsupported("in an engine a released column must hold integers", came=str(kind), remedy=wanted)
+        wanted = (
+            'Cast the column to integers, or declare numbers="reals".' if real else "Cast the column to integers first."
+        )
+        raise Unsupported("a released column of an engine must contain integers", came=str(kind), remedy=wanted)
     # Wide integers that the engine chose, for sums or for large values in the rows, are released as int64.
     is_declared = UNDECLARED not in (field.metadata or {})
     return arrow.decimal128(38, 0) if kinds.is_decimal(kind) and is_declared else arrow.int64()
@@ -91,8 +93,8 @@ class ItemNoiseMap:
                 columns.append(arrow.array(released, field.type))
             except (arrow.ArrowInvalid, OverflowError):
                 raise OutOfRange(
-                    "a released value must fit the type of its column",
-                    came="a larger one",
+                    "a released value must fit the data type of its column",
+                    came="a larger value",
                     where=f"column {field.name!r}",
                     remedy="Cast the column to decimal(38, 0).",
                 ) from None

@@ -60,8 +60,8 @@ class ItemCommitment:
     def __post_init__(self) -> None:
         read = int64_array(self.sums, "sums", (-1, 1 + _LIMBS))
         if len(read) < BLOCKS or (read < 0).any() or (read >= 1 << 62).any():
-            wanted = f"a commitment must have sums for {BLOCKS} blocks or more, each at least 0 and below 2^62"
-            raise OutOfRange(wanted, came="others", where="sums")
+            wanted = f"a commitment must have sums for {BLOCKS} or more blocks, each at least 0 and below 2^62"
+            raise OutOfRange(wanted, came="other sums", where="sums")
         _carry(read)
         read.setflags(write=False)
         object.__setattr__(self, "sums", read)
@@ -85,7 +85,7 @@ class ItemCommitment:
         """
         at, parts = int64_array(blocks, "blocks", (-1,)), int64_array(sums, "sums", (-1, 1 + _LIMBS))
         if len(parts) != at.size or ((at < 0) | (at >= BLOCKS + _MOST_COLUMNS)).any() or (parts < 0).any():
-            raise OutOfRange(f"sums need the numbers of blocks, 0 to {BLOCKS - 1}, or of columns, {BLOCKS} and above")
+            raise OutOfRange(f"blocks must be indices of blocks, from 0 to {BLOCKS - 1}, or of columns, from {BLOCKS}")
         whole = np.zeros((max(BLOCKS, 1 + int(at.max(initial=0))), 1 + _LIMBS), np.int64)
         np.add.at(whole, at, parts)
         return cls(whole)
@@ -155,7 +155,7 @@ class CommitmentKey:
     def __post_init__(self) -> None:
         check_secret(self.secret, "CommitmentKey")
         if not isinstance(self.lattice, Lattice) or not is_texts(self.columns):
-            raise WrongKind("a key for commitments has columns and a lattice", where="CommitmentKey")
+            raise WrongKind("a key for commitments must have columns and a lattice", where="CommitmentKey")
 
     def committed(self, identifiers: Sequence[Identifiers], values: Mapping[str, Any]) -> ItemCommitment:
         """Return the commitment to some rows.

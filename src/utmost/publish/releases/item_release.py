@@ -76,10 +76,10 @@ class ItemResponder:
         check_secret(self.secret, "ItemResponder")
         is_path = isinstance(self.path, tuple) and all(isinstance(step, Level) for step in (*self.path, self.level))
         if not is_path or not isinstance(self.lattice, Lattice) or not is_texts(self.columns):
-            raise WrongKind("a responder needs columns, a lattice and levels", where="ItemResponder")
+            raise WrongKind("a responder must have columns, a lattice and levels", where="ItemResponder")
         if len(set(self.path)) != len(self.path) or self.level not in self.path:
             raise OutOfRange(
-                "the path must have each level once, and the level of the release among them", where="ItemResponder"
+                "path must contain each level once, and must contain the level of the release", where="ItemResponder"
             )
 
     def tags(self, identifiers: Sequence[Identifiers]) -> Tags:
@@ -214,7 +214,7 @@ class ItemResponder:
         wanted: set[Level] = set()
         for level in levels:
             if level not in steps:
-                raise OutOfRange("a level must be one of those answered", came=level, where="path")
+                raise OutOfRange("each level must be an answered level of the path", came=level, where="path")
             wanted.add(level)
         for to in reversed(self.path):
             if to in wanted:
@@ -259,15 +259,15 @@ def is_texts(names: object) -> bool:
 def read_columns(lattice: Lattice, columns: Sequence[str], values: Any, count: int) -> dict[str, Integers]:
     """Read the values of columns in steps, ``count`` of each; BadTable or NotANumber for missing or invalid ones."""
     if not isinstance(values, Mapping):
-        raise WrongKind("values must be columns by name", came=type(values).__name__, where="values")
+        raise WrongKind("values must be a mapping from names to columns", came=type(values).__name__, where="values")
     missing = [name for name in columns if name not in values]
     if missing:
-        raise BadTable("every released column must be there", came=f"no column {missing[0]!r}")
+        raise BadTable("values must contain every released column", came=f"no column {missing[0]!r}")
     steps = {}
     for name in columns:
         cells = lattice.read(values[name])
         if cells.shape != (count,):
-            required = "a column must have one value for each identifier"
+            required = "each column must have one value for each identifier"
             raise BadTable(required, came=str(cells.shape), where=repr(name))
         steps[name] = lattice.steps(cells)
     return steps

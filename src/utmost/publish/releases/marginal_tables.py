@@ -79,8 +79,8 @@ def amount_columns(
     taken = set(amounts.domain.label_columns(amounts.seen(marginal)))
     for name in (name for column in amounts.columns for name in (column.name, column.margin)):
         if name in taken:
-            required = "sums and counts need columns with different names"
-            raise OutOfRange(required, came=repr(name), remedy="Rename the column before it is counted.")
+            required = "the columns of sums and of counts must have different names"
+            raise OutOfRange(required, came=repr(name), remedy="Rename the column before the table is counted.")
     both = amounts.both(marginal)
     sums, divisor = reconstruction.estimates(measured, both)
     parts = amounts.parts(sums.astype(object), both)

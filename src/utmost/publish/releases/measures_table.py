@@ -62,10 +62,10 @@ class MeasuresTable:
                 raise wrong_kind("releases", "releases of `ut.mean`, by name", release)
         first, *others = self.releases.values() or [None]
         if first is None or not all(release.unit.is_shared for release in self.releases.values()):
-            remedy = 'Count them by ut.count_measures: {"income": ut.mean("income", each=(0, 1000))}.'
+            remedy = 'Count the tables by ut.count_measures: {"income": ut.mean("income", each=(0, 1000))}.'
             raise OutOfRange(
-                "releases must be of tables counted with ut.mean, by the name of the amount",
-                came="others, or none",
+                "releases must map the name of each amount to a release of a table counted with ut.mean",
+                came="other releases, or none",
                 remedy=remedy,
             )
         alike = [
@@ -88,13 +88,17 @@ class MeasuresTable:
         )
         if not is_named or any(one != alike[0] for one in alike[1:]):
             required = "the amounts of one table must have the same axes, persons and level"
-            raise OutOfRange(required, came="others", remedy="Count them by ut.count_measures.")
+            raise OutOfRange(required, came="different ones", remedy="Count the amounts by ut.count_measures.")
         if any(release.stop is not None for release in self.releases.values()):
-            remedy = "Publish each amount by itself; or leave until= out and choose the level."
-            raise OutOfRange("the amounts of one table are released at one level", came="a rule", remedy=remedy)
+            remedy = "Publish each amount by itself; or leave until= out and pass the level."
+            raise OutOfRange(
+                "all amounts of one table must be released at the same level", came="a stopping rule", remedy=remedy
+            )
         if first.promise.part is not None:
             raise OutOfRange(
-                "a table of several amounts must count the whole data", came="a part", remedy="Count without part=."
+                "a table of several amounts must count all data, not a part",
+                came="a part",
+                remedy="Count without part=.",
             )
         histories = [
             None if facts is None else (facts.data_version, facts.levels, facts.together)
@@ -102,7 +106,7 @@ class MeasuresTable:
         ]
         if any(history != histories[0] for history in histories):
             required = "the amounts of one table must have the same history in a ledger"
-            raise OutOfRange(required, came="others", remedy="Publish and relax them together: publish_means.")
+            raise OutOfRange(required, came="different ones", remedy="Publish and relax all amounts by publish_means.")
 
     @property
     def level(self) -> Level:
@@ -148,7 +152,9 @@ class MeasuresTable:
             added = {column: list(cells) for column, cells in shown.items() if column.startswith(f"{name}_")}
             if set(added) & set(columns):
                 came = repr(min(set(added) & set(columns)))
-                raise OutOfRange("amounts must make columns of different names", came=came, remedy="Rename an amount.")
+                raise OutOfRange(
+                    "the columns of different amounts must have different names", came=came, remedy="Rename an amount."
+                )
             columns |= added
         return Table(columns)
 
@@ -373,11 +379,13 @@ def check_tables(tables: Mapping[str, CountedTable]) -> None:
             raise wrong_kind("tables", "counted tables by name", table)
         amount = table.unit.amount if table.unit.is_shared else None
         if amount is None or amount.name != name:
-            required = "tables must be tables counted with ut.mean, by the name of the amount"
-            remedy = 'Count them by ut.count_measures: {"income": ut.mean("income", each=(0, 1000))}.'
+            required = "tables must map the name of each amount to a table counted with ut.mean"
+            remedy = 'Count the tables by ut.count_measures: {"income": ut.mean("income", each=(0, 1000))}.'
             raise OutOfRange(required, came=repr(name), remedy=remedy)
     if not tables:
-        raise OutOfRange("tables must hold at least one table", came="none", remedy="Count them by ut.count_measures.")
+        raise OutOfRange(
+            "tables must contain at least one table", came="none", remedy="Count the tables by ut.count_measures."
+        )
 
 
 def _pair(release: NoisySums) -> AmountPair:

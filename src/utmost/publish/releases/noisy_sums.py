@@ -134,14 +134,14 @@ class NoisySums(Display):
             stop = replace(self.stop, confidence=self.confidence)
             object.__setattr__(self, "ledger_facts", replace(self.ledger_facts, stop=stop))
         if set(self.measured) != set(self.plan.shares):
-            raise OutOfRange("the measured marginals must be those of the plan", came="others")
+            raise OutOfRange("the measured marginals must be the marginals of the plan", came="other marginals")
         shaped = {
             marginal: frozen(_read_only(self.measured[marginal])).reshape(self.plan.measured_shape(marginal))
             for marginal in self.plan.shares
         }
         object.__setattr__(self, "measured", shaped)
         if self.weights and set(self.weights) != set(self.measured):
-            raise OutOfRange("there must be a weight for each measured marginal", came="others")
+            raise OutOfRange("there must be a weight for each measured marginal", came="other weights")
         if not self.weights:
             object.__setattr__(self, "weights", precision_weights(self._ratios))
         _ = self.reconstruction  # raises if the sums cannot be reconstructed
@@ -290,8 +290,8 @@ class NoisySums(Display):
             raise does_not_follow("sums" if release.stated.digest != statement.digest else "promise")
         until, stop = statement.promise.until, release.stop
         if until is not None and stop is not None and stop.is_met not in (None, release.is_within(until)):
-            required = "the statement must say whether the tables meet the stopping rule"
-            raise BadTable(required, came="the contrary", where="stopped")
+            required = "the statement must say truly whether the tables meet the stopping rule"
+            raise BadTable(required, came="the opposite", where="stopped")
         return release
 
     @classmethod
@@ -311,7 +311,7 @@ class NoisySums(Display):
         """
         statement, plan = cls._stated(facts)
         if plan.measured > _MOST_SUMS:
-            raise Unsupported(f"a statement may be of {_MOST_SUMS} sums", came="more", where="promise")
+            raise Unsupported(f"a statement must describe at most {_MOST_SUMS} sums", came="more sums", where="promise")
         zeros = {marginal: np.zeros(plan.measured_shape(marginal), np.int64) for marginal in plan.shares}
         release = cls._of_statement(statement, zeros, facts)
         if statement.digest is not None or replace(release.stated, digest=None) != statement:
@@ -350,7 +350,7 @@ class NoisySums(Display):
                 measure=measure,
             )
         except UtmostError as error:
-            raise BadTable("the document's parts must make a release by a plan", came=str(error)) from None
+            raise BadTable("the parts of the document must agree as a release by a plan", came=str(error)) from None
 
     def is_within(self, until: Until) -> bool:
         """Whether the released tables are as accurate as a stopping rule requires; depends on published values only.
@@ -398,7 +398,7 @@ class NoisySums(Display):
         chosen = chosen if self._amounts is None else self._amounts.both(chosen)
         if chosen not in self.measured:
             names = ", ".join(repr(self.table_name(of_measured)) for of_measured in self.measured)
-            raise OutOfRange("the table must be one that was measured", came=marginal, remedy=f"Name one of {names}.")
+            raise OutOfRange("the name must be that of a measured table", came=marginal, remedy=f"Pass one of {names}.")
         pair = self.plan.pair
         labelled = chosen if pair is None else pair.of_rows(chosen)
         drawn = self.unit.numbers(self.measured[chosen].ravel())
@@ -494,11 +494,11 @@ class NoisySums(Display):
         amount = self.unit.amount
         if amount is None or amount.distinct is not None or amount.name != name:
             there = (
-                "Leave amount= out: only counts were released."
+                "Leave amount= out: the release has only counts."
                 if amount is None
                 else f"Pass amount={amount.name!r}, or leave amount= out."
             )
-            raise OutOfRange("amount must name an amount that was released", came=repr(name), remedy=there)
+            raise OutOfRange("amount must name a released amount", came=repr(name), remedy=there)
 
     def counts_of(self, first: Where, second: Where) -> tuple[Fraction, Fraction, dict[str, Any]]:
         """Return the noisy numbers of events in two selections, and the joint distribution of their errors."""
@@ -544,7 +544,9 @@ class NoisySums(Display):
         if (name is None) == (sums is None):
             remedy = "Pass name=, a level whose labels are numbers; or sums=, a release of sums."
             raise OutOfRange(
-                "a mean needs exactly one of name= and sums=", came="neither" if name is None else "both", remedy=remedy
+                "exactly one of name= and sums= must be given for a mean",
+                came="neither" if name is None else "both",
+                remedy=remedy,
             )
         chosen: Where = {} if where is None else where
         counts, sure, ends = self.counted_form(chosen), self._confidence_at_level(confidence), None
@@ -618,7 +620,9 @@ class NoisySums(Display):
         taken = set(adapter_of(table).names(table))
         if taken & set(names):
             came = repr(min(taken & set(names)))
-            raise OutOfRange("no level may have the name of a column of means", came=came, remedy="Rename the level.")
+            raise OutOfRange(
+                "no level may have the name that a column of means has", came=came, remedy="Rename the level."
+            )
         shown_means = [_rounded_mean(bar) for bar in self.group_means(marginal)]
         ends: list[list[float | None]] = [list(listed) for listed in zip(*shown_means, strict=True)]
         shown: LabelledTable = with_blanks(
@@ -717,7 +721,9 @@ class NoisySums(Display):
         text(name, "name")
         if self.unit.amount is not None:
             remedy = "Count the people by bins of the amount, and compute the variance along that axis."
-            raise OutOfRange("a variance needs a release of counts", came="sums of amounts", remedy=remedy)
+            raise OutOfRange(
+                "a variance can be computed only from a release of counts", came="sums of amounts", remedy=remedy
+            )
         place, level = self.domain.level_named(name)
         chosen: Where = {} if where is None else mapping(where, "where")
         everybody, axis = selected(self.domain, chosen), self.domain.axes[place]
@@ -906,8 +912,10 @@ class NoisySums(Display):
         instance(rule, WithholdingRule, "rule")
         iterable(marginals, "marginals")
         if self._amounts is not None:
-            remedy = "Leave out rows of the saved table by their noisy counts: it spends nothing."
-            raise Unsupported("withhold needs counts or sums alone", came="a release of means", remedy=remedy)
+            remedy = "Leave out rows of the saved table by their noisy counts, which spends nothing."
+            raise Unsupported(
+                "withhold needs a release of counts alone or of sums alone", came="a release of means", remedy=remedy
+            )
         cells = []
         for marginal, narrow in (narrowed(self.domain, name) for name in marginals):
             columns, distribution = (
@@ -1029,7 +1037,7 @@ class NoisySums(Display):
         if amounts is None:
             remedy = "Count with ut.mean (--mean)."
             raise OutOfRange(
-                "means need sums and counts that were released together", came="one of them", remedy=remedy
+                "means need sums and counts that were released together", came="sums or counts alone", remedy=remedy
             )
         return amounts
 
@@ -1158,7 +1166,7 @@ class SumsTable:
         release, means = NoisySums.of_facts(stated_field(document, "release", dict)), "means" in document
         if means and not release.unit.is_shared:
             required = "means need sums and counts with shared noise"
-            raise BadTable(required, came="others", where="means")
+            raise BadTable(required, came="other sums", where="means")
         marginal = document["marginal"]
         if isinstance(marginal, list):
             marginal = [tuple(name) if isinstance(name, list) else name for name in marginal]

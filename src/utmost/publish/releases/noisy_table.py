@@ -120,7 +120,11 @@ class NoiseDeclaration(Display):
             return [noise.size] * self.rows
         sizes = row_sizes(noise.column, columns[noise.column])
         if max(sizes, default=noise.size) != noise.size:
-            raise BadTable("the largest size of noise must be the declared one", came="another", where=noise.column)
+            raise BadTable(
+                "the largest size of noise in the column must be the declared size",
+                came="another size",
+                where=noise.column,
+            )
         return sizes
 
     def facts(self) -> dict[str, Any]:
@@ -310,7 +314,7 @@ class NoisyTable(SavedTable):
         from utmost.publish.releases.withheld import withheld_columns
 
         if rule.complementary:
-            remedy = "Leave it out: the noise of the cells is independent."
+            remedy = "Leave complementary= out: the noise of the cells is independent."
             raise Unsupported("complementary= needs a release by a plan", came="a noisy table", remedy=remedy)
         margins = self.declaration.margin_columns(files.columns(self.table))
         return withheld_columns(
@@ -366,8 +370,10 @@ class NoisyTable(SavedTable):
         name = cells.column(column)
         noise = self.declaration.noise[name]
         if noise.column is not None:
-            remedy = "Clean the rows of each size by themselves."
-            raise Unsupported("a clean table needs one noise for all rows", came=noise.words, remedy=remedy)
+            remedy = "Clean the rows of each size of noise by themselves."
+            raise Unsupported(
+                "a table can be cleaned only if the noise of all rows has one size", came=noise.words, remedy=remedy
+            )
         domain, places = self._domain_and_indices(cells)
         divisor = np.lcm.reduce([cell.denominator for cell in cells.cells[name]], dtype=object)
         laid = np.empty(domain.size, dtype=object)
@@ -413,8 +419,8 @@ class NoisyTable(SavedTable):
             places = places * len(place) + np.array([place[label] for label in column], dtype=np.intp)
         domain = Domain(listed)
         if domain.size != self.rows or len(np.unique(places)) != self.rows:
-            remedy = "Add the rows that are missing, and leave out subtotals and columns that follow from others."
-            required = "the rows must be every combination of the labels of public columns, once each"
+            remedy = "Add the missing rows, and leave out subtotals and columns that follow from other columns."
+            required = "the table must have one row for each combination of the labels of its public columns"
             raise BadTable(required, came=f"{self.rows} rows of {domain.size} combinations", remedy=remedy)
         return domain, places
 
@@ -427,7 +433,7 @@ class NoisyTable(SavedTable):
                 labels = {label: columns[label] for label in domain.level_names(domain.finest)}
                 released = {name: columns[name], f"{name}_margin": columns[f"{name}_margin"]}
                 return {**labels, **released, "clean": clean.cells.ravel()[places].tolist()}
-        raise BadTable("a clean table must be made of this table", came="another", where="of")
+        raise BadTable("the clean table must be computed from this table", came="another clean table", where="of")
 
     def to_pandas(self) -> Any:
         """Convert the table to a dataframe of pandas; without pandas this raises `Unsupported`."""
@@ -556,7 +562,7 @@ def noisy_table(
         raise OutOfRange("noise must name at least one column", came="none", remedy=remedy)
     opened = opened_table(table)
     if is_engine_table(opened):
-        remedy = "Fetch it first: table.collect(), say."
+        remedy = "Fetch the table first: table.collect(), say."
         raise Unsupported("a noisy table must be in memory", came=type(opened).__name__, remedy=remedy)
     adapter = adapter_of(opened)
     names, dropped = adapter.names(opened), tuple(text(name, "drop") for name in sequence(drop, "drop"))
@@ -565,9 +571,9 @@ def noisy_table(
     public = tuple(name for name in kept if name not in declared)
     for name in declared:
         if f"{name}_margin" in public:
-            remedy = f"Pass drop={f'{name}_margin'!r}, or rename it."
-            required = f"the table must leave the name '{name}_margin' free"
-            raise BadTable(required, came="a column of it", remedy=remedy)
+            remedy = f"Pass drop={f'{name}_margin'!r}, or rename the column."
+            required = f"no column of the table may have the name '{name}_margin', which the column of margins gets"
+            raise BadTable(required, came="a column of this name", remedy=remedy)
     sized = dict[str, DeclaredNoise]()
     for name, one in declared.items():
         sized[name] = one
@@ -604,7 +610,7 @@ def noisy_numbers(name: str, column: Sequence[Any], noise: DeclaredNoise) -> lis
         if noise.is_whole and number.denominator != 1:
             remedy = f"Declare {noise.kind.split()[-1]!r} noise, which is continuous; or drop the column."
             raise BadTable(
-                f"a cell with {noise.kind} noise must be whole",
+                f"a cell with {noise.kind} noise must be an integer",
                 came="a number with decimals",
                 where=f"{name!r}, row {row + 1}",
                 remedy=remedy,
@@ -618,13 +624,13 @@ def check_noisy_table(statement: Mapping[str, Any], table: Any) -> NoisyTable:
     declared, columns = NOISY_TABLE_FORM.checked(statement), files.columns(table)
     expected = {*declared.public, *declared.noise, *declared.margins}
     if set(columns) != expected or any(len(cells) != declared.rows for cells in columns.values()):
-        required = "the table must have the columns and rows that were stated"
+        required = "the table must have the columns and the number of rows that its statement gives"
         raise BadTable(required, came=", ".join(columns)[:200], where="table")
     for name, noise in declared.noise.items():
         columns[name] = [plain_number(cell) for cell in noisy_numbers(name, columns[name], noise)]
     for name, margins in declared.margin_columns(columns).items():
         if any(map(unlike, columns[name], margins)):
-            raise BadTable("margins must follow from the declared noise", came="others", where=repr(name))
+            raise BadTable("the margins must follow from the declared noise", came="other margins", where=repr(name))
         columns[name] = margins
     return NoisyTable(Table(columns), declared, statement.get("table"))
 

@@ -49,7 +49,9 @@ def checked_table(
     if hasattr(type(rows), "pieces"):  # a file; look at the class, since a frame's columns are attributes
         if not isinstance(at_level, CellNoiseAtLevel):
             raise Unsupported(
-                "a file this large must be released with independent noise of cells", came=noise.kind, where="promise"
+                "a file that is read in pieces must be released with independent noise for each cell",
+                came=noise.kind,
+                where="promise",
             )
         from utmost.publish.releases.streamed import CheckedPieces
 

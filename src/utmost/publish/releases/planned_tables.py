@@ -15,9 +15,9 @@ from utmost.publish.workloads.workload import Workload
 
 def plan_for(wanted: Workload, table: object, epsilon: Level) -> Plan:
     if not isinstance(table, CountedTable):
-        remedy = "Count it with ut.count_table; or pass ut.choose_plan(wanted, unit, epsilon=...), a plan."
+        remedy = "Count the table with ut.count_table; or pass a plan, ut.choose_plan(wanted, unit, epsilon=...)."
         raise WrongKind(
-            "a workload needs a table that count_table made",
+            "a workload can be released only for a table that ut.count_table made",
             came=type(table).__name__,
             remedy=remedy,
         )

@@ -111,6 +111,6 @@ def _ordered_level(domain: Domain, level_name: str) -> tuple[int, int, Axis, Seq
             "quantiles and cumulative sums need an axis of bins",
             came="another axis",
             where=repr(level_name),
-            remedy=f"Ask for one that has them: {', '.join(map(repr, ordered))}." if ordered else remedy,
+            remedy=f"Ask for an axis of bins: {', '.join(map(repr, ordered))}." if ordered else remedy,
         )
     return place, level, axis, axis.edges

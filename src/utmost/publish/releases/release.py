@@ -137,9 +137,12 @@ class Release(Display):
         """The cost of all answers to this version of the release together: the largest level."""
         levels = self.levels
         if not levels:
-            remedy = "Answer it first: release.at(epsilon, table=table)."
+            remedy = "Answer the release first: release.at(epsilon, table=table)."
             raise NeedsTable(
-                "spent needs an answer", came="none that you may see", where=repr(self.name), remedy=remedy
+                "spent is known only after an answer",
+                came="no answer that you may see",
+                where=repr(self.name),
+                remedy=remedy,
             )
         return max(levels)
 
@@ -157,7 +160,7 @@ def level_of_answer(epsilon: Number | Level | None, levels: Callable[[], Sequenc
     if len(answered) == 1:
         return answered[0]
     if not answered:
-        remedy = "Pass epsilon=, or call at() first."
+        remedy = "Pass epsilon=, or call at(epsilon) first."
         raise NotALevel("epsilon must be given before the first answer", came="none", where=where, remedy=remedy)
     raise NotALevel(
         "epsilon must be given where a release has several answers",

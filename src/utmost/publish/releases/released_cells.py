@@ -106,7 +106,7 @@ class ReleasedCells(ABC):
         """Return the mean of the cells of a selection, minus the mean of another selection if ``minus`` has rows."""
         rows, others = self.added(where, minus)
         if not rows or rows & others:
-            came = "a row in both" if rows else "none"
+            came = "a common row" if rows else "no row"
             raise OutOfRange(
                 "a mean needs at least one row, and two means that are compared must have no row in common",
                 came=came,
@@ -140,8 +140,8 @@ class ReleasedCells(ABC):
         )
         for name in wanted:
             if name not in self.labels:
-                remedy = f"Pass some of {', '.join(self.labels) or 'no name'}; its columns are in answer.table."
-                raise OutOfRange("a marginal must be named by public columns", came=repr(name), remedy=remedy)
+                remedy = f"Pass public columns: {', '.join(self.labels) or 'none'}; all columns are in answer.table."
+                raise OutOfRange("marginal must name public columns", came=repr(name), remedy=remedy)
         adapter, groups = adapter_of(self.table), dict[tuple[str, ...], list[int]]()
         for row in range(self.rows):
             groups.setdefault(tuple(self.labels[name][row] for name in wanted), []).append(row)
@@ -236,7 +236,7 @@ class ReleasedCells(ABC):
     def _taken(self, name: str, labels: Iterable[str]) -> Rows:
         """Return the rows with one of these labels in a public column."""
         if name in self.cells:
-            remedy = "Margins hold less often for cells that are selected by noisy values: name a public column."
+            remedy = "Name a public column: margins hold less often for cells that are selected by noisy values."
             raise OutOfRange(
                 "rows must be selected by public columns", came=f"{name!r}, which has noise", remedy=remedy
             )
@@ -247,9 +247,11 @@ class ReleasedCells(ABC):
         if unknown:
             near = get_close_matches(min(unknown), self.labels[name], 1)
             raise OutOfRange(
-                f"a label must be one of column {name!r}",
+                f"each selected label must be a label of column {name!r}",
                 came=", ".join(map(repr, sorted(unknown))),
-                remedy=f"Did you mean {near[0]!r}?" if near else f"Its labels begin with {self.labels[name][0]!r}.",
+                remedy=f"Did you mean {near[0]!r}?"
+                if near
+                else f"Select labels of the column, of which the first is {self.labels[name][0]!r}.",
             )
         return frozenset(row for row, label in enumerate(self.labels[name]) if label in wanted)
 
@@ -274,7 +276,10 @@ class ReleasedCells(ABC):
         if not labels or (part in labels and unit is None):
             return [part]
         bins = {label: ends for label in labels if (ends := bin_ends(label)) is not None}
-        shown = f"Name its labels: {name}={','.join(labels[:_LABELS_SHOWN])}{',...' * (len(labels) > _LABELS_SHOWN)}."
+        shown = (
+            "Name labels of the column: "
+            f"{name}={','.join(labels[:_LABELS_SHOWN])}{',...' * (len(labels) > _LABELS_SHOWN)}."
+        )
         spans = {label: span for label in labels if _is_period(label) and (span := period_span(label)) is not None}
         if spans and (unit is not None or (not bins and (dots or period_span(part) is not None))):
             return _periods_within(spans, (low.strip(), high.strip()) if dots else part, unit, name, shown)
@@ -317,7 +322,7 @@ def _periods_within(
     if isinstance(part, str):
         whole = period_span(part, unit)
         if whole is None or whole[0] not in starts or whole[1] not in stops:
-            kind = "periods" if unit is None else f"a {unit}, all of it"
+            kind = "these periods" if unit is None else f"all periods of this {unit}"
             raise OutOfRange(f"the table must have {kind}", came=repr(part), where=repr(name), remedy=remedy)
         first, last = whole
     else:
@@ -428,8 +433,8 @@ class OneDrawCells(ReleasedCells):
         marginal = domain.marginal(list(wanted))
         name = next((name for name, own in self.one_way.marginals.items() if own == marginal), None)
         if name is None:
-            remedy = f"The tables are: {', '.join(self.one_way.marginals)}, and the total."
-            raise OutOfRange("a selection must lie in one released table", came=" ".join(wanted), remedy=remedy)
+            remedy = f"Name one of the released tables: {', '.join(self.one_way.marginals)}, and the total."
+            raise OutOfRange("a selection must be within one released table", came=" ".join(wanted), remedy=remedy)
         listed = [wanted[level] for level in domain.level_names(marginal)]
         labels = [one if isinstance(one, list | tuple | set | frozenset) else [one] for one in listed]
         groups = [" ".join(map(str, group)) for group in product(*labels)]
@@ -443,8 +448,8 @@ class OneDrawCells(ReleasedCells):
         marginal = domain.marginal("" if names == TOTAL else names)
         by_marginal = {domain.marginal(""): TOTAL} | {own: name for name, own in self.one_way.marginals.items()}
         if marginal not in by_marginal:
-            remedy = f"The tables are: {', '.join(self.one_way.marginals)}, and the total."
-            raise OutOfRange("the release must have the table", came=repr(names), remedy=remedy)
+            remedy = f"Name one of the released tables: {', '.join(self.one_way.marginals)}, and the total."
+            raise OutOfRange("marginal must name a table of the release", came=repr(names), remedy=remedy)
         of_table = [row for row, name in enumerate(self.labels[TABLE]) if name == by_marginal[marginal]]
         adapter, counts = adapter_of(self.table), {}
         for name in (COUNT, f"{COUNT}_margin"):
@@ -462,12 +467,12 @@ def cells_of(answer: Answer[Any]) -> IndependentCells | OneDrawCells:
     """
     noise, table, names = answer.noise, answer.table, answer.columns
     if not isinstance(noise, CellNoiseAtLevel | OneDrawAtLevel):
-        remedy = "Read answer.table, which has the margins where there are any."
+        remedy = "Read answer.table, which has the margins of the cells."
         came = answer.promise.noise.kind
-        raise Unsupported("sums of cells need cells with independent noise", came=came, remedy=remedy)
+        raise Unsupported("cells can be added up only if they have independent noise", came=came, remedy=remedy)
     if answer.is_drawn_later:
-        came, remedy = "a table that is drawn while it is written", "Write it to a file, and read that."
-        raise Unsupported("sums of cells need values in memory", came=came, remedy=remedy)
+        came, remedy = "a table that is drawn while it is written", "Write the table to a file, and read the file."
+        raise Unsupported("cells can be added up only if their values are in memory", came=came, remedy=remedy)
     adapter = adapter_of(table)
     place: Callable[[int], str] = partial(adapter.place, table)
     has_grid = isinstance(noise, CellNoiseAtLevel) and noise.grid is not None
@@ -500,7 +505,9 @@ def with_interval_ends(
     for name in laid:
         if name in names:
             remedy = "Rename that column."
-            raise BadTable(f"the table must leave the name {name!r} free", came="a column of it", remedy=remedy)
+            raise BadTable(
+                f"no column of the table may have the name {name!r}", came="a column of this name", remedy=remedy
+            )
     return adapter.with_columns(table, laid, after)
 
 

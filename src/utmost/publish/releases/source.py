@@ -72,7 +72,7 @@ class Source:
                     f"no value may be larger than {bound}",
                     came="a larger value",
                     where=f"{self.adapter.place(self.table, row)}, column {name!r}",
-                    remedy="Declare largest=, a public bound on the size of any possible value.",
+                    remedy="Pass largest=, a public bound on the absolute value of any possible value.",
                 )
 
     def answer(

@@ -33,7 +33,7 @@ def read_sums(plan: Plan, document: Mapping[str, Any]) -> dict[Marginal, NDArray
     for name, marginal in names.items():
         row, shape = facts[name], plan.measured_shape(marginal)
         if not isinstance(row, list) or not all(type(number) is int for number in row):
-            raise BadTable("the noisy sums must be integers", came="others", where=repr(name))
+            raise BadTable("the noisy sums must be integers", came="other values", where=repr(name))
         if len(row) != prod(shape):
             raise does_not_follow(f"sums.{name}")
         measured[marginal] = narrowed(np.array(row, dtype=object)).reshape(shape)

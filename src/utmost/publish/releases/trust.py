@@ -95,11 +95,13 @@ def levels_by_distance(
         raise wrong_kind("graph", "a list of edges", graph)
     for at, edge in enumerate(edges):
         if not isinstance(edge, tuple | list) or len(edge) != 2 or not all(isinstance(end, Hashable) for end in edge):
-            raise BadTable("an edge must be a pair of names", came=type(edge).__name__, where=f"edge {at + 1}")
+            raise BadTable(
+                "each edge of the network must be a pair of names", came=type(edge).__name__, where=f"edge {at + 1}"
+            )
         for member, other in (edge, reversed(edge)):
             neighbours.setdefault(member, []).append(other)
     if label(owner, "owner") not in neighbours:
-        remedy = "Spell the name as in the edges."
+        remedy = "Spell the name of owner= as in the edges."
         raise BadTable("owner must be a member of the network", came=repr(owner), remedy=remedy)
     # Find the lengths of the shortest paths from the owner by breadth-first search.
     distances, waiting = {owner: 0}, deque([owner])
@@ -113,5 +115,7 @@ def levels_by_distance(
     ordered = list(chosen.values())
     if any(near < far for near, far in pairwise(ordered)):
         remedy = "Give larger distances smaller levels."
-        raise OutOfRange("the level must not grow with the distance", came=chosen, remedy=remedy)
+        raise OutOfRange(
+            "the level of a member must not grow with the distance from the owner", came=chosen, remedy=remedy
+        )
     return {member: chosen[d] for member, d in distances.items() if d}

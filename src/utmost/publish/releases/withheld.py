@@ -118,9 +118,11 @@ def withheld_table(
 ) -> WithheldTable[TableT]:
     """Withhold cells of a table with independent noise by a rule."""
     if is_engine_table(table):
-        remedy = "Save the release, and read it again: ut.read_release(path).withhold(...)."
+        remedy = "Save the release, and call ut.read_release(path).withhold(...)."
         came = "a frame that an engine evaluates"
-        raise Unsupported("withholding cells needs a table in memory", came=came, where="withhold", remedy=remedy)
+        raise Unsupported(
+            "cells can be withheld only from a table in memory", came=came, where="withhold", remedy=remedy
+        )
     rows = len(adapter_of(table).column(table, released[0]))
     margins = {name: np.full(rows, noise.margin) for name in released}
     return withheld_columns(table, margins, table_bias(rule, noise), statement, rule)
@@ -167,7 +169,11 @@ def _marked(
     for name, column in values.items():
         if f"{name}_mark" in names:
             came, remedy = "a column of that name", "Rename that column."
-            raise BadTable(f"the marks of {name!r} need the name '{name}_mark'", came=came, remedy=remedy)
+            raise BadTable(
+                f"no column may have the name '{name}_mark', which the column of marks of {name!r} gets",
+                came=came,
+                remedy=remedy,
+            )
         pairs = list(zip(column.tolist(), shown[name].tolist(), strict=True))
         columns[name] = [value if stays or not rule.is_blank else None for value, stays in pairs]
         columns[f"{name}_mark"] = [SHOWN if stays else rule.mark for _, stays in pairs]
@@ -191,7 +197,7 @@ class WithheldTables(Display, Mapping[str, WithheldTable[LabelledTable]]):
 
     def __getitem__(self, marginal: str) -> WithheldTable[LabelledTable]:
         if text(marginal, "marginal") not in self.tables:
-            remedy = f"Name one of {', '.join(map(repr, self.tables))}."
+            remedy = f"Pass one of {', '.join(map(repr, self.tables))}."
             raise OutOfRange("marginal must name a withheld table", came=repr(marginal), remedy=remedy)
         return self.tables[marginal]
 
@@ -213,7 +219,7 @@ class WithheldTables(Display, Mapping[str, WithheldTable[LabelledTable]]):
         """Write one table and its statement; ``marginal`` may be left out if there is only one."""
         optional(marginal, text, "marginal")
         if marginal is None and len(self.tables) > 1:
-            remedy = f"Pass marginal={self.marginals[0]!r}, say: each table is a file."
+            remedy = f"Pass marginal={self.marginals[0]!r}, say: each table is saved as a separate file."
             raise OutOfRange("marginal must name the table to save", came="none", remedy=remedy)
         chosen = self[self.marginals[0] if marginal is None else marginal]
         return chosen.save(path, format=format, sign=sign, overwrite=overwrite)
@@ -285,7 +291,7 @@ def withheld_marginals(
     names = tuple(table.name for table in tables)
     if not names or len(set(names)) < len(names):
         came = "none" if not names else "one twice"
-        raise OutOfRange("a rule is applied to different tables", came=came, where="withhold")
+        raise OutOfRange("withhold must be called with tables that are all different", came=came, where="withhold")
     shown = {table.name: rule.shows(table.estimates, table.margins) for table in tables}
     if rule.complementary:
         # Two tables of one marginal may have the same group; it is shown only if both tables show it.

@@ -80,7 +80,7 @@ class WithholdingRule(Display):
                     remedy=f"Pass {name}={'90' if name == 'below' else '0.25'}, say.",
                 )
         if below is None and relative_margin is None:
-            remedy = 'Pass below=90, or relative_margin="1/4", or both.'
+            remedy = 'Pass below=90, relative_margin="1/4", or both.'
             raise OutOfRange("at least one of below= and relative_margin= must be given", came="none", remedy=remedy)
         truth(complementary, "complementary")
         if text(mark, "mark") not in MARKS:
@@ -90,7 +90,7 @@ class WithholdingRule(Display):
                 remedy='Pass mark="withheld", say.',
             )
         if complementary and mark == UNRELIABLE:
-            remedy = f"Leave out one of the two: a cell marked {UNRELIABLE!r} keeps its value."
+            remedy = f"Leave out complementary= or mark=: a cell marked {UNRELIABLE!r} keeps its value."
             raise OutOfRange(
                 f"only one of complementary=True and mark={UNRELIABLE!r} may be given", came="both", remedy=remedy
             )
@@ -172,12 +172,16 @@ class WithholdingRule(Display):
         names = ("below", "relative_margin", "complementary", "mark")
         try:
             if not isinstance(facts, Mapping) or set(facts) != set(names):
-                raise WrongKind("a rule must have all its fields", came=type(facts).__name__)
+                raise WrongKind("a withholding rule must have all its fields", came=type(facts).__name__)
             rule = cls.of(**facts)
         except UtmostError as error:
-            raise BadTable("a statement must hold a rule", came=error.required, where="rule") from None
+            raise BadTable(
+                "a statement of a withheld table must contain its rule", came=error.required, where="rule"
+            ) from None
         if rule.facts() != dict(facts):
-            raise BadTable("a statement must hold a rule", came="numbers spelled another way", where="rule")
+            raise BadTable(
+                "the numbers of a rule must be spelled as utmost writes them", came="another spelling", where="rule"
+            )
         return rule
 
 

@@ -57,9 +57,9 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
         """Return the clean table that the certificate in the statement proves, with the marginal of the statement."""
         of = stated_field(statement, "of", dict)
         if set(of) != {"sums"} or of["sums"] not in problems:
-            raise BadTable("a clean table must be computed from its release", came="other cells or sums", where="of")
+            raise BadTable("the clean table must follow from its release", came="other cells or sums", where="of")
         if "certificate" not in statement:
-            remedy = "Make the clean table again from its release, with clean() or utmost clean."
+            remedy = "Compute the clean table from its release again, with clean() or utmost clean."
             raise BadTable("a clean table must have a certificate", came="none", where="certificate", remedy=remedy)
         listed = stated_field(statement, "given", list) if "given" in statement else None
         held = stated_field(statement, "held", list) if "held" in statement else None
@@ -80,7 +80,7 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
     expected = release.beside(clean) if isinstance(release, NoisyTable) else beside_estimates(whole, clean, marginal)
     cells = files.columns(table)
     if "clean" not in cells or not set(cells) <= set(expected):
-        raise BadTable("a clean table must have labels and the column 'clean'", came=", ".join(cells))
+        raise BadTable("a clean table must have columns of labels and the column 'clean'", came=", ".join(cells))
     for name, column in cells.items():
         follows = expected[name]
         wanted = follows.tolist() if isinstance(follows, np.ndarray) else follows

@@ -228,23 +228,30 @@ def bound_costs(
     persons = optional(persons, integer, "persons")
     spent, sure, histogram = level(epsilon), read_confidence(confidence), _Histogram.of(contributions, persons)
     if (histogram.level is None) != public:
-        remedy = "Release them first: ut.release(contributions, ut.Promise.of_counted(contributions), epsilon=1); "
-        remedy += "or pass public=True if they are public."
+        remedy = (
+            "Release the contributions first: ut.release(contributions, "
+            "ut.Promise.of_counted(contributions), epsilon=1); "
+        )
+        remedy += "or pass public=True if the contributions are public."
         came, remedy = ("a release", "Leave public= out.") if public else ("true counts", remedy)
-        required = "public=True needs true counts" if public else "contributions must be a release"
+        required = "public=True needs a counted table of contributions" if public else "contributions must be a release"
         raise OutOfRange(required, came=came, remedy=remedy)
     if persons is not None and (not public or persons < 1):
-        remedy = "Leave persons= out; only with public=True pass a number of persons, 1 or more."
+        remedy = "Leave persons= out; or pass public=True and a number of persons, 1 or more."
         raise OutOfRange("persons= must be at least 1, and needs public=True", came=persons, remedy=remedy)
     fixed: dict[str, Number | None] = {AT_MOST: at_most, PER_CELL: per_cell, IN_TOTAL: None}
     if histogram.name == IN_TOTAL and not at_most is per_cell is None:
         remedy = "Leave at_most= and per_cell= out."
         raise OutOfRange(
-            "contributions that compare in_total take no other bound", came="at_most= or per_cell=", remedy=remedy
+            "at_most= and per_cell= must be left out where contributions compare in_total",
+            came="at_most= or per_cell=",
+            remedy=remedy,
         )
     if fixed[histogram.name] is not None:
-        remedy = f"Leave {histogram.name}= out: these contributions compare values of this bound."
-        raise OutOfRange(f"{histogram.name} must be left out", came="a value", remedy=remedy)
+        remedy = f"Leave {histogram.name}= out: the contributions compare values of this bound."
+        raise OutOfRange(
+            f"{histogram.name} must be left out, since the contributions compare it", came="a value", remedy=remedy
+        )
     width, chosen = exact(step, "step"), domain.finest if marginal is None else domain.marginal(marginal)
     starts = [Fraction(0), *histogram.bounds]
     # Persons in a cell need a bound from `least` to `most`; they are assumed to need the middle. Persons beyond all
@@ -336,7 +343,7 @@ class _Histogram:
         ratio = read.noise.drawn.ratio if isinstance(read, IndependentCells) and read.noise.grid is None else None
         if ratio is None:
             remedy, came = "Release the contributions without half_step=, cost= and grid=.", contributions.distribution
-            raise Unsupported("contributions must have geometric noise", came=type(came).__name__, remedy=remedy)
+            raise Unsupported("the contributions must have geometric noise", came=type(came).__name__, remedy=remedy)
 
         def of_noisy_cells(weights: Sequence[Fraction], sure: Fraction) -> Estimate:
             value = sum((cell * weight for cell, weight in zip(cells, weights, strict=True)), Fraction(0))
@@ -354,5 +361,7 @@ def _axis(labels: Mapping[str, Sequence[Any]]) -> tuple[str, tuple[Fraction, ...
     name = next(iter(labels), "")
     if len(labels) != 1 or name not in (AT_MOST, PER_CELL, IN_TOTAL) or labels[name][-1] != MORE:
         remedy = "Release a table of ut.count_contributions, or of utmost count --contributions at-most=1,2,5."
-        raise OutOfRange("contributions must be a table of count_contributions", came="another table", remedy=remedy)
+        raise OutOfRange(
+            "contributions must be a release of a table of count_contributions", came="another table", remedy=remedy
+        )
     return name, tuple(exact(bound, name) for bound in labels[name][:-1])

@@ -54,7 +54,7 @@ def _value(facts: Mapping[str, Any]) -> CountedTable:
     if "places" in facts:
         places, numbers = facts["places"], facts["numbers"]
         if not all(type(number) is int for number in (*numbers, *(place for row in places for place in row))):
-            raise BadTable("the places and the numbers of cells must be integers", came="other values")
+            raise BadTable("the places of cells and their numbers must be integers", came="other values")
         fits = all(abs(number) < 1 << 62 for number in numbers)
         few = FewCells(
             domain.shape,
@@ -64,7 +64,7 @@ def _value(facts: Mapping[str, Any]) -> CountedTable:
         return CountedTable(domain, few, unit, **metadata)
     cells = facts["cells"]
     if not all(type(cell) is int for cell in cells) or len(cells) != domain.size:
-        raise BadTable("there must be an integer for each cell of the domain", came=f"{len(cells)} values")
+        raise BadTable("cells must be a list of integers, one for each cell of the domain", came=f"{len(cells)} values")
     whole = np.array(cells, dtype=np.int64 if all(abs(cell) < 1 << 62 for cell in cells) else object)
     return CountedTable(domain, whole.reshape(domain.shape), unit, **metadata)
 
@@ -101,6 +101,6 @@ def read_table(path: Path, column: str | None = None) -> Any:
 def measured_table(path: Path) -> CountedTable:
     """Read the counted table in a .json file, for a release by a plan."""
     if path.suffix.lower() != ".json":
-        remedy = "Pass the .json file of utmost count."
+        remedy = "Pass the .json file that utmost count wrote."
         raise Unsupported("a release by a plan needs a counted table", came=path.name, remedy=remedy)
     return COUNTED_FORM.read(path)

@@ -45,7 +45,7 @@ def _facts(chosen: Plan) -> dict[str, Any]:
 def _value(facts: Mapping[str, Any]) -> Plan:
     unit, wanted, domain = facts["unit"], facts["wanted"], Domain.of_facts(facts["domain"])
     if not isinstance(wanted, list) or not wanted:
-        raise BadTable("a plan must have wanted sums", came="none", where="wanted")
+        raise BadTable("a plan must name at least one wanted sum", came="none", where="wanted")
     named = read_wanted(domain, [want["sums"] for want in wanted])
     workload: Workload = named.reweighted({want["sums"]: want["weight"] for want in wanted})
     proved = Unit.of_facts(unit)
@@ -94,6 +94,10 @@ def save_plan(plan: Plan, path: Path | str, *, overwrite: bool = False) -> None:
     if file.suffix.lower() != ".json":
         raise OutOfRange("path must end in .json", came=file.name, remedy=f"Pass {str(file.with_suffix('.json'))!r}.")
     if plan.workload is None or plan.level is None or plan.tuned_at is None:
-        remedy = "Use `choose_plan`, or pass a workload and a level to `Plan`."
-        raise OutOfRange("a saved plan needs a workload and a level", came="a plan without one of them", remedy=remedy)
+        remedy = "Call ut.choose_plan, or pass workload= and level= to Plan."
+        raise OutOfRange(
+            "a plan that is saved must have a workload and a level",
+            came="a plan without a workload or a level",
+            remedy=remedy,
+        )
     write_together({file: partial(write_json, PLAN_FORM.document(plan))}, overwrite=truth(overwrite, "overwrite"))

@@ -79,7 +79,9 @@ class Deployment(Display):
             value = getattr(self, name)
             if value is not None and value not in allowed:
                 raise OutOfRange(
-                    f"{name} must be one of {', '.join(allowed)}", came=value, remedy=f"Or leave {name}= out."
+                    f"{name} must be one of {', '.join(allowed)}",
+                    came=value,
+                    remedy=f"Pass one of these words, or leave {name}= out.",
                 )
         if self.published:
             try:
@@ -88,7 +90,7 @@ class Deployment(Display):
                 day = None
             if day is None or day.isoformat() != self.published:
                 raise OutOfRange(
-                    "published must be a day as YYYY-MM-DD",
+                    "published must be a day written as YYYY-MM-DD",
                     came=self.published,
                     remedy="Write, for example, 2026-03-31.",
                 )
@@ -142,7 +144,9 @@ def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -
     ]
     epsilon = float(round_up(narrow_interval(stated.level.epsilon_interval)))
     if epsilon == float("inf"):
-        raise OutOfRange("the registry's epsilon is a float", came="a level above all floats", where="epsilon")
+        raise OutOfRange(
+            "epsilon must fit a float, as the registry requires", came="a level above all floats", where="epsilon"
+        )
     parameters, details = {"epsilon": epsilon}, f"Exactly, epsilon = {level_words(stated.level)}{stated.each}"
     if stated.delta is not None:
         details += f", and delta = {stated.delta}"

@@ -100,7 +100,11 @@ def check_withheld(
     _check_columns(statement, described, columns)
     marks = [mark for name in described.released for mark in columns[f"{name}_mark"]]
     if marks.count(SHOWN) != described.shown:
-        raise BadTable("the table must show as many cells as its statement says", came="another number", where="shown")
+        raise BadTable(
+            "the number of shown cells must be the number that the statement gives",
+            came="another number",
+            where="shown",
+        )
     for name in described.released:
         marks, cells = columns[f"{name}_mark"], columns[name]
         margins = columns.get(f"{name}_margin", [])
@@ -109,20 +113,24 @@ def check_withheld(
             if mark not in (SHOWN, described.rule.mark):
                 raise BadTable(f"a mark must be {SHOWN!r} or {described.rule.mark!r}", came="another mark", where=where)
             if is_blank(cell) != (mark != SHOWN and described.rule.is_blank):
-                raise BadTable("exactly the withheld cells must be blank", came="another cell", where=where)
+                raise BadTable(
+                    "the withheld cells, and no other cells, must be blank", came="another cell", where=where
+                )
             if is_blank(cell):
                 continue
             try:
                 value, bar = exact(cell), exact(margin)
             except UtmostError:
                 required = "a shown cell and its margin must be numbers"
-                raise BadTable(required, came="something else", where=where) from None
+                raise BadTable(required, came="another value", where=where) from None
             number = int(value) if value.denominator == 1 else float(value)
             if described.rule.passes(number, bar) != (mark == SHOWN):
                 required = (
-                    "a shown cell must satisfy the rule" if mark == SHOWN else "a marked cell must break the rule"
+                    "a shown cell must satisfy the withholding rule"
+                    if mark == SHOWN
+                    else "a marked cell must break the withholding rule"
                 )
-                raise BadTable(required, came="a cell that does not", where=where)
+                raise BadTable(required, came="another cell", where=where)
     if release is not None:
         _check_made_of(described, columns, release)
     return replace(described, table=table)
@@ -147,12 +155,14 @@ def _check_columns(statement: Mapping[str, Any], described: WithheldTable[Any], 
             fixed = {name: [margin] * rows for name, margin in release["margins"].items()}
     if sorted(columns) != sorted(expected):
         came = ", ".join(columns)
-        raise BadTable("a withheld table must have the columns of its statement", came=came, where="released")
+        raise BadTable("a withheld table must have the columns that its statement names", came=came, where="released")
     if any(len(cells) != rows for cells in columns.values()):
-        raise BadTable("the table must have the number of rows of its statement", came="another number", where="rows")
+        raise BadTable(
+            "the table must have the number of rows that its statement gives", came="another number", where="rows"
+        )
     for name, cells in fixed.items():
         if any(map(unlike, columns[name], cells)):
-            raise BadTable("labels and margins must be those of the release", came="other values", where=repr(name))
+            raise BadTable("the labels and margins must be those of the release", came="other values", where=repr(name))
 
 
 def _check_made_of(described: WithheldTable[Any], columns: TextColumns, answer: Answer[Any] | NoisyTable) -> None:
@@ -167,14 +177,14 @@ def _check_made_of(described: WithheldTable[Any], columns: TextColumns, answer: 
         again = answer.withheld(described.rule)
     if again is None:
         raise BadTable(
-            "a withheld table must be made from the release", came="another kind of release", where="release"
+            "the withheld table must follow from its release", came="another kind of release", where="release"
         )
     stated = described.facts()
     for name in differing(stated, written_by(json.loads(json.dumps(again.facts())), stated)):
-        raise BadTable("a withheld table must be made from the release", came="another table", where=name)
+        raise BadTable("the withheld table must follow from its release", came="another table", where=name)
     for name, cells in files.columns(again.table).items():
         if any(map(unlike, columns[name], cells)):
-            required = "exactly the withheld cells must be missing, and the other cells must be those of the release"
+            required = "the withheld cells must be missing, and all other cells must be those of the release"
             raise BadTable(required, came="another table", where=f"column {name!r}")
 
 

@@ -52,7 +52,9 @@ def _check_columns(table: Any, expected: Mapping[str, Any]) -> None:
     """Check that a table has exactly these columns and cells."""
     columns = table_formats.as_columns(table)
     if list(columns) != list(expected):
-        raise BadTable("the table must have the columns of its statement", came="other columns", where="released")
+        raise BadTable(
+            "the table must have the columns that its statement names", came="other columns", where="released"
+        )
     for name, column in expected.items():
         if list(map(_as_text, columns[name])) != list(map(_as_text, column)):
             raise BadTable("the table must follow from its release", came="another cell", where=f"column {name!r}")

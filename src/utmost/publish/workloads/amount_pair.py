@@ -72,7 +72,7 @@ class AmountPair:
             return None
         named = dict(zip(domain.columns, domain.axes, strict=True))
         if unit.amount.name not in named or named[unit.amount.name].labels[0] != unit.amount.labels:
-            required = "the domain must have the axis that counting made for sums and counts with one noise"
+            required = "the domain must have the axis that counting added for sums and counts with shared noise"
             remedy = "Pass the domain of the counted table, and no together=."
             raise OutOfRange(required, came="another domain", remedy=remedy)
         return cls(domain, unit.amount, domain.columns.index(unit.amount.name))
@@ -123,7 +123,9 @@ class AmountPair:
             came = self.domain.marginal_name(marginal)
             remedy = f"Name the table without {self.amount.name!r}."
             raise OutOfRange(
-                f"a table of {self.amount.name!r} has sum and count together", came=repr(came), remedy=remedy
+                f"a table of {self.amount.name!r} must contain both the sum and the count",
+                came=repr(came),
+                remedy=remedy,
             )
         return with_level(marginal, self.place, _PARTS)
 
@@ -147,7 +149,7 @@ class AmountPair:
 
     def _refuse(self, came: str) -> None:
         name = self.amount.name
-        remedy = f"Leave out {name!r}: each table has its sum, its mean and the number of events."
+        remedy = f"Leave out {name!r}: each table has the sum and the mean of this amount, and the number of events."
         raise OutOfRange(f"a selection must not name {name!r}, which is the amount", came=came, remedy=remedy)
 
     def bars(self, ratio: Level, confidence: Number) -> tuple[tuple[str, int | float], ...]:

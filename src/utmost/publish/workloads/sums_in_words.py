@@ -36,8 +36,8 @@ def read_selection(domain: Domain, texts: Iterable[str]) -> dict[str, Any]:
     for text in texts:
         name, values = _pair_of(domain, text)
         if name in selection:
-            remedy = f"Give several labels with commas: {name}={','.join(_labels(domain, name)[:2])}."
-            raise OutOfRange("a selection must name a level once", came=f"{name!r} twice", remedy=remedy)
+            remedy = f"Write several labels of one level with commas: {name}={','.join(_labels(domain, name)[:2])}."
+            raise OutOfRange("a selection must name each level at most once", came=f"{name!r} twice", remedy=remedy)
         selection[name] = values
     domain.selection(selection)
     return selection
@@ -59,7 +59,7 @@ def read_wanted(
     wanted = [part for text in texts for part in _wanted(domain, text, per_answer, without).parts]
     if not wanted:
         names = domain.level_names(domain.finest)
-        remedy = f'Pass want="{names[0]}", say; its levels are {", ".join(names)}, and "" is the total.'
+        remedy = f'Pass want="{names[0]}", say; the levels are {", ".join(names)}, and "" is the total.'
         raise OutOfRange("want must name at least one table", came="none", remedy=remedy)
     return Workload.of_parts(domain, wanted)
 
@@ -73,7 +73,7 @@ def read_share(domain: Domain, text: str) -> tuple[Marginal, Fraction]:
     words, rest = _scanned(domain, "" if _is_total(domain, name) else name)
     if not equals or rest is not None or not all(isinstance(word, str) for word in words):
         remedy = 'Write "department sex=3/4", say, or "=1/4" for the total.'
-        raise OutOfRange("share must be a table and a number", came=repr(text), remedy=remedy)
+        raise OutOfRange("share must be a table and a number, written TABLE=NUMBER", came=repr(text), remedy=remedy)
     return measured_marginal(domain, [*words, *marked]), exact(share, "share")
 
 
@@ -102,7 +102,7 @@ def _wanted(domain: Domain, text: str, per_answer: bool, without: str | None) ->
     if not ranges:
         return Workload(domain, {words: _given_weight(weight)}, per_answer=per_answer)
     if not all(isinstance(word, tuple) for word in words):
-        remedy = 'Want "ranges of age by sex", or name a label: "age=20..40 sex=men".'
+        remedy = 'Write "ranges of age by sex", or name a label: "age=20..40 sex=men".'
         raise OutOfRange(
             "want must not name a range together with a level without a label", came=repr(text), remedy=remedy
         )
@@ -133,7 +133,7 @@ def _scanned(domain: Domain, text: str) -> tuple[tuple[Any, ...], Number | None]
         typed = _longest_name_at(text, at, [*levels])
         if typed is None and _word_at(text, at) in ("ranges", "prefixes"):
             remedy = f'Write "{_word_at(text, at)} of age by sex" for the {_word_at(text, at)} of each sex.'
-            raise OutOfRange("ranges and prefixes must stand at the beginning", came=repr(text), remedy=remedy)
+            raise OutOfRange("the word ranges or prefixes must be the first word", came=repr(text), remedy=remedy)
         if typed is None:
             domain.level_named(_word_at(text, at))  # raises, and suggests the nearest name
         assert typed is not None
@@ -171,7 +171,7 @@ def _pair_of(domain: Domain, text: str) -> tuple[str, Any]:
         axis = domain.axes[0]
         if "=" in text:
             domain.level_named(text.partition("=")[0].strip())  # raises, and suggests the nearest name
-        remedy = f"Write {axis.levels[0]}={label_text(axis.labels[0][0])}, with commas between several."
+        remedy = f"Write {axis.levels[0]}={label_text(axis.labels[0][0])}, with commas between several labels."
         raise OutOfRange("a selection must be COLUMN=LABEL", came=repr(text), remedy=remedy)
     typed = max(levels, key=len)
     name = levels[typed]
@@ -210,7 +210,9 @@ def _label_or_range(domain: Domain, name: str, piece: str, unit: str | None = No
         if domain.axes[axis].edges is None:
             labels = _labels(domain, name)
             more = ",..." * (len(labels) > _LABELS_SHOWN)
-            remedy = f"Name its labels, with commas between them: {name}={','.join(labels[:_LABELS_SHOWN])}{more}."
+            remedy = (
+                f"Name labels of the level, with commas between them: {name}={','.join(labels[:_LABELS_SHOWN])}{more}."
+            )
             raise OutOfRange("a range needs an axis of bins", came=repr(piece), where=repr(name), remedy=remedy)
         low, _, high = piece.partition("..")
         reads = (lambda end: end) if domain.axes[axis].clock is not None else (lambda end: exact(end, name))
@@ -258,7 +260,7 @@ def _given_weight(*weights: Number | None) -> Number:
 
 def _number(text: str) -> Fraction:
     if not _is_number(text):
-        remedy = 'Say "sex=2" for a weight, "sex=men" for the sum of one label.'
+        remedy = 'Write "sex=2" for a weight, or "sex=men" for the sum of one label.'
         raise NotANumber(
             "a level must be followed by = and one of its labels, or a weight",
             came=repr(text.strip()),

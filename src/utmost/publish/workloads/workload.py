@@ -116,7 +116,9 @@ class Workload(Display):
         parts = [_part_of(domain, *narrowed(domain, name), weight, per_answer) for name, weight in wanted.items()]
         if len({part.sums for part in parts}) < len(parts):
             raise OutOfRange(
-                "each table must be wanted once", came="one twice", remedy="Name it once, with the sum of its weights."
+                "wanted must name each table once",
+                came="one table twice",
+                remedy="Name each table once, with the sum of its weights.",
             )
         _set(self, domain, parts)
 
@@ -185,7 +187,9 @@ class Workload(Display):
         for name, windows in read.items():
             values = domain.axes[domain.level_named(name)[0]].size
             if windows.length > values:
-                raise OutOfRange(f"a window may take {values} values at most", came=windows.length, where=repr(name))
+                raise OutOfRange(
+                    f"a window on this axis may have at most {values} values", came=windows.length, where=repr(name)
+                )
         return _along(domain, read, "windows", weight, by, per_answer)
 
     @classmethod
@@ -265,14 +269,14 @@ class Workload(Display):
             raise OutOfRange(
                 f"weights must have {len(listed)} numbers, one for each sum",
                 came=len(counted),
-                remedy="Pass one weight for each, or leave weights out: then each weight is 1.",
+                remedy="Pass one weight for each sum; or leave weights= out, and each weight is 1.",
             )
         parts = []
         for where, weight in zip(listed, counted, strict=True):
             taken = domain.selection(where)
             if not all(row.any() for row in taken):
                 raise OutOfRange(
-                    "a sum must take at least one cell",
+                    "a sum must contain at least one cell",
                     came="none",
                     where=_where_name(where),
                     remedy="Select labels or a range of the axis.",
@@ -294,7 +298,9 @@ class Workload(Display):
             return NotImplemented
         if not self.domain.same_as(other.domain):
             raise OutOfRange(
-                "both workloads must have the same domain", came="two domains", remedy="Make both over one Domain."
+                "both workloads must have the same domain",
+                came="two domains",
+                remedy="Make both workloads over the same Domain.",
             )
         return _workload(self.domain, (*self.parts, *other.parts))
 
@@ -368,7 +374,9 @@ class Workload(Display):
         for name in weights:
             if name not in known:
                 raise OutOfRange(
-                    "weights must name parts of the workload", came=repr(name), remedy=f"Its parts are {list(known)}."
+                    "weights must name parts of the workload",
+                    came=repr(name),
+                    remedy=f"Name parts of the workload: {list(known)}.",
                 )
         parts = [replace(known[name], weight=_weight(weight, name)) for name, weight in weights.items()]
         return _workload(self.domain, parts)
@@ -400,7 +408,9 @@ def narrowed(domain: Domain, name: Any) -> tuple[Marginal, dict[int, int]]:
             labels[str(word[0])] = word[1]
         else:
             raise WrongKind(
-                "a wanted table must be names of levels", came=type(word).__name__, remedy='Pass "sex age", say.'
+                "a wanted table must be given by names of levels",
+                came=type(word).__name__,
+                remedy='Pass "sex age", say.',
             )
     only = {}
     for name_of_level, label in labels.items():
@@ -459,7 +469,9 @@ def _crossing(domain: Domain, places: Iterable[int], by: Any) -> tuple[Marginal,
     """Return the marginal ``by`` and its labels as `narrowed` does; refuse it if it has an axis of ``places``."""
     marginal, only = narrowed(domain, by)
     if any(marginal[place] < len(domain.axes[place].levels) for place in places):
-        raise OutOfRange("by must name other axes", came=repr(by), remedy="Leave out the axis of the ranges.")
+        raise OutOfRange(
+            "by must not name the axis of the ranges", came=repr(by), remedy="Leave out the axis of the ranges."
+        )
     return marginal, only
 
 
@@ -512,7 +524,7 @@ def _set(workload: Workload, domain: Domain, parts: Iterable[WantedSums]) -> Non
         raise OutOfRange("a workload must name at least one table", came="none", remedy='Pass {"": 1} for the total.')
     if len({part.name for part in listed}) < len(listed):
         raise OutOfRange(
-            "parts of a workload must have different names", came="one name for two", remedy="Rename a label."
+            "the parts of a workload must have different names", came="one name for two parts", remedy="Rename a label."
         )
     object.__setattr__(workload, "domain", domain)
     object.__setattr__(workload, "parts", listed)
@@ -528,7 +540,7 @@ def _crossed(factors: Sequence[Array]) -> Floats:
 def _check_entries(entries: int) -> None:
     if entries > MOST_ENTRIES:
         raise OutOfRange(
-            "a dense matrix may have 10^8 entries at most",
+            "a dense matrix may have at most 10^8 entries",
             came=entries,
-            remedy="Use the workload itself: ut.choose_plan needs no matrix.",
+            remedy="Pass the workload itself to ut.choose_plan, which needs no matrix.",
         )

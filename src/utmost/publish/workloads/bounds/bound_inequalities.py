@@ -103,7 +103,9 @@ def mixed(certificate: Directions | MixedDirections) -> list[tuple[Directions, F
         return [(certificate, Fraction(1))]
     weights = certificate.weights
     if len(weights) != len(certificate.directions) or any(weight <= 0 for weight in weights) or sum(weights) != 1:
-        raise PromiseBroken("the weights of changes must be positive and add up to 1", came="other weights")
+        raise PromiseBroken(
+            "the weights of the changes in a certificate must be positive and add up to 1", came="other weights"
+        )
     return list(zip(certificate.directions, weights, strict=True))
 
 
@@ -118,7 +120,7 @@ def directions_below(
     changes = mixed(certificate)
     along = changes[0][0].along
     if any(change.along != along for change, _ in changes):
-        raise PromiseBroken("all changes must be along one axis", came="several axes")
+        raise PromiseBroken("all changes in a certificate must be along one axis", came="several axes")
     weighed = [(factors_of(change, blocks), weight) for change, weight in changes]
     roots = Fraction(0)
     for T, square, (total, rows_total) in zip(blocks.eigenspaces, spectrum, row_totals(blocks, along), strict=True):
@@ -138,7 +140,9 @@ def factors_of(
 
 def _eigenvalues(up: int, down: int, n: int) -> tuple[Fraction, Fraction]:
     if type(up) is not int or type(down) is not int or min(up, down) < 0 or not 1 <= up + down <= n:
-        raise PromiseBroken("a direction must change at least one cell, and at most all cells", came=f"{up} and {down}")
+        raise PromiseBroken(
+            "a direction must change at least one cell, and at most all cells", came=f"{up} cells up and {down} down"
+        )
     square = Fraction((up - down) ** 2, n)
     return square, (up + down - square) / (n - 1) if n > 1 else Fraction(0)
 
@@ -159,7 +163,9 @@ def matrix_below(parts: Sequence[MatrixPart], certificate: MatrixRoots) -> Fract
     # q^2).
     q, n = certificate.weights, len(certificate.weights)
     if any(weight <= 0 for weight in q) or not len(parts) == len(certificate.roots) == len(certificate.bits):
-        raise PromiseBroken("every cell must have a positive weight, and every part a root", came="another certificate")
+        raise PromiseBroken(
+            "every cell must have a positive weight, and every part must have a root", came="another certificate"
+        )
     traces = Fraction(0)
     for part, root, bits in zip(parts, certificate.roots, certificate.bits, strict=True):
         if part.matrix.shape != (n, n) or root.shape != (n, n) or (root != root.T).any():
@@ -193,7 +199,7 @@ def chord_below(
     z = certificate.shares  # below, quotients are rounded down in F and up in g
     if len(z) != len(blocks.marginals) or any(share < 0 for share in z) or sum(z) > 1:
         raise PromiseBroken(
-            "each table must have a share >= 0, and the shares must add up to at most 1", came="other shares"
+            "each table must have a share of at least 0, and the shares must add up to at most 1", came="other shares"
         )
     sizes = [Fraction(prod(c[s] for c, s in zip(blocks.chains, S, strict=True))) for S in blocks.marginals]
     if total is not None:

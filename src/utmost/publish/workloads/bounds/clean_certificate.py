@@ -74,13 +74,13 @@ class CleanCertificate:
             if set(facts) != {"cells", "bits", "rest", "multipliers"} or type(facts["bits"]) is not int:
                 raise BadTable("a certificate must have cells, bits, rest and multipliers", came="other entries")
             if not 0 < facts["bits"] <= _MOST_BITS:
-                raise BadTable(f"bits must be in 1..{_MOST_BITS}", came="another number")
+                raise BadTable(f"bits must be from 1 to {_MOST_BITS}", came="another number")
             multipliers: dict[Marginal, NDArray[Any]] = {}
             for row in facts["multipliers"]:
                 marginal = domain.marginal([*row["marginal"]])
                 if set(row) != {"marginal", "values"} or marginal in multipliers:
                     raise BadTable(
-                        "multipliers must have values and a marginal that no other multipliers have",
+                        "multipliers must have values, and a marginal that no other multipliers have",
                         came="other entries",
                     )
                 multipliers[marginal] = _integers(row["values"], domain.group_shape(marginal))
@@ -91,7 +91,9 @@ class CleanCertificate:
         except UtmostError:
             raise
         except (AttributeError, LookupError, TypeError, ValueError) as error:
-            raise BadTable("a certificate must be integers as text", came=type(error).__name__) from None
+            raise BadTable(
+                "the numbers of a certificate must be integers, written as text", came=type(error).__name__
+            ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +208,7 @@ def _facts_moved(
 ) -> int:
     """Return the largest change, in 1/unit, that makes the bounds of a marginal equal to the real cells' sums."""
     if facts is None or marginal not in facts.bounds or marginal == domain.finest:
-        raise BadTable("multipliers must belong to public sums of several cells", came="other sums")
+        raise BadTable("multipliers must belong to public sums of two or more cells", came="other sums")
     low, high = (end.astype(object).ravel() * unit for end in facts.bounds[marginal])
     sums, values = domain.sums(reals, marginal).ravel(), values.ravel()
     # If a multiplier is not 0, its bound must equal the sum; if it is 0, the sum must lie within both bounds.

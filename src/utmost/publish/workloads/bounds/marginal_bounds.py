@@ -56,13 +56,15 @@ def tangents_below(
     """Return a rational below the error of every plan that measures these marginals with one level each."""
     weights, spaces = wanted_spaces(workload), MarginalSpaces.of(workload.domain, marginals)
     if len(certificate.levels) != len(weights) or any(own <= 0 for own in certificate.levels):
-        raise PromiseBroken("there must be a positive level for each space", came=f"{len(certificate.levels)} levels")
+        raise PromiseBroken(
+            "a certificate must have a positive level for each subspace", came=f"{len(certificate.levels)} levels"
+        )
     totals = [is_total(workload.domain, marginal) for marginal in marginals]
     slopes, gained = [Fraction(0)] * len(marginals), Fraction(0)
     for (space, weight), own in zip(weights.items(), certificate.levels, strict=True):
         places = spaces.covers.get(space)
         if places is None:
-            raise PromiseBroken("the tables must determine every wanted answer", came="other tables")
+            raise PromiseBroken("the tables of a certificate must determine every wanted answer", came="other tables")
         scale = weight * min(spaces.sums[place] for place in places)
         alpha = Level.of_epsilon(own).alpha_interval(2 * _DIGITS)
         value, flat = 2 * alpha.lower / (1 - alpha.lower) ** 2, _slope(alpha.lower)

@@ -112,7 +112,9 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
     if len(bounds.parts) != len(means) or any(
         not value <= round_down(mean) for value, mean in zip(bounds.parts, means, strict=True)
     ):
-        raise PromiseBroken("the bounds of parts must be proved", came="a larger number", where="parts")
+        raise PromiseBroken(
+            "the bound of each part must be proved by its certificate", came="a larger number", where="parts"
+        )
 
 
 class BoundedProblem(NamedTuple):
@@ -149,7 +151,9 @@ def proven_bound(kind: str, problem: BoundedProblem, certificate: object, known:
         along = place_of(workload, unit, together)
         most, rows = cells_changed(workload, unit, along)
         if any(change.along != along or not is_possible(change, unit, most, rows) for change, _ in mixed(certificate)):
-            raise PromiseBroken("the changes must be possible for one individual", came=f"{certificate}", where=kind)
+            raise PromiseBroken(
+                "the changes in a certificate must be possible for one individual", came=f"{certificate}", where=kind
+            )
         blocks = VarianceComponents.of(workload.domain, (), workload.eigenspaces)
         if not is_alike(workload):
             required = "a certificate of directions needs cells that are all alike"
@@ -161,7 +165,9 @@ def proven_bound(kind: str, problem: BoundedProblem, certificate: object, known:
             known[id(certificate)] = matrix_below(matrix_parts(workload), certificate)
         constant = known[id(certificate)]
     else:
-        raise PromiseBroken("a bound must have a certificate of its kind", came=type(certificate).__name__, where=kind)
+        raise PromiseBroken(
+            "a bound must have a certificate of its own kind", came=type(certificate).__name__, where=kind
+        )
     if kind == "any unbiased":
         return unit.sensitivity**2 * constant * variance_below(level) / 2
     if kind == "any mechanism":
@@ -324,9 +330,9 @@ def matrix_parts(workload: Workload) -> list[MatrixPart]:
     chains = [domain.axes[a].blocks or () for a in alike]
     if rows > MOST_ROWS or rows**3 * prod(map(len, chains)) > _MOST_WORK:
         raise Unsupported(
-            f"the bound needs a matrix over at most {MOST_ROWS} values of axes with ranges, labels or uneven groups",
+            f"axes with ranges, labels or uneven groups must have at most {MOST_ROWS} values together for this bound",
             came=rows,
-            remedy="The bounds per answer and over given marginals need no matrix.",
+            remedy="Ask for the bounds per answer or over given marginals: they have no such limit.",
         )
     grams = []
     for part in workload.parts:
@@ -335,7 +341,7 @@ def matrix_parts(workload: Workload) -> list[MatrixPart]:
             product_gram = np.kron(product_gram, part.sums[a].gram(domain.axes[a]))
         # Floats round larger counts, so the matrix would be of another workload.
         if product_gram.max() >= 2.0**53:
-            raise OutOfRange("the matrix of a workload must hold numbers below 2^53", came="larger ones")
+            raise OutOfRange("the matrix of a workload must have entries below 2^53", came="larger entries")
         grams.append(product_gram.astype(np.int64).astype(object))
     weights = [part.weight / part.answers for part in workload.parts]
     # Use integers over one denominator: the check multiplies matrices a thousand times faster than with Fractions.

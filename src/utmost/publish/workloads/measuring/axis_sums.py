@@ -194,12 +194,16 @@ class Weighed:
         except ValueError:  # the rows differ in length
             rows = np.zeros(0)
         if rows.ndim != 2 or not len(rows) or rows.shape[1] != axis.size:
-            raise OutOfRange(f"the rows must have {axis.size} entries each", came=rows.shape, where=where)
+            raise OutOfRange(
+                f"each row must have {axis.size} entries, one for each value of the axis", came=rows.shape, where=where
+            )
         if rows.dtype.kind not in "biu" or largest_size(rows) >= _LARGEST_ENTRY:
-            raise OutOfRange("the rows must hold integers below 2^31", came=rows.dtype, where=where)
+            raise OutOfRange("the entries of the rows must be integers below 2^31", came=rows.dtype, where=where)
         if rows.size > _MOST_WEIGHTS or not rows.any(axis=1).all():
             raise OutOfRange(
-                "the rows must have at most 10^7 entries, and none may be all zeros", came=rows.shape, where=where
+                "the rows must have at most 10^7 entries together, and no row may be all zeros",
+                came=rows.shape,
+                where=where,
             )
         return cls(tuple(map(tuple, rows.astype(np.int64).tolist())))
 

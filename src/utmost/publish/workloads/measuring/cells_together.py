@@ -79,7 +79,7 @@ class CellsTogether(Display):
     def at(self, level: Level, unit: Unit) -> "CellsTogether":
         """Return the same kind of noise at another privacy level."""
         if not self.is_relaxable:
-            raise OutOfRange("only noise that can be relaxed exists at another level", came=self.kind)
+            raise OutOfRange("only noise that can be relaxed can be moved to another level", came=self.kind)
         spent = presence(level, unit)
         parts = list(zip(self.distributions, self.shares, strict=True))
         distributions = {
@@ -197,7 +197,7 @@ def pair_noise(level: Level, unit: Unit) -> dict[str, float]:
     instance(level, Level, "level")
     instance(unit, Unit, "unit")
     if unit.cells != 2:
-        raise OutOfRange("a pair is two cells", came=unit.cells)
+        raise OutOfRange("a unit of pairs must have two cells", came=unit.cells)
     variances: dict[str, float] = {way.kind: way.variance for way in ways_together(level, unit)}
     return {kind: variances[kind] for kind in ("independent", "rotated", "joint")}
 

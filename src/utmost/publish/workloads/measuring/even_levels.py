@@ -62,10 +62,10 @@ class EvenLevels:
         for axis, levels, level in zip(self.domain.axes, self.even_levels, marginal, strict=True):
             if level >= 0 and level not in levels:
                 raise Unsupported(
-                    "the groups of a level must have the same size where it is measured with other axes",
+                    "the groups of a level must have the same size if the level is measured with other axes",
                     came="groups of several sizes",
                     where=repr(axis.levels[level]),
-                    remedy=f"Measure {axis.levels[0]!r} instead; sums over the groups may still be wanted.",
+                    remedy=f"Measure {axis.levels[0]!r} instead; a workload may still ask for sums over the groups.",
                 )
         return tuple(
             level if level < 0 else levels.index(level)

@@ -155,7 +155,7 @@ def numbers_of(axis: Axis, level: int, numbers: LevelNumbers, name: str, taken: 
         others = _selection_of_known(axis, level, known)
         if others:
             remedy = f"Exclude {'them' if lacking[1:] else 'it'} with where={{{name!r}: {others}}}, or p{remedy[1:]}"
-        raise OutOfRange("each label that is counted must have a number", came=came, where=repr(name), remedy=remedy)
+        raise OutOfRange("each counted label must have a number", came=came, where=repr(name), remedy=remedy)
     return [number or Fraction(0) for number in known]
 
 

@@ -98,9 +98,11 @@ class MarginalSpaces:
             # Count the spaces before listing them: the list of one marginal's spaces may exceed the memory.
             pairs += prod(1 if level is None else len(chains[axis].levels) - level + 1 for axis, level in axes)
             if pairs > _MOST_SPACES:
-                remedy = "Measure fewer tables, or of fewer columns each."
+                remedy = "Measure fewer tables, or tables of fewer columns."
                 raise OutOfRange(
-                    f"tables may have at most {_MOST_SPACES} residual subspaces", came="more", remedy=remedy
+                    f"the tables may have at most {_MOST_SPACES} residual subspaces",
+                    came="more subspaces",
+                    remedy=remedy,
                 )
             for space in _below(chains, axes):
                 covers.setdefault(space, []).append(place)
@@ -191,7 +193,9 @@ def part_energies(workload: Workload) -> list[dict[MarginalSpace, Fraction]]:
     chains: list[tuple[int, ...]] = []
     for name, axis in zip(workload.domain.columns, workload.domain.axes, strict=True):
         if axis.blocks is None:
-            raise Unsupported("the groups of each level must have one size", came="several", where=f"axis {name!r}")
+            raise Unsupported(
+                "all groups of a level must have the same size", came="groups of several sizes", where=f"axis {name!r}"
+            )
         chains.append(axis.blocks)
     # Cache the mean of |Q w|^2 over the values of an axis, by level: parts often have the same sums along an axis.
     known: dict[tuple[int, AxisSums], list[tuple[MarginalSpace, Fraction]]] = {}
@@ -228,7 +232,9 @@ def _below(chains: Sequence[EvenChain], axes: Sequence[tuple[int, int | None]]) 
 
 def _axes_of(domain: Domain, chains: Sequence[EvenChain], marginal: Marginal) -> tuple[tuple[int, int | None], ...]:
     if is_listed(marginal) or is_hats(marginal):
-        raise Unsupported("tables are measured by groups and differences", came=domain.marginal_name(marginal))
+        raise Unsupported(
+            "a measured table must consist of groups and differences", came=domain.marginal_name(marginal)
+        )
     axes: list[tuple[int, int | None]] = []
     for place, (axis, level) in enumerate(zip(domain.axes, marginal, strict=True)):
         if level == DIFFERENCE:
@@ -236,7 +242,7 @@ def _axes_of(domain: Domain, chains: Sequence[EvenChain], marginal: Marginal) ->
         elif level < len(axis.levels) and axis.groups(level) > 1:
             if level not in chains[place].levels:
                 raise Unsupported(
-                    "the groups of a measured level must have one size",
+                    "all groups of a measured level must have the same size",
                     came="groups of several sizes",
                     where=repr(axis.levels[level]),
                     remedy="Measure the finest level; a workload may still ask for sums over coarser groups.",

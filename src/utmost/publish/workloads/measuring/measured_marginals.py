@@ -24,9 +24,11 @@ def measured_marginal(domain: Domain, name: Any) -> Marginal:
     for word in marked:
         axis, spacing = _read(domain, word)
         if levels[axis] != len(domain.axes[axis].levels):
-            remedy = f"Leave out {word!r}, or the other one."
+            remedy = f"Leave out {word!r}, or the other level of its axis."
             raise OutOfRange(
-                "a table must name one level of each axis", came=f"{word!r} beside another of its axis", remedy=remedy
+                "a table must name one level of each axis",
+                came=f"{word!r} and another level of its axis",
+                remedy=remedy,
             )
         levels[axis] = -spacing
     return tuple(levels)
@@ -76,7 +78,7 @@ def place_of_hats(marginals: Iterable[Marginal]) -> int | None:
     """Return the index of the one axis along which these marginals measure hat functions; None without any."""
     places = {place for marginal in marginals for place, level in enumerate(marginal) if -WIDEST <= level < DIFFERENCE}
     if len(places) > 1:
-        remedy = "Measure hat functions on one axis, and groups of the levels of the others."
+        remedy = "Measure hat functions on one axis, and groups on the other axes."
         raise Unsupported("hat functions can be measured on one axis only", came=f"{len(places)} axes", remedy=remedy)
     return next(iter(places), None)
 
@@ -135,12 +137,12 @@ def _read(domain: Domain, word: str) -> tuple[int, int]:
     if names_class(domain, word):
         axis, _, number = word.rpartition(CLASS_MARK)
         if len(number) > _LONGEST or str(int(number)) != number:
-            raise OutOfRange("the number of a class must be written without leading zeros", came=repr(word))
+            raise OutOfRange("the index of a class must be written without leading zeros", came=repr(word))
         return domain.columns.index(axis), -class_code(int(number))
     axis, _, number = word.rpartition(MARK)
     spacing = int(number) if len(number) < 9 else WIDEST + 1
     if not 2 <= spacing <= WIDEST or str(spacing) != number:
-        remedy = f"The hat functions of spacing 1 are {axis!r} itself."
+        remedy = f"Measure {axis!r} itself in place of hat functions of spacing 1."
         raise OutOfRange(
             f"hat functions must be 2 to {WIDEST} values apart", came=number, where=repr(word), remedy=remedy
         )

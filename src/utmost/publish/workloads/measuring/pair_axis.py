@@ -49,7 +49,8 @@ class PairAxis:
         axis = domain.axes[place]
         if level or axis.size != 2 or len(axis.levels) != 1 or axis.extras:
             remedy = (
-                "Declare two columns as an axis of two values; four columns as an axis of two pairs and an axis of two."
+                "Declare two columns as an axis of two values, and four columns as an axis of two "
+                "pairs and an axis of two values."
             )
             came = f"{axis.groups(level)} values of {len(axis.levels)} levels"
             raise OutOfRange("together must name an axis of two values", came=came, remedy=remedy)
@@ -64,7 +65,7 @@ class PairAxis:
             remedy = "Leave together= out, or count without in_total=."
             raise Unsupported("only one of together= and in_total= may be given", came="both", remedy=remedy)
         if unit.cells % 2:
-            remedy = "Pass Unit(s, 2) where one individual changes the two cells of one row, each by at most s."
+            remedy = "Pass Unit(s, 2) if one individual changes the two cells of one row, each by at most s."
             required = "the unit must have an even number of cells: one individual changes both cells of a row"
             raise OutOfRange(required, came=f"cells={unit.cells}", remedy=remedy)
         return cls.of(domain, together)

@@ -53,7 +53,7 @@ class ProductErrors:
             for sums, axis, level in zip(part.sums, workload.domain.axes, chosen, strict=True):
                 if axis.size > MOST_VALUES:
                     raise Unsupported(
-                        f"rows are listed along axes of at most {MOST_VALUES} values",
+                        f"an axis with listed rows must have at most {MOST_VALUES} values",
                         came=axis.size,
                         where=axis.levels[0],
                     )

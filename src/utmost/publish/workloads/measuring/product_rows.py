@@ -66,14 +66,21 @@ class AxisRows:
     def __post_init__(self) -> None:
         rows, parts = self.rows, self.parts
         if type(self.level) is not int or self.level < 0 or type(parts) is not int or not 1 <= parts <= MOST_PARTS:
-            raise OutOfRange(f"listed rows have a level, and 1 to {MOST_PARTS} parts", came="others")
+            raise OutOfRange(f"listed rows must have a level, and 1 to {MOST_PARTS} parts", came="other facts")
         whole = isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.dtype.kind in "iu"
         if not whole or not rows.shape[1] or len(rows) > MOST_ROWS or int(rows.min(initial=0)) < 0:
-            raise OutOfRange(f"listed rows must be at most {MOST_ROWS} rows of integers from 0", came="others")
+            raise OutOfRange(
+                f"listed rows must be at most {MOST_ROWS} rows of integers of at least 0", came="other rows"
+            )
         if len(rows) ** 2 * rows.shape[1] > _MOST_WORK:
-            raise OutOfRange("rows^2 * values of listed rows must be at most 2 10^8", came=rows.shape)
+            raise OutOfRange(
+                "the square of the number of listed rows, times the number of values, must be at most 2 10^8",
+                came=rows.shape,
+            )
         if int(rows.max(initial=0)) > parts or not rows.any(axis=1).all():
-            raise OutOfRange("entries of listed rows must be at most `parts`, and no row may be zero", came="others")
+            raise OutOfRange(
+                "the entries of listed rows must be at most `parts`, and no row may be all zeros", came="other rows"
+            )
         left = parts - rows.sum(axis=0, dtype=np.int64)
         if left.min() < 1:
             raise OutOfRange(
@@ -175,16 +182,18 @@ class ProductRows:
         for listed in instance(self.axes, tuple, "axes"):
             instance(listed, (AxisRows, SignedAxis), "every element of axes")
         if sum(isinstance(listed, SignedAxis) for listed in self.axes) > 1:
-            raise OutOfRange("one axis may have signed rows", came="more")
+            raise OutOfRange("only one axis may have signed rows", came="several axes")
         if len(self.axes) != len(self.domain.axes):
-            raise OutOfRange("every axis must have rows, or its values alone", came=f"{len(self.axes)} axes")
+            raise OutOfRange(
+                "every axis must have either listed rows or its values alone", came=f"{len(self.axes)} axes"
+            )
         for axis, listed in zip(self.domain.axes, self.axes, strict=True):
             if listed.level > len(axis.levels) or axis.groups(listed.level) != listed.values:
                 raise OutOfRange(
                     "listed rows must have an entry for each value", came=listed.values, where=axis.levels[0]
                 )
         if prod(len(listed.places) for listed in self.axes) > MOST_MARGINALS:
-            raise OutOfRange(f"listed rows may have {MOST_MARGINALS} classes together", came="more")
+            raise OutOfRange(f"the listed rows may have at most {MOST_MARGINALS} classes together", came="more classes")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ProductRows, (self.domain, self.axes)
@@ -217,7 +226,7 @@ class ProductRows:
         that separate noise of its cells spends.
         """
         if set(shares) != set(self.shares):
-            raise OutOfRange("the shares must be those of the listed rows' classes", came="others")
+            raise OutOfRange("the shares must be those of the classes of the listed rows", came="other shares")
         spent = np.empty([len(listed.places) for listed in self.axes], dtype=object)
         for marginal, share in shares.items():
             spent[self.classes(marginal)] = share
@@ -229,7 +238,7 @@ class ProductRows:
         """Return the index of the class of a measured marginal on each axis."""
         numbers = tuple(class_number(level) for level in marginal)
         if len(numbers) != len(self.axes) or None in numbers:
-            raise OutOfRange("a measured marginal must take a class of listed rows on each axis", came=marginal)
+            raise OutOfRange("a measured marginal must name one class of listed rows on each axis", came=marginal)
         return tuple(number for number in numbers if number is not None)
 
     def places(self, marginal: Marginal) -> list[NDArray[np.intp]]:
@@ -285,15 +294,13 @@ def check_rows(domain: Domain, unit: Unit, together: str | None, rows: ProductRo
     if together != rows.together or unit.is_shared:
         remedy = "Leave rows= or together= out."
         raise Unsupported(
-            "listed rows cannot be combined with sums and differences, nor with sums and counts", remedy=remedy
+            "rows= cannot be combined with together=, nor with sums and counts that share noise", remedy=remedy
         )
     if together is not None:
         WholeRows.changed_by(unit, domain, together)
         if not unit.nonnegative or unit.needs_sizes:
             remedy = "Pass Unit(s, k, nonnegative=True), if no individual lowers a cell."
-            raise OutOfRange(
-                "signed rows need a unit of individuals who lower no cell", came="another unit", remedy=remedy
-            )
+            raise OutOfRange("signed rows need a unit with nonnegative=True", came="another unit", remedy=remedy)
 
 
 def values_alone(axis: Axis, level: int = 0) -> AxisRows:
@@ -318,8 +325,12 @@ def _axis_rows(axis: Axis, facts: Any) -> AxisRows | SignedAxis:
     level = names.index(facts["level"])
     entries = facts["rows"]
     if not all(isinstance(row, list) and all(type(entry) is int for entry in row) for row in entries):
-        raise WrongKind("the entries of listed rows must be integers", came="others")
+        raise WrongKind("the entries of listed rows must be integers", came="other entries")
     values = axis.groups(level)
     if any(len(row) != values or max(map(abs, row), default=0) > MOST_PARTS for row in entries):
-        raise OutOfRange("listed rows must have a small entry for each value", came="others", where=axis.levels[0])
+        raise OutOfRange(
+            "listed rows must have one small entry for each value of the axis",
+            came="other entries",
+            where=axis.levels[0],
+        )
     return AxisRows(level, np.array(entries, dtype=np.int64).reshape(-1, values), facts["parts"])

@@ -28,9 +28,11 @@ def base_of(sets: Iterable[int]) -> int:
     listed = list(sets)
     groups = [size for size in listed if size > 0]
     if len(groups) < len(listed) and min(groups, default=0) != 1:
-        remedy = "Measure the values of the axis, too, with the same or finer levels of the other axes."
+        remedy = "Also measure the values of the axis, with the same or finer levels of the other axes."
         raise Unsupported(
-            "hat functions need the values of their axis measured, too", came="hat functions only", remedy=remedy
+            "hat functions can be measured only together with the values of their axis",
+            came="hat functions only",
+            remedy=remedy,
         )
     return min(groups, default=0)
 

@@ -55,17 +55,17 @@ class SignedAxis:
             raise wrong_kind("parts_of_level", "a list of shares", self.parts_of_level)
         parts = tuple(exact(share, "share") for share in self.parts_of_level)
         if len(parts) != len(rows) or min(parts) <= 0:
-            raise OutOfRange("each row must have a positive share of the level", came=f"{len(parts)} shares")
+            raise OutOfRange("each signed row must have a positive share of the level", came=f"{len(parts)} shares")
         spent = charge_of_rows(rows, parts, nonnegative=True)
         if spent != 1:
             raise OutOfRange(
-                "the shares of signed rows must spend the level exactly",
+                "the shares of signed rows must add up to exactly the level",
                 came=f"{float(min(spent, Fraction(1000))):.6g} of the level",
             )
         if len(independent(objects((Fraction(x) for row in rows for x in row), (len(rows), len(rows[0]))))[0]) < len(
             rows[0]
         ):
-            raise OutOfRange("the rows must determine every value", came=f"{len(rows)} rows")
+            raise OutOfRange("the signed rows must determine every value of the axis", came=f"{len(rows)} rows")
         steps = sorted(set(parts), reverse=True)
         places = tuple(frozen(np.array([at for at, part in enumerate(parts) if part == step])) for step in steps)
         object.__setattr__(self, "signed", rows)
@@ -178,7 +178,7 @@ def signed_axis_of(axis: Axis, facts: Mapping[str, Any]) -> SignedAxis:
     if set(facts) != {"signed", "shares"} or not all(isinstance(facts[name], list) for name in facts):
         raise wrong_kind("rows", 'a mapping with "signed" and "shares"', facts)
     if not all(isinstance(row, list) and all(type(entry) is int for entry in row) for row in facts["signed"]):
-        raise WrongKind("the entries of signed rows must be integers", came="others")
+        raise WrongKind("the entries of signed rows must be integers", came="other entries")
     signed = SignedAxis(facts["signed"], facts["shares"])
     if signed.values != axis.size:
         raise OutOfRange("signed rows must have an entry for each value", came=signed.values, where=axis.levels[0])

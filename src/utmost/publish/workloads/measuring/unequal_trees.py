@@ -55,7 +55,7 @@ class UnequalTree(Display):
             raise Unsupported(
                 "an axis with groups of several sizes cannot be crossed with another axis",
                 came=f"{len(domain.axes)} axes",
-                remedy="Drop the coarser level, or declare its values as a separate axis.",
+                remedy="Leave out the coarser level, or declare its values as a separate axis.",
             )
         axis = domain.axes[0]
         starts = [axis.group_starts(level) for level in range(len(axis.levels) + 1)]
@@ -215,9 +215,9 @@ class TreeError(Display):
         for part in workload.parts:
             sums = part.sums[0]
             if not isinstance(sums, Groups):
-                remedy = "Want the groups of its levels, or declare bins whose runs have one size."
+                remedy = "Ask for groups of the levels of this axis, or declare groups that all have the same size."
                 raise Unsupported(
-                    "with groups of several sizes, only groups can be wanted", came=part.name, remedy=remedy
+                    "on an axis with groups of several sizes, only groups can be wanted", came=part.name, remedy=remedy
                 )
             weights[sums.at][slice(None) if sums.only is None else sums.only] += float(part.weight / part.answers)
         largest = level_of_cells(unit, level_of(epsilon)).scaled(condition.scale * (1 + condition.free))
@@ -253,7 +253,7 @@ def _finest_measured(known: Sequence[Array]) -> int:
 
 def _levels(tree: UnequalTree, values: Sequence[Any], name: str) -> Sequence[Any]:
     if len(values) != len(tree.groups):
-        raise OutOfRange(f"{name} must have an entry for each of {len(tree.groups)} levels", came=len(values))
+        raise OutOfRange(f"{name} must have an entry for each of the {len(tree.groups)} levels", came=len(values))
     return values
 
 
@@ -264,7 +264,9 @@ def _read(tree: UnequalTree, precisions: Sequence[Any]) -> list[Array]:
     precisions_read = []
     for row, count in zip(rows, tree.groups, strict=True):
         if row.shape not in ((), (count,)):
-            raise OutOfRange(f"a level's precisions must be one number, or {count}", came=f"shape {row.shape}")
+            raise OutOfRange(
+                f"the precisions of a level must be one number, or {count} numbers", came=f"shape {row.shape}"
+            )
         flat = np.broadcast_to(row, (count,))
         own = np.empty(count, dtype=object)
         own[:] = [Fraction(number) for number in flat.tolist()] if rational else flat.tolist()
@@ -272,16 +274,21 @@ def _read(tree: UnequalTree, precisions: Sequence[Any]) -> list[Array]:
     if any(not ((row > 0).all() or (row == 0).all()) for row in precisions_read) or not any(
         row[0] > 0 for row in precisions_read
     ):
-        raise OutOfRange("precisions of a level must be all positive or all 0, and not all 0", came="other precisions")
+        raise OutOfRange(
+            "the precisions of a level must be all positive or all 0, and those of some level must be positive",
+            came="other precisions",
+        )
     return precisions_read
 
 
 def _sums(tree: UnequalTree, level: int, values: Any, known: Array) -> Array:
     """Return the noisy sums of a level in the number type of its precisions; zeros if it is not measured."""
     if (values is None) != bool(known[0] == 0):
-        remedy = "Give sums and a positive precision, or None and 0."
+        remedy = "Pass sums and a positive precision for each level, or None and 0."
         raise OutOfRange(
-            "sums and precisions must be given for the same levels", came=f"one of both at level {level}", remedy=remedy
+            "sums and precisions must be given for the same levels",
+            came=f"only one of them at level {level}",
+            remedy=remedy,
         )
     if values is None:
         return known * 0

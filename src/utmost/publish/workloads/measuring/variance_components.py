@@ -107,10 +107,10 @@ def chains_of(domain: Domain) -> tuple[Chain, ...]:
         chain = axis.blocks
         if chain is None:
             raise Unsupported(
-                "the groups of each level must have one size",
+                "all groups of a level must have the same size",
                 came="groups of several sizes",
                 where=f"axis {name!r}",
-                remedy="Declare the coarser level's values as a separate axis, or drop the level.",
+                remedy="Declare the values of the coarser level as a separate axis, or leave the level out.",
             )
         chains.append(chain)
     return tuple(chains)
@@ -128,7 +128,11 @@ def weighed(spectrum: Array, eigenvalues: Floats) -> float:
 def _blocks(chains: tuple[Chain, ...], columns: tuple[Marginal, ...], rows: tuple[Marginal, ...]) -> VarianceComponents:
     if len(rows) * len(columns) > MOST_PAIRS:
         remedy = "Pass fewer candidates=."
-        raise OutOfRange("tables times eigenspaces must be at most 10^8", came="more", remedy=remedy)
+        raise OutOfRange(
+            "the number of tables times the number of eigenspaces must be at most 10^8",
+            came="a larger product",
+            remedy=remedy,
+        )
     below = np.ones((len(rows), len(columns)), dtype=bool)
     for axis in range(len(chains)):
         below &= np.array([S[axis] for S in columns])[None, :] <= np.array([T[axis] for T in rows])[:, None]

@@ -52,5 +52,5 @@ def undetermined(name: str) -> OutOfRange:
     return OutOfRange(
         "the measured tables must determine every wanted answer",
         came=f"{name or 'total'!r}, which is not determined",
-        remedy=f"Measure {name or 'total'!r} or a finer table, too; or leave this table out of the wanted ones.",
+        remedy=f"Also measure {name or 'total'!r} or a finer table; or leave this table out of the workload.",
     )

@@ -183,8 +183,10 @@ def certified_shares(
         mapping(start, "start")
     gap = read_tolerance(tolerance)
     if unit.exactly:
-        remedy = "Leave exactly= out of the unit: the bound then is for a unit that protects more."
-        raise Unsupported("certified shares need totals that are not public", came="exactly=True", remedy=remedy)
+        remedy = "Leave exactly= out of the unit: the bound is then for a unit that protects more."
+        raise Unsupported(
+            "shares can be certified only for totals that are not public", came="exactly=True", remedy=remedy
+        )
     chosen = candidate_marginals(workload) if marginals is None else named_candidates(workload, marginals)
     rules = share_conditions(unit, workload.domain.size)
     if marginals is None and any(condition.free for condition in rules):
@@ -204,7 +206,7 @@ def certified_shares(
         named = {workload.domain.marginal(name): float(exact(part, "share")) for name, part in start.items()}
         begun = np.array([named.get(marginal, 0.0) for marginal in chosen])
         if (begun < 0).any() or not begun.sum() > 0:
-            raise OutOfRange("start must have a positive share for each of these tables", came="other shares")
+            raise OutOfRange("start must have a positive share for each of the candidate tables", came="other shares")
         starts = [begun]
     search = Search(error, spent * largest, starts)
     most = natural(most_boxes, "most_boxes")

@@ -50,7 +50,7 @@ def named_candidates(workload: Workload, candidates: Iterable[str | Sequence[str
     """Read the names of the marginals to search, and check that they determine the workload."""
     marginals = dict.fromkeys(sorted({workload.domain.marginal(name) for name in candidates}), 1)
     if not marginals:
-        raise OutOfRange("at least one table must be named", came="none", where="candidates")
+        raise OutOfRange("candidates must name at least one table", came="none", where="candidates")
     check_determined(workload, marginals)
     return marginals
 

@@ -102,7 +102,9 @@ def choose_plan(
         raise OutOfRange(f"aim must be one of {', '.join(AIMS)}", came=aim, remedy="Leave aim= out for the default.")
     if method is not None and method not in METHODS:
         raise OutOfRange(
-            f"method must be one of {', '.join(METHODS)}", came=method, remedy="Leave method= out: then it is chosen."
+            f"method must be one of {', '.join(METHODS)}",
+            came=method,
+            remedy="Leave method= out: then utmost chooses the method.",
         )
     if (amounts := AmountPair.of(wanted.domain, unit)) is not None:
         wanted = amounts.wanted(wanted)

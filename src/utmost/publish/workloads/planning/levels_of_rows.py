@@ -105,7 +105,7 @@ def certified_rows(
     matrix = np.array(listed, dtype=float)
     cells = matrix.shape[1]
     if cells > _MOST_CELLS or np.linalg.matrix_rank(matrix) < cells or not np.abs(matrix).sum(axis=1).all():
-        required = f"rows must determine their cells (at most {_MOST_CELLS}), and no row may be zero"
+        required = f"rows must determine all cells, at most {_MOST_CELLS}, and no row may be all zeros"
         raise OutOfRange(required, came=f"{len(listed)} rows over {cells} cells", where="rows")
     gram = np.diag(_positive(weights, cells, "weights") if weights is not None else np.full(cells, 1 / cells))
     at = level(epsilon)
@@ -128,7 +128,9 @@ def changes_of(unit: Unit, cells: int) -> NDArray[np.int64]:
     """Return the extreme changes of these cells by one individual, in units of the sensitivity; (changes, cells)."""
     if unit.in_total is not None or unit.exactly or unit.is_shared:
         raise Unsupported(
-            "rows are certified for units without in_total, exactly and between", came=repr(unit), where="unit"
+            "rows can be certified only for a unit without in_total=, exactly= and between=",
+            came=repr(unit),
+            where="unit",
         )
     if unit.cells > cells and unit.cells % cells:
         required = f"one individual must change at most {cells} cells, or a multiple of {cells} cells"
@@ -155,5 +157,5 @@ def changes_of(unit: Unit, cells: int) -> NDArray[np.int64]:
 def _positive(numbers: Sequence[Number], count: int, name: str) -> Floats:
     read = np.array([float(exact(number, name)) for number in sequence(numbers, name)])
     if len(read) != count or not (read > 0).all():
-        raise OutOfRange(f"there must be {count} positive numbers", came=f"{len(read)} numbers", where=name)
+        raise OutOfRange(f"there must be {count} numbers, all positive", came=f"{len(read)} numbers", where=name)
     return read

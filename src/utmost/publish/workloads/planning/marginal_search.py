@@ -61,7 +61,9 @@ def marginals(domain: Domain, *columns: int, weight: Number = 1) -> dict[Margina
         raise OutOfRange(f"a wanted table can have at most {len(tops)} columns", came=max(counts))
     if sum(comb(len(tops), count) for count in counts) > _MOST_TABLES:
         raise OutOfRange(
-            f"there may be at most {_MOST_TABLES} tables", came="more", remedy="Want tables of fewer axes."
+            f"a workload may have at most {_MOST_TABLES} tables",
+            came="more tables",
+            remedy="Ask for tables of fewer axes.",
         )
     chosen = (of for count in counts for of in combinations(range(len(tops)), count))
     return {tuple(0 if at in of else top for at, top in enumerate(tops)): weight for of in chosen}

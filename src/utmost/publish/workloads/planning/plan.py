@@ -133,12 +133,12 @@ class Plan(Display):
         if rows is not None:
             instance(rows, ProductRows, "rows")
         if narrowed_from is not None and instance(narrowed_from, Domain, "narrowed_from").places_of(domain) is None:
-            required = "a plan must read cells of the domain from which it is narrowed"
+            required = "the domain of a plan must be a part of narrowed_from, the domain that the plan reads"
             raise OutOfRange(required, came="other cells", where="narrowed_from", remedy="Leave narrowed_from= out.")
         amounts = AmountPair.of(domain, unit)
         if amounts is not None and together is not None:
             remedy = "Pass the domain of the counted table, and no together=."
-            required = "sums and counts with one noise already have an axis that one individual changes together"
+            required = "together= cannot be combined with sums and counts that share noise"
             raise OutOfRange(required, came=f"together={together!r}", remedy=remedy)
         if unit.sensitivity.denominator != 1:
             remedy = f"Pass {-(-unit.sensitivity // 1)}, or count in smaller units."
@@ -399,7 +399,9 @@ class Plan(Display):
         instance(level, Level, "level")
         if (amounts := self.amount_pair) is None:
             remedy = "Count with values=, each= and most_events=."
-            raise OutOfRange("variances of counts need a plan for ut.mean", came="a plan of sums alone", remedy=remedy)
+            raise OutOfRange(
+                "variances of counts are known only for a plan for ut.mean", came="a plan of sums alone", remedy=remedy
+            )
         # All parts have the same variance and independent noise, since every measured marginal has all parts.
         square = float(sum(weight**2 for weight in amounts.count))
         return {name: square * variance for name, variance in self._variances(level).items()}
@@ -521,7 +523,7 @@ class Plan(Display):
         self.unit.check_adds(is_one_cell=False, came="a clean table, whose sums agree")
         if self.amount_pair is not None:
             remedy = "Release the counts without ut.mean, and clean them."
-            raise Unsupported("clean needs a release of counts only or of sums only", came="means", remedy=remedy)
+            raise Unsupported("clean needs a release of counts alone or of sums alone", came="means", remedy=remedy)
         if reconstruction is None:
             reconstruction = self.measurement.reconstruction(precision_weights(self.levels(level_of(1))))
         if self.domain.size > _MOST_OPEN or any(map(is_hats, self.shares)):
@@ -735,12 +737,14 @@ def _four_digits(number: float) -> str:
 
 def _wanted(chosen: Plan) -> Workload:
     if chosen.workload is None:
-        remedy = "Give workload= with the shares, or let ut.choose_plan choose them."
+        remedy = "Pass workload= with the shares, or let ut.choose_plan choose the shares."
         raise OutOfRange("a plan needs a workload for its errors", came="no workload", remedy=remedy)
     return chosen.workload
 
 
 def _stated(level: Level | None) -> Level:
     if level is None:
-        raise OutOfRange("a plan needs a level for its errors", came="no level", remedy="Use .variances_at(level).")
+        raise OutOfRange(
+            "a plan needs a level for its errors", came="no level", remedy="Call variances_at(level) instead."
+        )
     return level

@@ -40,7 +40,7 @@ def product_rows(workload: Workload, level: float, together: str | None = None) 
     if together is not None:
         problem = problem.with_signed(WholeRows.of(workload.domain, together).place, level)
     if not problem.searched and together is None:
-        required = f"rows are searched along axes of 2 to {MOST_VALUES} values"
+        required = f"rows can be searched only along axes of 2 to {MOST_VALUES} values"
         raise Unsupported(required, came=workload.domain.shape, remedy="Leave rows= out.")
     with one_blas_thread(), np.errstate(all="ignore"):
         real = problem.real_rows(level) if problem.searched else []

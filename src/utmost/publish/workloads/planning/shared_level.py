@@ -68,7 +68,7 @@ class SharedLevel(Display):
         shares = {name: exact(share, "share") for name, share in self.shares.items()}
         if set(shares) != set(self.plans) or not shares:
             raise OutOfRange(
-                "there must be a share for each plan", came=f"shares of {', '.join(map(str, shares)) or 'none'}"
+                "shares must have one share for each plan", came=f"shares of {', '.join(map(str, shares)) or 'none'}"
             )
         if min(shares.values()) <= 0 or sum(shares.values()) != 1:
             raise OutOfRange("the shares must be positive and add up to 1", came="other shares", where="shares")
@@ -81,7 +81,7 @@ class SharedLevel(Display):
         if len(relations) > 1:
             remedy = "Count all measures with the same neighbours=."
             raise OutOfRange(
-                "levels that add up must have one neighbouring relation",
+                "plans that share a level must have the same neighbouring relation",
                 came=" and ".join(sorted(relations)),
                 remedy=remedy,
             )
@@ -170,7 +170,7 @@ def share_level(
     whole = _PARTS * max(10, len(read))
     errors = np.array([read[name] * _errors(plan, highest, whole) for name, plan in plans.items()])
     if not np.isfinite(errors).all():
-        raise NotALevel(f"floats must hold the error of each plan at 1/{whole} of the level", came=highest)
+        raise NotALevel(f"the error of each plan at 1/{whole} of the level must fit a float", came=highest)
     value, parts = _best_multiples(errors, whole)
     bound, _ = _best_multiples(errors, whole + len(read) - 1)
     shares = {name: Fraction(part, whole) for name, part in zip(read, parts, strict=True)}
@@ -187,7 +187,7 @@ def _read_weights(plans: Any, weights: Any) -> dict[str, float]:
         if not isinstance(plan, Plan):
             raise wrong_kind(f"the plan of {name!r}", "a Plan", plan)
         if plan.workload is None:
-            remedy = "Give workload= with the shares, or let ut.choose_plan choose them."
+            remedy = "Pass workload= with the shares, or let ut.choose_plan choose the shares."
             raise OutOfRange("a plan needs a workload for its errors", came="no workload", where=name, remedy=remedy)
     if weights is not None and not isinstance(weights, Mapping):
         raise wrong_kind("weights", "a mapping from names to numbers", weights)
@@ -195,13 +195,13 @@ def _read_weights(plans: Any, weights: Any) -> dict[str, float]:
     for name, weight in ({} if weights is None else weights).items():
         if name not in read:
             remedy = f"The plans are {', '.join(read)}."
-            raise OutOfRange("weights must be named by the plans", came=repr(name), remedy=remedy)
+            raise OutOfRange("weights must have names of plans", came=repr(name), remedy=remedy)
         try:
             read[name] = float(exact(weight, "weights"))
         except OverflowError:
             read[name] = np.inf
         if not 0 < read[name] < np.inf:
-            raise OutOfRange("weights must be positive numbers that a float can hold", came=weight, where=name)
+            raise OutOfRange("weights must be positive numbers that fit a float", came=weight, where=name)
     return read
 
 
@@ -245,6 +245,6 @@ def levels_of_tables(
         raise wrong_kind("shared", "a SharedLevel", shared)
     if not isinstance(tables, Mapping) or set(tables) != set(shared.plans):
         remedy = f"The plans are {', '.join(shared.plans)}."
-        raise OutOfRange("there must be a table for each plan", came="other names", remedy=remedy)
+        raise OutOfRange("tables must have one table for each plan", came="other names", remedy=remedy)
     whole = shared.level if epsilon is None else level(epsilon)
     return whole, shared.levels(whole)

@@ -51,7 +51,7 @@ def signed_rows(
     # `epsilon` is the level of all cells, for sensitivity 1. `square` requests as many rows as cells, so that the cells
     # determine the sums. `gram` is M of tr(M X^-1), by default with equal weights of the cells.
     if not 1 <= cells <= MOST_CELLS:
-        raise OutOfRange(f"signed rows are searched for 1 to {MOST_CELLS} cells", came=cells)
+        raise OutOfRange(f"signed rows can be searched only for 1 to {MOST_CELLS} cells", came=cells)
     epsilon = min(epsilon, _SILENT)
     pool = _Pool.of(cells, np.eye(cells) / cells if gram is None else np.array(gram))
     with one_blas_thread():

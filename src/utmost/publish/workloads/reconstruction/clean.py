@@ -73,7 +73,9 @@ def controlled_rounding(
     steps = (floor + up).astype(np.int64)
     move = float(max(moves))
     if whole and move >= 1:
-        raise SolverFailed("the program of two laminar families must have integer vertices", came=move, where="clean")
+        raise SolverFailed(
+            "the linear program of two laminar families must have integer vertices", came=move, where="clean"
+        )
     if facts is not None and not facts.hold(squares.whole + steps):
         raise SolverFailed("public facts must hold for the integer cells", where="clean")
     return Rounded(squares.whole + steps, whole, move)
@@ -183,7 +185,7 @@ def _least_moves(
     try:
         return np.asarray(solve(program).primal)
     except InfeasibleProgram as error:
-        raise SolverFailed("rounding must keep all sums", came=str(error), where="clean") from None
+        raise SolverFailed("rounding must keep all fixed sums", came=str(error), where="clean") from None
 
 
 def least_whole_flow(program: LinearProgram, sums: ChainSums, chains: list[list[NDArray[np.int64]]]) -> Floats | None:
@@ -221,7 +223,7 @@ def _best_of_few(
     # prices or are nearly tied; the simplex method changes only these cells.
     rows = program.shape[0]
     if rows > _MOST_ROWS:
-        raise SolverFailed(f"at most {_MOST_ROWS} sums can be held by a simplex method", came=rows, where="clean")
+        raise SolverFailed(f"the simplex method can fix at most {_MOST_ROWS} sums", came=rows, where="clean")
     inner, prices = sums.inner_optimum(program.cost, _FIRST_STEPS)
     up = whole_flow(inner, program.cost, chains)
     reduced = program.cost - program.transposed_product(prices)

@@ -50,7 +50,9 @@ class ChainSums:
         # After `steps` steps, return any point that keeps all sums within the tolerance.
         rest = sum(self._sizes[1:])
         if rest > _MOST_GROUPS or rest * self._sizes[0] > _MOST_BLOCK:
-            raise SolverFailed(f"tables beside the largest one can have at most {_MOST_GROUPS} groups", came=rest)
+            raise SolverFailed(
+                f"the tables other than the largest table can have at most {_MOST_GROUPS} groups", came=rest
+            )
         low, high = (np.concatenate([ends[f] for f in self._order]) for ends in (self.lower, self.upper))
         # A group with two equal bounds needs no slack.
         free, n = np.flatnonzero(high > low), cost.size

@@ -378,7 +378,7 @@ def even_block(axis: Axis, level: int) -> int:
     sizes = axis.group_sizes(level)
     if (sizes != sizes[0]).any():
         raise Unsupported(
-            "the groups of a measured level must have one size",
+            "all groups of a measured level must have the same size",
             came=f"groups of {sizes.min()} to {sizes.max()}",
             where=repr(axis.levels[level]),
             remedy="Measure the finest level; a workload may still ask for sums over coarser groups.",

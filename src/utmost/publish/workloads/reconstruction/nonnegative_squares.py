@@ -91,9 +91,10 @@ def nonnegative_least_squares(
             raise
         raise OutOfRange(
             f"public facts must lie within {_FAR:.0e} of the released sums, in steps of an amount",
-            came="a fact farther off, where floats have too few digits",
+            came="a fact farther away, where floats have too few digits",
             where="given",
-            remedy="Compare the fact with the released sum; if amounts are so large, count them in larger steps.",
+            remedy="Compare the fact with the released sum; if the amounts are really so large, count the "
+            "amounts in larger steps.",
         ) from None
     shown = whole, rest
     if whole.max(initial=0) >= _DIGITS:
@@ -343,7 +344,9 @@ class _Squares:
             if self.residual(x, self.gradient(x)) <= tolerance:
                 return x
         raise SolverFailed(
-            "the non-negative least squares must be found", came=f"a residual above {tolerance}", where="clean"
+            "the solution of the non-negative least-squares problem must be found",
+            came=f"a residual above {tolerance}",
+            where="clean",
         )
 
     def _accelerated(self, x: Floats) -> Floats:

@@ -48,7 +48,9 @@ class ProductReconstruction:
 
     def __post_init__(self) -> None:
         if set(self.weights) != set(self.rows.shares):
-            raise OutOfRange("there must be a weight for each measured marginal, and no other", came="other weights")
+            raise OutOfRange(
+                "there must be a weight for each measured marginal, and no other weight", came="other weights"
+            )
         object.__setattr__(self, "weights", read_weights(self.weights))
         along: list[_AxisSquares | _SignedSquares] = []
         for axis, listed in enumerate(self.rows.axes):
@@ -136,7 +138,9 @@ class ProductReconstruction:
         sums = math.prod(self.domain.group_shape(marginal))
         if sums * math.prod(listed.entries for listed in self.rows.axes) > _MOST_COEFFICIENTS:
             remedy = "Use .total for single sums, or a table of fewer cells."
-            raise Unsupported("a table's margins of error need a smaller table", came=f"{sums} sums", remedy=remedy)
+            raise Unsupported(
+                "the margins of error of a table need a smaller table", came=f"{sums} sums", remedy=remedy
+            )
         along, beside = self.place, list(others)
         factors = []
         for place, (axis, squares, level) in enumerate(zip(self.domain.axes, self._along, marginal, strict=True)):

@@ -53,7 +53,7 @@ def between(low: Number | None = None, high: Number | None = None) -> Between:
     ends = [exact(end, "between") for end in (low, high) if end is not None]
     if not ends or ends != sorted(ends):
         remedy = "Pass between(10, 40), between(low=10) or between(high=40)."
-        raise OutOfRange("between needs low, high, or both with low <= high", came=(low, high), remedy=remedy)
+        raise OutOfRange("between must have low, high, or both with low at most high", came=(low, high), remedy=remedy)
     return Between(low, high)
 
 
@@ -154,7 +154,7 @@ class PublicFacts:
                 rows += [(marginal, place_of[tuple(labels)], Between(low, high)) for labels, low, high in part["sums"]]
         except (LookupError, TypeError, ValueError) as error:
             came = f"{type(error).__name__}: {error}"
-            raise BadTable("public facts must be about sums of the domain", came=came, where="given") from None
+            raise BadTable("public facts must be about sums over the domain", came=came, where="given") from None
         return cls.of_places(domain, rows, amount)
 
     @property
@@ -218,7 +218,8 @@ def clash_of(facts: list[str], count: int = 1) -> Infeasible:
     """Return the error for ``count`` public facts that contradict each other; its message names those in ``facts``."""
     more = f"; and {count - len(facts)} more" if count > len(facts) else ""
     return Infeasible(
-        f"these public facts must hold for one table of whole numbers, none negative: {'; '.join(facts)}{more}",
+        "one table of whole numbers, none of them negative, must satisfy all these public facts: "
+        f"{'; '.join(facts)}{more}",
         where="given",
         remedy="Remove one of these facts." if count > 1 else "Correct this fact.",
     )

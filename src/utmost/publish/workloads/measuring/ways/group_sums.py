@@ -90,11 +90,11 @@ class GroupSums:
         place_of_hats(shares)
         unit.check_adds(is_one_cell=all(map(self.domain.is_of_cells, shares)), came="a plan that measures sums")
         if any(map(is_listed, shares)):
-            raise OutOfRange("classes of rows need rows=", came="no rows", where="rows")
+            raise OutOfRange("rows= must be given to measure classes of rows", came="no rows", where="rows")
         total = sum(shares.values(), Fraction(0))
         # Shares may add up to more than 1 if no individual can change all parts, or if the total is public.
         if total != 1 and not (total > 1 and self.charge(unit, shares) in ((0, 1) if unit.exactly else (1,))):
-            remedy = "Write shares that add up to 1, or leave out share= to have them chosen."
+            remedy = "Write shares that add up to 1, or leave out share= to let utmost choose the shares."
             raise OutOfRange("the shares must be positive and add up to 1", came="other shares", remedy=remedy)
 
     def charge(self, unit: Unit, shares: Shares) -> Fraction:

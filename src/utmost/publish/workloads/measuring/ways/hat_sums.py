@@ -39,9 +39,11 @@ class HatSums(GroupSums):
 
     def check(self, unit: Unit, shares: Shares) -> None:
         if any(map(is_difference, shares)):
-            remedy = "Measure hat functions beside groups, or differences beside groups."
+            remedy = "Measure hat functions together with groups, or differences together with groups."
             raise Unsupported(
-                "hat functions can be measured beside groups, not differences", came="differences", remedy=remedy
+                "hat functions can be measured together with groups, not with differences",
+                came="differences",
+                remedy=remedy,
             )
         GroupSums.check(self, unit, shares)
 

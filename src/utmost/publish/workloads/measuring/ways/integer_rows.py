@@ -52,8 +52,8 @@ class ListedRows:
         check_rows(self.domain, unit, self.together, self.rows)
         charge = self.rows.charge(shares)
         if charge != 1:
-            remedy = "Pass rows.shares, or let ut.choose_plan choose them."
-            raise OutOfRange("the shares of listed rows must spend the level exactly", came=charge, remedy=remedy)
+            remedy = "Pass rows.shares, or let ut.choose_plan choose the shares."
+            raise OutOfRange("the shares of listed rows must add up to exactly the level", came=charge, remedy=remedy)
 
     def charge(self, unit: Unit, shares: Shares) -> Fraction:
         """Return an upper bound on the loss; it is exact if one individual changes one cell."""

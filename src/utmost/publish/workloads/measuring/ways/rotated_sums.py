@@ -46,11 +46,11 @@ class RotatedSums:
         PairAxis.changed_by(unit, self.pair.domain, self.pair.name)
         if place_of_hats(shares) is not None:
             remedy = "Leave together= out, or measure groups."
-            raise Unsupported("hat functions and together= cannot be combined", came="both", remedy=remedy)
+            raise Unsupported("together= cannot be combined with hat functions", came="both", remedy=remedy)
         unit.check_adds(is_one_cell=False, came="a plan that measures sums")
         if not self.adds_to_one(shares) and (min(self._added(shares)) < 1 or self.charge(unit, shares) != 1):
-            remedy = f"A table without {self.pair.name!r} measures sums, and a table with it differences."
-            required = "the shares of sums, and those of differences, must be positive and add up to 1 each"
+            remedy = f"Pass shares of sums in tables without {self.pair.name!r}, and of differences in tables with it."
+            required = "the shares of sums must be positive and add up to 1, and so must the shares of differences"
             raise OutOfRange(required, came="others", remedy=remedy)
 
     def charge(self, unit: Unit, shares: Shares) -> Fraction:

@@ -93,7 +93,7 @@ def bounds_without_marginals(
 def laid_out(cells: NDArray[Any] | FewCells) -> NDArray[Any]:
     """Return an array of all cells; refuse a domain with too many cells for an array."""
     if isinstance(cells, FewCells):
-        remedy = "Plan without together= and without rows, or count over fewer axes."
+        remedy = "Leave together= and rows= out of the plan, or count over fewer axes."
         raise Unsupported(
             "together= and rows= need a smaller domain", came="too many cells for an array", remedy=remedy
         )

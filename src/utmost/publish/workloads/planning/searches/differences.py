@@ -24,7 +24,9 @@ class DifferenceSearch:
                 "differences of two values cannot be combined with ut.mean or together=", "Leave method= out."
             )
         if not wants_tables(request.workload) or 2 not in request.workload.domain.shape:
-            return SearchObstacle("differences serve complete tables, with an axis of two values", "Leave method= out.")
+            return SearchObstacle(
+                "differences can be measured only for complete tables with an axis of two values", "Leave method= out."
+            )
         return mean_alone(self.name, request)
 
     def search(self, request: PlanRequest) -> FoundSums:

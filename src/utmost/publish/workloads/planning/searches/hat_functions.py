@@ -50,9 +50,11 @@ class HatSearch:
     name = "hat functions"
 
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
-        remedy = 'Want Workload.ranges or Workload.prefixes of an axis, or pass method="marginals".'
+        remedy = 'Ask for Workload.ranges or Workload.prefixes of an axis, or pass method="marginals".'
         if not axes_in_order(request.workload):
-            return SearchObstacle("hat functions serve ranges and prefixes of an axis of three values or more", remedy)
+            return SearchObstacle(
+                "hat functions can be measured only for ranges and prefixes of an axis of three or more values", remedy
+            )
         if is_vast(request.workload.domain) or request.unit.is_distinct:
             return SearchObstacle(
                 "hat functions need a smaller domain, and sums or counts other than distinct counts", remedy

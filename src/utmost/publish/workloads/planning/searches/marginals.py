@@ -24,7 +24,7 @@ class MarginalSearch:
         if not (request.is_restricted and is_unequal_tree(request.workload.domain)):
             return None
         remedy = "Leave candidates= and aim= out, or declare levels whose groups have one size."
-        return SearchObstacle("with groups of several sizes, candidates= and aim= cannot be chosen", remedy)
+        return SearchObstacle("candidates= and aim= cannot be combined with groups of several sizes", remedy)
 
     def search(self, request: PlanRequest) -> FoundSums:
         return FoundSums(least_under_conditions(request, shares_of_marginals))

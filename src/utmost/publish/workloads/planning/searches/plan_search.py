@@ -34,7 +34,7 @@ class PlanRequest:
 
     def __post_init__(self) -> None:
         if self.level.epsilon_float < _LEAST:
-            remedy = "Pass a larger epsilon: errors at this epsilon exceed floats."
+            remedy = "Pass a larger epsilon: the errors at this epsilon are too large for floats."
             raise NotALevel("a plan needs a level of at least 1e-100", came=self.level, remedy=remedy)
 
     @property
@@ -96,7 +96,7 @@ def mean_alone(name: str, request: PlanRequest) -> SearchObstacle | None:
     if not request.is_restricted:
         return None
     remedy = 'Leave candidates= and aim= out, or pass method="marginals".'
-    return SearchObstacle(f'{name} are searched only without candidates= and aim="largest"', remedy)
+    return SearchObstacle(f'{name} can be searched only without candidates= and aim="largest"', remedy)
 
 
 def cells_alone(workload: Workload, unit: Unit) -> Shares:

@@ -17,7 +17,7 @@ class SignedSearch:
             return SearchObstacle("signed sums need an axis of three to five values", 'Pass method="rotated".')
         if not request.unit.nonnegative or request.unit.needs_sizes:
             remedy = "Pass Unit(s, k, nonnegative=True), if no individual lowers a cell."
-            return SearchObstacle("signed sums need a unit of individuals who lower no cell", remedy)
+            return SearchObstacle("signed sums need a unit with nonnegative=True", remedy)
         return mean_alone(self.name, request)
 
     def search(self, request: PlanRequest) -> FoundSums:
