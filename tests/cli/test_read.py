@@ -206,7 +206,7 @@ BAD_TABLES = {
     "no such column": ("released\n4\n", "9", "there is no column 'admitted'"),
     "a missing cell": ("admitted,x\n4,1\n,2\n", "9", r"row 2 \(line 3\), column 'admitted'"),
     "a fraction": ("admitted\n4.5\n", "9", r"row 1 \(line 2\), column 'admitted'"),
-    "a taken name": ("admitted,low\n4,1\n", "9", "no column of the table may have the name 'low'"),
+    "a taken name": ("admitted,low\n4,1\n", "9", "must have no column 'low'"),
     "no column of n": ("admitted\n4\n", "applicants", "there is no column 'applicants'"),
     "a negative n": ("admitted,applicants\n4,-1\n", "applicants", r"row 1 \(line 2\)"),
 }

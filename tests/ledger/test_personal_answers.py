@@ -99,10 +99,10 @@ def test_another_design_under_the_name_is_refused_however_it_was_written(ledger,
     for other in (designed(epsilon=2), designed(grid(1, 9)), designed(Space(PLACES.metric, list("abcdefghi")))):
         with pytest.raises(AlreadyPublished, match="version=2"):
             ledger.respond("homes", read_mechanism(other), {"ada": 0})
-    with pytest.raises(AlreadyPublished, match="one mechanism"):
+    with pytest.raises(AlreadyPublished, match="a release and a mechanism"):
         ledger.publish("homes", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1)
     ledger.publish("table", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1)
-    with pytest.raises(AlreadyPublished, match="one mechanism"):
+    with pytest.raises(AlreadyPublished, match="a release and a mechanism"):
         ledger.respond("table", DESIGN, {"ada": 0})
 
 

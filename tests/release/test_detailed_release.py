@@ -197,7 +197,7 @@ def test_saved_read_and_verified_and_every_forgery_is_found(run, tmp_path):
     read = ut.read_release(tmp_path / "two.json")
     assert isinstance(read, DetailedSums)
     assert read.facts() == json.loads(json.dumps(release.facts()))
-    assert "of each county" in " ".join(run("read", tmp_path / "two.json")[1].split())
+    assert "each county is broken down" in " ".join(run("read", tmp_path / "two.json")[1].split())
     facts = json.loads((tmp_path / "two.json").read_text())
     other = json.loads(json.dumps(sure(details={"sex": 5}).facts()))
     forgeries = [

@@ -288,7 +288,7 @@ def test_what_is_not_bounded_says_why():
     bounds = bounds_of(Workload(Domain(place=states), {"county": 1, "state": 1}), ONE, 1)
     check_lower_bounds(bounds)
     assert bounds.given_marginals is None
-    assert "groups of each level must have one size" in bounds.not_bounded["given marginals"]
+    assert "all groups of a level must have the same size" in bounds.not_bounded["given marginals"]
     assert bounds.any_unbiased.value > 0
     long = bounds_of(Workload.prefixes(Domain(age=bins(4096)), "age"), ONE, 1)
     assert long.any_unbiased is None
@@ -366,7 +366,7 @@ def test_tampered_shares_and_directions_prove_nothing():
         mixed = MixedDirections((Directions(1), Directions(2)), weights)
         with pytest.raises(PromiseBroken, match="weights of the changes"):
             check_lower_bounds(replace(marginals, any_unbiased=replace(marginals.any_unbiased, certificate=mixed)))
-    with pytest.raises(PromiseBroken, match="bounds of parts"):
+    with pytest.raises(PromiseBroken, match="bound of each part"):
         check_lower_bounds(replace(marginals, parts=(1e9,)))
 
 
