@@ -405,7 +405,7 @@ def test_a_job_is_rehearsed_relaxed_and_refused_as_it_runs(run, job):
     (job / "r.secret.toml").unlink()
     code, _, err = run("release", "e.csv", "--recipe", "r.toml", "--dry-run")
     assert code != 0
-    assert "Restore it from a backup" in err
+    assert "Restore the secret file from a backup" in err
 
 
 def test_an_option_on_the_command_line_replaces_that_of_the_recipe(run, job):

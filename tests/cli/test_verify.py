@@ -88,7 +88,7 @@ def test_refusals_name_the_remedy(run, tmp_path):
     _, _, err = run("release", table, "--by", "n", "--epsilon", "1")
     assert "Say who is one person: add --each-row if each row is another person, or --person COLUMN." in err
     assert run("release", table, *cells, "--epsilon", "1/2", "--out", out)[0] == 0
-    spent = "adds another epsilon to what is spent"
+    spent = "spends epsilon a second time"
     assert spent in run("release", table, *cells, "--epsilon", "1/2", "--out", out)[2]
     page = tmp_path / "page.html"
     page.write_text("")

@@ -148,7 +148,7 @@ def test_what_has_no_table_is_refused(tmp_path, monkeypatch):
     saved = saved_mechanism(tmp_path / "design.json")
     with pytest.raises(Unsupported, match="fractions"):
         sampler_of(saved)
-    with pytest.raises(PromiseBroken, match="some level"):
+    with pytest.raises(PromiseBroken, match="finite level"):
         sampler_in(tmp_path, [[1, 0], ["1/2", "1/2"]])
     monkeypatch.setattr(samplers, "_MOST_BITS", 50)
     with pytest.raises(Unsupported, match="10 bits"):

@@ -314,8 +314,8 @@ def test_what_cannot_be_detailed_is_refused_before_anything_is_drawn():
     clash = CountedTable(Domain(g=["a / x", "a"], x=["b", "x / b"]), np.zeros((2, 2), dtype=int), Unit(1, 1))
     for table, group, details, words, message in (
         (TABLE, "county", {"county": 3}, {}, "must not contain the axis of the group"),
-        (TABLE, "region", {"age": 3}, {}, "level of this name"),
-        (TABLE, "county", {"ages": 3}, {}, "level of this name"),
+        (TABLE, "region", {"age": 3}, {}, "level of the given name"),
+        (TABLE, "county", {"ages": 3}, {}, "level of the given name"),
         (TABLE, "county", {}, {}, "must have a different bound"),
         (TABLE, "county", {"age": 3, "sex": "3.0"}, {}, "must have a different bound"),
         (TABLE, "county", {"age": 3}, {"first": 1}, "between 0 and 1"),

@@ -95,9 +95,9 @@ def test_documents_say_hats_and_are_read_back():
     facts["noise"]["marginals"][0]["sensitivity"] = 1
     with pytest.raises(BadTable, match="must follow"):
         NoisySums.of_facts(facts)
-    with pytest.raises(OutOfRange, match="of this name"):
+    with pytest.raises(OutOfRange, match="of the given name"):
         released["age~12"]
-    with pytest.raises(OutOfRange, match="of this name"):
+    with pytest.raises(OutOfRange, match="of the given name"):
         released.bars("age~12")
     assert set(released.bars()) == {"age sex", "sex"}
 

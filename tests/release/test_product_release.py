@@ -89,7 +89,7 @@ def test_documents_say_rows_and_are_read_back(chosen, where):
         released.clean()
     with pytest.raises(Unsupported, match="no labels"):
         released.raw(facts["noise"]["marginals"][0]["marginal"])
-    with pytest.raises(OutOfRange, match="of this name"):
+    with pytest.raises(OutOfRange, match="of the given name"):
         released[facts["noise"]["marginals"][0]["marginal"]]
 
 

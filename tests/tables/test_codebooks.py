@@ -79,7 +79,7 @@ def test_a_domain_is_proposed_from_a_codebook(run, tmp_path, name):
 
 
 WRONG = {
-    "data.csv": ("sex,region\n1,01\n", 1, "name one column variable"),
+    "data.csv": ("sex,region\n1,01\n", 1, "Rename two of the columns"),
     "none.json": ("[]", 1, "a codebook must name variables"),
     "bomb.xml": ('<!DOCTYPE a [<!ENTITY b "b">]><a/>', 1, "no entities"),
     "odd.xml": ('<?xml version="1.0" encoding="utf-7"?><a/>', 1, "encoding that is known"),

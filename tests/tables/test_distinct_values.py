@@ -197,7 +197,7 @@ def adding():
 
 @pytest.mark.parametrize("name", [name for name, _ in adding()])
 def test_what_adds_cells_is_refused(name):
-    with pytest.raises(NotDetermined, match=r"have no sum.*Ask for single cells, or count again"):
+    with pytest.raises(NotDetermined, match=r"have no sum.*Read single cells, or count again"):
         dict(adding())[name]()
 
 

@@ -258,8 +258,8 @@ WAYS = {
     "other keys": (["person=ann", "user=ann"], "'user' and 'person'"),
     "another order": (["a=1/person=ann", "person=ann/a=1"], "'person', 'a' and 'a', 'person'"),
     "a key twice": (["person=ann/person=ann"], "'person' twice"),
-    "another case": (["person=ann/PERSON=ann"], "more than case"),
-    "a column in another case": (["N=ann"], "more than case"),
+    "another case": (["person=ann/PERSON=ann"], "more than upper and lower case"),
+    "a column in another case": (["N=ann"], "more than upper and lower case"),
     "bytes that are no text": (["person=ann%FF"], "UTF-8"),
 }
 

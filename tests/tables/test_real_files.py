@@ -37,9 +37,9 @@ def test_a_sheet_is_named_behind_its_workbook(run, asked, tmp_path):
     book = workbook(tmp_path / "b.xlsx", Notes=[["read me"]], May_2020=[["sex"], ["m"], ["f"], ["f"]])
     assert ut.count_table(Path(f"{book}#May 2020"), SEX, EACH).cells.tolist() == [1, 2]
     code, _, err = run("release", book, *asked, "--epsilon", 1)
-    assert (code, "They are Notes, May 2020" in err) == (1, True)
+    assert (code, "The sheets are Notes, May 2020" in err) == (1, True)
     assert f'"{book}#Notes"' in err
-    assert "It has Notes, May 2020" in run("release", f"{book}#June", *asked, "--epsilon", 1)[2]
+    assert "The sheets are Notes, May 2020" in run("release", f"{book}#June", *asked, "--epsilon", 1)[2]
     assert "which does not exist" in run("release", tmp_path / "c.xlsx#May 2020", *asked, "--epsilon", 1)[2]
     for command in (["count"], ["release", "--epsilon", 1], ["domain", "check"]):
         only = asked if command[0] != "domain" else asked[1:]

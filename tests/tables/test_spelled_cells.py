@@ -422,7 +422,7 @@ def test_iso_dates_are_read_beside_a_pattern_that_cannot_mean_them(pattern):
 def test_a_pattern_that_begins_with_the_year_reads_by_itself():
     days = ages("born", [0, 18, None], on="2025-01-01", other="unreadable", spelling=Spelling(pattern="%Y-%d-%m"))
     assert [days.place(text) for text in ("2010-04-03", "2010-03-24")] == [0, 2]
-    with pytest.raises(WrongKind, match=r"ISO dates.*are read beside a pattern"):
+    with pytest.raises(WrongKind, match=r"ISO dates.*are read besides it"):
         Spelling(pattern=["%m/%d/%Y", "%Y-%m-%d"])
 
 

@@ -125,7 +125,7 @@ def test_names_are_read_and_written():
         ("age~1", "values apart"),
         ("age~" + "9" * 5000, "values apart"),
         ("age age~5", "one level of each"),
-        ("height~5", "level of this name"),
+        ("height~5", "level of the given name"),
     ):
         with pytest.raises(OutOfRange, match=says):
             Plan(domain, ONE, values | {wrong: "1/2"})
@@ -145,7 +145,7 @@ def test_what_cannot_be_measured_is_refused():
         choose_plan(Workload(domain, {"age": 1}), ONE, epsilon=1, method="hat functions")
     with pytest.raises(Unsupported, match="searched only without"):
         choose_plan(Workload.ranges(domain, "age"), ONE, epsilon=1, method="hat functions", aim="largest")
-    with pytest.raises(OutOfRange, match="of this name"):
+    with pytest.raises(OutOfRange, match="of the given name"):
         Workload(domain, {"age~2": 1})
     wanted = Workload.ranges(Domain(age=range(10)), "age")
     with pytest.raises(OutOfRange, match="determine every wanted"):

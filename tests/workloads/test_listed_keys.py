@@ -66,7 +66,7 @@ def test_selections_of_any_column_take_every_row_with_the_value():
             assert domain.selection({name: [str(value)]})[1].tolist() == expected
     assert domain.selection({"country": "enwiki / US"})[1].sum() == 2
     assert domain.selection({"country": "FR", "wiki": "enwiki"})[1].sum() == 2
-    with pytest.raises(OutOfRange, match="this label"):
+    with pytest.raises(OutOfRange, match="a label of the axis"):
         domain.selection({"country": "DE"})
 
 

@@ -68,19 +68,19 @@ def test_months_and_quarters_are_those_of_the_calendar():
 @pytest.mark.parametrize(
     ("start", "stop", "words", "reason"),
     [
-        ("2013-01-15", "2014", {"every": "month"}, "Begin at 2013-01-01"),
-        ("2013", "2014-02", {"every": "2 months"}, "Stop at 2014-03-01, or at 2014-01-01"),
-        ("2013", "2014", {"every": "week"}, "Begin at 2012-12-31"),
-        ("2013", "2014", {"every": "day", "groups": ["week"]}, "Begin at 2012-12-31"),
-        ("2013", "2014", {"every": "week", "groups": ["month"]}, "Begin at"),
+        ("2013-01-15", "2014", {"every": "month"}, "Write 2013-01-01 as the start"),
+        ("2013", "2014-02", {"every": "2 months"}, "Write 2014-03-01 or 2014-01-01 as the end"),
+        ("2013", "2014", {"every": "week"}, "Write 2012-12-31 as the start"),
+        ("2013", "2014", {"every": "day", "groups": ["week"]}, "Write 2012-12-31 as the start"),
+        ("2013", "2014", {"every": "week", "groups": ["month"]}, "as the start"),
         ("2013", "2014", {"every": "2 months", "groups": ["quarter"]}, "be longer"),
         ("2013", "2014", {"every": "month", "groups": ["month"]}, "be longer"),
         ("2013", "2014", {"every": "quarter", "groups": ["month"]}, "be longer"),
         ("2013", "2014-04", {"every": "month", "groups": ["year"]}, "cut off"),
         ("2014", "2013", {"every": "month"}, "later than start"),
         ("2013", "2013", {"every": "month"}, "later than start"),
-        ("2013", "2014", {"every": "fortnight"}, "periods must be one or more"),
-        ("2013", "2014", {"every": "0 days"}, "periods must be one or more"),
+        ("2013", "2014", {"every": "fortnight"}, "period must be a unit of time"),
+        ("2013", "2014", {"every": "0 days"}, "period must be a unit of time"),
         ("2013", "2014", {"every": "month", "zone": "Europe/Atlantis"}, "time zone"),
         ("2013-13", "2014", {"every": "month"}, "must be dates"),
         ("2013-01-01T00:00Z", "2014", {"every": "month"}, "must be dates"),
@@ -171,7 +171,7 @@ def test_times_beyond_every_calendar_lie_outside():
 @pytest.mark.parametrize(
     ("column", "reason"),
     [
-        (["2013"], "longer time"), (["2013-05"], "longer time"), (["2013-W20"], "longer time"),
+        (["2013"], "longer period"), (["2013-05"], "longer period"), (["2013-W20"], "longer period"),
         ([130517], "dates or times"), ([201305], "dates or times"),
         (["17.5.2013"], "is not a time"), (["2013-02-30"], "does not exist"),
         ([(0, 86400)], "dates or times"), ([(1,)], "dates or times"),
@@ -193,7 +193,7 @@ def test_a_zone_is_asked_for_where_times_say_one():
         with pytest.raises(BadTable, match="zone"):
             counted(months, column)
     for column in ([dt.date(2013, 5, 1)], pa.array([dt.date(2013, 5, 1)])):
-        with pytest.raises(BadTable, match="longer time"):
+        with pytest.raises(BadTable, match="longer period"):
             counted(hours, column)
 
 

@@ -225,8 +225,8 @@ def test_answers_that_are_not_determined_are_refused():
 @pytest.mark.parametrize(
     ("wrong", "error", "says"),
     [
-        (lambda: Plan(TWO_WAY, ONE, {"c": 1}), OutOfRange, "level of this name"),
-        (lambda: Plan(TWO_WAY, ONE, {(0, 5): 1}), OutOfRange, "level of this name"),
+        (lambda: Plan(TWO_WAY, ONE, {"c": 1}), OutOfRange, "level of the given name"),
+        (lambda: Plan(TWO_WAY, ONE, {(0, 5): 1}), OutOfRange, "level of the given name"),
         (lambda: Plan(TWO_WAY, ONE, {"a": "1/2", "b": "1/3"}), OutOfRange, "add up to 1"),
         (lambda: Plan(TWO_WAY, ONE, {"a": "3/2", "b": "-1/2"}), OutOfRange, "positive"),
         (lambda: Plan(TWO_WAY, ONE, {"a": 1}, geography()), OutOfRange, "must have the same domain"),
@@ -234,7 +234,7 @@ def test_answers_that_are_not_determined_are_refused():
         (lambda: Plan(TWO_WAY, ONE, {"a": 1}, two_way("a")).variances, OutOfRange, "needs a level"),
         (lambda: choose_plan(two_way("a"), ONE, epsilon=-1), NotALevel, "positive"),
         (lambda: choose_plan(two_way("a"), ONE, epsilon=1, candidates=[]), OutOfRange, "at least one table"),
-        (lambda: choose_plan(two_way("a"), ONE, epsilon=1, candidates=["d"]), OutOfRange, "level of this name"),
+        (lambda: choose_plan(two_way("a"), ONE, epsilon=1, candidates=["d"]), OutOfRange, "level of the given name"),
         (lambda: choose_plan(TWO_WAY, ONE, epsilon=1), WrongKind, "Workload"),
         (lambda: choose_plan(two_way("a"), 1, epsilon=1), WrongKind, "Unit"),
     ],

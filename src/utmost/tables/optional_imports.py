@@ -17,9 +17,9 @@ def extra(module: str, name: str) -> ModuleType:
     except ModuleNotFoundError as error:
         package = module.partition(".")[0]
         raise Unsupported(
-            f"this needs the package {package}",
+            f"the package {package} must be installed",
             came=f"no module {error.name}",
-            remedy=f'Install it with: pip install "utmost[{name}]".',
+            remedy=f'Run: pip install "utmost[{name}]".',
         ) from None
 
 
@@ -29,7 +29,7 @@ def absent(name: str, missing: str | None, extra_name: str) -> Callable[..., Any
     """
 
     def refused(*arguments: Any, **options: Any) -> Any:
-        remedy = f'Install it with: pip install "utmost[{extra_name}]".'
+        remedy = f'Run: pip install "utmost[{extra_name}]".'
         raise Unsupported(f"{name} needs the package {missing}", came="none", remedy=remedy)
 
     refused.__name__ = refused.__qualname__ = name

@@ -74,7 +74,7 @@ def as_array(values: object, name: str = "array", ndim: int | None = None) -> Ar
             except NotANumber as error:
                 raise NotANumber(_at(name, position), came=quoted(x), remedy=error.remedy) from None
             except OverflowError:
-                remedy = "One float makes all entries floats: pass the floats as fractions or text."
+                remedy = "Pass the floats as fractions or text: one float makes all entries floats."
                 raise NotANumber(
                     f"the {name} must hold numbers that a float can hold", came="a larger one", remedy=remedy
                 ) from None
@@ -141,7 +141,7 @@ def indices(values: object, size: int, name: str) -> NDArray[Any]:
     if places.size == 0 and places.dtype.kind in "iuf":
         places = places.astype(np.int64)
     if places.dtype.kind not in "iu" or (places.size and (places.min() < 0 or places.max() >= size)):
-        raise OutOfRange(f"{name} must be integers in 0..{size - 1}", came="others")
+        raise OutOfRange(f"{name} must be integers in 0..{size - 1}", came="other numbers")
     return places
 
 

@@ -107,7 +107,9 @@ class Interval:
     def __truediv__(self, other: "Interval | Fraction | int") -> "Interval":
         that = self._lift(other)
         if that.low <= 0 <= that.high:
-            raise OutOfRange("the divisor must not contain zero", came=that, remedy="Ask for more bits.")
+            raise OutOfRange(
+                "the interval of a divisor must not contain zero", came=that, remedy="Compute with more bits."
+            )
         # The extremes of a quotient are at the ends as long as the divisor keeps its sign.
         quotients = [(x << self.bits, y) for x in (self.low, self.high) for y in (that.low, that.high)]
         return Interval(min(x // y for x, y in quotients), max(-(-x // y) for x, y in quotients), self.bits)

@@ -64,7 +64,9 @@ class Level:
         value = _number(alpha, "alpha")
         if not 0 < value < 1:
             raise NotALevel(
-                "alpha must lie strictly between 0 and 1", came=alpha, remedy="It is e^-epsilon: pass epsilon=1, say."
+                "alpha must lie strictly between 0 and 1",
+                came=alpha,
+                remedy="Pass epsilon=1, say: alpha is e^-epsilon.",
             )
         # 1/4 becomes (1/2)^2: levels with the same base are added, scaled and compared by their rational powers.
         base, power = primitive_root(value)
@@ -116,7 +118,7 @@ class Level:
         """The level whose epsilon is ``factor`` times the epsilon of this level."""
         multiple = exact(factor, "factor")
         if multiple <= 0:
-            raise NotALevel("a level can be scaled by a positive factor only", came=factor)
+            raise NotALevel("a level must be scaled by a positive factor", came=factor)
         return Level(self.base, self.power * multiple)
 
     def __lt__(self, other: "Level") -> bool:

@@ -13,7 +13,7 @@ def fitting_memory(where: str) -> Iterator[None]:
     >>> with fitting_memory("table"):
     ...     raise MemoryError
     Traceback (most recent call last):
-    utmost.errors.Unsupported: table: the result must fit into memory; got a larger one. Ask for a smaller result.
+    utmost.errors.Unsupported: table: the result must fit into memory; got a larger one. Compute a smaller result.
     """
     try:
         yield
@@ -22,5 +22,5 @@ def fitting_memory(where: str) -> Iterator[None]:
             "the result must fit into memory",
             came="a larger one",
             where=where,
-            remedy="Ask for a smaller result.",
+            remedy="Compute a smaller result.",
         ) from None

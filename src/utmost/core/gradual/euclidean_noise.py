@@ -174,7 +174,7 @@ class EuclideanTightening:
         instance(self.higher, Level, "higher")
         if self.higher < self.lower:
             raise OutOfRange(
-                f"to tighten, the new epsilon must not be larger than that of {self.higher}", came=self.lower
+                f"to tighten, the new epsilon must not be larger than the epsilon of {self.higher}", came=self.lower
             )
 
     @property

@@ -167,7 +167,9 @@ class TailedTable(Display):
         read = {exact_integer(k, "outcome"): exact(p, "mass") for k, p in mapping(masses, "masses").items()}
         support = [k for k, p in read.items() if p]
         if not support or min(read.values()) < 0:
-            raise OutOfRange("masses must be at least 0, and at least one positive", came="others", where="masses")
+            raise OutOfRange(
+                "no mass may be negative, and at least one mass must be positive", came="other masses", where="masses"
+            )
         width = max(support) - min(support) + 1
         object.__setattr__(self, "masses", {k: read.get(k, Fraction(0)) for k in range(min(support), max(support) + 1)})
         object.__setattr__(self, "alpha", Level.of_alpha(exact(alpha, "alpha")).alpha_fraction())
@@ -202,7 +204,7 @@ def generating_function(distribution: Any) -> GeneratingFunction:
         profile = distribution.profile
         return staircase_generating_function(profile.level, profile.period, 2 * profile.step - 1)
     if isinstance(distribution, Distribution):
-        remedy = "If its tails are geometric, pass its masses as a ut.gradual.TailedTable."
+        remedy = "If the tails of the distribution are geometric, pass its masses as a ut.gradual.TailedTable."
         raise Unsupported(
             "the distribution must have a rational generating function: a staircase on the integers",
             came=distribution,

@@ -42,7 +42,7 @@ class LaplaceTightening:
         instance(self.higher, Level, "higher")
         if self.higher < self.lower:
             raise OutOfRange(
-                f"to tighten, the new epsilon must not be larger than that of {self.higher}", came=self.lower
+                f"to tighten, the new epsilon must not be larger than the epsilon of {self.higher}", came=self.lower
             )
 
     @property
@@ -106,7 +106,9 @@ class LaplaceRelaxing:
         instance(self.lower, Level, "lower")
         instance(self.higher, Level, "higher")
         if not self.lower < self.higher:
-            raise OutOfRange(f"to relax, the new epsilon must be larger than that of {self.lower}", came=self.higher)
+            raise OutOfRange(
+                f"to relax, the new epsilon must be larger than the epsilon of {self.lower}", came=self.higher
+            )
 
     def pieces(self, x: ArrayLike) -> Pieces:
         """Probabilities of the four cases in the table of `LaplaceRelaxing`, given V_lower = x."""
@@ -238,7 +240,7 @@ def laplace_expected_jumps(lower: Level, higher: Level) -> float:
     instance(lower, Level, "lower")
     instance(higher, Level, "higher")
     if higher < lower:
-        required = f"the first epsilon must not be larger than that of {higher}"
+        required = f"the first epsilon must not be larger than the epsilon of {higher}"
         raise OutOfRange(required, came=lower, remedy="Swap the levels.")
     return float(2 * np.log(float(_ratio(higher, lower))))
 

@@ -305,7 +305,7 @@ def _decision(lower: GeneratingFunction, higher: GeneratingFunction) -> Lossless
     if rough is not None:
         return rough
     raise Unsupported(
-        "the two distributions are too close to the boundary to decide",
+        "to decide, the two levels must be farther from the boundary of lossless pairs",
         remedy="Change one of the levels slightly.",
     )
 

@@ -50,10 +50,12 @@ def read_prices(prices: Mapping[Level | Number, Number]) -> dict[Level, Fraction
     if not read:
         raise OutOfRange("at least one level must have a price", came="none", where="prices")
     if len({at for at, _ in read}) < len(read):
-        raise OutOfRange("a level must have one price", where="prices")
+        raise OutOfRange("each level must have exactly one price", where="prices")
     worth = [price for _, price in read]
     if worth[0] < 0 or worth != sorted(worth):
-        remedy = "Pass no negative price, and no lower price for a larger epsilon, which includes the smaller ones."
+        remedy = (
+            "Pass prices of at least 0 that do not fall as epsilon grows: a larger epsilon includes the smaller ones."
+        )
         raise OutOfRange("prices must not be negative, nor fall as epsilon grows", where="prices", remedy=remedy)
     return dict(read)
 

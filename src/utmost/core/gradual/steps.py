@@ -47,7 +47,7 @@ class Tightening:
     def __post_init__(self) -> None:
         if self.higher is not None and self.higher < self.lower:
             raise OutOfRange(
-                f"to tighten, the new epsilon must not be larger than that of {self.higher}",
+                f"to tighten, the new epsilon must not be larger than the epsilon of {self.higher}",
                 came=self.lower,
                 remedy="Swap the levels, or relax instead.",
             )
@@ -150,7 +150,7 @@ class Bridge:
             raise OutOfRange(
                 f"the level of a bridge must lie strictly between {between}",
                 came=self.middle,
-                remedy="Pass a level between them.",
+                remedy="Pass a level between these two.",
             )
 
     @property
@@ -272,7 +272,7 @@ class Relaxing:
     def __post_init__(self) -> None:
         if not self.lower < self.higher:
             raise OutOfRange(
-                f"to relax, the new epsilon must be larger than that of {self.lower}",
+                f"to relax, the new epsilon must be larger than the epsilon of {self.lower}",
                 came=self.higher,
                 remedy="Swap the levels, or tighten instead.",
             )

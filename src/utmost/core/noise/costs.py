@@ -102,9 +102,9 @@ def tabled(table: Mapping[Any, Number]) -> Tabled:
     read = sorted((exact(size, "a size"), exact(cost, "a cost")) for size, cost in mapping(table, "table").items())
     sizes, costs = tuple(size for size, _ in read), tuple(cost for _, cost in read)
     if not sizes or sizes[0] != 0 or len(set(sizes)) != len(sizes):
-        came = "none" if not sizes else f"{sizes[0]} first" if sizes[0] else "a size twice"
+        came = "none" if not sizes else f"{sizes[0]} as the smallest size" if sizes[0] else "a size twice"
         raise OutOfRange(
-            "the sizes of a table of costs must be 0 and larger numbers, each once", came=came, where="tabled"
+            "the sizes in a table of costs must be 0 and larger numbers, and no size twice", came=came, where="tabled"
         )
     if costs[0] < 0:
         raise NotALoss("a cost must be finite and not negative", came=f"{costs[0]} at 0")

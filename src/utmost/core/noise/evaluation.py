@@ -118,7 +118,7 @@ def refined(value: Callable[[int], Interval], bits: int = 128) -> float:
         bits *= 2
     result = nearest(interval)
     if result == float("inf"):
-        raise Unsupported("the result exceeds the largest float", remedy="Ask for a smaller order or sensitivity.")
+        raise Unsupported("the result must be at most the largest float", remedy="Pass a smaller order or sensitivity.")
     return result
 
 

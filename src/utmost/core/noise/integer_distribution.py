@@ -256,7 +256,7 @@ class IntegerDistribution(Distribution):
             return None
         place = self.worst_place(shift)
         if place is None:
-            required = "a distribution without a worst place must define worst_level"
+            required = "a distribution must define worst_level if it defines no worst_place"
             raise Unsupported(required, came=type(self).__name__, remedy="Override worst_level.")
         return self._level_at(place, shift)
 
@@ -472,7 +472,7 @@ def _window(distribution: IntegerDistribution, least: float) -> Floats:
         raise Unsupported(
             f"noise must have at most {_WIDEST} values with probabilities of at least {least}",
             came=distribution,
-            remedy="Count in larger units, or choose a larger epsilon, if probabilities fall as fast as powers do.",
+            remedy="If the probabilities fall geometrically, count in larger units or choose a larger epsilon.",
         )
     masses = np.asarray(distribution.mass(FloatPowers, np.arange(powers_of_2[beyond[0]] + 1)), np.float64)
     count = int(np.argmax(masses < least))
@@ -503,7 +503,9 @@ def _may_be_equal(first: Interval, second: Interval) -> bool:
 
 def _refuse(distribution: IntegerDistribution, required: str, place: int) -> NoReturn:
     remedy = "Correct mass or tail of the class."
-    raise PromiseBroken(required, came=f"another at i = {place}", where=type(distribution).__name__, remedy=remedy)
+    raise PromiseBroken(
+        required, came=f"another value at i = {place}", where=type(distribution).__name__, remedy=remedy
+    )
 
 
 def _check_possible(distribution: IntegerDistribution, place: int) -> None:
@@ -516,5 +518,5 @@ def _check_possible(distribution: IntegerDistribution, place: int) -> None:
                 "every integer must have a positive probability, else the privacy loss is infinite",
                 came=f"the probability 0 at i = {place}",
                 where=type(distribution).__name__,
-                remedy="Let mass and tail fall without end, as powers of alpha do.",
+                remedy="Give mass and tail positive values everywhere, such as powers of alpha.",
             )

@@ -93,7 +93,11 @@ class DeclaredNoise(Display):
         """
         if not self.size:
             remedy = "Call ut.interop.noisy_table, which reads the column."
-            raise OutOfRange("a margin needs the size of the noise", came=f"column {self.column!r}", remedy=remedy)
+            raise OutOfRange(
+                "a margin needs noise whose size is known",
+                came=f"a size in the column {self.column!r}, which was not read",
+                remedy=remedy,
+            )
         return self.sum_of([self.size]).margin(confidence)
 
 

@@ -125,7 +125,7 @@ class ExactPowers:
             raise Unsupported(
                 f"an exact probability may take at most {_LARGEST_EXACT} bits",
                 came=f"about {size}",
-                remedy="Pass a float, or ask for logpmf.",
+                remedy="Pass a float, or call logpmf.",
             )
         return self.b**k
 

@@ -83,7 +83,7 @@ class SignedCells(Display):
         if len(parts) != len(listed) or min(parts) <= 0:
             raise OutOfRange("each row must have a positive share", came=f"{len(parts)} shares for {len(listed)} rows")
         if any(part.denominator > FINEST for part in parts) or lcm(*(part.denominator for part in parts)) > FINEST:
-            remedy = "Round them to multiples of 1/1000, say."
+            remedy = "Round the shares to multiples of 1/1000, say."
             raise OutOfRange("the shares must have a common denominator of at most 2^64", came="more", remedy=remedy)
         spent = charge_of_rows(listed, parts, nonnegative=nonnegative)
         if spent > 1:
@@ -181,10 +181,10 @@ def read_rows(rows: Sequence[Any], most: int = MOST_ROWS) -> SignedRows:
     if not isinstance(rows, Sequence | np.ndarray):
         raise wrong_kind("rows", "a list of rows of integers", rows)
     if not 1 <= len(rows) <= most or any(isinstance(row, str) or not np.iterable(row) for row in rows):
-        raise OutOfRange(f"there must be 1 to {most} rows over the cells", came=len(rows))
+        raise OutOfRange(f"rows must be a list of 1 to {most} rows", came=len(rows))
     lengths = {len(list(row)) for row in rows}
     if len(lengths) != 1 or not 1 <= min(lengths) <= MOST_CELLS:
-        raise OutOfRange(f"each row must have an entry for each of 1 to {MOST_CELLS} cells", came=sorted(lengths))
+        raise OutOfRange(f"all rows must have the same number of entries, from 1 to {MOST_CELLS}", came=sorted(lengths))
     listed = tuple(tuple(exact_integer(entry, "row") for entry in row) for row in rows)
     if max(abs(entry) for row in listed for entry in row) > MOST_ENTRY:
         raise OutOfRange(f"the entries of rows must be at most {MOST_ENTRY}", came="more")

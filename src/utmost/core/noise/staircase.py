@@ -254,7 +254,7 @@ class Staircase(RealDistribution):
         # The density is about the inverse of this width, and must not overflow a float.
         if float(self.profile.normaliser(FloatPowers(self.level))) * min(1.0, nearest(self.sensitivity)) < _LEAST_WIDTH:
             raise OutOfRange(
-                "the density must not exceed the floats",
+                "the density must be at most the largest float",
                 came=f"{self.level} and gamma={chosen}",
                 where="Staircase",
                 remedy="Choose an epsilon below about 1290, or a DiscreteStaircase on a grid.",

@@ -74,7 +74,7 @@ class Amount(PickledByFields):
         if distinct is not None and not (width == 1 and between is None and not self.missing):
             came = "a step" if width != 1 else "missing amounts" if between is None else "two ends"
             raise OutOfRange(
-                "distinct= takes no step, ends or missing amounts",
+                "distinct= must be passed without the arguments step, between and missing",
                 came=came,
                 remedy="Leave out the arguments step, between and missing.",
             )
@@ -83,7 +83,9 @@ class Amount(PickledByFields):
                 raise wrong_kind("between", "the pair of two ends", between)
             low, high = (self.steps(end, "between") * width for end in between)
             if low >= high:
-                raise OutOfRange("the ends of amounts must differ, the lowest first", came=between, where="between")
+                raise OutOfRange(
+                    "between must be two different amounts, the smaller one first", came=between, where="between"
+                )
             object.__setattr__(self, "between", (low, high))
 
     def __repr__(self) -> str:
@@ -135,7 +137,7 @@ class Amount(PickledByFields):
         """The number of steps in an amount. An amount that is no multiple of the step raises `OutOfRange`."""
         number = written_number(value, text(where, "where")) / self.step
         if number.denominator != 1:
-            remedy = "Round it, or choose a finer step."
+            remedy = "Round the amount, or choose a finer step."
             raise OutOfRange(f"{where} must be a multiple of the step {self.text(1)}", came=value, remedy=remedy)
         return number.numerator
 

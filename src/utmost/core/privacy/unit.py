@@ -98,7 +98,7 @@ class Unit(PickledByFields):
         above, below = number.numerator, number.denominator
         if above > 0 and not (below <= above * _LARGEST and above <= below * _LARGEST):
             raise OutOfRange(
-                "sensitivity must lie between 1e-100 and 1e100", came="another", remedy="Count in other units."
+                "sensitivity must lie between 1e-100 and 1e100", came="another number", remedy="Count in other units."
             )
         if number <= 0:
             raise OutOfRange(
@@ -402,7 +402,9 @@ class Unit(PickledByFields):
         """
         self.check_each_cell("their unit")
         if self.step != 1:
-            remedy = 'Count them with ut.count_table(..., measure=ut.sum("paid", step="0.25")), or leave out amount=.'
+            remedy = (
+                'Count the amounts with ut.count_table(..., measure=ut.sum("paid", step="0.25")), or leave out amount=.'
+            )
             raise Unsupported(
                 "a unit with steps of an amount needs a table from count_table",
                 came=f"steps of {self.step}",
@@ -414,7 +416,9 @@ class Unit(PickledByFields):
         together.
         """
         if self.needs_sizes:
-            what = "sums and counts with the same noise" if self.is_shared else "cells with a bound over all of them"
+            what = (
+                "sums and counts with the same noise" if self.is_shared else "cells with a bound on their total change"
+            )
             remedy = (
                 "Release the counted table by a plan: with ut.release(table, plan), in a ledger with noise=plan, on "
                 "the command line with utmost plan and --plan."
@@ -431,7 +435,7 @@ class Unit(PickledByFields):
             raise OutOfRange(
                 "parts of a dataset need a unit without nonnegative=, because a replaced record may move between parts",
                 came="nonnegative=True",
-                remedy="Plan for a unit with nonnegative=False.",
+                remedy="Plan the release with a unit that has nonnegative=False.",
             )
 
     def check_adds(self, *, is_one_cell: bool, came: str) -> None:
@@ -449,7 +453,7 @@ class Unit(PickledByFields):
             raise NotDetermined(
                 "numbers of distinct values have no sum: two cells may have values in common",
                 came=came,
-                remedy="Ask for single cells, or count again by the columns that you need; by no column for the total.",
+                remedy="Read single cells, or count again by the columns that you need: by none for the total.",
             )
 
     def numbers(self, steps: NDArray[Any]) -> NDArray[Any]:
@@ -513,7 +517,9 @@ def read_unit(
         if named:
             remedy = "Pass either unit= or the other arguments."
             raise OutOfRange(
-                "the change by one individual must be passed once", came=f"unit= and {', '.join(named)}", remedy=remedy
+                "the largest change by one individual must be passed only once",
+                came=f"unit= and {', '.join(named)}",
+                remedy=remedy,
             )
         # Only plans of sums use these two flags.
         return replace(unit, nonnegative=False, exactly=False) if unit.nonnegative or unit.exactly else unit

@@ -55,7 +55,9 @@ class Tableau(ABC):
             # the lowest index.
             ratios = [(at._ratio(i, column), j, i) for i, j in enumerate(at.basis) if at.rows[i, column] > 0]
             if not ratios:
-                raise SolverFailed("the cost must have a lower bound", came=f"column {column} lowers it without end")
+                raise SolverFailed(
+                    "the cost must have a lower bound", came=f"column {column} lowers the cost without end"
+                )
             row = min(ratios)[2]
             stalled = at.rows[row, -1] == 0
             at = at._pivot(row, column)

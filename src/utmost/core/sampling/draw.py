@@ -205,7 +205,7 @@ def sample(  # type: ignore[misc]  # for noise the second argument is the shape,
     if isinstance(shape, tuple) and not shape:
         shape = secret
     elif not isinstance(secret, tuple) or secret:
-        remedy = "Leave one out."
+        remedy = "Leave out shape= or secret=."
         raise OutOfRange("only one of shape and secret may be given", came="both", where="sample", remedy=remedy)
     bits = SYSTEM if randomness is None else source(randomness)
     if shape is None or (isinstance(shape, tuple) and not shape):

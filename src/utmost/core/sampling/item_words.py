@@ -104,11 +104,12 @@ class Identifiers:
                 or (isinstance(identifier, float) and identifier != identifier)
                 or type(identifier).__name__ in ("NAType", "NaTType")
             ):
-                raise BadTable("every item needs an identifier", came="a missing one", where=f"row {number + 1}")
+                raise BadTable("every item needs an identifier", came="a missing identifier", where=f"row {number + 1}")
         kinds = {_kind(identifier) for identifier in identifiers}
         if len(kinds) > 1 or None in kinds:
             came = next(
-                (type(identifier).__name__ for identifier in identifiers if _kind(identifier) is None), "a mixture"
+                (type(identifier).__name__ for identifier in identifiers if _kind(identifier) is None),
+                "a mixture of types",
             )
             raise _no_identifier(came)
         kind = kinds.pop() if kinds else "integers"
@@ -186,9 +187,11 @@ def int64_array(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.in
         or array.ndim != len(shape)
         or any(m not in (-1, n) for m, n in zip(shape, array.shape, strict=True))
     ):
-        raise OutOfRange(f"the {name} must be integers of 64 bits, {len(shape)} dimensions", came=str(array.shape))
+        raise OutOfRange(
+            f"the {name} must be integers of 64 bits in an array of {len(shape)} dimensions", came=str(array.shape)
+        )
     if array.dtype == np.uint64 and int(array.max(initial=0)) >= 1 << 63:
-        raise OutOfRange(f"the {name} must be integers of 64 bits", came="larger ones")
+        raise OutOfRange(f"the {name} must be integers of 64 bits", came="larger integers")
     return array.astype(np.int64)
 
 
@@ -249,7 +252,7 @@ def check_unique(tags: Tags) -> None:
     same = np.flatnonzero((tags[order[1:]] == tags[order[:-1]]).all(axis=1))
     if same.size:
         first, second = sorted((int(order[same[0]]) + 1, int(order[same[0] + 1]) + 1))
-        came = f"the same one in rows {first} and {second}"
+        came = f"the same identifier in rows {first} and {second}"
         raise BadTable("identifiers must be unique", came=came, where="identifiers")
 
 

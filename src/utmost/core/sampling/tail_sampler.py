@@ -73,7 +73,7 @@ def _reach(distribution: IntegerDistribution, least: float) -> int:
             f"noise of this class must have at most {_MOST_VALUES} likely values",
             came=distribution,
             where="sample",
-            remedy="Count in larger units, or choose a larger epsilon, if probabilities fall as fast as powers do.",
+            remedy="If the probabilities fall geometrically, count in larger units or choose a larger epsilon.",
         )
     return int(np.argmax(tails <= least)) + 1
 

@@ -71,9 +71,9 @@ class SavedMechanism:
             row = row_of.get(text.strip(), row_of.get(_plain(text)))
             if row is None:
                 raise OutOfRange(
-                    f"a secret must be one of the {self.space.size} names, or a number in 0..{self.space.size - 1}",
+                    f"a secret must be one of the {self.space.size} names, or an index in 0..{self.space.size - 1}",
                     # The message names the row, and never the secret.
-                    came=f"another secret, in row {at + 1}" if len(secrets) > 1 else "another",
+                    came=f"another secret, in row {at + 1}" if len(secrets) > 1 else "another secret",
                 )
             rows.append(row)
         return rows
@@ -115,7 +115,11 @@ def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
     mechanism = read_design(path)
     if isinstance(mechanism, Optimum):
         if space is not None:
-            raise OutOfRange("a design already has its space", came="--space", remedy="Leave out --space.")
+            raise OutOfRange(
+                "--space must be left out for a design, which has its own space",
+                came="--space",
+                remedy="Leave out --space.",
+            )
         certificate = mechanism.certificate
         space, actions = certificate.ptype.space, certificate.consumer.actions
         names = secret_names(space) if actions == space.size else list(map(str, range(actions)))
@@ -139,7 +143,7 @@ def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
     if epsilon.value == float("inf"):
         remedy = "Use a channel in which each column is all zeros or all positive."
         raise PromiseBroken(
-            "a channel must satisfy some level", came="an outcome that is impossible for some secret", remedy=remedy
+            "a channel must satisfy a finite level", came="an outcome that is impossible for some secret", remedy=remedy
         )
     facts = {"epsilon": str(epsilon.value)} if epsilon.level is None else level_facts(epsilon.level)
     outcomes = range(mechanism.shape[1]) if mechanism.outcomes is None else mechanism.outcomes
@@ -172,11 +176,11 @@ class AnswerRequest:
         both = sorted({*self.public} & {*self.drop})
         if both:
             required = "every other column must be in exactly one of --public and --drop"
-            raise OutOfRange(required, came=", ".join(both), remedy=f"Leave {both[0]} out of one of them.")
+            raise OutOfRange(required, came=", ".join(both), remedy=f"Leave {both[0]} out of --public or of --drop.")
         if self.answer_column in self.public:
             required = f"the answers need the column name {self.answer_column!r}"
-            remedy = "Rename that column, or drop it: --drop."
-            raise BadTable(required, came="a column of that name", remedy=remedy)
+            remedy = "Rename the public column of this name, or add it to --drop."
+            raise BadTable(required, came="a public column of this name", remedy=remedy)
         if self.id_column is not None and self.id_column not in self.public:
             remedy = f"Add --public {self.id_column}: this column identifies the answers of a person."
             raise OutOfRange("--id must name a public column", came=self.id_column, remedy=remedy)
@@ -259,10 +263,10 @@ def _earlier_answers(saved: SavedMechanism, path: Path, person: str, answer: str
     stated, digest = ANSWERS_FORM.checked(statement), digest_of(statement)
     if stated.mechanism["sha256"] != saved.digest:
         raise PromiseBroken(
-            "kept answers must come from the same mechanism",
-            came="another",
+            "the answers in --kept must come from the same mechanism",
+            came="answers of another mechanism",
             where=str(path),
-            remedy="Name the design with which these answers were drawn.",
+            remedy="Name the design with which the answers in --kept were drawn.",
         )
     if digest is None or digest["sha256"] != sha256(path.read_bytes()).hexdigest():
         raise BadTable(

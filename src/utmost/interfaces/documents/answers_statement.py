@@ -192,7 +192,7 @@ def stated_mechanism(statement: Mapping[str, Any]) -> dict[str, str]:
         raise BadTable("a statement of answers must name its mechanism", came="none", where="mechanism")
     if not _DIGEST.fullmatch(mechanism["sha256"]):
         raise BadTable(
-            "a mechanism must be named by its SHA-256, 64 hexadecimal digits", came="others", where="mechanism"
+            "a mechanism must be named by its SHA-256, 64 hexadecimal digits", came="other text", where="mechanism"
         )
     if mechanism["checked"] not in HOW_CHECKED:
         required = f"the field that says how a mechanism was checked must be one of: {' | '.join(HOW_CHECKED)}"

@@ -61,7 +61,9 @@ def _capacities(facts: Mapping[str, Any]) -> Sequence[TypeCapacity]:
     ptype, capacities = stated_type(facts), []
     for written in facts["capacities"]:
         if written["method"] not in METHODS:
-            raise BadTable(f"a capacity must be found by one of {', '.join(METHODS)}", came="another", where="method")
+            raise BadTable(
+                f"a capacity must be found by one of {', '.join(METHODS)}", came="another method", where="method"
+            )
         if written["capacity"] not in ("multiplicative", "additive"):
             raise BadTable("a capacity must be multiplicative or additive", came=written["capacity"])
         multipliers = None
@@ -75,7 +77,10 @@ def _capacities(facts: Mapping[str, Any]) -> Sequence[TypeCapacity]:
         certificate = CapacityCertificate(ptype, written["capacity"], mechanism, dual, multipliers)
         capacities.append(TypeCapacity.of(certificate, written["method"]))
     if len({capacity.certificate.kind for capacity in capacities}) != len(capacities) or not capacities:
-        raise BadTable("a file must have each capacity only once", came=f"{len(capacities)} of them")
+        raise BadTable(
+            "a file of capacities must have each kind of capacity only once, and at least one",
+            came=f"{len(capacities)} capacities",
+        )
     return capacities
 
 

@@ -111,7 +111,7 @@ def _csv_cells(path: Path) -> _Cells:
     ) and width > 1
     for line, record in body:
         if len(record) != width:
-            came = f"{len(record)} after rows of {width}"
+            came = f"a row of {len(record)} cells after rows of {width}"
             raise BadTable("all rows must have the same number of cells", came=came, where=f"{path}, line {line}")
     outcomes = (head[-(width - labelled) :] if len(head) in (width, width - labelled) else head) if named else None
     rows = [
@@ -138,7 +138,7 @@ def _read_json(path: Path) -> Channel:
         raise BadTable('a channel must be a list of rows, or an object with one as "matrix"', where=str(path))
     for x, row in enumerate(rows):
         if len(row) != len(rows[0]):
-            came = f"{len(row)} after rows of {len(rows[0])}"
+            came = f"a row of {len(row)} cells after rows of {len(rows[0])}"
             raise BadTable("all rows must have the same number of cells", came=came, where=f"{path}, row {x}")
     cells = [
         [number_in(cell, f"{path}, row {x}, column {y}") for y, cell in enumerate(row)] for x, row in enumerate(rows)
@@ -155,7 +155,7 @@ def _channel(cells: _Cells, path: Path) -> Channel:
             continue
         if not isinstance(names, list) or len(names) != sizes[what]:
             came = len(names) if isinstance(names, list) else type(names).__name__
-            raise BadTable(f"{sizes[what]} {what} need {sizes[what]} names", came=came, where=str(path))
+            raise BadTable(f"{sizes[what]} {what} must have {sizes[what]} names", came=came, where=str(path))
         for at, name in enumerate(names):
             if name in names[:at]:
                 raise BadTable(
@@ -165,12 +165,15 @@ def _channel(cells: _Cells, path: Path) -> Channel:
     for location, row in zip(cells.locations, cells.rows, strict=True):
         for p in row:
             if p < 0:
-                raise NotAChannel("a probability must not be negative", came="one that is", where=location)
+                raise NotAChannel("a probability must not be negative", came="a negative probability", where=location)
         off = abs(sum(row) - 1)
         if off > _ROUNDED:
             remedy = "Rows are secrets and columns outcomes; write thirds as 1/3."
             raise NotAChannel(
-                "every row must sum to 1", came="more" if sum(row) > 1 else "less", where=location, remedy=remedy
+                "every row must sum to 1",
+                came="a sum above 1" if sum(row) > 1 else "a sum below 1",
+                where=location,
+                remedy=remedy,
             )
         rounded = rounded or off > 0
     matrix = [[float(p) for p in row] for row in cells.rows] if rounded else cells.rows
@@ -190,7 +193,7 @@ def comparison(first: Channel, second: Channel, order: str) -> dict[str, Any]:
     """Return which of two channels on the same secrets is above the other in an order of `ORDERS`, with a proof."""
     if order not in ORDERS:
         raise OutOfRange(
-            f"--order must be one of {', '.join(ORDERS)}", came=order, remedy="Leave it out for refinement."
+            f"--order must be one of {', '.join(ORDERS)}", came=order, remedy="Leave out --order to decide refinement."
         )
     down, up = _direction(first, second, order), _direction(second, first, order)
     return {

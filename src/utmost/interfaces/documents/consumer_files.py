@@ -86,19 +86,24 @@ def prior_file(text: str, size: int | None = None, labels: Sequence[Hashable] | 
             where = f"{path}, row {at}"
             if secret.denominator != 1 or not 0 <= secret < count:
                 required, remedy = f"the first column must name secrets in 0..{count - 1}", "Number the secrets from 0."
-                raise NotAPrior(required, came="another", where=where, remedy=remedy)
+                raise NotAPrior(required, came="another secret", where=where, remedy=remedy)
             if secret in listed:
                 raise NotAPrior(
                     "each secret must be named once",
-                    came="one twice",
+                    came="one secret twice",
                     where=where,
-                    remedy="Add up the rows of this secret.",
+                    remedy="Replace the rows of this secret by one row with their sum.",
                 )
             listed[secret] = weight
         weights = as_array([listed.get(Fraction(secret), Fraction(0)) for secret in range(count)])
     elif len(rows[0]) != 1:
         required = "a prior file must have one column, or two (secret, probability)"
-        raise NotAPrior(required, came=len(rows[0]), where=str(path), remedy="Leave out the other columns.")
+        raise NotAPrior(
+            required,
+            came=len(rows[0]),
+            where=str(path),
+            remedy="Keep only the column of secrets and the column of probabilities.",
+        )
     elif size not in (None, len(rows)):
         required, remedy = (
             f"the prior must have {size} probabilities, one for each secret",
@@ -117,7 +122,7 @@ def prior_file(text: str, size: int | None = None, labels: Sequence[Hashable] | 
         came, advice = error.came, error.remedy
         if off:
             came = f"a sum {'above' if total > 1 else 'below'} 1"
-            advice = f"For numbers that are not normalised write {WEIGHTS}FILE."
+            advice = f"If the numbers are weights that do not sum to 1, write {WEIGHTS}FILE."
         raise NotAPrior(error.required, came=came, where=str(path), remedy=advice) from None
 
 
@@ -173,7 +178,9 @@ def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Ne
             raise adapters.no_column(name, names)
     for name in ADDED:
         if name in names:
-            raise BadTable(f"the table must have no column {name!r}", came="such a column", remedy="Rename it.")
+            raise BadTable(
+                f"the table must have no column {name!r}", came="a column of this name", remedy="Rename this column."
+            )
 
     def place(row: int) -> str:
         return adapter.place(table, row)
@@ -187,7 +194,9 @@ def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Ne
     for row, (z, top) in enumerate(zip(responses, largest, strict=True)):
         if top < 0 or (clamped and not 0 <= z <= top):
             raise BadTable(
-                f"a clamped response must lie in 0..{top}", came="another", where=f"{place(row)}, column {column!r}"
+                f"a clamped response must lie in 0..{top}",
+                came="another response",
+                where=f"{place(row)}, column {column!r}",
             )
 
     @cache

@@ -22,5 +22,5 @@ def cost_of(text: str) -> Cost:
     if len(rows[0]) != 2:
         raise BadTable("a file of costs needs two columns, size and cost", came=f"{len(rows[0])}", where=text)
     if len({size for size, _ in rows}) != len(rows):
-        raise BadTable("a file of costs must name each size of error once", came="one twice", where=text)
+        raise BadTable("a file of costs must name each size of error once", came="one size twice", where=text)
     return tabled({row[0]: row[1] for row in rows})

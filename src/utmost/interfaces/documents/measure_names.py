@@ -52,7 +52,7 @@ def measure_of(name: str | None, gain: str | None, loss: str | None) -> Measure:
         raise OutOfRange(
             "only one of --measure, --gain and --loss may be given",
             came=" and ".join(options),
-            remedy="Leave out the others.",
+            remedy="Leave out all of these options but one.",
         )
     if gain is not None:
         return _from_file(g_vulnerability, gain)

@@ -50,8 +50,10 @@ def policy_file(path: Path, *, directed: bool = False) -> Policy:
     except NotAMetric as error:
         raise NotAMetric(error.required, came=error.came, where=str(path), remedy=error.remedy) from None
     if policy.is_public:
-        remedy = "Write two secrets in a row to protect this pair. If a row is read as one cell, add --separator."
-        came = f"{policy.size} secrets without a pair"
+        remedy = (
+            "Write two secrets in a row to protect this pair. If each row is read as a single cell, add --separator."
+        )
+        came = f"{policy.size} secrets and no pair"
         raise BadTable("a policy must protect at least one pair of secrets", came=came, where=str(path), remedy=remedy)
     return policy
 

@@ -117,7 +117,7 @@ def read_release(
                 if kind == "counted"
                 else "Name the table instead: its statement is found in the same folder."
             )
-            came = "a document without a kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
+            came = "a document without a kind" if not isinstance(kind, str) else f"a document of the kind {kind[:60]!r}"
             raise BadTable("a .json file must be a release by a plan", came=came, where=str(file), remedy=remedy)
         if statement is not None:
             remedy = "Leave out statement=."
@@ -127,7 +127,10 @@ def read_release(
     if not beside.is_file():
         if not file.exists():
             raise BadTable(
-                "the path must be a file that exists", came="none", where=str(file), remedy="Check its name."
+                "the path must be a file that exists",
+                came="none",
+                where=str(file),
+                remedy="Check the name of the file.",
             )
         remedy = (
             f"Copy {beside.name[-80:]} into this folder, from where the table was published. A release by a plan is "
@@ -188,7 +191,7 @@ def fetched(address: str, folder: Path, *, without_statement: bool = False) -> P
     parts = urlsplit(address)
     name = parts.path.rpartition("/")[2]
     if not name or name.startswith("."):
-        raise OutOfRange("the address must be the address of a file", came=repr(address[:200]), where="path")
+        raise OutOfRange("the address must be the URL of a file", came=repr(address[:200]), where="path")
     target = folder / Path(name).name
     _fetch(address, target)
     if target.suffix.lower() != ".json" and not without_statement:

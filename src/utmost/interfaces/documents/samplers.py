@@ -65,9 +65,9 @@ class Sampler(Display):
             raise BadTable("the last numbers of a row must be in ascending order", came="a row in another order")
         for names in (self.secrets, self.answers):
             if len(set(names)) != len(names) or not all(isinstance(name, str) for name in names):
-                raise BadTable("secrets and answers must have distinct names", came="others")
+                raise BadTable("secrets and answers must have distinct names", came="other names")
         if self.positions is not None and [len(pair) for pair in self.positions] != [2] * len(self.secrets):
-            raise BadTable("every secret must have a latitude and a longitude", came="others")
+            raise BadTable("every secret must have a latitude and a longitude", came="other coordinates")
 
     @property
     def numbers(self) -> int:
@@ -160,7 +160,7 @@ def _sampler(facts: Mapping[str, Any]) -> Sampler:
     level = level_facts(level_from_facts(facts)) if "alpha" in facts else {"epsilon": str(facts["epsilon"])}
     positions, unit = facts["positions"], facts["unit"]
     if unit is not None and unit_named(unit) != unit:
-        raise BadTable("a unit must have a short name", came="another", where="unit")
+        raise BadTable("a unit must have a short name", came="a longer name", where="unit")
     return Sampler(
         tuple(facts["secrets"]),
         tuple(facts["answers"]),

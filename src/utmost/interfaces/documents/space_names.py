@@ -125,7 +125,7 @@ def stated_space(facts: Mapping[str, Any]) -> Space:
             own = [[_distance_fact(d) for d in row] for row in space.metric.length_table().tolist()]
             if facts["distances"] != own:
                 required = f"distances of places must be the distances of their positions, in {where.unit}"
-                raise BadTable(required, came="others", where="space")
+                raise BadTable(required, came="other distances", where="space")
             return space
         if facts["kind"] == "distances":
             return Space([[_read_distance(d) for d in row] for row in facts["distances"]], facts["labels"])

@@ -33,7 +33,7 @@ class Survey(Display):
     def __post_init__(self) -> None:
         k = self.how.categories
         if len(self.labels) != k or len(set(self.labels)) != k or not all(isinstance(x, str) for x in self.labels):
-            raise BadTable(f"a survey must have {k} different labels", came="others")
+            raise BadTable(f"a survey must have {k} different labels", came="other labels")
 
     @property
     def rounded(self) -> "Survey":
@@ -48,8 +48,10 @@ class Survey(Display):
 def survey_files(survey: Survey, to: Language = "js") -> dict[str, bytes]:
     """Return the files of a language by name: source code that draws reports, and the survey for counting them."""
     if not survey.how.level.is_rational:
-        remedy = "Add --round: it lowers epsilon, by a change in the nineteenth digit."
-        raise Unsupported("alpha must be a fraction, so that a phone can draw exactly", came="another", remedy=remedy)
+        remedy = "Add --round, which lowers epsilon in about its nineteenth digit."
+        raise Unsupported(
+            "alpha must be a fraction, so that a phone can draw exactly", came="another alpha", remedy=remedy
+        )
     source = _SOURCES[to]
     table, code = (
         _text(SURVEY.document(survey)),

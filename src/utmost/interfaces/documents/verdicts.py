@@ -129,7 +129,7 @@ def _stated(facts: Mapping[str, Any]) -> StatedVerdict:
     contradiction = None
     if conflict is not None:
         if regret is None:
-            raise BadTable("a conflict of priors must have a regret", came="none")
+            raise BadTable("a conflict of priors must have a regret", came="no regret")
         contradiction = Conflict(
             ptype,
             loss,
@@ -150,7 +150,7 @@ def _stated(facts: Mapping[str, Any]) -> StatedVerdict:
         None if better is None else (numbers.prior(better["prior"]), numbers.channel(better["mechanism"])),
     )
     if not stated.verify():
-        raise PromiseBroken("the proof must prove the verdict")
+        raise PromiseBroken("the proof in the file must prove its verdict")
     return stated
 
 
@@ -187,7 +187,7 @@ class _Numbers:
     def table(self, rows: Any) -> Array:
         numbers = [[self.number(x) for x in row] for row in rows]
         if len({len(row) for row in numbers}) > 1:
-            raise BadTable("the rows of a matrix must be equally long", came="others")
+            raise BadTable("the rows of a matrix must be equally long", came="rows of different lengths")
         return self._sized(objects([x for row in numbers for x in row], (len(numbers), len(numbers[0]))))
 
     def rational_table(self, rows: Any) -> Array:
@@ -198,7 +198,7 @@ class _Numbers:
         if self.field is None:
             return priors.prior(row)
         if any(p < 0 for p in row) or sum(row) != 1:
-            raise BadTable("a prior must be a distribution", came="none")
+            raise BadTable("a prior must be nonnegative and sum to 1", came="another prior")
         return row
 
     def channel(self, rows: Any) -> AnyChannel:
@@ -208,5 +208,5 @@ class _Numbers:
 
     def _sized(self, array: Array) -> Array:
         if len(array) != self.size:
-            raise BadTable(f"{self.size} entries or rows must be for the same number of secrets", came=len(array))
+            raise BadTable(f"there must be {self.size} entries or rows, one for each secret", came=len(array))
         return array

@@ -42,7 +42,7 @@ def verified(
     document = whole_document(release)
     if document is not None:
         if whole is not None:
-            remedy = "Leave out --release: it is only for clean and withheld tables."
+            remedy = "Leave out --release, which is only for clean and withheld tables."
             raise OutOfRange(
                 "a release must be verified without another release",
                 came="--release",

@@ -17,7 +17,7 @@ def map_of_answers(optimum: Any, place: Any = None, *, caption: str = "") -> Any
     """Plot the prior on places and, beside it, the answers for one place (by default the likeliest)."""
     places, prior = optimum.certificate.ptype.space, optimum.certificate.consumer.prior
     if place is not None and place not in places.labels:
-        raise OutOfRange("the place must be one of the design's", came=repr(place), where="place")
+        raise OutOfRange("place must be one of the places of the design", came=repr(place), where="place")
     row = int(prior.argmax()) if place is None else places.labels.index(place)
     positions = places.coordinates
     maps = {"prior": prior, f"answers for {places.labels[row]}": optimum.channel.matrix[row]}

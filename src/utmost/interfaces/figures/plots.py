@@ -65,7 +65,7 @@ def plot(
     draw = kind_of(value, PLOTS)
     if draw is None:
         remedy = f"Pass one of {', '.join(sorted(PLOTS))}."
-        raise Unsupported("plot needs a value that has a picture", came=kind, remedy=remedy)
+        raise Unsupported("plot needs a value of a kind that it can draw", came=kind, remedy=remedy)
     _, *known = signature(draw).parameters
     options = {
         "column": optional(column, text, "column"),
@@ -81,7 +81,7 @@ def plot(
         if name not in known:
             remedy = f"Leave out {name}=."
             raise OutOfRange(
-                f"the picture of a {kind} takes {', '.join(known) or 'no options'}", came=name, remedy=remedy
+                f"the picture of a {kind} takes the options {', '.join(known) or 'none'}", came=name, remedy=remedy
             )
     figure: Figure = draw(value, **given)
     return figure
@@ -132,7 +132,9 @@ def _check_size(shape: tuple[int, ...]) -> None:
     if max(shape) > _MOST_SHADED:
         came = " x ".join(map(str, shape))
         raise Unsupported(
-            f"a picture may have at most {_MOST_SHADED} rows and columns", came=came, remedy="Plot a part of it."
+            f"a picture may have at most {_MOST_SHADED} rows and columns",
+            came=came,
+            remedy="Plot a part of the matrix.",
         )
 
 
@@ -281,7 +283,9 @@ def _answer(release: Any, *, column: str | None = None, rows: int = 40, marginal
     if release.is_by_plan:
         return _workload(release.table, marginal=marginal, rows=rows, column=column)
     if marginal is not None:
-        raise OutOfRange("the picture of a table takes column, rows", came="marginal", remedy="Leave out marginal=.")
+        raise OutOfRange(
+            "the picture of a table takes the options column and rows", came="marginal", remedy="Leave out marginal=."
+        )
     names = release.columns
     chosen = names[0] if column is None else column
     if chosen not in names:

@@ -86,7 +86,7 @@ def register_frames(*libraries: str) -> tuple[str, ...]:
                 "the dataframe library must allow methods to be added to its frames",
                 came=repr(library),
                 where="register_frames",
-                remedy=f"These do: {', '.join(_LIBRARIES)}.",
+                remedy=f"Use one of these: {', '.join(_LIBRARIES)}.",
             )
     chosen = libraries or tuple(library for library in _LIBRARIES if find_spec(library) is not None)
     for library in chosen:
@@ -108,7 +108,7 @@ def _add(kind: type, registering: Callable[[str], Callable[[type], type]]) -> No
         return
     if existing is not None:
         raise Unsupported(
-            f"frames must have no {_NAME!r} of another package",
+            f"frames must have no attribute {_NAME!r} of another package",
             came=getattr(existing, "__module__", type(existing).__name__),
             where=f"{kind.__module__}.{kind.__name__}",
             remedy="Call utmost.release and utmost.count_table with the frame.",

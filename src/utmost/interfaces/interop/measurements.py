@@ -106,7 +106,9 @@ def _check_allowed() -> None:
 
 def _not_allowed() -> Unsupported:
     remedy = 'Call opendp.prelude.enable_features("contrib", "honest-but-curious") first.'
-    return Unsupported("OpenDP must allow measurements from outside", came="not yet", remedy=remedy)
+    return Unsupported(
+        "OpenDP must allow measurements of other packages", came="an OpenDP that does not yet", remedy=remedy
+    )
 
 
 def level_within(distribution: Distribution, distance: Any) -> float:

@@ -15,5 +15,7 @@ def package(module: str) -> ModuleType:
     except ModuleNotFoundError as error:
         name = module.partition(".")[0]
         called = _CALLED.get(name, name)
-        remedy = f"Install it with: pip install {called}."
-        raise Unsupported(f"this needs the package {called}", came=f"no module {error.name}", remedy=remedy) from None
+        remedy = f"Run: pip install {called}."
+        raise Unsupported(
+            f"the package {called} must be installed", came=f"no module {error.name}", remedy=remedy
+        ) from None

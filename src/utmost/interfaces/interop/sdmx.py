@@ -99,10 +99,10 @@ def sdmx_csv(
     for name, identifier in named.items():
         if not _COMPONENT.fullmatch(identifier) or identifier in _HEAD:
             remedy = f"Pass components={{{name!r}: 'REF_AREA'}}, say (--component)."
-            required = "a component must be named by a letter, and then letters, digits, - and _"
+            required = "the name of a component must be a letter, followed by letters, digits, - and _"
             raise OutOfRange(required, came=repr(identifier)[:60], where=repr(name), remedy=remedy)
     if len(set(named.values())) < len(named):
-        remedy = "Pass components= with another name for one of these columns (--component)."
+        remedy = "Pass components= with a different name for each column (--component)."
         raise OutOfRange("components must have different names", came=", ".join(named.values()), remedy=remedy)
 
     margins = columns.get(f"{measure}_margin")
@@ -136,7 +136,9 @@ def _parts(columns: Mapping[str, list[Any]], column: str | None) -> tuple[str, l
         column = "clean"
     if column is None and len(released) != 1:
         remedy = f"Pass column={released[0]!r}, say (--column)." if released else "Name a released table."
-        raise OutOfRange("column must name the measure", came=f"{len(released)} released columns", remedy=remedy)
+        raise OutOfRange(
+            "column must name the column of the measure", came=f"{len(released)} released columns", remedy=remedy
+        )
     measure = released[0] if column is None else column
     if measure not in released:
         raise OutOfRange(f"column must be one of {', '.join(released)}", came=repr(measure), where="column")

@@ -67,7 +67,9 @@ def ages(
         raise OutOfRange(f"ages must be integers from 0 to {_LARGEST}", came="other values", remedy=remedy)
     if day.year <= finite[-1]:
         raise OutOfRange(
-            "on= must be later than the earliest birth", came=str(day), remedy='Pass on="2025-01-01", say.'
+            "on= must be later than the birth of the oldest person counted",
+            came=str(day),
+            remedy='Pass on="2025-01-01", say.',
         )
     if instance(spelling, Spelling, "spelling").pattern is not None:
         time_pattern(str(spelling.pattern))

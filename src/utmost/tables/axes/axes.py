@@ -181,7 +181,7 @@ class Axis(Display):
         if level == DIFFERENCE:
             return (" less ".join(str(text_of(label)) for label in self.labels[0]),)
         if class_number(level) is not None:
-            remedy = "Read the noisy sums in .measured of the release."
+            remedy = "Read the noisy sums from the .measured attribute of the release."
             raise Unsupported("classes of listed rows have no labels", came=self.level_name(level), remedy=remedy)
         under = (np.flatnonzero(row)[[0, -1]] for row in hat_rows(self.size, -level))
         return tuple("..".join(str(text_of(self.labels[0][end])) for end in ends) for ends in under)
@@ -397,7 +397,9 @@ def _check_marks(spelling: Spelling, labels: Iterable[Label]) -> None:
     instance(spelling, Spelling, "spelling")
     if {label_text(label) for label in labels} & set(spelling.missing_marks):
         remedy = "Remove it from the values, or from missing_marks."
-        raise OutOfRange("a missing mark must not be a value of the axis", came="one that is both", remedy=remedy)
+        raise OutOfRange(
+            "a missing mark must not be a value of the axis", came="a mark that is also a value", remedy=remedy
+        )
 
 
 def hierarchy(
@@ -434,7 +436,7 @@ def hierarchy(
     depth = len(sequence_of(names, text, "names"))
     if depth < 2 or len(set(names)) < depth or not all(isinstance(name, str) and name for name in names):
         remedy = 'Pass names=["region", "district"], say, the coarsest first.'
-        raise OutOfRange("a tree needs distinct names of at least two levels", came=names, remedy=remedy)
+        raise OutOfRange("a tree must have at least two levels, each with its own name", came=names, remedy=remedy)
     labels: list[list[Label]] = [[] for _ in names]
     starts: list[list[int]] = [[] for _ in names]
     _descend(branches, 0, labels, starts)
@@ -475,7 +477,7 @@ def _descend(branch: Any, depth: int, labels: list[list[Label]], starts: list[li
             remedy='Pass {"North": ["N1", "N2"], "South": ["S1"]}, say.',
         )
     if len(branch) == 0:
-        remedy = "Leave out the empty branch."
+        remedy = "Leave out the branch that has no values."
         raise OutOfRange(
             "every branch of the tree must have a value", came="none", where=f"level {depth + 1}", remedy=remedy
         )
@@ -491,7 +493,7 @@ def _distinct(labels: Sequence[Any]) -> tuple[Label, ...]:
     if not labels or None in texts or len(set(texts)) < len(texts) or "" in texts:
         wrong = "none" if not labels else "a label twice" if None not in texts and "" not in texts else "another value"
         raise OutOfRange(
-            "the values of an axis must be distinct, text, integers or truth values, at least one",
+            "an axis must have at least one value, and its values must be distinct text, integers or truth values",
             came=wrong,
             remedy="Declare dates and times by ut.workloads.periods."
             if wrong == "another value"

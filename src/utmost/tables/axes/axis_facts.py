@@ -127,8 +127,7 @@ def axis_of_facts(name: str, facts: Any) -> Any:
     if kind is None:
         months, numbers = '{"months": ["2026-01", "2026-07"]}', '{"bins": [0, 18, 65, null]}'
         raise OutOfRange(
-            'an axis must be a list, or have one of "values", "tree", "listed", "bins", "edges", "ages", "months" and '
-            'other "periods"',
+            'an axis must be a list, or have one of "values", "tree", "listed", "bins", "edges", "ages" and "periods"',
             came=", ".join(map(repr, facts)) or "nothing",
             where=where,
             remedy=f"Write {months} for six months, or {numbers} for numbers.",
@@ -136,7 +135,7 @@ def axis_of_facts(name: str, facts: Any) -> Any:
     beside = {*_ARGUMENTS[kind], "other", "missing", "missing_marks", *(() if kind == "listed" else ("column",))}
     strange = [word for word in facts if word not in beside | {kind}]
     if strange:
-        required = f'an axis with "{kind}" may also have {", ".join(sorted(beside))}, and nothing else'
+        required = f'an axis with "{kind}" must have no other keys than {", ".join(sorted(beside))}'
         remedy = f"Leave out {', '.join(map(repr, strange))}."
         raise OutOfRange(required, came=", ".join(map(repr, strange)), where=where, remedy=remedy)
     try:
@@ -183,7 +182,7 @@ def _axis_of_kind(kind: str, facts: Mapping[str, Any]) -> Any:
             if kind == "bins"
             else 'Write {"periods": ["2026-01", "2026-07"], "every": "month"}, say.'
         )
-        raise OutOfRange(f'"{kind}" must be the first and the last edge', came=len(ends), remedy=remedy)
+        raise OutOfRange(f'"{kind}" must be a list of two edges, the first and the last', came=len(ends), remedy=remedy)
     return bins(*ends, **rest) if kind == "bins" else periods(*ends, **{"every": "", **rest})
 
 

@@ -65,7 +65,11 @@ class Period:
         spelled = re.fullmatch(rf"(?:(\d{{1,6}}) )?({'|'.join(UNITS)})s?", text.strip(), re.ASCII)
         if spelled is None or int(spelled[1] or 1) < 1:
             remedy = 'Write "day", "week", "month", or "6 hours", say.'
-            raise OutOfRange(f"periods must be one or more of {', '.join(UNITS)}", came=repr(text), remedy=remedy)
+            raise OutOfRange(
+                f"a period must be a unit of time, or a number of units: {', '.join(UNITS)}",
+                came=repr(text),
+                remedy=remedy,
+            )
         return cls(spelled[2], int(spelled[1] or 1))
 
     def __str__(self) -> str:
@@ -74,9 +78,12 @@ class Period:
     def edges(self, first: int, last: int) -> list[int]:
         """The edges of the periods from the second ``first`` on, up to the first edge at or after ``last``."""
         if self.starting(first) != first:
-            remedy = f"Begin at {shown_time(self.starting(first))}."
+            remedy = f"Write {shown_time(self.starting(first))} as the start."
             raise OutOfRange(
-                f"periods must begin where a {self.unit} begins", came=shown_time(first), where="start", remedy=remedy
+                f"the first period must begin when a {self.unit} begins",
+                came=shown_time(first),
+                where="start",
+                remedy=remedy,
             )
         if self.unit in _SECONDS:
             step = _SECONDS[self.unit] * self.times

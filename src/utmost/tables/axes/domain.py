@@ -174,7 +174,7 @@ class Domain(Display):
             if any(axis.clock is not None and str(name).startswith(f"{axis.levels[0]}/") for axis in self.axes):
                 remedy += " Longer periods are levels only if the axis begins and ends with whole ones."
             came = repr(name) if isinstance(name, str) else type(name).__name__
-            raise OutOfRange("the domain must have a level of this name", came=came, remedy=remedy)
+            raise OutOfRange("the domain must have a level of the given name", came=came, remedy=remedy)
         return self._levels[name]
 
     @property
@@ -420,7 +420,9 @@ def _selected_values(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[
                 remedy = f"Did you mean {near[0]!r}?"
             elif len(listed_out) > LONGEST:
                 remedy = f"The axis has {len(labels)} labels; the first is {labels[0]!r}."
-            raise OutOfRange("the axis must have this label", came=repr(label), where=repr(name), remedy=remedy)
+            raise OutOfRange(
+                "a label to select must be a label of the axis", came=repr(label), where=repr(name), remedy=remedy
+            )
     return np.asarray(groups[axis.group_of(level)] | within)
 
 
@@ -428,7 +430,7 @@ def _values_between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:
     edges = axis.edges
     if edges is None or wanted.step is not None:
         raise OutOfRange(
-            "only bins and periods can be selected by a slice of edges, without a step",
+            "a slice must select bins or periods by their edges, and have no step",
             came=str(wanted),
             where=repr(name),
         )
@@ -443,7 +445,7 @@ def _values_between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:
             raise OutOfRange("a range must begin and end at edges of bins", came=end, where=repr(name), remedy=remedy)
         places.append(open_end if edge is None else edges.index(edge))
     if places[0] >= places[1]:
-        came, remedy = f"{wanted.start}..{wanted.stop}", "Name the smaller end first."
+        came, remedy = f"{wanted.start}..{wanted.stop}", "Write the smaller end of the range first."
         raise OutOfRange("the start of a range must be below its end", came=came, where=repr(name), remedy=remedy)
     # A range leaves out its end, on every axis: 0..18 ends with 17, and 2013-03..2013-05 is March and April.
     among = np.arange(axis.size)

@@ -36,10 +36,10 @@ class FewCells:
     def __post_init__(self) -> None:
         places, numbers = np.asarray(self.places), np.asarray(self.numbers)
         if places.shape != (len(self.shape), *numbers.shape) or numbers.ndim != 1 or numbers.dtype.kind not in "iuO":
-            raise BadTable("every cell must have a place on each axis, and an integer", came="other arrays")
+            raise BadTable("every cell must have a position on each axis, and an integer value", came="other arrays")
         above = np.array(self.shape, dtype=object)
         if len(numbers) and ((places.min(axis=1) < 0).any() or (places.max(axis=1) >= above).any()):
-            raise BadTable("every cell must lie in the domain", came="one outside")
+            raise BadTable("every cell must lie in the domain", came="a cell outside the domain")
         # The columns of `places` must ascend in lexicographic order: of two neighbouring columns, the second one has
         # the larger number in the first row in which they differ.
         rises, falls = np.zeros(max(0, len(numbers) - 1), dtype=bool), False
@@ -47,7 +47,7 @@ class FewCells:
             falls = falls or bool((~rises & (row[1:] < row[:-1])).any())
             rises |= row[1:] > row[:-1]
         if falls or not rises.all() or (numbers == 0).any():
-            raise BadTable("cells must ascend, without duplicates and zeros", came="others")
+            raise BadTable("cells must be distinct, in ascending order, and other than 0", came="other cells")
         object.__setattr__(self, "places", frozen(places.astype(np.min_scalar_type(max(self.shape, default=1)))))
         fits = numbers.dtype != object and int(numbers.max(initial=0)) < _FITS
         object.__setattr__(self, "numbers", frozen(numbers.astype(np.int64 if fits else object)))
@@ -82,7 +82,7 @@ class FewCells:
                 numbers = np.where(places == 0, numbers, -numbers)
                 continue
             if level < 0:
-                remedy = "Measure groups of levels, and differences."
+                remedy = "Measure marginals of levels, without hat functions."
                 raise Unsupported(
                     f"hat functions need a domain of at most {MOST_LAID} cells", came=level, remedy=remedy
                 )

@@ -63,7 +63,7 @@ def listed(
         for place in range(1, len(key)):
             branch = branch.setdefault(tuple(map(label_text, key[:place])), {})
         if tuple(map(label_text, key)) in branch:
-            raise OutOfRange("the keys must be distinct", came="one twice", where="rows")
+            raise OutOfRange("the keys must be distinct", came="one key twice", where="rows")
         branch[tuple(map(label_text, key))] = key
     if len(columns) == 1:
         return plain([key[0] for key in tree.values()], other=other, spelling=spelling).named(columns[0])
@@ -82,7 +82,9 @@ def _read(rows: Any, names: Sequence[str] | None) -> tuple[list[str], list[tuple
             keys = list(zip(*(_cells(frame[name]) for name in columns), strict=True))
         except (KeyError, ValueError, LookupError):
             raise OutOfRange(
-                "rows must have the columns in names, all equally long", came=columns, where="names"
+                "rows must have every column in names, and all these columns must be equally long",
+                came=columns,
+                where="names",
             ) from None
     else:
         if names is None or not hasattr(rows, "__iter__") or isinstance(rows, str):
@@ -92,7 +94,7 @@ def _read(rows: Any, names: Sequence[str] | None) -> tuple[list[str], list[tuple
             )
         columns, keys = list(names), [tuple(row) if isinstance(row, list | tuple) else (row,) for row in rows]
     if not columns or len(set(columns)) < len(columns):
-        raise OutOfRange("names must have at least one name, without duplicates", came=columns, where="names")
+        raise OutOfRange("names must contain at least one name, and no name twice", came=columns, where="names")
     return columns, [tuple(_value(value) for value in key) for key in keys]
 
 

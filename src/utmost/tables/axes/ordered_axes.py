@@ -86,7 +86,7 @@ def bins(
         raise OutOfRange(
             f"the width must divide the range into 1 to {MOST_VALUES} bins",
             came=f"{brief(count)} bins from {brief(bottom)} to {brief(top)}",
-            remedy="Choose a width of which the distance from the lowest to the highest edge is a multiple.",
+            remedy="Choose a width that divides the distance from the lowest to the highest edge.",
         )
     if growth < 2:
         raise OutOfRange("fanout must be at least 2", came=growth, remedy="Leave out fanout=.")
@@ -218,8 +218,8 @@ def _listed(
             continue
         among = _edges(coarse, name)
         if not set(among) <= set(before) or (among[0], among[-1]) != (finest[0], finest[-1]):
-            required = "the edges of groups must be edges of the level below, from the first to the last"
-            remedy = "Choose the edges of groups from the edges of bins, with the first and the last one."
+            required = "the edges of groups must be edges of the level below, including its first and its last edge"
+            remedy = "Choose the edges of groups from the edges of the bins, including the first and the last edge."
             raise OutOfRange(required, came="other edges", where=repr(name), remedy=remedy)
         levels.append((name, among, label_of))
     return ordered_axis(levels, ends, spelling, whole=is_whole, column=column)
@@ -247,7 +247,7 @@ def _grouped(
     if starts != [0, *stops[:-1]] or stops[-1:] != [len(place_of)]:
         required = "every label of the level below must be in exactly one group"
         remedy = f"The labels are {', '.join(map(str, [*place_of][:12]))}{', ...' * (len(place_of) > 12)}."
-        raise OutOfRange(required, came="one in two groups, or in none", where=repr(name), remedy=remedy)
+        raise OutOfRange(required, came="a label in two groups, or in none", where=repr(name), remedy=remedy)
     named = {edges[first]: label for first, _, label in runs}
     return [*(edges[first] for first in starts), edges[-1]], lambda low, _: named[low]
 

@@ -81,7 +81,7 @@ def periods(
     first, last = read_time(start, "start"), read_time(stop, "stop")
     if not first < last or (last - first) // _LEAST_SECONDS > MOST_VALUES:
         came = f"from {shown_time(first)} to {shown_time(last)}"
-        remedy = 'Pass "2026-01", "2026-07", say: the second is the first time that is not counted.'
+        remedy = 'Pass "2026-01" as the start and "2026-07" as the end, say: the end itself is not counted.'
         raise OutOfRange("stop must be later than start, by at most 10^8 hours", came=came, remedy=remedy)
     ends: Ends = {
         "below": outside_label(below, "below"),
@@ -106,7 +106,7 @@ def periods(
         else:
             edges = _edges(period, first, last)
             if not set(edges) < set(levels[-1][1]):
-                required = f"every {period} must begin where a {levels[-1][2]} begins, and be longer"
+                required = f"every {period} must begin when a {levels[-1][2]} begins, and be longer than it"
                 raise OutOfRange(required, came=repr(name), where="groups", remedy=_REMEDY)
         levels.append((f"/{period}".replace(" ", "-"), edges, period))
     return ordered_axis(
@@ -125,7 +125,7 @@ def _edges(period: Period, first: int, last: int) -> list[int]:
     """The edges of periods; ends that would cut a period are refused, and the error names the nearest ends."""
     edges = period.edges(first, last)
     if edges[-1] != last:
-        remedy = f"Stop at {shown_time(edges[-1])}, or at {shown_time(edges[-2])}."
+        remedy = f"Write {shown_time(edges[-1])} or {shown_time(edges[-2])} as the end."
         required = f"the last {period} must not be cut off"
         raise OutOfRange(required, came=f"{shown_time(last)} as its end", where="stop", remedy=remedy)
     return edges

@@ -76,7 +76,9 @@ def time_pattern(text: str) -> TimePattern:
             continue
         if part[1:] not in _DIRECTIVES:
             known = ", ".join(f"%{name}" for name in _DIRECTIVES)
-            raise OutOfRange(f"a pattern must consist of {known}", came=repr(part), where="pattern", remedy=_REMEDY)
+            raise OutOfRange(
+                f"the parts of a pattern must be among {known}", came=repr(part), where="pattern", remedy=_REMEDY
+            )
         name, form, digits = _DIRECTIVES[part[1:]]
         # A part that is next to other digits needs a fixed number of digits.
         is_fixed = any(is_numeric[beside] for beside in (at - 1, at + 1) if 0 <= beside < len(parts))
@@ -85,8 +87,8 @@ def time_pattern(text: str) -> TimePattern:
         width += digits
     # A literal Z in a pattern is refused: it would be read as local time.
     if isinstance(text, str) and _LITERAL_ZONE.search(text):
-        remedy = "Write %z in place of it: it reads Z, UTC, +02:00 and -0500."
-        raise OutOfRange("a pattern must read the zone of a time", came=repr(text), where="pattern", remedy=remedy)
+        remedy = "Write %z in place of Z: %z reads Z, UTC, +02:00 and -0500."
+        raise OutOfRange("a pattern must read the time zone by %z", came=repr(text), where="pattern", remedy=remedy)
     # A pattern needs a year. Each part may occur only once, and needs the next longer part: a day needs a month.
     had = {_KIND.get(name, name) for name in names}
     needs = {"month": "year", "quarter": "year", "day_of_year": "year", "day": "month", "hour": "day"}
@@ -95,7 +97,7 @@ def time_pattern(text: str) -> TimePattern:
     is_whole = all(needs[part] in had or (part == "hour" and has_day) for part in had if part in needs)
     is_clock = ("half" in had) == ("hour_of_12" in names)
     if len(had) < len(names) or "year" not in had or not is_whole or not is_clock or {"quarter", "month"} <= had:
-        required = "a pattern needs one year, a month for days, a day for hours, and no part twice"
+        required = "a pattern must have a year, a month if it has a day, a day if it has an hour, and no part twice"
         raise OutOfRange(required, came=repr(text), where="pattern", remedy=_REMEDY)
 
     is_digits = bool(parts) and all(is_numeric)

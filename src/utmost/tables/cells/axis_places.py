@@ -83,8 +83,8 @@ def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZe
         alike = padded.get(text, ())
         if len(alike) > 1:
             raise BadTable(
-                "an integer must match one value of the axis",
-                came="one that matches several values with leading zeros",
+                "an integer must match exactly one value of the axis",
+                came="an integer that matches several values with leading zeros",
                 where=f"column {name!r}",
                 remedy="Read the column as text, such as by pandas.read_csv(..., dtype=str), or list the values as in "
                 "the data.",

@@ -22,11 +22,11 @@ from utmost.core.sampling.grid import snapped
 from utmost.core.sampling.integers import Integers, narrowed
 from utmost.errors import NotANumber
 
-_NO_INTEGER = "a release on the integers takes integers"
+_NO_INTEGER = "a release on the integers needs integer values"
 _NO_NUMBER = "a value must be a finite number"
 _USE_REALS = 'For real values pass numbers="reals", or Laplace or Staircase noise.'
 _EXACT = 2.0**62
-_REPLACE = "Drop or replace it before the release."
+_REPLACE = "Drop or replace this value before the release."
 
 
 @dataclass(frozen=True, slots=True, eq=False)

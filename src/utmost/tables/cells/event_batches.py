@@ -89,7 +89,7 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = (), 
                     "a column must be one-dimensional",
                     came=f"shape {column.shape}",
                     where=f"column {name!r}",
-                    remedy="Call ravel() on it, say.",
+                    remedy="Call ravel() on the column, say.",
                 )
         # With fewer rows, loading Arrow takes longer than it saves.
         if rows >= _MANY and find_spec("pyarrow") is not None:
@@ -134,7 +134,7 @@ def spelling_of_table(table: Any, spelling: Spelling) -> Spelling:
 def any_column(names: Sequence[str]) -> list[str]:
     """The first column, which is read to count rows if no column is needed."""
     if not names:
-        raise BadTable("a table must have a column", came="none", remedy="Add a column of any kind.")
+        raise BadTable("a table must have at least one column", came="none", remedy="Add a column of any kind.")
     return [names[0]]
 
 

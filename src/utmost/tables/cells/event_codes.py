@@ -124,7 +124,7 @@ def refused_cell(cell: Any, name: str) -> BadTable:
         came = "a number with a point" if isinstance(cell, float | np.floating | Decimal) else kind_of(cell)
     remedy = _FLOATS if isinstance(cell, float | np.floating) else _CAST
     if isinstance(cell, list | tuple | dict | np.ndarray):
-        remedy = "Write the needed part into a separate column first."
+        remedy = "Write the values that you want to count into a separate column first."
     return BadTable("the cells must be text or integers", came=came, where=f"column {name!r}", remedy=remedy)
 
 
@@ -147,7 +147,7 @@ class Persons:
                 "every event must name its person",
                 came="an event without a person",
                 where=f"column {self.name!r}",
-                remedy="Delete these rows first, or give each its own person: together they would count as one person.",
+                remedy="Delete the rows without a person, or give each one its own person: they would count as one.",
             )
         return numbers
 

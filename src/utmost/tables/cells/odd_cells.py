@@ -94,7 +94,7 @@ def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
             # mark.
             named = {"'": "apostrophe", " ": "space"}.get(mark, mark)
             thousands = _spelled(f'thousands="{named}"')
-            remedy = f"If these separate thousands, declare them: {thousands}."
+            remedy = f"If these marks separate thousands, declare the mark: {thousands}."
             if mark == "." and spelling.decimal is None:
                 remedy = POINTS_OF_THOUSANDS
             if mark == "," and unsigned.count(",") == 1 and "." not in unsigned and spelling.decimal is None:
@@ -102,12 +102,12 @@ def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
                 return "a number with a comma before three digits", remedy
             return f"a number with {marks} between thousands", remedy
     if _COMMA.fullmatch(unsigned) and spelling.decimal != ",":
-        return "a number with a comma before its decimals", f"Declare it: {_DECIMAL}."
+        return "a number with a comma before its decimals", f"Declare the decimal mark: {_DECIMAL}."
     if _LETTERS.fullmatch(unsigned):
         return "a number with a letter in place of a digit", "Write 0 for the letter O, and 1 for l or I."
     if _CURRENCY.fullmatch(plain):
         currency = _spelled('currency="$"')
-        remedy = f"Declare it: {currency} for $."
+        remedy = f"Declare the currency: {currency} for $."
         if _COMMAS.search(plain):
             remedy += ' Commas between thousands, too: thousands=",".'
         elif _POINTS.search(plain) and spelling.thousands is None:

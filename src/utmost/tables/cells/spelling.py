@@ -55,7 +55,9 @@ class Spelling:
         for name in ("decimal", "thousands", "pattern", "currency"):
             if not isinstance(getattr(self, name), str | None):
                 remedy = (
-                    "Write one: ISO dates, such as 2013-05-17, are read beside a pattern." if name == "pattern" else ""
+                    "Write one pattern only: ISO dates, such as 2013-05-17, are read besides it."
+                    if name == "pattern"
+                    else ""
                 )
                 raise WrongKind(f"{name} must be text", came=type(getattr(self, name)).__name__, remedy=remedy)
         for name in ("decimal", "thousands"):
@@ -73,7 +75,7 @@ class Spelling:
             raise OutOfRange(
                 "thousands and decimal must be different marks",
                 came=f"{self.thousands!r} for both",
-                remedy=f'Declare the other mark, too: decimal="{other}".',
+                remedy=f'Declare another decimal mark: decimal="{other}".',
             )
         if self.currency is not None:
             object.__setattr__(self, "currency", self.currency.strip())
@@ -186,7 +188,9 @@ def _missing_marks(marks: object) -> tuple[str, ...]:
             raise WrongKind("a missing mark must be text or an integer", came=type(mark).__name__)
         if not str(mark).strip():
             raise OutOfRange(
-                "a missing mark must not be empty", came=repr(mark), remedy="Leave it out: an empty cell is missing."
+                "a missing mark must not be empty",
+                came=repr(mark),
+                remedy="Leave out the empty mark: an empty cell is always missing.",
             )
         texts.append(str(mark).strip())
     return tuple(dict.fromkeys(texts))

@@ -31,7 +31,7 @@ _ISO_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}(?:[T ].*)?", re.ASCII)
 _UNREADABLE = "Or add other= to the axis: all cells that cannot be read then count under that label."
 _NUMBERS = "Integers are read as 2013 on an axis of years, 201305 of months, 20130517 of days. Others need a "
 _NUMBERS += 'pattern, ut.Spelling(pattern="%d%m%Y"), or must be converted to dates.'
-_DATES = "Convert them to dates: the day of an instant depends on the zone."
+_DATES = "Convert the times to dates: the day of an instant depends on the time zone."
 _ZONED = "Declare the zone in which you count days and months: "
 _ZONED += 'periods(..., zone="America/New_York"), in a domain file "zone": "America/New_York"; or "UTC".'
 
@@ -177,11 +177,11 @@ def _too_long(axis: Axis, name: str) -> BadTable:
     assert axis.clock is not None, "the axis is one of periods"
     if axis.on is not None:
         came, year = "a month or year that spans two age groups", str(axis.on)[:4]
-        remedy = f'Write the day of birth; or declare the day "{year}-12-31": the age reached in a year needs no day.'
+        remedy = f'Write days of birth; or declare "{year}-12-31" as the day of the count: years of birth then suffice.'
         return BadTable("birth dates must have a day", came=came, where=f"column {name!r}", remedy=remedy)
     return BadTable(
-        f"each cell must be a time within one {axis.clock.period}",
-        came="a longer time",
+        f"each cell must be a date or a time that lies within one {axis.clock.period}",
+        came="a longer period",
         where=f"column {name!r}",
-        remedy="Count by longer periods, or use cells with more exact times.",
+        remedy="Count by longer periods, or write more exact dates into the cells.",
     )

@@ -33,7 +33,7 @@ def engine_frame(table: Any) -> EngineFrame:
         raise Unsupported(
             "a lazy frame must be one of Polars, DuckDB or Spark",
             came=f"{type(native).__module__.partition('.')[0]}'s {type(native).__name__}",
-            remedy="Write it to Parquet, or collect it first.",
+            remedy="Write the frame to Parquet, or collect it first.",
         )
     if engine == "polars":
         from utmost.tables.engines.polars_engine import LazyPolars

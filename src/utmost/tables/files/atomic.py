@@ -31,7 +31,7 @@ signature and temporary files.
 _REFUSED = (errno.ENAMETOOLONG, errno.ENOENT, errno.EACCES, errno.EPERM, errno.EROFS)
 """Errors that mean that a file of this name can never be created in the folder."""
 
-_DRAWN_AGAIN = "Running it again publishes new noise and adds another epsilon to what is spent."
+_DRAWN_AGAIN = "Another run publishes new noise and spends epsilon a second time."
 
 
 def check_absent(path: Path, *, draws: bool = False) -> None:
@@ -108,7 +108,9 @@ def check_free_name(path: Path, *, overwrite: bool, draws: bool = False) -> None
 def _check_replaceable(path: Path) -> None:
     _check_folder(path.parent)
     if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
-        raise Unsupported("only a regular file can be overwritten", came="something else", where=str(path))
+        raise Unsupported(
+            "only a regular file can be overwritten", came="a path that is no regular file", where=str(path)
+        )
 
 
 def _check_folder(folder: Path) -> None:

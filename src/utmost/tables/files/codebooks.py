@@ -118,7 +118,7 @@ def _of_ddi(path: Path) -> dict[str, Coded]:
         came = f"other text, at line {error.position[0]}"
         raise BadTable("a DDI codebook must be XML", came=came, where=str(path)) from None
     except (LookupError, ValueError):
-        remedy = "Save it in UTF-8."
+        remedy = "Save the codebook in UTF-8."
         required = "a DDI codebook must be XML in an encoding that is known"
         raise BadTable(required, came="another encoding", where=str(path), remedy=remedy) from None
     variables: dict[str, Coded] = {}
@@ -183,7 +183,7 @@ def _of_table(path: Path) -> dict[str, Coded]:
     variable, codes = column(_VARIABLE), column(_CODE)
     least, most, labels, types = column(_LEAST), column(_MOST), column(_LABEL), column(_TYPE)
     if variable is None or (codes is None and least is None):
-        remedy = f"Its header is {', '.join(columns)}; name one column variable and one code."
+        remedy = f"Rename two of the columns {', '.join(columns)} to variable and code."
         raise BadTable(
             "a codebook needs columns of variables and of codes", came="other columns", where=str(path), remedy=remedy
         )

@@ -244,7 +244,9 @@ def _quoted(cell: str, delimiter: str) -> str:
 
 
 def _changed(table: CsvTable, rows: int) -> BadTable:
-    return BadTable("the file must not change while it is released", came=f"{rows} rows", where=str(table.path))
+    return BadTable(
+        "the file must not change while it is released", came=f"another number of rows: {rows}", where=str(table.path)
+    )
 
 
 def _body(table: CsvTable) -> Iterator[list[str]]:
@@ -381,7 +383,7 @@ def records(path: Path) -> Iterator[tuple[int, list[str]]]:
         except csv.Error as error:
             if "field limit" in str(error):
                 required, came = f"a cell must have at most {_LONGEST_CELL} characters", "more"
-                remedy = "Check whether a quote is not closed, or leave out the column."
+                remedy = "Close the quote if it is open, or leave out the column with this cell."
                 raise BadTable(required, came=came, where=f"{path}, line {start}", remedy=remedy) from None
             raise BadTable("a CSV file must be well formed", came=str(error), where=f"{path}, line {start}") from None
 

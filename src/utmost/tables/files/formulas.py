@@ -45,7 +45,7 @@ def without_formulas(pieces: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int,
         if is_computed(text):
             raise BadTable(
                 "a text file must have no text that spreadsheets compute: after =, or a call after +, - or @",
-                came="such a name or label",
+                came="a name or label that begins like this",
                 remedy="Write .xlsx, .parquet or .jsonl, which keep it as text; or rename it.",
             )
         yield rows, text

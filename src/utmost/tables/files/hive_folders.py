@@ -45,7 +45,8 @@ class FolderColumns:
             for name in {*names, *keys} - {key}:
                 if name.casefold() == key.casefold():
                     raise BadTable(
-                        "keys of folders and columns must differ in more than case", came=f"{key!r}, {name!r}"
+                        "names of keys and columns must differ in more than upper and lower case",
+                        came=f"{key!r}, {name!r}",
                     )
         arrow, arrays = extra("pyarrow", "tables"), {}
         for key in keys:

@@ -40,7 +40,9 @@ def read(path: Path | str, shown_as: str | None = None) -> Any:
                 texts += table_formats.text_size(arrow, batch)
                 limits.check_unpacked(max(size, texts), where)
             if size > most:
-                raise BadTable(f"a Parquet file of this size may hold {most} bytes of cells", came="more", where=where)
+                raise BadTable(
+                    f"a Parquet file of this size must have at most {most} bytes of cells", came="more", where=where
+                )
         return arrow.Table.from_batches(batches, file.schema_arrow)
 
 

@@ -132,7 +132,9 @@ class ParquetPieces:
                     ]
                 except (arrow.ArrowInvalid, OverflowError):
                     remedy = "Write CSV, or release in larger units."
-                    raise BadTable("released integers must fit 64 bits", came="a larger one", remedy=remedy) from None
+                    raise BadTable(
+                        "released integers must fit into 64 bits", came="a larger integer", remedy=remedy
+                    ) from None
                 out.write_batch(arrow.record_batch(arrays, schema=schema))
                 yield piece.rows, b""
 

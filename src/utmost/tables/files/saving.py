@@ -57,7 +57,9 @@ def saved(
     out, key = _checked_paths(path, named_format, sign, overwrite=may_overwrite, is_document=document is not None)
     if str(out) == PIPE:
         if publication.owner_only:
-            raise OutOfRange("true values must go to a file of their owner", came="standard output", where="path")
+            raise OutOfRange(
+                "true values must be saved in a file that only its owner can read", came="standard output", where="path"
+            )
         content = io.BytesIO()
         files.write(publication.table, content, Path("table" + files.FORMATS[named_format or "csv"]))
         stream = getattr(sys.stdout, "buffer", None)
@@ -107,7 +109,7 @@ def _checked_paths(
         files.check_same_kind(_TABLES, Path("table" + files.FORMATS[format or "csv"]))
         # The standard output of a notebook accepts only text.
         if format in ("feather", "parquet", "xlsx") and getattr(sys.stdout, "buffer", None) is None:
-            raise Unsupported("standard output takes text here", came=format, where="format")
+            raise Unsupported("standard output must be written in a text format here", came=format, where="format")
         return out, key
     if is_document and out.suffix.lower() == ".json":
         for name in (out, signature_path(out)):

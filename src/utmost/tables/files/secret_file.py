@@ -94,7 +94,7 @@ def counting_key(path: Path) -> bytes:
             required = f"a counting key must have {LEAST_BYTES} to {_MOST_BYTES} bytes"
             refused = KeyRefused(required, came=came, where=str(path), remedy=remedy)
     except OSError as error:
-        remedy = "Correct the name."
+        remedy = "Correct the name of the file."
         refused = KeyRefused("the key file must exist", came=error.strerror, where=str(path), remedy=remedy)
     raise refused
 
@@ -108,7 +108,7 @@ def _derived(path: Path) -> bytes | None:
     return derived_secret(ledger_secret(key), COUNTING) if len(key) >= _BYTES else None
 
 
-_RESTORE = "Restore it from a backup: a new secret file cannot open the ledger."
+_RESTORE = "Restore the secret file from a backup: a new one cannot open the ledger."
 
 
 def secrets_lost(path: Path) -> KeyRefused:

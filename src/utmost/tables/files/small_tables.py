@@ -93,10 +93,10 @@ def number_rows(path: Path) -> list[list[Fraction]]:
             raise BadTable("every cell must be a finite number", came=kind_of(record[0]), where=where, remedy=remedy)
         rows.append([table.number(cell, line, k + 1) for k, cell in enumerate(record)])
         if len(rows[-1]) != len(rows[0]):
-            came = f"{len(rows[-1])} after rows of {len(rows[0])}"
+            came = f"a row of {len(rows[-1])} cells after rows of {len(rows[0])}"
             raise BadTable("all rows must have the same number of cells", came=came, where=f"{path}, line {line}")
     if not rows:
-        raise BadTable("the file must have numbers", came="none", where=str(path))
+        raise BadTable("the file must contain numbers", came="none", where=str(path))
     return rows
 
 

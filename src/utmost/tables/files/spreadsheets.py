@@ -148,10 +148,10 @@ def _text(cell: Any) -> str:
     text = str(Fraction(cell)) if isinstance(cell, Fraction) else str(cell)
     if len(text) > _LONGEST:
         required = f"a cell of Excel may have at most {_LONGEST} characters"
-        raise BadTable(required, came=f"one of {len(text)}", remedy="Write .csv or .parquet.")
+        raise BadTable(required, came=f"a cell of {len(text)} characters", remedy="Write .csv or .parquet.")
     if _ESCAPED.search(text):  # a workbook would store these as _x000D_, which some readers show as text or skip
         required = "a cell of Excel must have no control characters, lone surrogates or text like _x000D_"
-        raise BadTable(required, came="one of these", remedy="Write .jsonl, which keeps it; or rename it.")
+        raise BadTable(required, came="such text", remedy="Write .jsonl, which keeps such text; or change the text.")
     return text
 
 
@@ -243,7 +243,7 @@ def _opened(path: Path, *, data_only: bool) -> Iterator[Any]:
             raise BadTable("an .xlsx file must be a workbook of Excel", came=came, where=where) from None
         most = max(_INFLATED, _INFLATION * file.seek(0, io.SEEK_END))
         if size > most:
-            raise BadTable(f"a file of this size may have {most} bytes of cells", came=size, where=where)
+            raise BadTable(f"a file of this size must have at most {most} bytes of cells", came=size, where=where)
         if (limits := limits_of(path)) is not None:
             limits.check_unpacked(size, where)
         try:
@@ -312,12 +312,15 @@ def _table_sheets(book: Any, path: Path, sheet: str | None) -> list[str]:
     name = "" if isinstance(path, MemoryFile) else f'Name one: "{path}#{titles[0]}"'
     if sheet is not None:
         raise BadTable(
-            "a named sheet must be in the workbook", came=repr(sheet), where=str(path), remedy=f"It has {listed}."
+            "a named sheet must be in the workbook",
+            came=repr(sheet),
+            where=str(path),
+            remedy=f"The sheets are {listed}.",
         )
     pages = [title for title in titles if title == VALUES or title.startswith(f"{VALUES} ")] or titles
     # A workbook with several sheets is refused until one is named: "book.xlsx#Sheet".
     if VALUES not in pages and len(pages) > 1:
-        remedy = f"They are {listed}. {name or 'Save the sheet in a separate file.'}"
+        remedy = f"The sheets are {listed}. {name or 'Save the sheet in a separate file.'}"
         required = "a table must be one sheet of an .xlsx file"
         raise BadTable(required, came=f"{len(pages)} sheets", where=str(path), remedy=remedy)
     return pages
@@ -340,7 +343,9 @@ def _rows(book: Any, pages: list[str], where: str, *, has_dates: bool) -> Iterat
             blank = 0
             if any(cell is not None for cell in row[width:]):
                 place = f"{where}, row {at + 1}"
-                raise BadTable("a row must have a cell for each column", came="more", where=place, remedy=_HEADER)
+                raise BadTable(
+                    "a row must have one cell for each column", came="more cells", where=place, remedy=_HEADER
+                )
             yield tuple(_cell(cell, has_dates=has_dates) for cell in (*row, *(None,) * width)[:width])
 
 

@@ -55,7 +55,7 @@ def read_json_records(path: Path, *, has_nested: bool = False) -> dict[str, list
     columns = _columns_of(places, "a record must be a JSON object of plain cells", path, has_nested=has_nested)
     if columns is None:
         came = "an empty array" if is_array else "an object" if isinstance(rows, _Pairs) else "something else"
-        remedy = "A counted table is released without --each-row and --person." if came == "an object" else None
+        remedy = "If this is a counted table, leave out --each-row and --person." if came == "an object" else None
         raise BadTable("a table in .json must be an array of objects", came=came, where=str(path), remedy=remedy)
     return columns
 
@@ -135,7 +135,9 @@ def read_feather(path: Path) -> Any:
                 texts += text_size(arrow, batch)
                 limits.check_unpacked(texts, str(path))
             if size > most:
-                raise BadTable(f"a file of this size may hold {most} bytes of cells", came="more", where=str(path))
+                raise BadTable(
+                    f"a file of this size must have at most {most} bytes of cells", came="more", where=str(path)
+                )
         whole = arrow.Table.from_batches(batches, opened.schema)
     except (arrow.ArrowException, OSError, ValueError) as error:
         if isinstance(error, BadTable):

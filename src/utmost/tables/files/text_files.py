@@ -107,7 +107,11 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
             line = io.StringIO()
             csv.writer(line, delimiter=file.separator or ",", lineterminator="").writerow(header)
             if first.rstrip("\r") == line.getvalue():
-                raise BadTable("a file with declared names must have no header", came="these names", where=str(path))
+                raise BadTable(
+                    "a file with declared names must have no header",
+                    came="a first line with these names",
+                    where=str(path),
+                )
             end = "\r\n" if first.endswith("\r") else "\n"
             file.header = f"{line.getvalue()}{end}".encode()
             return file
@@ -171,7 +175,12 @@ def _unpacked(stored: BinaryIO, suffix: str, where: str) -> Any:
         required = "a .zip file must be well formed, without a password"
         raise BadTable(required, came="a file that zipfile cannot read", where=where) from None
     stored.close()
-    raise BadTable("a .zip file must have one file", came=f"{len(names)} files", where=where, remedy="Unpack it.")
+    raise BadTable(
+        "a .zip file must have one file",
+        came=f"{len(names)} files",
+        where=where,
+        remedy="Unpack the archive, and name one of its files.",
+    )
 
 
 def _errors_of_damaged_files() -> tuple[type[Exception], ...]:

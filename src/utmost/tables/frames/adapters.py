@@ -76,8 +76,8 @@ class _Columns(TableAdapter):
         # In a Series of pandas the index decides the row of a value, and in a list its position does.
         indexes = [column.index for column in table.values() if hasattr(getattr(column, "index", None), "equals")]
         if not all(index.equals(indexes[0]) for index in indexes[1:]):
-            remedy = "Make a DataFrame of them, which aligns the rows; or pass lists in the same order."
-            raise BadTable("columns that are Series must have the same index", came="several", remedy=remedy)
+            remedy = "Make a DataFrame of the Series, which aligns the rows; or pass lists in the same order."
+            raise BadTable("columns that are Series must have the same index", came="several indexes", remedy=remedy)
         return names
 
     def column(self, table: Any, name: str, most: int | None = None) -> Column:

@@ -89,7 +89,7 @@ def labelled(kind: str, labels: Mapping[str, Column], columns: Mapping[str, Colu
     """
     for name in columns:
         if name in labels:
-            remedy = "Rename the level."
+            remedy = "Rename the level or the column."
             raise OutOfRange("no level may have the name of a column of numbers", came=repr(name), remedy=remedy)
     whole: dict[str, Column] = {**{name: np.array(values) for name, values in labels.items()}, **columns}
     table: LabelledTable = table_of(kind if kind.startswith("dataframe:") else f"columns:{'a' * len(whole)}", whole)

@@ -77,7 +77,7 @@ def check_identifier(kind: Any, name: str) -> None:
             "identifiers must be text, bytes or integers",
             came=str(kind),
             where=f"column {name!r}",
-            remedy="Cast the column to one of them.",
+            remedy="Cast the column to text, bytes or integers.",
         )
 
 
