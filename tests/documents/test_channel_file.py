@@ -107,10 +107,10 @@ def test_rounded_decimals_become_floats(file):
             BadTable,
             r"line 2: all rows must have the same number of cells; got a row of 1 cells after rows of 2",
         ),
-        ("1/3,2/3\n3/2,-1/2\n", NotAChannel, r"line 2: a probability must not be negative; got one that is"),
+        ("1/3,2/3\n3/2,-1/2\n", NotAChannel, r"line 2: a probability must not be negative; got a negative probability"),
         ("a,a\n1/3,2/3\n", BadTable, r"names of outcomes must be distinct; got numbers 0 and 1"),
         (",a,b\ns,1/3,2/3\ns,1/2,1/2\n", BadTable, r"names of secrets must be distinct; got numbers 0 and 1"),
-        ("a,b,c,d\n1/3,2/3\n", BadTable, r"2 outcomes need 2 names; got 4"),
+        ("a,b,c,d\n1/3,2/3\n", BadTable, r"2 outcomes must have 2 names; got 4"),
     ],
 )
 def test_refused_csv(file, text, error, said):
@@ -130,9 +130,9 @@ def test_refused_csv(file, text, error, said):
         ("[[true]]", BadTable, r"row 0, column 0: every cell must be a finite number"),
         ("[[NaN]]", BadTable, "got the number NaN"),
         ("[[1], [null]]", BadTable, r"row 1, column 0"),
-        ("[[1], [2]]", NotAChannel, r"row 1: every row must sum to 1; got more"),
-        ('{"matrix": [[1]], "secrets": ["a", "b"]}', BadTable, r"1 secrets need 1 names; got 2"),
-        ('{"matrix": [[1]], "outcomes": "a"}', BadTable, r"1 outcomes need 1 names; got str"),
+        ("[[1], [2]]", NotAChannel, r"row 1: every row must sum to 1; got a sum above 1"),
+        ('{"matrix": [[1]], "secrets": ["a", "b"]}', BadTable, r"1 secrets must have 1 names; got 2"),
+        ('{"matrix": [[1]], "outcomes": "a"}', BadTable, r"1 outcomes must have 1 names; got str"),
     ],
 )
 def test_refused_json(file, text, error, said):

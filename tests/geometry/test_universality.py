@@ -264,7 +264,7 @@ def test_refusals():
         universality(ptype, losses.binary, geometric_channel(3, alpha="1/3"))
     with pytest.raises(OutOfRange, match="two secrets"):
         distinguishing_mechanism(PrivacyType(counts(0), **HALF))
-    with pytest.raises(OutOfRange, match="different numbers"):
+    with pytest.raises(OutOfRange, match="different indices"):
         lifted_loss([[0, 1], [1, 0]], (0, 0), 3)
     with pytest.raises(OutOfRange, match="1 rows"):
         joint_loss([[0, 1]], [[0, 1], [1, 0]])

@@ -114,7 +114,7 @@ def test_what_sdmx_cannot_name_is_refused(case, tmp_path):
 def test_observations_need_keys_and_a_table(tmp_path):
     promise = ut.Promise("n", public="town", unit=ut.Unit(1, 1))
     ut.release({"town": ["Bonn", "Bonn"], "n": [1, 2]}, promise, epsilon=1).save(tmp_path / "r.csv")
-    with pytest.raises(BadTable, match="observations"):
+    with pytest.raises(BadTable, match="observation"):
         sdmx_csv(tmp_path / "r.csv", FLOW)
     ut.release(np.array([[5, 3], [9, 1]]), PLAN, epsilon=1).save(tmp_path / "r.json")
     with pytest.raises(Unsupported):

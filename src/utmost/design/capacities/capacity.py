@@ -230,7 +230,7 @@ def shortest(ptype: PrivacyType, kind: CapacityKind) -> tuple[str, CapacityCerti
             return name, certificate
     remedy = "Use a coarser space, or a product of smaller spaces."
     came = f"{ptype.space.size} secrets"
-    raise Unsupported("the type must be small enough for one of the methods", came=came, remedy=remedy)
+    raise Unsupported("the privacy type must be small enough for one of the methods", came=came, remedy=remedy)
 
 
 def lattice_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
@@ -307,11 +307,11 @@ def capacity(
     check_kind(kind)
     if isinstance(of, PolicyType):
         remedy = "Call utmost.capacities.policy_capacity(ptype, kind)."
-        raise WrongKind("of must be a PrivacyType or a channel", came="PolicyType", where="capacity", remedy=remedy)
+        raise WrongKind("of= must be a PrivacyType or a channel", came="PolicyType", where="capacity", remedy=remedy)
     if prior is not None and (measure is None or not isinstance(of, PrivacyType)):
         raise OutOfRange(
-            "a prior needs a privacy type and a measure",
-            came="a prior without them",
+            "prior= needs a privacy type and measure=",
+            came="a prior without one of the two",
             where="capacity",
             remedy="Leave prior out: the capacity of a channel is over all priors.",
         )

@@ -108,7 +108,9 @@ def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanis
         # metric is Euclidean.
         if kind != "additive" or not isinstance(ptype.space.metric, EuclideanGridMetric):
             came = f"the {kind} capacity of {ptype.space}"
-            raise PromiseBroken("this mechanism proves additive capacities of Euclidean lattices", came=came)
+            raise PromiseBroken(
+                "a lattice mechanism must certify the additive capacity of a Euclidean lattice", came=came
+            )
         return mechanism.least()
     if isinstance(mechanism, EnvelopeMechanism):
         # Only the rest column can fail to be private. The capacity needs only one of the two bounds of the sum, and

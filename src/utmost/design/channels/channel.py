@@ -122,7 +122,7 @@ class Channel(Display):
             raise NotAChannel(
                 f"row {x} of the channel must sum to 1{within}",
                 came=str(sums[x]),
-                remedy="Divide the row by its sum if it holds weights.",
+                remedy="Divide the row by its sum if its entries are weights.",
             )
         _set_fields(self, array, _names(secrets, array.shape[0], "secret"), _names(outcomes, array.shape[1], "outcome"))
 
@@ -164,7 +164,7 @@ class Channel(Display):
                 "rows must be a list of at least one secret",
                 came=quoted(rows),
                 where="restrict",
-                remedy="Pass numbers of rows, such as [0, 2].",
+                remedy="Pass indices of rows, such as [0, 2].",
             )
         if restriction.min() < 0 or restriction.max() >= self.shape[0]:
             raise OutOfRange(f"rows must lie in 0..{self.shape[0] - 1}", came=quoted(rows), where="restrict")
@@ -387,7 +387,7 @@ class Remap(Display, PickledByFields):
             raise OutOfRange(
                 "a remap needs a list of integers, one action for each outcome",
                 came=actions,
-                remedy="Pass the number of an action for each outcome, such as [0, 2, 2].",
+                remedy="Pass the index of an action for each outcome, such as [0, 2, 2].",
             )
         for y in np.flatnonzero((chosen < 0) | (chosen >= width))[:1]:
             raise OutOfRange(f"the action for outcome {y} must lie in 0..{width - 1}", came=int(chosen[y]))
@@ -415,7 +415,9 @@ class Remap(Display, PickledByFields):
         """Return ``matrix @ self.matrix``: add up the columns with the same action. Cost: O(n m)."""
         matrix = as_array(matrix, "matrix", ndim=2)
         if matrix.shape[1] != len(self.actions):
-            raise OutOfRange(f"this remap is for {len(self.actions)} outcomes", came=matrix.shape[1])
+            raise OutOfRange(
+                f"the channel must have {len(self.actions)} outcomes, as many as this remap", came=matrix.shape[1]
+            )
         merged = np.full((matrix.shape[0], self.size), Fraction(0) if is_exact(matrix) else 0.0, dtype=matrix.dtype)
         order = np.argsort(self.actions, kind="stable")
         used, starts = np.unique(self.actions[order], return_index=True)

@@ -140,7 +140,7 @@ class _SecretRows:
         if isinstance(secrets, np.ndarray) and secrets.ndim == 0:
             secrets, is_one = secrets.item(), True
         if isinstance(secrets, range) and (secrets.start < 0 or secrets.stop > size):
-            raise OutOfRange(f"secrets must lie in 0..{size - 1}", came="a range with other numbers", where="draw")
+            raise OutOfRange(f"secrets must lie in 0..{size - 1}", came="a range with indices outside", where="draw")
         # Make an integer array of integers, and an array of objects of anything else.
         listed = [secrets] if is_one else secrets
         if not isinstance(listed, list | range):
@@ -152,7 +152,7 @@ class _SecretRows:
         else:
             values = objects(listed)
         are_integers = values.dtype.kind in "iu"
-        remedy = "Correct that secret; this message never shows it."
+        remedy = "Correct the secret at this position; its value is never shown."
         has_numbers = not isinstance(names, range) and any(isinstance(name, AnyNumber) for name in names or ())
         if names is not None and (has_numbers or not are_integers):
             index_of = {name: at for at, name in enumerate(names)}
@@ -170,7 +170,7 @@ class _SecretRows:
             raise WrongKind(f"a secret must be an integer in 0..{size - 1}", came=", ".join(kinds), where="draw")
         wrong = np.flatnonzero((values < 0) | (values >= size))
         if wrong.size:
-            wanted = "a number" if names is None else "a name, or a number"
+            wanted = "a number" if names is None else "a name, or an index"
             came = f"another number at position {wrong[0]} of the list"
             raise OutOfRange(f"a secret must be {wanted} in 0..{size - 1}", came=came, remedy=remedy)
         rows = values.astype(np.intp)

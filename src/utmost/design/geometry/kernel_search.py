@@ -78,7 +78,7 @@ class Kernels(Display):
         """Return the indices of the vertices of kernel k, ascending."""
         k = integer(k, "k")
         if not -len(self) <= k < len(self):
-            raise OutOfRange(f"the number of a kernel must lie in 0..{len(self) - 1}", came=k)
+            raise OutOfRange(f"the index of a kernel must lie in 0..{len(self) - 1}", came=k)
         return tuple(int(v) for v in self.supports[k] if v >= 0)
 
     def channel(self, k: int) -> Channel:
@@ -189,7 +189,7 @@ def kernel_channel(support: Vertices) -> Channel:
         if (matrix >= 0).all() and (abs(matrix.sum(axis=1) - 1) < objects([_SURELY_ONE])).all():
             return Channel(to_floats(matrix))
         bits *= 2
-    came = f"{len(support)} vertices without one"
+    came = f"{len(support)} vertices without a uniform mixture"
     raise SolverFailed("the vertices of a kernel must have a uniform mixture", came=came)
 
 

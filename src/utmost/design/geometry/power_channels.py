@@ -98,7 +98,7 @@ def member(ptype: PrivacyType, channel: AnyChannel) -> AnyChannel:
         raise Unsupported(
             "universal optimality needs an exact channel",
             came="float64 entries",
-            remedy="Make one from vertices of the type with `exact_mechanism`.",
+            remedy="Make a channel from vertices of the type with `exact_mechanism`.",
         )
     if not is_member(ptype, channel):
         raise PromiseBroken(f"the channel must belong to {ptype}", came=repr(channel))
@@ -138,7 +138,7 @@ def exact_mechanism(ptype: PrivacyType, support: Sequence[int]) -> Channel | Pow
     weights = _weights_of_columns(columns)
     if weights is None or any(w <= 0 for w in weights):
         raise OutOfRange(
-            "the vertices must be those of exactly one mechanism, each with a positive weight",
+            "exactly one mechanism must consist of these vertices, each with a positive weight",
             came=list(support),
             where="exact_mechanism",
             remedy="Pass a support of a kernel: kernels(ptype).support(k).",

@@ -390,7 +390,7 @@ class PowerNumber:
     def _lift(self, other: Any) -> "PowerNumber | None":
         if isinstance(other, PowerNumber):
             if other.field is not self.field and other.field.powers != self.field.powers:
-                raise OutOfRange("both numbers must be of the same PowerField", came="numbers of two fields")
+                raise OutOfRange("both numbers must be of the same PowerField", came="numbers of different fields")
             return other
         return self.field.number(other) if isinstance(other, _RATIONAL) else None
 

@@ -199,5 +199,5 @@ def _refute(loss: Array, refutes: Refutes) -> None:
     """Raise SolverFailed if ``refutes`` does not accept a loss that was derived exactly."""
     if not refutes(loss):
         raise SolverFailed(
-            "a loss from an exact dual must distinguish the channels", came="one that does not", where="refinement"
+            "a loss from an exact dual must distinguish the channels", came="a loss that does not", where="refinement"
         )

@@ -179,7 +179,7 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
     prior = exact_prior(worst)
     losses = [exact_expected_loss(c.matrix, least.loss, prior) for c in (better, judged)]
     if not losses[0] < losses[1]:
-        raise SolverFailed("the mechanism found must have a smaller loss", came=losses[0])
+        raise SolverFailed("the mechanism found must have a smaller loss than the channel", came=losses[0])
     return UniversalityVerdict(False, prior, better, None)
 
 
@@ -226,7 +226,7 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
         while proof is None:
             assert worst is not None
             if worst in known:
-                raise PromiseBroken("the program must hold at all its priors", came=worst)
+                raise PromiseBroken("the solution of the program must satisfy the rows of all its priors", came=worst)
             replace_by_quotients(worst)
             known |= {prior: solution.value for prior, solution in least.at((worst,))}
             # This regret is a lower bound, because the program contains only some priors. The cells of its mechanism

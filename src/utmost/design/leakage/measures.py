@@ -120,7 +120,7 @@ class Measure(Display, ABC):
         ('1/4', ['1/2', '0', '1/2'])
         """
         check_kind(kind)
-        remedy = "Override `capacity`, or ask for the other kind."
+        remedy = "Override `capacity`, or pass the other kind."
         raise Unsupported(f"the {kind} capacity of the measure must be implemented", came=self.name, remedy=remedy)
 
     def _before_and_after(self, J: Array) -> tuple[Fraction | float, Fraction | float]:
@@ -132,7 +132,11 @@ def columns_of(channel: object, prior: object = None) -> Array:
     if isinstance(channel, Hyper):
         if prior is not None:
             remedy = "Leave prior out, or pass the channel."
-            raise Unsupported("a hyper has its own prior", came=f"another: {prior!r}", remedy=remedy)
+            raise Unsupported(
+                "prior= must be left out with a hyper, which has its own prior",
+                came=f"the prior {prior!r}",
+                remedy=remedy,
+            )
         return channel.joint
     if isinstance(prior, Consumer):
         prior = prior.prior
@@ -232,7 +236,7 @@ class PaidMeasure(Measure):
     def multiplicative_leakage(self, channel: object, prior: object = None) -> Fraction | float:
         J = columns_of(channel, prior)
         if self.is_gain and (self.payments(len(J)) < 0).any():
-            remedy = "Ask for the additive leakage, or add a constant to the gain."
+            remedy = "Compute the additive leakage, or add a constant to the gain."
             raise NotALoss("a multiplicative leakage needs a nonnegative gain", came=self.name, remedy=remedy)
         return Measure.multiplicative_leakage(self, channel, prior)
 
@@ -340,9 +344,9 @@ def property_vulnerability(of: Callable[[int], Hashable] | Sequence[Any]) -> Pai
         named = sorted(x for block in blocks for x in block)
         if named != list(range(len(named))) or not named:
             raise OutOfRange(
-                "the blocks of a partition must hold every secret once",
+                "the blocks of a partition must contain every secret exactly once",
                 came=blocks,
-                remedy="Number the secrets 0, 1, ..., and put each into one block.",
+                remedy="Write the secrets as 0, 1, ..., and put each secret into one block.",
             )
         block_of = {x: k for k, block in enumerate(blocks) for x in block}
         parts = [block_of[x] for x in range(len(named))]

@@ -83,8 +83,8 @@ class AttributeReports(Display):
         if table.size and not ((table >= 0) & (table < most)).all():
             client, attribute = np.argwhere((table < 0) | (table >= most))[0].tolist()
             required = f"attribute {attribute} must have values in 0..{most[attribute] - 1}"
-            remedy = "Correct that value; this message never shows it."
-            raise OutOfRange(required, came=f"another number for client {client}", where="values", remedy=remedy)
+            remedy = "Correct the value of this client; it is never shown."
+            raise OutOfRange(required, came=f"another value for client {client}", where="values", remedy=remedy)
         if self.is_sampled:
             ends = list(accumulate(self.chances))[:-1]
             distribution = Categorical(lambda bits: [Interval.of(end, bits) for end in ends], word_bits=16, lookup=True)

@@ -63,7 +63,7 @@ def as_bits(values: object, name: str) -> Bits:
     came = f"an array of {array.dtype}" if array.dtype.kind not in "iu" else None
     if came is None and array.size and not 0 <= array.min() <= array.max() <= 1:
         index = np.unravel_index(int(np.argmax((array < 0) | (array > 1))), array.shape)
-        came = f"another integer at [{', '.join(map(str, index))}]"
+        came = f"another value at [{', '.join(map(str, index))}]"
     if came is not None:
         raise NotANumber(f"{name} must be made of bits, 0 and 1", came=came)
     return array.astype(np.bool_)
@@ -106,7 +106,7 @@ class BitResponse:
                 "a response needs 0 < zero < one < 1",
                 came=f"one={one}, zero={zero}",
                 where="BitResponse",
-                remedy="Exchange the two, or use BitResponse.permanent(a).",
+                remedy="Exchange zero= and one=, or use BitResponse.permanent(a).",
             )
         object.__setattr__(self, "one", beta)
         object.__setattr__(self, "zero", gamma)

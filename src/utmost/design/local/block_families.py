@@ -217,7 +217,11 @@ def _balanced_family(k: int, d: int) -> BlockFamily:
                     seen.update(u * h % k for h in _with_negatives(stabiliser, k))
                     cosets.append(u)
             return BlockFamily(k, d, tuple(cosets), *map(tuple, zip(*mixture, strict=True)))
-    raise Unsupported("a balanced family must be found", came=f"none of {d} of {k}", remedy="Use SubsetSelection.")
+    raise Unsupported(
+        "the search must find a balanced family",
+        came=f"no family of blocks of {d} of {k} categories",
+        remedy="Use SubsetSelection.",
+    )
 
 
 def _groups_to_try(k: int) -> list[tuple[Group, Group]]:

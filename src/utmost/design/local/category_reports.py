@@ -356,7 +356,7 @@ def read_values(values: Any, how: CategoryReport) -> NDArray[np.int64]:
         came = f"{categories.dtype} of shape {categories.shape}"
         if whole:
             wrong = int(np.argmax((categories < 0) | (categories >= how.categories)))
-            came = f"another number at position {wrong}"
+            came = f"another value at position {wrong}"
         remedy = "Number the categories from 0."
         required = f"categories must be a list of integers in 0..{how.categories - 1}"
         raise OutOfRange(required, came=came, where="values", remedy=remedy)

@@ -45,7 +45,7 @@ class CheckedMechanism:
         others = [secret for secret in known if not isinstance(secret, np.generic)]
         if any(not isinstance(secret, Hashable) or hasattr(type(secret), "__array__") for secret in others):
             kinds = ", ".join(sorted({type(secret).__name__ for secret in known}))
-            raise OutOfRange("a secret must be one of the names, or a number", came=kinds, where="secrets")
+            raise OutOfRange("a secret must be one of the names, or an index", came=kinds, where="secrets")
         rows = iter(self.drawing.rows(known).tolist() if known else [])
         return [None if secret is None else next(rows) for secret in secrets]
 
@@ -78,7 +78,10 @@ def read_mechanism(mechanism: Optimum | Channel, space: Space | None = None) -> 
     if isinstance(mechanism, Optimum):
         if space is not None:
             raise OutOfRange(
-                "a design contains its own space", came=space, where="space", remedy="Leave space out for a design."
+                "space= must be left out for a design, which has its own space",
+                came=space,
+                where="space",
+                remedy="Leave space out for a design.",
             )
         return _checked_design(mechanism)
     if not isinstance(mechanism, Channel):
@@ -95,7 +98,7 @@ def _checked_design(design: Optimum) -> CheckedMechanism:
     if not certificate.verify():
         raise PromiseBroken(
             "the certificate of a design must verify",
-            came="one that does not",
+            came="a certificate that does not verify",
             where="mechanism",
             remedy="Compute the design again.",
         )
@@ -114,7 +117,7 @@ def _checked_channel(channel: Channel, space: Space) -> CheckedMechanism:
     if epsilon.value == float("inf"):
         came = "an outcome that is possible for some secrets and impossible for others"
         raise PromiseBroken(
-            "a mechanism must satisfy some level",
+            "a mechanism must satisfy a finite level",
             came=came,
             remedy="Mix it with a channel that reveals nothing: channel.mix(other, p).",
         )

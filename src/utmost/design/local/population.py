@@ -126,7 +126,7 @@ def _evidence_of_counts(channel: Channel, counts: object) -> _Evidence:
         raise OutOfRange(f"counts must be {m} integers >= 0, not all 0", came=came, where="counts", remedy=remedy)
     never = np.flatnonzero((seen > 0) & ~(channel.matrix != 0).any(axis=0))
     if never.size:
-        came = f"{seen[never[0]]} of outcome {never[0]}"
+        came = f"{seen[never[0]]} answers with outcome {never[0]}"
         remedy = "Check that the answers come from this channel."
         raise OutOfRange("impossible outcomes must have count 0", came=came, where="counts", remedy=remedy)
     seen = seen.astype(np.int64)

@@ -103,7 +103,7 @@ def face_value_loss(channel: Channel, consumer: Consumer) -> Fraction | float:
     _check_sizes(channel, consumer.secrets)
     if channel.shape[1] > consumer.actions:
         raise OutOfRange(
-            f"each of the {channel.shape[1]} outcomes must be an action",
+            f"the consumer must have an action for each of the {channel.shape[1]} outcomes",
             came=f"{consumer.actions} actions",
             remedy="Use expected_loss, which remaps the outcomes.",
         )

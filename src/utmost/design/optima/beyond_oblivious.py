@@ -57,7 +57,7 @@ class CountQuery(Display):
         object.__setattr__(self, "values", count)
         object.__setattr__(self, "rows", natural(rows, "rows", least=1))
         if not counted or not counted < set(range(count)):
-            required = f"the predicate must hold for at least one and not for all of the values 0..{count - 1}"
+            required = f"the predicate must hold for at least one value, but not for all values, in 0..{count - 1}"
             raise OutOfRange(required, came=sorted(counted))
         object.__setattr__(self, "satisfying", counted)
 

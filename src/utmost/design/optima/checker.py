@@ -211,10 +211,12 @@ class Multipliers(Display, PickledByFields):
             raise OutOfRange("low, high, action and value must have the same length", came=came)
         if (self.low == self.high).any():
             at = int(np.argmax(self.low == self.high))
-            raise OutOfRange("a multiplier needs two different secrets", came=f"secret {self.low[at]} twice at {at}")
+            raise OutOfRange(
+                "a multiplier needs two different secrets", came=f"secret {self.low[at]} twice in multiplier {at}"
+            )
         if min((int(part.min()) for part in (self.low, self.high, self.action) if part.size), default=0) < 0:
             least = min(int(part.min()) for part in (self.low, self.high, self.action))
-            raise OutOfRange("numbers of secrets and actions must be at least 0", came=least)
+            raise OutOfRange("indices of secrets and actions must be at least 0", came=least)
 
     def __len__(self) -> int:
         return len(self.value)

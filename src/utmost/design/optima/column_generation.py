@@ -54,7 +54,7 @@ def certificate_of_rays(
     # column generation on program (2) to (6) of [ghosh2009], smoothed as in [wentges1997];
     # proofs/theory/large-designs.md.
     if progress is not None and not callable(progress):
-        remedy = "Pass a function of the number of rounds and the gap, or None."
+        remedy = "Pass None, or a function of two arguments: the number of rounds and the gap."
         raise WrongKind("progress must be a function", came=type(progress).__name__, remedy=remedy)
     return searched(ptype, consumer, gap=gap, progress=progress).certificate
 

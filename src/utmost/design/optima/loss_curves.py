@@ -51,7 +51,7 @@ def designs_in_turn(
             raise OutOfRange(
                 "all designs must be on one space",
                 came=f"{first.space} and {second.space}",
-                remedy="Call it once for each space.",
+                remedy="Compute the designs of each space in a separate call.",
             )
     optimums: list[Optimum] = []
     before: tuple[SearchResults, ...] = ()

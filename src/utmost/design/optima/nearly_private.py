@@ -88,7 +88,7 @@ def repair(
             f"the matrix must be within {within} of a private channel",
             came=float(change),
             where="repair",
-            remedy="Pass a larger within, or a channel closer to the type.",
+            remedy="Pass a larger within=, or a channel closer to the privacy type.",
         )
     return Repair(stochastic(frozen(repaired), *names), change, share + rounding, breach, share)
 

@@ -369,7 +369,7 @@ def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure:
         return certificate if exactly or is_sure or certificate.gap <= 1e-9 * certificate.upper else None
     if is_sure:
         raise PromiseBroken(
-            "the dual of the theorem must be feasible", came="one that is not", where="optimal_mechanism"
+            "the dual of the theorem must be feasible", came="a dual that is not feasible", where="optimal_mechanism"
         )
     return None
 

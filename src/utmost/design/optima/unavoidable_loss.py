@@ -178,7 +178,7 @@ def gradual_loss(
         remedy = "Pass costs.absolute or costs.squared."
         raise Unsupported("the cost must be absolute or squared", came=cost, remedy=remedy)
     if 8 * periods**2 * D**3 > _MOST_ROWS:
-        remedy = "Take a smaller reach, or a coarser unit."
+        remedy = "Pass a smaller reach, or count in a coarser unit."
         raise Unsupported(
             f"the program must have at most {_MOST_ROWS} rows", came=f"reach {periods}, D = {D}", remedy=remedy
         )

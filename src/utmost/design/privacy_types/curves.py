@@ -87,7 +87,9 @@ def curve_of(distribution: Distribution | Any, shift: Any) -> Curve:
     if not isinstance(distribution, Distribution):
         if shift is not None:
             remedy = "Leave shift out; only noise distributions have one."
-            raise OutOfRange("a pair of rows has no shift", came=shift, where="tradeoff", remedy=remedy)
+            raise OutOfRange(
+                "shift= must be left out for a channel with two rows", came=shift, where="tradeoff", remedy=remedy
+            )
         return RowsCurve.of(distribution)
     return distribution.curve(curve_distance(distribution, shift))
 

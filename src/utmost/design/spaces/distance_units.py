@@ -96,7 +96,9 @@ def _ratio(own: str, unit: str | None) -> Fraction:
         remedy = "Give the distance as a plain number, or the secrets as `places`, whose distances have a unit."
         raise OutOfRange("the distances of this space have no unit", came=own, remedy=remedy)
     known = ", ".join(next((scale for scale in _SCALES.values() if target in scale), [target]))
-    raise OutOfRange(f"the distance must be in {target}", came=own, remedy=f"Give it in one of these units: {known}.")
+    raise OutOfRange(
+        f"the distance must be in {target}", came=own, remedy=f"Give the distance in one of these units: {known}."
+    )
 
 
 def level_per(
@@ -127,7 +129,7 @@ def level_per(
             raise NotALevel(
                 "a level must have one distance",
                 came=f"{epsilon!r} and per={per!r}",
-                remedy="Write the distance in the text, or pass per=; not both.",
+                remedy="Write the distance either in the text of epsilon or as per=.",
             )
         epsilon, _, per = (part.strip() for part in re.split(r"\b(per)\b", epsilon, maxsplit=1))
     logarithm = _LOGARITHM.fullmatch(epsilon) if isinstance(epsilon, str) and alpha is None else None

@@ -212,9 +212,13 @@ class Places(Space):
         table = self.geography.table
         if name not in _column_names(table):
             known = ", ".join(map(str, _column_names(table)))
-            remedy = f"Name one of its columns: {known}." if known else "These places were not given as a table."
+            remedy = (
+                f"Name one of these columns: {known}."
+                if known
+                else "Leave column out: these places were not given as a table."
+            )
             raise OutOfRange(
-                "the table of places must have this column", came=repr(name), where="column", remedy=remedy
+                "column must name a column of the table of places", came=repr(name), where="column", remedy=remedy
             )
         values = table[name]
         return list(values.to_pylist() if hasattr(values, "to_pylist") else values)
@@ -244,7 +248,7 @@ class Places(Space):
             if (mine is None) != (theirs is None) and not (mine is None and self.geography.in_degrees):
                 lacking = "places" if mine is None else "positions"
                 raise BadTable(
-                    "places and positions must both have a reference system",
+                    "places and positions must both have a coordinate reference system",
                     came=f"{lacking} without one",
                     remedy="Call set_crs(...) on the GeoSeries or GeoDataFrame that lacks it.",
                 )
@@ -410,11 +414,13 @@ def check_geography(where: Geography) -> None:
     one_of(where.way, Way, "metric", "places")
     if unit_named(where.unit) != where.unit:
         remedy = f"Write {unit_named(where.unit)}."
-        raise OutOfRange("a unit must have its short name", came=where.unit, where="unit", remedy=remedy)
+        raise OutOfRange(
+            "the unit of distance must be written by its short name", came=where.unit, where="unit", remedy=remedy
+        )
     degrees, metres = system(where.crs)
     if where.crs is not None and degrees is None and (where.way != "roads" or where.in_degrees is not None):
-        remedy = "Where pyproj is not installed, only EPSG:4326 is known: pip install pyproj."
-        raise BadTable("the reference system must be known", came=where.crs, where="crs", remedy=remedy)
+        remedy = "Run pip install pyproj: without pyproj only EPSG:4326 is known."
+        raise BadTable("the coordinate reference system must be known", came=where.crs, where="crs", remedy=remedy)
     in_degrees = degrees if where.way == "roads" else where.way != "metres"
     # Nodes of a road network may have coordinates without a reference system.
     is_stated = where.way != "roads" or where.crs is not None
@@ -500,7 +506,7 @@ def _check_apart(labels: Sequence[Hashable], positions: Sequence[Coordinates]) -
             raise NotAMetric(
                 "places must lie at different points",
                 came=f"{first[position]!r} and {label!r} at the same point",
-                remedy="Keep one of the two.",
+                remedy="Keep one of the two places.",
             )
         first[position] = label
 

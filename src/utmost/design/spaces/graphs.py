@@ -70,7 +70,7 @@ def _read_edges(edges: Any, weight: str | None) -> tuple[list[Hashable], EdgeEnd
     number: dict[Any, int] = {}
     if hasattr(edges, "is_directed"):
         if edges.is_directed():
-            remedy = "Take network.to_undirected(), or spaces.places(network, both_ways=True) for streets."
+            remedy = "Pass network.to_undirected(), or, for streets, call spaces.places(network, both_ways=True)."
             raise NotAMetric("distances are symmetric, so a graph must be undirected", came=edges, remedy=remedy)
         number = {node: k for k, node in enumerate(edges.nodes)}
         if weight is None:
@@ -177,7 +177,9 @@ def tree(edges: Any) -> Space:
         roots = [node for node, parent in edges.items() if parent is None]
         if len(roots) != 1:
             remedy = "Give every node but one a parent."
-            raise NotAMetric("a tree has one root, whose parent is None", came=f"{len(roots)} roots", remedy=remedy)
+            raise NotAMetric(
+                "a tree must have one root, whose parent is None", came=f"{len(roots)} roots", remedy=remedy
+            )
         for node, parent in edges.items():
             if parent is not None and parent not in edges:
                 raise NotAMetric(
@@ -194,7 +196,7 @@ def tree(edges: Any) -> Space:
     count = edges.number_of_edges() if hasattr(edges, "is_directed") else len(edges)
     if count != space.size - 1:
         raise NotAMetric(
-            f"a tree on {space.size} nodes has {space.size - 1} edges",
+            f"a tree on {space.size} nodes must have {space.size - 1} edges",
             came=count,
             remedy="Use `graph` for a graph with cycles.",
         )

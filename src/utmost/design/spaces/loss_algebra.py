@@ -62,7 +62,7 @@ def scaled_loss(weights: object, loss: object) -> Array:
         v = as_array(weights, "weights")
     if v.shape not in ((), (len(table),)):
         raise NotALoss(
-            f"there must be {len(table)} weights, one for each secret, or one",
+            f"weights must be one number, or {len(table)} numbers, one for each secret",
             came=f"shape {v.shape}",
             remedy="Pass a list of weights, or one number.",
         )
@@ -84,7 +84,7 @@ def restricted_loss(loss: object, secrets: Sequence[int]) -> Array:
     table = loss_matrix(loss)
     rows = np.asarray(secrets)
     if rows.dtype.kind not in "iu" or rows.ndim != 1 or rows.size == 0 or rows.min() < 0 or rows.max() >= len(table):
-        raise OutOfRange(f"secrets must be numbers in 0..{len(table) - 1}, at least one", came=quoted(secrets))
+        raise OutOfRange(f"secrets must be at least one index in 0..{len(table) - 1}", came=quoted(secrets))
     return frozen(table[rows])
 
 
@@ -111,7 +111,7 @@ def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
     rows = indices(secrets, size, "secrets")
     if rows.ndim != 1 or len(rows) != len(table) or np.unique(rows).size != len(table):
         raise OutOfRange(
-            f"secrets must be {len(table)} different numbers below {size}",
+            f"secrets must be {len(table)} different indices below {size}",
             came=secrets,
             remedy="For each row of the loss, pass the index of its secret.",
         )

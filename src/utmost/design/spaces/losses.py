@@ -111,7 +111,7 @@ def loss_matrix(values: object) -> Array:
         raise NotALoss(
             f"the loss of action {r} for secret {i} must not be negative",
             came=str(matrix[i, r]),
-            remedy="Add a constant to the row of the secret: it changes no best action.",
+            remedy="Add a constant to the row of this secret, which changes no best action.",
         )
     return matrix
 
@@ -176,7 +176,7 @@ def capped(limit: Number, loss: Loss | None = None) -> Loss:
     base = absolute if loss is None else loss
     if not isinstance(base, Loss):
         raise NotALoss(
-            "the loss to cap must be a Loss",
+            "the loss that is capped must be a Loss",
             came=type(base).__name__,
             remedy="Pass a named loss, such as losses.squared.",
         )
@@ -256,10 +256,10 @@ def _distance(metric: Metric, i: Any, r: Any) -> Any:
     except IndexError:
         pass
     raise OutOfRange(
-        f"secret and action must be integers in 0..{metric.size - 1}, the numbers of the secrets of the space",
+        f"secret and action must be integers in 0..{metric.size - 1}, the indices of secrets in the space",
         came="other numbers",
         where="distance",
-        remedy="Pass the numbers of the secrets, such as space.labels.index(label).",
+        remedy="Pass indices of secrets, such as space.labels.index(label).",
     )
 
 

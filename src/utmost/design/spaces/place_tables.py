@@ -75,7 +75,7 @@ def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_
         matches = [column] if column in names else [known for known in names if known.strip().casefold() in usual]
         if len(matches) != 1:
             came = f"{' and '.join(map(repr, matches))}" if matches else f"{len(names)} columns with other names"
-            remedy = f"Pass {what}= with its name."
+            remedy = f"Pass the name of the column as {what}=."
             raise BadTable(f"places need a column {column!r}", came=came, where="places", remedy=remedy)
         cells.append(plain_cells(adapter.column(table, matches[0])))
     labels, north, east = cells
@@ -139,8 +139,8 @@ def h3_package() -> Any:
     try:
         return import_module("h3")
     except ModuleNotFoundError:
-        remedy = "Install it with: pip install h3."
-        raise Unsupported("cells need the package h3", came="no module h3", remedy=remedy) from None
+        remedy = "Run: pip install h3."
+        raise Unsupported("for H3 cells the package h3 must be installed", came="no module h3", remedy=remedy) from None
 
 
 def places_of_network(network: Any, places: Sequence[Hashable], latitude: str, longitude: str) -> PlaceTable:
@@ -168,7 +168,9 @@ def planar_points(table: Any) -> tuple[list[Hashable], list[tuple[float, float]]
     points = _places_of_geometry(table, "")
     if points.in_degrees:
         remedy = "Use spaces.places, or convert with table.to_crs(...) to a projected system."
-        raise Unsupported("points need coordinates that are lengths", came="degrees", where="points", remedy=remedy)
+        raise Unsupported(
+            "points must have coordinates that are lengths", came="degrees", where="points", remedy=remedy
+        )
     return list(points.labels), [(float(east), float(north)) for north, east in points.positions or ()]
 
 
@@ -256,7 +258,7 @@ def _file_columns(path: Path) -> Any:
                 "GeoJSON must be a FeatureCollection of at least one feature, in degrees and without a crs",
                 came=came,
                 where=str(path),
-                remedy="Write it with geopandas: table.to_crs(4326).to_file(path), and remove an old crs member.",
+                remedy="Write the file with geopandas: table.to_crs(4326).to_file(path), and remove an old crs member.",
             )
         rows = [_feature(feature, f"{path}, feature {at}") for at, feature in enumerate(features)]
         columns = dict.fromkeys(column for row in rows for column in row)

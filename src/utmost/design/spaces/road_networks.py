@@ -31,7 +31,7 @@ def network_steps(
     chosen = list(number) if among is None else list(among)
     for node in chosen:
         if node not in number:
-            remedy = "Remove it from among=, or check its spelling."
+            remedy = "Remove this node from among=, or check its spelling."
             raise OutOfRange("every place must be a node of the network", came=str(node), where="among", remedy=remedy)
     if not chosen:
         raise NotAMetric(
@@ -70,7 +70,7 @@ def network_steps(
                 raise NotAMetric(
                     "a network must be connected",
                     came=f"no path from {chosen[x]!r} to {chosen[y]!r}",
-                    remedy="Keep the nodes of one component, in among=.",
+                    remedy="Pass among= with the nodes of one component.",
                 )
     return chosen, np.array(
         [[min((row[end] or 0) // _PARTS_OF_A_STEP, 2**60) for end in ends] for row in rows], dtype=np.int64

@@ -178,7 +178,7 @@ class TableMetric(Metric):
                 raise NotAMetric(
                     f"{axiom} must hold",
                     came=f"d({x}, {y}) = {values[x, y]}{remark(x, y)}",
-                    remedy=None if x == y or values[x, y] < 0 else "A `Policy` takes distances that are no metric.",
+                    remedy=None if x == y or values[x, y] < 0 else "Use a `Policy` for distances that are no metric.",
                 )
         pairs = np.column_stack(np.triu_indices(n, k=1))
         for x, y in pairs[has_intermediate(values, pairs, strictly=True, tolerance=tolerance)][:1]:
