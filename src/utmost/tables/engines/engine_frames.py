@@ -87,7 +87,7 @@ def check_no_pattern(names: Sequence[str]) -> None:
     """Check that no name is a pattern: engines read a star as all columns, and Polars reads regular expressions."""
     for name in names:
         if name == "*" or (name.startswith("^") and name.endswith("$")):
-            required = "the name of a column must not be * or a regular expression from ^ to $"
+            required = "the name of a column must not be a pattern: neither * nor a regular expression from ^ to $"
             raise BadTable(required, came=repr(name), remedy="Rename the column.")
 
 
