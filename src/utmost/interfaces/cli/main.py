@@ -65,7 +65,7 @@ GROUPS = {
     "Read": {
         "declare": "Add margins to a table that another tool released, by its declared noise.",
         "verify": "Check a published table against its statement.",
-        "total": "Compute a sum, a ratio or a mean from a release, with its margin.",
+        "total": "Compute a sum, ratio or mean from a release, with its margin.",
         "read": "Read a release: cells, sums, ratios and best answers, with margins.",
     },
     "Keep": {
