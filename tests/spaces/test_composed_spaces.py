@@ -108,8 +108,8 @@ def test_a_tree_in_four_ways():
 @pytest.mark.parametrize(
     ("edges", "says"),
     [
-        ([(0, 1), (1, 2), (2, 0)], "a tree on 3 nodes has 2 edges"),
-        (nx.cycle_graph(4), "a tree on 4 nodes has 3 edges"),
+        ([(0, 1), (1, 2), (2, 0)], "a tree on 3 nodes must have 2 edges"),
+        (nx.cycle_graph(4), "a tree on 4 nodes must have 3 edges"),
         ([(0, 1), (2, 3)], "connected"),
         ({"a": None, "b": None}, "2 roots"),
         ({"a": "b", "b": "a"}, "0 roots"),

@@ -80,7 +80,7 @@ def test_floats_stay_floats():
     ("call", "error", "says"),
     [
         (lambda: joint_loss([[0]], [[0], [1]]), OutOfRange, "must have 1 rows"),
-        (lambda: scaled_loss([1, 2], [[0]]), NotALoss, "1 weights"),
+        (lambda: scaled_loss([1, 2], [[0]]), NotALoss, "or 1 numbers"),
         (lambda: scaled_loss([-1], [[0]]), NotALoss, "not be negative"),
         (lambda: scaled_loss(["x"], [[0]]), NotALoss, "finite number"),
         (lambda: restricted_loss([[0]], [1]), OutOfRange, r"0\.\.0"),
