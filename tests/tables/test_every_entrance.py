@@ -41,6 +41,12 @@ def dotted(**more):
     )
 
 
+def digits(pattern="%d%m%Y", **more):
+    gone = more or {"missing": "none"}
+    return periods("2013-01-01", "2013-01-04", every="day", spelling=Spelling(pattern=pattern), **gone)
+
+
+HOURS = periods("2013-01-02T00", "2013-01-02T03", every="hour", spelling=Spelling(pattern="%Y%m%d%H"))
 CASES = {
     # what the column is, its cells, what is declared of them, and the counts or the refusal
     "list: text": (KIND, ["A", "A", "10"], {}, [2, 0, 1, 0]),
@@ -124,6 +130,18 @@ CASES = {
     "days: NA declared": (DAY, ["2013-01-02", "NA"], MARKS, [0, 1, 0, 1]),
     "days: dots": (DAY, ["02.01.2013", "2013-01-02"], {}, BadTable),
     "days: dots declared": (dotted(), ["02.01.2013", "3.1.2013", None], {}, [0, 1, 1, 1]),
+    "days: digits declared": (digits(), [1012013, 2012013, 2012013], {}, [1, 2, 0, 0]),
+    "days: digits declared, in text": (digits(), ["1012013", " 02012013", "2012013"], {}, [1, 2, 0, 0]),
+    "days: digits declared, beside other text": (
+        digits(other="else"),
+        ["1012013", "2012013", "soon"],
+        {},
+        [1, 1, 0, 1],
+    ),
+    "hours: digits declared": (HOURS, [2013010201, 2013010202], {}, [0, 1, 1]),
+    "hours: digits declared, in text": (HOURS, ["2013010201", "2013010202"], {}, [0, 1, 1]),
+    "days: digits of a short year": (digits("%Y%m%d"), ["130102", "20130102"], {}, BadTable),
+    "days: a short year as an integer": (digits("%Y%m%d"), [130102, 20130102], {}, BadTable),
     "days: dates where dots are declared": (dotted(), [date(2013, 1, 2)] * 2, {}, [0, 2, 0, 0]),
     "days: ISO where dots are declared": (dotted(), ["2013-01-02", "02.01.2013"], {}, [0, 2, 0, 0]),
     "days: words": (DAY, ["soon", "2013-01-02"], {}, BadTable),
@@ -282,6 +300,58 @@ def test_every_entrance_gives_one_answer(case, tmp_path):
     answers = {name: answer(make(columns, tmp_path), case) for name, make in ENTRANCES.items() if takes(name, case)}
     assert len(answers) >= len(ENTRANCES) - 4
     assert answers == dict.fromkeys(answers, expected)
+
+
+ONE_MORE = [
+    "soon",
+    "03012013",
+    "2013-01-02",
+    2012013,
+    2012013.5,
+    date(2013, 1, 2),
+    None,
+    "nan",
+    "A",
+    True,
+    Decimal("5.5"),
+]
+"""Cells of one more person; some of them change the type of the whole column in some library."""
+OF_ARROW = {"arrow", "parquet", "folder", "duckdb"}
+NEIGHBOURS = {
+    "days": (digits(other="else"), ["1012013", "2012013", "02012013"]),
+    "days as integers": (digits(other="else"), [1012013, 2012013, 2012013]),
+    "list": (plain(["A", "01", "10"], other="else"), ["1", "10", "A"]),
+    "list of integers": (plain(["A", "01", "10"], other="else"), [1, 10, 7]),
+    "bins": (edges([0, 10, 2000, None], whole=False, other="else"), [5, 12, 2000]),
+    "bins of text": (edges([0, 10, 2000, None], whole=False, other="else"), ["5", "012", "1e3"]),
+}
+
+
+@pytest.mark.filterwarnings("ignore::utmost.errors.NothingCounted")
+@pytest.mark.parametrize("entrance", sorted(ENTRANCES))
+@pytest.mark.parametrize("case", NEIGHBOURS)
+def test_the_cell_of_one_person_changes_the_reading_of_no_other(case, entrance, tmp_path):
+    """At each entrance the table changes by the one event, or the table with it is refused."""
+    axis, cells = NEIGHBOURS[case]
+    before = counted(ENTRANCES[entrance]({"x": cells, "axis": ["on"] * 3}, tmp_path), axis, {})
+    compared = 0
+    for number, cell in enumerate(ONE_MORE):
+        for at, more in enumerate(([cell, *cells], [*cells, cell])):
+            if entrance in OF_ARROW and isinstance(cell, date) and at == 0:
+                continue  # Arrow itself makes dates of the integers behind a date
+            folder = tmp_path / f"{number}-{at}"
+            folder.mkdir()
+            try:
+                events = ENTRANCES[entrance]({"x": more, "axis": ["on"] * 4}, folder)
+            except (pa.ArrowException, TypeError):  # a library that has no such column
+                continue
+            try:
+                after = counted(events, axis, {})
+            except BadTable:
+                continue
+            compared += 1
+            assert sum(abs(new - old) for new, old in zip(after, before, strict=True)) <= 1, (cell, at)
+    assert compared >= 2
 
 
 ON_SPARK = [

@@ -67,10 +67,27 @@ def test_a_file_without_a_header_has_declared_names(run, asked, tmp_path, start,
     text = start + b"".join(separator.join(row) + end for row in ([b"m", b"1"], [b"f", b"2"], [b"f", b"3"]))
     (tmp_path / "t.csv").write_bytes(text)
     out = tmp_path / "c.json"
+    if separator != b",":  # no row decides the separator of all others
+        code, _, err = run("count", tmp_path / "t.csv", *asked, "--header", "sex,n")
+        assert (code, "name the separator with --separator" in err) == (1, True), err
+        asked += ["--separator", separator.decode()]
     assert run("count", tmp_path / "t.csv", *asked, "--header", "sex,n", "--out", out)[0] == 0
     assert json.loads(out.read_text())["cells"] == [1, 2]
     code, _, err = run("count", tmp_path / "t.csv", *asked, "--header", "sex,n,more")
     assert (code, "every row must have 3 cells; got 2 cells" in err, "line 1" in err) == (1, True, True)
+
+
+def test_the_first_row_of_a_file_without_a_header_does_not_decide_the_separator(run, asked, tmp_path):
+    """The commas of decimals in the other rows make two cells of each of them, so no row would be refused."""
+    rows, seen = [f"{n},5;m\n" for n in range(9)], []
+    for first in ("", "7;f\n"):
+        (tmp_path / "t.csv").write_text("".join([first, *rows]))
+        told = [*asked, "--header", "n,sex", "--leave-out", "outside"]
+        seen.append(run("count", tmp_path / "t.csv", *told, "--out", tmp_path / f"guess{len(seen)}.json")[0])
+        out = tmp_path / f"{len(seen)}.json"
+        assert run("count", tmp_path / "t.csv", *told, "--separator", ";", "--out", out)[0] == 0
+        assert json.loads(out.read_text())["cells"] == [9, len(seen) - 1]
+    assert seen == [0, 1]  # 9 rows outside the domain, and a refusal
 
 
 def test_a_header_is_declared_only_where_there_is_none(run, asked, tmp_path):

@@ -185,7 +185,8 @@ class Clock:
         (201305), eight a day (20130517).
         """
         # An integer may be stored as a float if its column has missing cells.
-        if isinstance(cell, bool | np.timedelta64) or cell != cell or abs(cell) >= 10**9 or cell != int(cell):
+        most = 10**9 if self.pattern is None else 10**15  # %Y%m%d%H%M%S has 14 digits
+        if isinstance(cell, bool | np.timedelta64) or cell != cell or abs(cell) >= most or cell != int(cell):
             return None
         if self.pattern is not None:
             return time_pattern(self.pattern).span_of_integer(int(cell))

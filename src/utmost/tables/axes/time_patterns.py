@@ -43,14 +43,21 @@ class TimePattern:
     """A pattern of dates and times, compiled to a regular expression."""
 
     form: re.Pattern[str]
-    digits: int | None  # number of digits, if the pattern has only digits; None for other patterns
+    # Number of digits up to which lost leading zeros are restored; 0 if the pattern begins with a year of four digits,
+    # None if it has other characters than digits.
+    digits: int | None
     has_zone: bool  # whether texts contain their zone, so that spans are in UTC
 
     def span(self, text: str) -> tuple[int, int] | None:
         """The span of a text: its first second, and the first second after it, counted from 1970; None for text that
         does not fit.
         """
-        match = self.form.fullmatch(text.strip())
+        text = text.strip()
+        # A column of such digits is one of integers to many readers, but one of text if a single cell is no integer. So
+        # the text 7052013 must be read as the integer is.
+        if self.digits is not None and text.isascii() and text.isdigit():
+            text = text.zfill(self.digits)
+        match = self.form.fullmatch(text)
         if match is None:
             return None
         parts = {name: part.lower() for name, part in match.groupdict().items()}
@@ -61,7 +68,7 @@ class TimePattern:
 
     def span_of_integer(self, number: int) -> tuple[int, int] | None:
         """The span of an integer whose leading zeros are lost: 7052013 for "%d%m%Y"."""
-        return None if self.digits is None or number < 0 else self.span(str(number).zfill(self.digits))
+        return None if self.digits is None or number < 0 else self.span(str(number))
 
 
 @lru_cache(maxsize=64)
@@ -100,9 +107,9 @@ def time_pattern(text: str) -> TimePattern:
         required = "a pattern must have a year, a month if it has a day, a day if it has an hour, and no part twice"
         raise OutOfRange(required, came=repr(text), where="pattern", remedy=_REMEDY)
 
-    is_digits = bool(parts) and all(is_numeric)
+    digits = (0 if parts[0] == "%Y" else width) if parts and all(is_numeric) else None
     whole = re.compile("".join(pieces), re.IGNORECASE | re.ASCII)
-    return TimePattern(whole, width if is_digits else None, "zone" in names)
+    return TimePattern(whole, digits, "zone" in names)
 
 
 _LITERAL_ZONE = re.compile(r"%[HIMSf] ?(Z|UTC|GMT)$")

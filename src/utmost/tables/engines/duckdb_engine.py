@@ -134,7 +134,6 @@ def lake_relation(files: Sequence[Path], folders: FolderColumns) -> DuckRelation
     place = duckdb.ColumnExpression(_FILE).cast("BIGINT") + duckdb.ConstantExpression(1)
     columns = [duckdb.StarExpression()]
     for field, cells in zip(folders.schema, folders.cells, strict=True):
-        kind = "BIGINT[]" if field.type == extra("pyarrow", "tables").int64() else "VARCHAR[]"
-        listed = duckdb.ConstantExpression(cells.to_pylist()).cast(kind)
+        listed = duckdb.ConstantExpression(cells.to_pylist()).cast("VARCHAR[]")
         columns.append(duckdb.FunctionExpression("list_extract", listed, place).alias(field.name))
     return DuckRelation(lake.project(*columns) if folders.names else lake)

@@ -89,7 +89,7 @@ def read(path: Path | str) -> CsvTable:
                 f"every row must have {len(header)} cells",
                 came=f"{len(record)} cells",
                 where=f"{path}, {_row_name(rows - 1, line)}",
-                remedy="Declare a name for every column, separated by commas."
+                remedy="Declare a name for every column, separated by commas; or name the separator with separator=."
                 if _is_headed(path)
                 else "Quote cells with the separator or a line break, or name the separator with separator=.",
             )

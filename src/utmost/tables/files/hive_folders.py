@@ -1,9 +1,10 @@
 """Columns in the names of folders, as in data lakes (Hive style): `events/year=2020/month=01/part-0.parquet`.
 
 The name of a folder consists of a key and a cell, each percent-encoded; `__HIVE_DEFAULT_PARTITION__` denotes a missing
-cell. The cells of a key are integers if every folder spells them as Python does, else text. `month=01` stays "01",
-while DuckDB, Polars, Spark and Arrow turn it into 1. A domain lists the cells as the folders spell them. `check_labels`
-refuses any other spelling, because all its events would be lost.
+cell. All other cells are text, as in a CSV file: the type of a column must not depend on the names of all folders,
+because the events of one person may add a folder. `month=01` stays "01", while DuckDB, Polars, Spark and Arrow turn it
+into 1. A domain lists the cells as the folders spell them. `check_labels` refuses any other spelling, because all its
+events would be lost.
 """
 
 import re
@@ -20,16 +21,14 @@ from utmost.tables.axes.axes import Axis, label_text
 from utmost.tables.optional_imports import extra
 
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
-_INTEGER = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
 _PADDED = re.compile(r"(-?)0*([0-9]+)", re.ASCII)
-_INT64 = np.iinfo(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FolderColumns:
     """The columns in the names of the folders of some files."""
 
-    schema: Any  # Arrow schema of the columns, integers or text, in the order of the folders
+    schema: Any  # Arrow schema of the columns, all of text, in the order of the folders
     cells: tuple[Any, ...]  # for each column an Arrow array with a cell for each file
 
     @classmethod
@@ -52,14 +51,7 @@ class FolderColumns:
         for key in keys:
             if key in names:
                 continue
-            texts = [keyed[key] for keyed in folders]
-            there = [text for text in texts if text is not None]
-            # The cells are 64-bit integers if all are spelled as such, else text.
-            if there and all(_INTEGER.fullmatch(text) and _INT64.min <= int(text) <= _INT64.max for text in there):
-                numbers = [None if text is None else int(text) for text in texts]
-                arrays[key] = arrow.array(numbers, arrow.int64())
-            else:
-                arrays[key] = arrow.array(texts, arrow.string())
+            arrays[key] = arrow.array([keyed[key] for keyed in folders], arrow.string())
         schema = arrow.schema([(key, array.type) for key, array in arrays.items()])
         return cls(schema, tuple(arrays.values()))
 

@@ -101,7 +101,9 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
         file.is_separated = is_separated
         file.inner, file.encoding, file.spelling, file.header = path, read_encoding(encoding), spelling, b""
         first = file.header_line()
-        guess = _guessed_separator(first) if file.suffix.lower() in (".csv", ".txt", "") else None
+        # The first line of a file without a header is a row, and one row must not decide how all others are read.
+        is_guessed = not header and file.suffix.lower() in (".csv", ".txt", "")
+        guess = _guessed_separator(first) if is_guessed else None
         file.separator = guess if separator is None else read_separator(separator)
         if header:
             line = io.StringIO()
