@@ -418,7 +418,7 @@ def test_by_page_the_tables_of_approved_proposals_are_brought_together(visitor, 
     relaxing = {f"table-{known[name]}": in_file(table) for name, table in tables.items()}
     both = dict([next(iter(relaxing.items())), list(files.items())[1]])
     assert (
-        "all proposals must publish, or all must relax"
+        "either all proposals must publish, or all proposals must relax"
         in ada.fill(ada.get("/proposals"), "/proposals/tables", files=both).text
     )
     assert "Relaxed." in ada.fill(ada.get("/proposals"), "/proposals/tables", files=relaxing).text

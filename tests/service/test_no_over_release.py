@@ -298,7 +298,7 @@ def test_a_rehearsal_tells_nobody_of_another_budget(world):
     }
     ((status, content),) = said
     assert status == 403
-    assert b"the datasets of these releases" in content
+    assert b"a dataset of the releases that the token allows" in content
     shared = world.service.ledger.release("admissions").dataset
     for dataset in ("", f"&dataset={shared}"):
         found = wages("GET", f"/v1/releases/admissions/rehearsal?epsilon=1/8{dataset}")

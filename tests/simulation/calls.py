@@ -70,7 +70,11 @@ class Call:
         """Whether an error says that another call must come first."""
         if isinstance(error, OutOfRange):
             # The last is too late: a level above it was answered since.
-            known = "versions must follow", "the next version of this release", "larger epsilon than all answers so far"
+            known = (
+                "version must be an existing version",
+                "the next version of the release",
+                "larger epsilon than all answers so far",
+            )
             return any(one in str(error) for one in known)
         if isinstance(error, Unsupported):  # whoever approves a relaxation is shown what the release promises
             return self.is_approval_of_a_relaxation and "a release that does not exist" in str(error)

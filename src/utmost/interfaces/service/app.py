@@ -150,7 +150,9 @@ def _add_health(app: FastAPI) -> None:
                 check = app.state.service.is_ready
                 return {"ready": await to_thread.run_sync(check, limiter=own_thread, abandon_on_cancel=True)}
         except TimeoutError:
-            raise LedgerUnavailable("the store must answer", came=f"nothing for {_SECONDS_TO_BE_READY:g} s") from None
+            raise LedgerUnavailable(
+                "the store of the service must answer", came=f"nothing for {_SECONDS_TO_BE_READY:g} s"
+            ) from None
 
     @app.get("/metrics", include_in_schema=False)
     def metrics(who: Who) -> Response:
@@ -199,7 +201,7 @@ async def _answer_wrong_shape(request: Request, error: Exception) -> Response:
 
 _OF_ADDRESSES = {
     404: "This address does not exist.",
-    405: "This address takes another method, which the header Allow names.",
+    405: "This address needs another method, which the header Allow names.",
 }
 
 

@@ -77,10 +77,10 @@ class Proposal(JsonRecord):
     def decided_as(self, state: str, token: Token, now: float) -> "Proposal":
         """Return the proposal as decided by a token's owner; the proposer may not decide, and decisions are final."""
         if state not in (APPROVED, REFUSED):
-            raise OutOfRange("a decision must be approved or refused", came=state, remedy="Send one of the two.")
+            raise OutOfRange('state must be "approved" or "refused"', came=state, remedy="Send one of these two words.")
         if self.is_of(token):
             raise NotAllowed(
-                "a second person must decide",
+                "a second person must decide about a proposal",
                 came="the token of the proposer",
                 where=self.name,
                 remedy="Ask another person to decide.",
@@ -132,7 +132,9 @@ def check_approved(
     # `approved` are the stored facts of the proposal, see `approved_facts`.
     verb = verb_of(request)
     noun = "publication" if verb == "publish" else "relaxation"
-    remedy = f"Propose to {verb} it, wait for another person's approval, and name the proposal in the request."
+    remedy = (
+        f"Propose to {verb} the release, wait for the approval of another person, and name the proposal in the request."
+    )
     if proposal is None:
         raise NeedsApproval(
             f"a {noun} cannot be undone, and needs the approval of a second person", came="no proposal", remedy=remedy
@@ -141,7 +143,7 @@ def check_approved(
         raise NeedsApproval("the proposal must be approved", came=proposal.state, where=proposal.name, remedy=remedy)
     if not proposal.anyone and not proposal.is_of(token):
         raise NeedsApproval(
-            "only its proposer may carry out this proposal, because it does not allow any curator",
+            "only the proposer may carry out a proposal that does not allow any curator",
             came="another curator",
             where=proposal.name,
             remedy=remedy,
@@ -150,9 +152,9 @@ def check_approved(
         field, value = first_difference(proposal, approved, request)
         came = f"another {field}"
         if proposal.is_of(token):  # another curator may have no right to see the approved level or promise
-            remedy = f"The approved {field} is {value}. Send this, or propose again."
+            remedy = f"Send the approved {field}, {value}, or make a new proposal."
         raise NeedsApproval(
-            "the request must be the one that was approved", came=came, where=proposal.name, remedy=remedy
+            "the request must be equal to the approved request", came=came, where=proposal.name, remedy=remedy
         )
 
 

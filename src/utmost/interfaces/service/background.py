@@ -68,7 +68,7 @@ def served(service: Service, settings: Settings | None = None, port: int = 0) ->
     last = time.monotonic() + _PATIENCE
     while not server.started:
         if not thread.is_alive() or time.monotonic() > last:
-            raise LedgerUnavailable("the server must start", came=f"none on port {port}", where="service")
+            raise LedgerUnavailable("the server must start", came=f"no answer on port {port}", where="service")
         time.sleep(0.01)
     try:
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"

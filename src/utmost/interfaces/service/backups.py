@@ -54,6 +54,6 @@ def put_back(folder: Path, place: str, *, key: str | None = None, witness: str |
         source.copy_to(records)
         number = records.check()
         if number != source.check():
-            raise LedgerDamaged("every record must be put back", came=number, where=str(folder))
+            raise LedgerDamaged("every record of the backup must be restored", came=number, where=str(folder))
         sound, (lines, _) = ledger.verify(), check_lines(lines_of(records))
         return Restored(sound.events, sound.responses, number, lines)

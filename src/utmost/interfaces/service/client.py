@@ -50,7 +50,7 @@ def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = Non
         import httpx
     except ImportError:
         remedy = 'Run: pip install "utmost[server]"'
-        raise Unsupported("a client of a service needs httpx", came="none", remedy=remedy) from None
+        raise Unsupported("a client of a service needs the package httpx", came="none", remedy=remedy) from None
     if not isinstance(token, str):  # the message must not repeat what may be a secret
         raise WrongKind("token must be text", came=type(token).__name__, remedy='Pass "utmost_...".')
     try:
@@ -61,11 +61,13 @@ def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = Non
         ) from None
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= _LONGEST_WAIT:
         raise OutOfRange(
-            f"timeout must be a number of seconds, at most {_LONGEST_WAIT}", came=timeout, remedy="Leave it out."
+            f"timeout must be a positive number of seconds, at most {_LONGEST_WAIT}",
+            came=timeout,
+            remedy="Leave timeout= out.",
         )
     is_local = address.scheme == "http" and address.host in THIS_MACHINE
     if not address.host or not (address.scheme == "https" or is_local):
-        remedy = "Pass https://ledger.example; for a service on this machine http://127.0.0.1:8000."
+        remedy = "Pass https://ledger.example; for a service on this machine, pass http://127.0.0.1:8000."
         raise OutOfRange(
             "url must begin with https://, so that nobody reads the token on its way",
             came=f"{address.scheme}://" if address.host else "another text",
@@ -74,7 +76,7 @@ def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = Non
     if not token or token != token.strip() or not token.isascii() or not token.isprintable():
         came = "another text" if token.strip() else "none"
         required = "token must be printable ASCII text, without spaces at its ends"
-        raise OutOfRange(required, came=came, remedy="Copy it again: utmost_...")
+        raise OutOfRange(required, came=came, remedy="Copy the token again: utmost_...")
     headers = {"Authorization": f"Bearer {token}"}
     return RemoteLedger(httpx.Client(base_url=address, headers=headers, timeout=timeout, transport=transport))
 
@@ -452,8 +454,12 @@ class RemoteLedger:
             raise AttributeError(f"a RemoteLedger has no {name}")
         remedy = "Open the ledger where its file and key are: Ledger.open, or utmost ledger."
         if name.endswith("_means"):
-            remedy = "Publish several amounts by publish_measures, and relax and view each of them."
-        raise NotServed("a service must have this method", came=f"{name}, which only a local ledger has", remedy=remedy)
+            remedy = "Publish several amounts by publish_measures, and relax and view each amount by itself."
+        raise NotServed(
+            "a method must exist in the client of a service",
+            came=f"{name}, which only a local ledger has",
+            remedy=remedy,
+        )
 
     def __repr__(self) -> str:
         return f"RemoteLedger({str(self._client.base_url)!r})"
@@ -470,7 +476,7 @@ class RemoteLedger:
             following = page.pop("next", None)
             (more,) = page.values() if len(page) == 1 else (None,)
             if not isinstance(more, list):
-                raise ServiceError("a service must answer in a list", came="something else", where=path)
+                raise ServiceError("the service must answer with a list", came="another answer", where=path)
             items += more
         return items
 
@@ -505,6 +511,8 @@ def _sent(request: PublishRequest | AnswerRequest) -> dict[str, Any]:
     if isinstance(request, AnswerRequest):
         return request.facts()
     if request.request is not None:
-        remedy = "Leave it out, and pass request= to the call."
-        raise OutOfRange("a PublishRequest for a service must have no request=", came=request.request, remedy=remedy)
+        remedy = "Leave request= out of the PublishRequest, and pass request= to the call."
+        raise OutOfRange(
+            "request= must be left out of a PublishRequest for a service", came=request.request, remedy=remedy
+        )
     return served(request).facts()

@@ -50,9 +50,10 @@ def check_declared(token: Token, verb: str, request: PublishRequest) -> None:
     if token.may(verb) or request.independent:
         return
     raise NotAllowed(
-        "with a token for some releases you must declare that none of the individuals is in another dataset",
+        "with a token for some releases, you must declare that none of the individuals is in another dataset",
         came="no such declaration",
-        remedy="Pass independent=True if that is so; else ask a curator of all releases to publish it.",
+        remedy="Pass independent=True if no individual is in another dataset; otherwise ask a curator of "
+        "all releases to publish the table.",
     )
 
 
@@ -222,8 +223,8 @@ class Proposals:
         # release that does not exist.
         _check_reason(reason)
         if state == REFUSED and not reason.strip():  # a refusal has a reason, which the proposer reads
-            remedy = "Write why: the proposer reads it."
-            raise OutOfRange("a refusal must have a reason", came="none", where="reason", remedy=remedy)
+            remedy = "Write the reason, which the proposer reads."
+            raise OutOfRange("a refusal must have a reason", came="no reason", where="reason", remedy=remedy)
 
         def decision(store: RecordTransaction) -> tuple[Proposal, Proposal]:
             proposal = self._found(store, token, name, "decide proposals")
@@ -255,10 +256,10 @@ class Proposals:
             proposal = self._found(store, token, name, "propose")
             if not proposal.is_of(self._context.person(store, token)):
                 raise NotAllowed(
-                    "only its proposer can withdraw a proposal",
+                    "only the proposer of a proposal can withdraw it",
                     came="another person",
                     where=name,
-                    remedy="Refuse it, with a reason.",
+                    remedy="Refuse the proposal, with a reason.",
                 )
             if proposal.state == WITHDRAWN:
                 return proposal
@@ -267,9 +268,9 @@ class Proposals:
             if proposal.state == APPROVED and not waits(store, name):
                 raise NotAllowed(
                     "a proposal that was carried out cannot be withdrawn",
-                    came="one whose table was sent",
+                    came="a proposal whose table was sent",
                     where=name,
-                    remedy="The release stays.",
+                    remedy="Leave the proposal as it is: its release cannot be undone.",
                 )
             withdrawn = replace(proposal, state=WITHDRAWN, decided_by=token.owner, decided=int(self._context.clock()))
             _note_decided(store, withdrawn)
@@ -358,8 +359,8 @@ class Proposals:
 
     def _check_approvable(self, proposal: Proposal, facts: Mapping[str, Any]) -> None:
         """Check that a page can show the complete request to an approver."""
-        remedy = "Refuse it, and ask for a new proposal."
-        required = "an approver must be able to see the complete request"
+        remedy = "Refuse the proposal, and ask for a new proposal."
+        required = "the complete request must be visible to an approver"
         if proposal.verb == "relax":
             if self.relaxed(proposal) is None:
                 came = "the relaxation of a release that does not exist"
@@ -385,8 +386,8 @@ def _check_reason(reason: object) -> None:
     if not isinstance(reason, str) or len(reason) > _LONGEST_REASON:
         raise OutOfRange(
             f"reason must be text of at most {_LONGEST_REASON} characters",
-            came="more, or no text",
-            remedy="Shorten it.",
+            came="a longer text, or no text",
+            remedy="Shorten the reason.",
         )
 
 
@@ -395,15 +396,17 @@ def _check_new_version(request: PublishRequest, there: Sequence[Published]) -> N
     check_name_differs(request.name, (one.name for one in there))
     following = 1 + max((one.version for one in there if one.name == request.name), default=0)
     if request.version is not None and request.version > following:
-        required = f"the next version of this release is {following}"
+        required = f"version must be {following}, the next version of the release"
         raise OutOfRange(required, came=request.version, where="version", remedy=f"Propose version {following}.")
 
 
 def _check_relaxable(release: Published, level: Level, most: Level | str | None) -> None:
     """Check that a release can be relaxed to a level; `most` is the largest level that the proposer may see."""
     if any(not level > at for at in release.levels if is_granted(most, at)):
-        required = "to relax is to answer at a larger epsilon than all answers so far"
-        raise OutOfRange(required, came=level, where="level", remedy="View it instead: a noisier copy spends nothing.")
+        required = "level must have a larger epsilon than all answers so far"
+        raise OutOfRange(
+            required, came=level, where="level", remedy="View the release instead: a noisier copy spends nothing."
+        )
     if not release.noise.is_relaxed:
         release.noise.check_tightened(level, repr(release.name))
 
@@ -412,8 +415,8 @@ def _check_shown_whole(facts: Mapping[str, Any]) -> None:
     """Check that a page can show a request completely."""
     size = len(request_text(facts))
     if size > LONGEST_REQUEST:
-        required = f"a request must be at most {LONGEST_REQUEST} characters of JSON, which a page can show"
-        remedy = "Promise fewer columns or labels; or publish it on the machine that has the ledger."
+        required = f"a request must have at most {LONGEST_REQUEST} characters as JSON, so that a page can show it"
+        remedy = "Name fewer columns or labels in the promise; or publish the table on the machine that has the ledger."
         raise OutOfRange(required, came=f"{size} characters", where="promise", remedy=remedy)
 
 
@@ -452,10 +455,12 @@ def _note_waiting(store: RecordTransaction, proposal: Proposal, person: Token) -
         came = f"{len(sizes)} with {sum(sizes)} characters, and another one with {proposal.size}"
         most = f"{MOST_WAITING_OF_ONE} proposals of one person, with {MOST_CHARACTERS_OF_ONE} characters together"
         required = f"at most {most}, may wait"
-        raise NotAllowed(required, came=came, remedy="Wait for their decisions, or withdraw some.")
+        raise NotAllowed(required, came=came, remedy="Wait for decisions, or withdraw some proposals.")
     if today >= MOST_A_DAY:
         raise NotAllowed(
-            f"one person may make at most {MOST_A_DAY} proposals a day", came="one more", remedy="Make it tomorrow."
+            f"one person may make at most {MOST_A_DAY} proposals a day",
+            came="one more proposal",
+            remedy="Make the proposal tomorrow.",
         )
     own = _waiting_of(store, name_as_read(proposal.proposer))
     record = store.get(_PROPOSER, own) or {"waiting": {}, "day": day, "made": 0}

@@ -69,7 +69,7 @@ def _check_given_as_csv(columns: Any) -> None:
     try:
         files.check_fits(columns, Path("released.csv"))
     except BadTable as error:
-        remedy = "Rename it: a service gives each release as CSV, too."
+        remedy = "Rename the column: a service also gives each release as CSV."
         raise BadTable(error.required, came=error.came, remedy=remedy) from None
 
 

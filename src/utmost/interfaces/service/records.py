@@ -107,7 +107,9 @@ class RecordTransaction:
 
     def _read(self, kind: str, name: str, body: Any, mac: Any) -> Document:
         if not hmac.compare_digest(self._mac(kind, name, bytes(body)), bytes(mac)):
-            raise LedgerDamaged("a record must be as the service wrote it", came="another one", where=f"{kind} {name}")
+            raise LedgerDamaged(
+                "a record must be as the service wrote it", came="another record", where=f"{kind} {name}"
+            )
         sealed = bytes(body)
         document: Document = json.loads(self._cipher().decrypt(sealed[:_NONCE], sealed[_NONCE:], None))
         return document
@@ -162,7 +164,11 @@ class Records:
 
         def work(table: RecordTable) -> None:
             if table.ask(f"SELECT count(*) FROM {_TABLE}")[0][0]:
-                raise OutOfRange("records must be put back to a place without any", came="some", where=other.place)
+                raise OutOfRange(
+                    "records must be restored to a place without records",
+                    came="a place with records",
+                    where=other.place,
+                )
             for kind, name, body, mac in rows:
                 table.run(f"INSERT INTO {_TABLE} VALUES (?, ?, ?, ?)", (kind, name, bytes(body), bytes(mac)))
 

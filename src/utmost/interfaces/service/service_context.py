@@ -40,11 +40,14 @@ class ServiceContext:
     def record_name(self, kind: str, token: Token, key: object) -> str:
         """Return the name of the record that a token makes under an idempotency key."""
         if not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY or not key.isprintable():
-            remedy = "Send Idempotency-Key: a fresh text for each request, and the same one when it is repeated."
+            remedy = (
+                "Send the header Idempotency-Key: a new text for each request, and the same text if "
+                "the request is repeated."
+            )
             where = "Idempotency-Key"
             raise OutOfRange(
                 "a request that writes must have an idempotency key",
-                came="none, or a long one",
+                came="no key, or a long key",
                 where=where,
                 remedy=remedy,
             )
@@ -63,8 +66,12 @@ class ServiceContext:
         """Return whether this request came before under its idempotency key; refuse the key of a different request."""
         before = store.get("request", name)
         if before is not None and before["asked"] != self._fingerprint(facts):
-            remedy = "Use a fresh key for each request."
-            raise RequestReused("an idempotency key must be for one request", came="another request", remedy=remedy)
+            remedy = "Send a new key for each request."
+            raise RequestReused(
+                "each idempotency key must belong to only one request",
+                came="another request with this key",
+                remedy=remedy,
+            )
         return before is not None
 
     def _fingerprint(self, facts: Any) -> str:
@@ -104,7 +111,7 @@ class ServiceContext:
             raise UnknownRecord(
                 f"there must be a {kind} of this name that you may see",
                 came="none of this name",
-                remedy="See the list of them.",
+                remedy="Choose a name from the list.",
             )
         return record
 

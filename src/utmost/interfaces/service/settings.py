@@ -85,31 +85,37 @@ class Settings:
         for name in ("most_bytes", "few_bytes", "rate", "burst", "patience", "most_levels", "session_hours"):
             if not getattr(self, name) > 0:
                 raise OutOfRange(
-                    f"{name} must be positive", came=getattr(self, name), remedy="Leave it out for the default."
+                    f"{name} must be positive", came=getattr(self, name), remedy=f"Leave {name} out for the default."
                 )
         for name, most in (("port", 65_535), ("workers", 256)):
             if not 1 <= getattr(self, name) <= most:
                 raise OutOfRange(
-                    f"{name} must be from 1 to {most}", came=getattr(self, name), remedy="Leave it out for the default."
+                    f"{name} must be from 1 to {most}",
+                    came=getattr(self, name),
+                    remedy=f"Leave {name} out for the default.",
                 )
         if self.session_hours == inf:
             raise OutOfRange("session_hours must be finite", came=inf)
         if bool(self.oidc_issuer) != bool(self.oidc_audience or self.oidc_client):
             remedy = "Set oidc_issuer, and oidc_client for sign-in on pages or oidc_audience for programs."
             raise OutOfRange(
-                "an OpenID provider needs an issuer, and an audience or a client", came="one of the two", remedy=remedy
+                "an OpenID provider needs oidc_issuer, and oidc_audience or oidc_client",
+                came="one of the two",
+                remedy=remedy,
             )
         if self.oidc_client and not self.address:
-            remedy = "Give the address under which browsers reach this service: --address https://ledger.example."
-            raise OutOfRange("with an OpenID provider, address must be set", came="none", remedy=remedy)
+            remedy = "Set the address under which browsers reach this service: --address https://ledger.example."
+            raise OutOfRange("address must be set together with an OpenID provider", came="none", remedy=remedy)
         if self.address and not self.address.startswith(("https://", "http://")):
             remedy = "Write https://ledger.example."
             raise OutOfRange("address must begin with https:// or http://", came=self.address, remedy=remedy)
         if self.webhook and not self.webhook.startswith(("https://", "http://")):
-            raise OutOfRange("a webhook must be an address", where="webhook", remedy="Begin it with https://.")
+            raise OutOfRange("a webhook must be an address", where="webhook", remedy="Begin the address with https://.")
         if self.mail_to and not (self.mail_from and self.smtp):
-            remedy = "Set mail_from and smtp, too."
-            raise OutOfRange("a notice by mail needs a sender and a server", where="mail_to", remedy=remedy)
+            remedy = "Also set mail_from and smtp."
+            raise OutOfRange(
+                "notices by mail need a sender, mail_from, and a server, smtp", where="mail_to", remedy=remedy
+            )
         if any(mark in self.mail_to + self.mail_from for mark in "\r\n"):
             raise OutOfRange(
                 "mail_to and mail_from must be one line each",
@@ -129,7 +135,7 @@ class Settings:
             )
         if "openid" not in self.oidc_scopes.split():
             raise OutOfRange(
-                "oidc_scopes must have openid among them", came="others", remedy="Write openid profile, say."
+                "oidc_scopes must contain openid", came="other scopes", remedy="Write openid profile, say."
             )
 
     def environment(self) -> dict[str, str]:
@@ -158,8 +164,10 @@ class Settings:
         known = [_PREFIX + field.name.upper() for field in fields(cls)]
         unknown = [name for name in environment if name.startswith(_PREFIX) and name not in known]
         if unknown:
-            remedy = f"Write {(get_close_matches(unknown[0], known, 1) or ['one of them'])[0]}, or unset it."
-            raise OutOfRange(f"a variable {_PREFIX}... must name a setting", came=unknown[0], remedy=remedy)
+            remedy = f"Write {(get_close_matches(unknown[0], known, 1) or ['one of them'])[0]}, or unset the variable."
+            raise OutOfRange(
+                f"a variable {_PREFIX}... must name a setting of the service", came=unknown[0], remedy=remedy
+            )
         for field in fields(cls):
             text = environment.get(_PREFIX + field.name.upper())
             if text is not None:
@@ -173,15 +181,20 @@ def _settings_in_file(path: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         remedy = 'Write a setting in each line: rate = 5.0, ledger = "releases.db".'
         raise OutOfRange(
-            "a file of settings must be TOML", came=type(error).__name__, where=str(path), remedy=remedy
+            "the file of settings must be TOML", came=type(error).__name__, where=str(path), remedy=remedy
         ) from None
     for name, value in settings.items():
         if name not in kinds:
-            remedy = f"A setting is one of {', '.join(kinds)}."
-            raise OutOfRange("the file must hold only settings", came=name, where=str(path), remedy=remedy)
+            remedy = f"Name only these settings: {', '.join(kinds)}."
+            raise OutOfRange(
+                "the file of settings must contain only settings of the service",
+                came=name,
+                where=str(path),
+                remedy=remedy,
+            )
         fits = (int, float) if kinds[name] is float else (kinds[name],)
         if type(value) not in fits:
-            remedy = "Write text in quotation marks, numbers and true or false without."
+            remedy = "Write text in quotation marks, and numbers, true and false without quotation marks."
             raise OutOfRange(
                 f"{name} must be {kinds[name].__name__}", came=type(value).__name__, where=str(path), remedy=remedy
             )
@@ -197,4 +210,4 @@ def _read_setting(text: str, kind: Any, name: str) -> Any:
         return exact_integer(text, name) if kind is int else float(exact(text, name))
     except (KeyError, ValueError, OverflowError):
         remedy = f"Set {_PREFIX}{name.upper()} to a {kind.__name__}."
-        raise OutOfRange(f"{name} must be a {kind.__name__}", came="something else", remedy=remedy) from None
+        raise OutOfRange(f"{name} must be a {kind.__name__}", came="another value", remedy=remedy) from None

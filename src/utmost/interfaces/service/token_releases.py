@@ -114,8 +114,8 @@ def _hidden_dataset_names(hides: bool) -> Iterator[None]:
     except OutOfRange as error:
         if not hides or error.where != "dataset":
             raise
-        required = f"the name of a dataset must differ from others by more than {SAME_IN_NAMES}"
-        raise OutOfRange(required, where="dataset", remedy="Choose another name.") from None
+        required = f"the name of a dataset must differ from other names by more than {SAME_IN_NAMES}"
+        raise OutOfRange(required, where="dataset", remedy="Choose another name for the dataset.") from None
 
 
 class Releases:
@@ -183,9 +183,9 @@ class Releases:
             drawn = {level_text(level) for level in release.levels}
             made = ", ".join(text for text in copies.made if text in drawn)
             remedy = f"Ask for a level that you had made: {made}. The operator of the service can allow more by "
-            required = f"a recipient may have at most {self._most_levels} levels of a release made"
+            required = f"a recipient may ask for at most {self._most_levels} new levels of a release"
             where, setting = repr(release.name), "UTMOST_SERVE_MOST_LEVELS."
-            raise NotAllowed(required, came="one more", where=where, remedy=remedy + setting)
+            raise NotAllowed(required, came="one more table", where=where, remedy=remedy + setting)
         copies.including(at, is_new=is_new).put(store)
         return is_new
 
@@ -321,8 +321,10 @@ class Releases:
             over = [one for one, since in counted["begun"].items() if began - since > _COMPARED_BY]
             failed = counted["failed"] + len(over)
             if not is_paid and failed >= _DIFFERENT_A_DAY:
-                remedy = "Compare it on the machine that has the ledger, by Ledger.difference, or send it tomorrow."
-                required = f"at most {_DIFFERENT_A_DAY} tables of one person may differ from published ones in a day"
+                remedy = (
+                    "Compare the table on the machine that has the ledger, by Ledger.difference, or send it tomorrow."
+                )
+                required = f"at most {_DIFFERENT_A_DAY} tables of one person may differ from published tables in a day"
                 where, left = ", ".join(map(repr, names)), (day + 1) * _DAY - began
                 raise TooOften(required, came="as many", where=where, remedy=remedy).after(left)
             if is_guess and counted["failed"] + len(counted["begun"]) >= _DIFFERENT_A_DAY:
@@ -340,8 +342,12 @@ class Releases:
         until = time.monotonic() + _TO_COMPARE
         while not self._context.records.write(count):
             if time.monotonic() > until:
-                required = f"at most {_DIFFERENT_A_DAY} tables of one person are compared at once"
-                raise LedgerUnavailable(required, came="one more", remedy="Send it again in a second, under its key.")
+                required = f"at most {_DIFFERENT_A_DAY} tables of one person can be compared at once"
+                raise LedgerUnavailable(
+                    required,
+                    came="one more table",
+                    remedy="Send the request again in a second, with the same Idempotency-Key.",
+                )
             time.sleep(_A_TURN)
         failed_as = None
         try:
@@ -385,17 +391,17 @@ class Releases:
         # checked.
         most = granted_level(token, name)
         if most is None:
-            remedy = "Ask an administrator for a token with this release."
+            remedy = "Ask an administrator for a token for this release."
             raise NotAllowed(
-                f"to {verb} this release needs a token for it",
-                came="a token for others",
+                f"to {verb} this release, you need a token that allows it",
+                came="a token for other releases",
                 where=repr(name),
                 remedy=remedy,
             )
         if at is not None and not is_granted(most, at):
             remedy = "Ask for a smaller epsilon, or ask an administrator for a token with a larger one."
             raise NotAllowed(
-                "this level needs a token that allows it",
+                "for this level, you need a token that allows it",
                 came=f"epsilon = {level_text(at)}",
                 where=repr(name),
                 remedy=remedy,
@@ -404,9 +410,9 @@ class Releases:
 
 
 def _others_dataset() -> NotAllowed:
-    remedy = "Ask somebody with a token for all releases."
+    remedy = "Ask somebody with a token for all releases to send the table."
     return NotAllowed(
-        "a token for some releases may name only the datasets of these releases",
+        "dataset must be a dataset of the releases that the token allows",
         came="another dataset",
         where="dataset",
         remedy=remedy,

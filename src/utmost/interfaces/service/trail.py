@@ -63,7 +63,7 @@ def check_lines(lines: Iterable[Mapping[str, Any]], before: str = "") -> tuple[i
     for line in lines:
         name = str(line.get("name"))
         if line.get("chain") != chained(before, name, line):
-            raise LedgerDamaged("a line of the trail must follow from those before it", where=f"line {name}")
+            raise LedgerDamaged("each line of the trail must follow from the lines before it", where=f"line {name}")
         if name <= last:
             raise LedgerDamaged("lines of the trail must be in the order of their names", where=f"line {name}")
         before, last, number = str(line["chain"]), name, number + 1

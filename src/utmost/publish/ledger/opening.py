@@ -47,7 +47,9 @@ def opened_log(
             raise OutOfRange(f"{name} must be true or false", came=value, remedy=f"Pass {name}=True, or leave it out.")
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout <= _LONGEST_WAIT:
         raise OutOfRange(
-            f"timeout must be a number of seconds, at most {_LONGEST_WAIT}", came=timeout, remedy="Pass timeout=60."
+            f"timeout must be a positive number of seconds, at most {_LONGEST_WAIT}",
+            came=timeout,
+            remedy="Pass timeout=60.",
         )
     store = store_at(place, timeout)
     beside = store.path if isinstance(store, SqliteStore) else None

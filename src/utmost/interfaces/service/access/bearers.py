@@ -58,7 +58,7 @@ class Bearers:
             raise NotAuthenticated(
                 "you need a valid token here",
                 came="none for your account",
-                remedy="Ask an administrator of this service for one.",
+                remedy="Ask an administrator of this service for a token.",
             )
         token = max(valid, key=lambda token: (token.made, token.name))
         if not token.is_shared:
@@ -66,7 +66,7 @@ class Bearers:
         try:
             return replace(token, owner=check_name(person, "owner"))
         except UtmostError:  # the message must not repeat the provider's name of a person
-            raise NotAuthenticated("a subject must have a name of at most 200 characters that can be printed") from None
+            raise NotAuthenticated("a subject must have a name of at most 200 printable characters") from None
 
     def needed_claims(self) -> frozenset[str]:
         """Return the names of the OpenID claims that decide who is a member of a token's group."""
@@ -95,9 +95,9 @@ class Bearers:
         seconds = int(exact(days, "days") * 86400)
         # A token ends after at most 366 days, so that an admin decides again who may do what.
         if not 0 < seconds <= 366 * 86400:
-            raise OutOfRange("days must be above 0 and at most 366", came="another number", remedy="Pass 90, say.")
+            raise OutOfRange("days must be above 0 and at most 366", came="another number", remedy="Pass days=90, say.")
         if not grants:
-            remedy = 'Grant "*" for every release, or the names of some.'
+            remedy = 'Pass "*" for every release, or the names of some releases.'
             raise OutOfRange("grants must name at least one release", came="none", remedy=remedy)
         for grant in grants:
             if grant.release != EVERY:
@@ -141,7 +141,9 @@ class Bearers:
         def work(store: RecordTransaction) -> Token:
             record = store.get("token", name)
             if record is None:
-                raise UnknownRecord("the name must be that of a token", came=name, remedy="See the list of tokens.")
+                raise UnknownRecord(
+                    "the name must be that of a token", came=name, remedy="Choose a name from the list of tokens."
+                )
             revoked = Token.of_kept(name, record).revoked_at(self._context.clock())
             if revoked.kept() != record:
                 # The last admin's token cannot be revoked, since nobody could then make tokens. A token for an OpenID
@@ -155,7 +157,7 @@ class Bearers:
                 if usable_admins and usable_admins <= {revoked.name}:
                     remedy = "Make another admin's token for all releases first, or let another admin revoke this one."
                     raise NotAllowed(
-                        "the last valid token of an admin must not be revoked", came="that one", remedy=remedy
+                        "the last valid token of an admin must not be revoked", came="this token", remedy=remedy
                     )
                 store.put("token", name, revoked.kept())
                 self._context.trail(store, token, "revoke", revoked=name)
@@ -197,7 +199,7 @@ def _check_owner(store: RecordTransaction, new: Token) -> None:
             f"a subject must belong to one owner; this one belongs to {others[0].owner!a}",
             came=ascii(owner),
             where="subject",
-            remedy="Name that owner; for another person, give that person's own subject.",
+            remedy="Name this owner; for another person, give the subject of that person.",
         )
     if mixes_alphabets(owner) and owner not in {token.owner for token in tokens_of(store)}:
         raise OutOfRange(
@@ -209,7 +211,7 @@ def _check_owner(store: RecordTransaction, new: Token) -> None:
     twin = _twin(store, owner)
     if twin is not None:
         raise OutOfRange(
-            f"the name of an owner must differ by more than {SAME_IN_NAMES} from {twin!a}",
+            f"the name of an owner must differ from {twin!a} by more than {SAME_IN_NAMES}",
             came=ascii(owner),
             where="owner",
             remedy="For the same person, use the first spelling; for another person, choose another name.",

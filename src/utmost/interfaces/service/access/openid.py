@@ -38,7 +38,9 @@ class OpenId:
             import jwt  # noqa: F401
         except ImportError as error:
             remedy = 'Run: pip install "utmost[server]"'
-            raise Unsupported("OpenID tokens need PyJWT and httpx", came=error.name, remedy=remedy) from None
+            raise Unsupported(
+                "OpenID tokens need the packages PyJWT and httpx", came=error.name, remedy=remedy
+            ) from None
         check_provider_address(issuer)
         self.issuer, self._audience, self._fetch, self._clock = issuer, audience, fetch or _fetch_json, clock
         self._keys: dict[str | None, Any] = {}
@@ -135,7 +137,7 @@ class OpenId:
 
 
 def _unavailable(came: str) -> LedgerUnavailable:
-    return LedgerUnavailable("the OpenID provider must send its keys", came=came)
+    return LedgerUnavailable("the OpenID provider must send its public keys", came=came)
 
 
 def _not_signed() -> NotAuthenticated:
@@ -160,5 +162,5 @@ def check_provider_address(address: str) -> None:
     except (httpx.InvalidURL, TypeError):
         raise OutOfRange("an OpenID provider must have an address", where="issuer") from None
     if parts.scheme != "https" and (parts.scheme != "http" or parts.host not in THIS_MACHINE):
-        remedy = "Give an address that begins with https://."
-        raise OutOfRange("the address of an OpenID provider must be encrypted", where="issuer", remedy=remedy)
+        remedy = "Pass an address that begins with https://."
+        raise OutOfRange("the address of an OpenID provider must begin with https://", where="issuer", remedy=remedy)

@@ -138,18 +138,20 @@ def client_secret(path: str) -> str:
     except (OSError, UnicodeDecodeError):
         secret = ""
     if not secret:
-        raise KeyRefused("the secret of an OpenID client must be in its file", came="none", where=path)
+        raise KeyRefused(
+            "the file of the client secret must contain the secret of the OpenID client", came="no secret", where=path
+        )
     return secret
 
 
 def _no_sign_in() -> NotAuthenticated:
     return NotAuthenticated(
-        "a sign-in must begin on this page, in this browser, and the OpenID provider must confirm it"
+        "a sign-in must begin on this page in this browser, and the OpenID provider must confirm the sign-in"
     )
 
 
 def _unreached(came: str) -> LedgerUnavailable:
-    return LedgerUnavailable("the OpenID provider must exchange codes for signed tokens", came=came)
+    return LedgerUnavailable("the OpenID provider must exchange the code of a sign-in for a signed token", came=came)
 
 
 def _text(content: bytes) -> str:

@@ -40,10 +40,10 @@ class JsonLogFormatter(logging.Formatter):
         return json.dumps(line)
 
 
-TOO_LARGE: Refusal = (413, "TooLarge", "The body is longer than this service takes.")
-TOO_SLOW: Refusal = (408, "TooSlow", "The body did not arrive in time.")
+TOO_LARGE: Refusal = (413, "TooLarge", "The body of the request is longer than this service accepts.")
+TOO_SLOW: Refusal = (408, "TooSlow", "The body of the request did not arrive in time.")
 TOO_MANY: Refusal = (503, "Busy", BUSY)
-TOO_LONG: Refusal = (414, "TooLong", "The address is longer than this service takes.")
+TOO_LONG: Refusal = (414, "TooLong", "The address of the request is longer than this service accepts.")
 
 CONTENT_SECURITY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "

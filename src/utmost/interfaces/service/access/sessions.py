@@ -45,7 +45,7 @@ class Sessions:
                     if session["expires"] <= now:
                         store.drop(kind, name)
             if store.get("sign-in", _digest(sign_in)) is not None:
-                raise NotAuthenticated("a sign-in can be used only once")
+                raise NotAuthenticated("a sign-in must be used only once")
             store.put("sign-in", _digest(sign_in), {"expires": int(now) + _SIGN_IN_SECONDS})
             about = {"issuer": issuer, "claims": claims_held, "expires": int(now + seconds)}
             store.put("session", _digest(secret), about)
@@ -58,7 +58,7 @@ class Sessions:
         """Return the token of the person whose session has this secret; refuse expired and unknown sessions."""
         session = self._context.records.read(lambda store: store.get("session", _digest(presented)))
         if session is None or session["issuer"] != issuer or not self._context.clock() < session["expires"]:
-            raise NotAuthenticated("the session has ended, or never began")
+            raise NotAuthenticated("you must be signed in, and your session has ended or never began")
         return self._bearers.of_claims(issuer, session["claims"])
 
     def end(self, presented: str) -> None:

@@ -159,7 +159,9 @@ class Token(JsonRecord):
         self.check_role(verb)
         if not self.may(verb, release):
             needed = "all releases" if release is None else repr(release)
-            raise NotAllowed(f"{_ACTIONS[verb].capitalize()} needs a token for {needed}; yours is for other releases")
+            raise NotAllowed(
+                f"{_ACTIONS[verb].capitalize()} needs a token for {needed}, and your token is for other releases"
+            )
         remedy = "Ask for a smaller epsilon, or ask an administrator for a token with a larger one."
         raise NotAllowed(
             f"{_ACTIONS[verb]} needs a token for this level", came=level, where=repr(release), remedy=remedy
@@ -182,7 +184,7 @@ class Token(JsonRecord):
         """Return the refusal that names the roles which may do one of these actions."""
         needed = " or ".join(f"{_a(role)}'s" for role in ROLES if ALLOWED[role].intersection(verbs))
         actions = " or ".join(_ACTIONS[verb] for verb in verbs).capitalize()
-        return NotAllowed(f"{actions} needs {needed} token; you are signed in as {_a(self.role)}")
+        return NotAllowed(f"{actions} needs {needed} token, and you are signed in as {_a(self.role)}")
 
     def revoked_at(self, now: float) -> "Token":
         """Return the token with this time of revocation, or unchanged if it was revoked earlier."""
@@ -238,7 +240,7 @@ def checked_token(token: Token | None, digest: str, now: float) -> Token:
     stored = token.digest if token is not None and token.digest is not None else "0" * len(digest)
     same = hmac.compare_digest(stored.encode(), digest.encode())
     if token is None or not same or not token.is_valid(now):
-        raise NotAuthenticated("a token must be valid now", remedy=_REMEDY)
+        raise NotAuthenticated("the token must be valid now", remedy=_REMEDY)
     return token
 
 

@@ -13,13 +13,13 @@ _TITLES = {
     401: ("NotAuthenticated", "a token must be valid now. Ask for a token that has not expired."),
     403: ("NotAllowed", "'admissions': the token must allow this level; got epsilon = 1."),
     404: ("UnknownRecord", "the proposal must be there; got none of this name."),
-    408: ("TooSlow", "The body did not arrive in time."),
+    408: ("TooSlow", "The body of the request did not arrive in time."),
     409: (
         "NeedsApproval",
         "a publication cannot be undone, and needs the approval of a second person; got no proposal.",
     ),
-    413: ("TooLarge", "The body is longer than this service takes."),
-    414: ("TooLong", "The address is longer than this service takes."),
+    413: ("TooLarge", "The body of the request is longer than this service accepts."),
+    414: ("TooLong", "The address of the request is longer than this service accepts."),
     422: ("WrongShape", "The request does not have the shape of the API description."),
     429: ("TooOften", "Requests come too often."),
     503: (

@@ -31,7 +31,7 @@ _STATUS: Mapping[type[errors.UtmostError], int] = {
 }
 
 TOO_OFTEN = "Requests come too often."
-BUSY = "The service is busy with others."
+BUSY = "The service is busy with other requests."
 MEDIA_TYPE = "application/problem+json"
 LINES_TYPE = "application/x-ndjson"
 BROKEN = "The service cannot answer. Its operator finds the reason in the log."

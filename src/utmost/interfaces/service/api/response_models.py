@@ -64,7 +64,9 @@ def paged(listed: Sequence[T], after: str, most: int, name: Callable[[T], str] =
     if after:
         names = [name(item) for item in listed]
         if after not in names:
-            raise UnknownRecord("a page must begin after an item of the list", came="none of this name", where="after")
+            raise UnknownRecord(
+                "after must be the name of an item in the list", came="no item of this name", where="after"
+            )
         begin = names.index(after) + 1
     page = list(listed[begin : begin + most])
     return page, name(page[-1]) if begin + most < len(listed) else None

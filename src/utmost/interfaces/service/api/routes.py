@@ -443,7 +443,9 @@ def _tables(
     """Return the tables, and the approved proposals, by the names of the releases."""
     names = [request.name for request in requests]
     if len({*names}) < len(names):
-        raise OutOfRange("measures must name each release once", came="one twice", remedy="Leave out one of the two.")
+        raise OutOfRange(
+            "measures must name each release once", came="one release twice", remedy="Leave out one of the two."
+        )
     tables = {name: _table(body) for name, body in zip(names, bodies, strict=True)}
     return tables, {name: body.proposal for name, body in zip(names, bodies, strict=True)}
 
@@ -452,7 +454,10 @@ def _table(body: PublishBody | RelaxBody | NamedRelaxBody) -> Any:
     """Return the table of a request: columns, or a counted table for a plan."""
     if (body.table is None) == (body.counted is None):
         came = "neither" if body.table is None else "both"
-        remedy = "Send table, columns by name; or counted, the document of utmost count, for a plan."
+        remedy = (
+            "Send table, a table as columns by name; or, for a plan, send counted, the document that "
+            "utmost count wrote."
+        )
         raise OutOfRange("exactly one of table and counted must be sent", came=came, remedy=remedy)
     counted = body.counted
     if counted is None:

@@ -20,7 +20,7 @@ def facts_in(answer: Any) -> dict[str, Any]:
     except ValueError:
         facts = None
     if not isinstance(facts, dict):
-        raise ServiceError("a service must answer in a JSON object", came=f"status {answer.status_code}")
+        raise ServiceError("the service must answer with a JSON object", came=f"status {answer.status_code}")
     if answer.status_code < 400:
         return facts
     named = getattr(errors, str(facts.get("title")), None)

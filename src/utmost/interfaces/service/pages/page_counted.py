@@ -44,7 +44,7 @@ def read_json_file(content: bytes, command: str) -> Any:
         return document
     except json.JSONDecodeError:
         remedy = f"Choose the .json file that {command} wrote."
-        raise BadTable("a file must be JSON", came="something else", where="file", remedy=remedy) from None
+        raise BadTable("the file must be JSON", came="another file", where="file", remedy=remedy) from None
 
 
 def read_part(text: str) -> tuple[str, str]:

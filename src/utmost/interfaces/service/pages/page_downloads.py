@@ -199,8 +199,10 @@ def _too_large(ending: str, came: str) -> Unsupported:
     word, most = _WORDS[ending][0], MOST_CELLS[ending]
     remedy = "Choose the CSV file."
     if ending == "csv":
-        remedy = 'Save it by program: ut.connect(...).save("NAME", "released.parquet", epsilon=...).'
-    required = f"a page gives {word} files of at most {most} cells, and {MOST_TEXT[ending] >> 20} MiB of text"
+        remedy = 'Save the release by a program: ut.connect(...).save("NAME", "released.parquet", epsilon=...).'
+    required = (
+        f"a {word} file on a page must have at most {most} cells, and at most {MOST_TEXT[ending] >> 20} MiB of text"
+    )
     return Unsupported(required, came=came, remedy=remedy)
 
 
@@ -231,7 +233,7 @@ def table_file(seen: Stored, ending: Annotated[Ending, InPath()], marginal: Name
 def release_file(seen: Stored) -> Response:
     """Send the complete release by a plan: statement and noisy sums, from which all other sums follow."""
     if not seen.is_sums:
-        raise HTTPException(404, "Only releases by a plan are one document.")
+        raise HTTPException(404, "Only a release by a plan can be downloaded as one document.")
     return _download(json.dumps(seen.view.table.facts()).encode(), "json", "release.json")
 
 

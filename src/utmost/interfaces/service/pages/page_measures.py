@@ -66,14 +66,26 @@ def publish_means(request: Request, service: Served, viewer: Viewer, sent: Sent)
     name, tables = check_name(sent.text("name"), "name"), dict[str, CountedTable]()
     if any(release.name == name for release in service.releases.all(viewer)):
         remedy = "Give the table of means another name, in the same dataset."
-        raise AlreadyPublished("the name must be free", came="the name of a release", where="name", remedy=remedy)
+        raise AlreadyPublished(
+            "the name of a table of means must differ from the names of releases",
+            came="the name of a release",
+            where="name",
+            remedy=remedy,
+        )
     for file in _some(
         [file for file in map("table-{}".format, range(1, MOST_ROWS + 1)) if file in sent.files], "table"
     ):
         counted = read_counted_file(sent.file(file))
         if (amount := counted.unit.amount) is None or not counted.unit.is_shared:
-            remedy = "Choose the files that utmost count --mean wrote; other measures go together below."
-            raise OutOfRange("each counted table must be that of a mean", came="another", where="table", remedy=remedy)
+            remedy = (
+                "Choose the files that utmost count --mean wrote; choose the files of other measures in the form below."
+            )
+            raise OutOfRange(
+                "each counted table must be the table of a mean",
+                came="another counted table",
+                where="table",
+                remedy=remedy,
+            )
         _add(tables, amount.name, counted)
     of_means = means_requests(name, tables, read_level(sent.text("epsilon")), dataset=sent.optional("dataset"))
     requests = list[PublishRequest]()
@@ -117,10 +129,10 @@ def upload_tables(request: Request, service: Served, viewer: Viewer, sent: Sent)
         proposals[approved.name] = proposal.name
     if publications and relaxations:
         raise OutOfRange(
-            "all proposals must publish, or all must relax",
+            "either all proposals must publish, or all proposals must relax",
             came="both kinds",
             where="proposal",
-            remedy="Send them in two forms.",
+            remedy="Send the two kinds of proposals in two forms.",
         )
     viewer.check_role("relax" if relaxations else "publish")
     if relaxations:
@@ -138,7 +150,10 @@ def _table_for(promised: Promise | Published, content: bytes) -> CountedTable | 
 def _add(tables: dict[str, Any], name: str, table: Any) -> None:
     if name in tables:
         raise OutOfRange(
-            "each release must come once", came="one twice", where="release", remedy="Leave out one of the two files."
+            "each release must be chosen once",
+            came="one release twice",
+            where="release",
+            remedy="Leave out one of the two files.",
         )
     tables[name] = table
 

@@ -102,7 +102,7 @@ def viewer_of(request: Request) -> Token:
     if content.startswith(SESSION):  # the secret of a session after a sign-in through the OpenID provider
         openid = request.app.state.openid
         if openid is None:
-            raise NotAuthenticated("the session has ended, or never began")
+            raise NotAuthenticated("you must be signed in, and your session has ended or never began")
         viewer = count_request(request, lambda: service_of(request).sessions.bearer(content, openid.issuer))
     else:
         viewer = token_presented(request, content)
@@ -152,7 +152,7 @@ class FilledForm:
     def file(self, name: str) -> bytes:
         if name not in self.files:
             raise OutOfRange(
-                "a file must be chosen", came="none", where=name, remedy="Choose one, and send the form again."
+                "a file must be chosen", came="none", where=name, remedy="Choose a file, and send the form again."
             )
         return self.files[name]
 
@@ -161,7 +161,9 @@ async def filled_form(request: Request) -> FilledForm:
     """Return the form in a request, after a check that a page of this service sent it."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise NotAllowed(
-            "a form must be sent from a page of this service", came="one of another site", remedy="Open the page here."
+            "a form must be sent from a page of this service",
+            came="a form of another site",
+            remedy="Open the page of this service, and send its form.",
         )
     verb = _FORMS_WITH_TABLE.get(request.scope["route"].path)
     if verb is not None and hasattr(request.state, "viewer"):
@@ -173,7 +175,7 @@ async def filled_form(request: Request) -> FilledForm:
     if not hmac.compare_digest(filled.text("proof").encode(), form_proof(request).encode()):
         remedy = "Load the page again, and send the form once more."
         raise NotAllowed(
-            "a form must be sent from a page that this session opened", came="one of another session", remedy=remedy
+            "a form must be sent from a page that this session opened", came="a form of another session", remedy=remedy
         )
     return filled
 

@@ -99,7 +99,7 @@ def logout(request: Request, service: Served, sent: Sent) -> Response:
 def _provider(request: Request) -> SignIn:
     sign_in: SignIn | None = request.app.state.sign_in
     if sign_in is None:
-        raise HTTPException(404, "There is no OpenID provider here.")
+        raise HTTPException(404, "This service has no OpenID provider.")
     return sign_in
 
 

@@ -20,7 +20,7 @@ def csv_columns(content: bytes) -> UploadedColumns:
         mark = next((mark for mark in ";\t" if mark in first and "," not in first), ",")
         lines = [line for line in csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=mark) if line]
     except (UnicodeDecodeError, csv.Error):
-        remedy = "Save it as CSV UTF-8, and choose that file."
+        remedy = "Save the table as CSV UTF-8, and choose the saved file."
         raise BadTable(
             "a table must be a CSV file in UTF-8", came="another file", where="file", remedy=remedy
         ) from None
@@ -32,8 +32,8 @@ def csv_columns(content: bytes) -> UploadedColumns:
     header, rows = lines[0], lines[1:]
     for number, row in enumerate(rows, 2):
         if len(row) != len(header):
-            came = f"{len(row)} cells in place of {len(header)}"
-            remedy = "Put cells with commas into quotation marks."
+            came = f"{len(row)} cells, where the header has {len(header)}"
+            remedy = "Put each cell that contains a comma into quotation marks."
             raise BadTable("a row must have a cell for each column", came=came, where=f"line {number}", remedy=remedy)
     return {name: [row[at] for row in rows] for at, name in enumerate(header)}
 

@@ -42,9 +42,9 @@ def check_axes(domain: Any) -> None:
         if together > MOST_VALUES:
             raise OutOfRange(
                 f"the axes in a request must have at most {MOST_VALUES} values together",
-                came=f"{together} of them",
+                came=f"{together} values",
                 where=f"axis {str(name)!r}",
-                remedy="Declare wider bins or longer periods; or publish it on the machine that has the ledger.",
+                remedy="Declare wider bins or longer periods; or publish the table on the machine that has the ledger.",
             )
 
 
@@ -59,9 +59,9 @@ def check_listed(plan: Any) -> None:
     if names > MOST_NAMES:
         raise OutOfRange(
             f"the measured tables in a request must name at most {MOST_NAMES} axes together",
-            came=f"{names} of them",
+            came=f"{names} axes",
             where="plan",
-            remedy="Measure fewer tables; or publish it on the machine that has the ledger.",
+            remedy="Measure fewer tables; or publish the release on the machine that has the ledger.",
         )
     listed = plan.get("rows")
     for axis in listed if isinstance(listed, list) else ():
@@ -71,10 +71,11 @@ def check_listed(plan: Any) -> None:
         values = max((len(row) for row in rows if isinstance(row, list)), default=0)
         if max(values, len(rows)) * len(rows) ** 2 > MOST_PRODUCTS:
             raise OutOfRange(
-                f"max(rows, values) times rows squared must be at most {MOST_PRODUCTS} for each axis",
+                "for each axis, the square of the number of rows, times the larger of the numbers of rows "
+                f"and values, must be at most {MOST_PRODUCTS}",
                 came=f"{len(rows)} rows of {values} values",
                 where="plan",
-                remedy="List fewer rows; or publish it on the machine that has the ledger.",
+                remedy="List fewer rows; or publish the release on the machine that has the ledger.",
             )
 
 

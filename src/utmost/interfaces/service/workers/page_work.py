@@ -81,14 +81,14 @@ CHANNELS = {
 def _read_count(fields: Mapping[str, str]) -> dict[str, Any]:
     heard, at = read_whole_number(fields["response"].strip(), "response"), read_level(fields["epsilon"])
     if heard is None:
-        raise OutOfRange("a response must be a whole number", came="none", where="response")
+        raise OutOfRange("a response must be a whole number", came="other text", where="response")
     if fields["prior"] == "weights":
         believed = priors.from_counts(fields["weights"].replace(",", " ").split())
         size = len(believed)
     else:
         size = (read_whole_number(fields["n"].strip(), "n") or 0) + 1
     if not 2 <= size <= _MOST_COUNT + 1:
-        raise OutOfRange(f"counts go from 0 to n, at most {_MOST_COUNT} here", came=size - 1, where="n")
+        raise OutOfRange(f"n must be from 1 to {_MOST_COUNT} on this page", came=size - 1, where="n")
     if fields["prior"] != "weights":
         name = fields["prior"] if fields["prior"] == "uniform" else f"{fields['prior']}:{fields['value'].strip()}"
         believed = prior_named(name, size, exactly=size <= _MOST_EXACT + 1)
@@ -123,8 +123,10 @@ def _least_noise(fields: Mapping[str, Any]) -> dict[str, Any]:
     at, goal = read_level(fields["epsilon"]), cost_named(fields["cost"])
     change = exact(fields["sensitivity"].strip(), "sensitivity")
     if change > _MOST_SENSITIVITY:
-        remedy = "The command line has no such limit: utmost noise."
-        raise OutOfRange(f"a page takes at most {_MOST_SENSITIVITY}", where="sensitivity", remedy=remedy)
+        remedy = "Use the command line, which has no such limit: utmost noise."
+        raise OutOfRange(
+            f"sensitivity must be at most {_MOST_SENSITIVITY} on this page", where="sensitivity", remedy=remedy
+        )
     distribution = optimal_noise(at, change, goal, fields["numbers"])
     report = distribution_report(distribution, goal)
     margins = report["margin"]
@@ -161,7 +163,7 @@ def _distribution_picture(distribution: Any, at: Level) -> Any:
 def _channel_of_counts(fields: Mapping[str, str]) -> dict[str, Any]:
     n, at = read_whole_number(fields["n"].strip(), "n"), read_level(fields["epsilon"])
     if n is None or not 1 <= n <= _MOST_SHADED:
-        raise OutOfRange(f"counts go from 0 to n, at most {_MOST_SHADED} on a page", came=n, where="n")
+        raise OutOfRange(f"n must be from 1 to {_MOST_SHADED} on this page", came=n, where="n")
     if fields["mechanism"] not in CHANNELS:
         raise OutOfRange(f"a mechanism must be one of {', '.join(CHANNELS)}", where="mechanism")
     channel = {
@@ -190,11 +192,13 @@ def shape(kind: str, size: str) -> Space:
     is_lattice = kind in ("grid", "manhattan")
     if kind not in SHAPES or len(numbers) != 1 + is_lattice or len(size.lower().split("x")) != len(numbers):
         remedy = "Write 4x4 for a lattice, and a number for everything else."
-        raise OutOfRange("a map must have a shape and a size", came=f"{kind} {size}"[:40], remedy=remedy)
+        raise OutOfRange("a map of places must have a shape and a size", came=f"{kind} {size}"[:40], remedy=remedy)
     secrets = prod(numbers) if kind != "hamming" else 2 ** min(numbers[0], 10)
     if not 2 <= secrets <= MOST_PLACES:
-        remedy = "Larger maps are for the command line: utmost research capacity, utmost design."
-        raise OutOfRange(f"a map on a page has 2 to {MOST_PLACES} places", came=secrets, where="size", remedy=remedy)
+        remedy = "Use the command line for larger maps: utmost research capacity, utmost design."
+        raise OutOfRange(
+            f"a map must have 2 to {MOST_PLACES} places on this page", came=secrets, where="size", remedy=remedy
+        )
     makers: dict[str, Callable[..., Space]] = {
         "grid": grid,
         "manhattan": lambda r, c: grid(r, c, "manhattan"),
@@ -244,10 +248,14 @@ def _trust_levels(fields: Mapping[str, str]) -> dict[str, Any]:
     edges = [(pair[0], pair[1]) for pair in pairs if len(pair) == 2]
     if len(edges) != sum(map(bool, pairs)):
         remedy = "Write two names in each line, without spaces in them."
-        raise OutOfRange("an edge must be two names", came="another number in a line", where="edges", remedy=remedy)
+        raise OutOfRange(
+            "each line of edges must be two names", came="another number of names", where="edges", remedy=remedy
+        )
     members = sorted({name for edge in edges for name in edge})
     if len(edges) > _MOST_EDGES or len(members) > _MOST_MEMBERS:
-        raise OutOfRange(f"a page shows at most {_MOST_MEMBERS} members and {_MOST_EDGES} edges", where="edges")
+        raise OutOfRange(
+            f"the network must have at most {_MOST_MEMBERS} members and {_MOST_EDGES} edges on this page", where="edges"
+        )
     owner, first = fields["owner"].strip(), read_level(fields["nearest"])
     distances = dict[Level, int]()
 
@@ -364,8 +372,12 @@ def answered(work: str, fields: Mapping[str, str]) -> dict[str, Any]:
     except UtmostError as error:
         refusal = error
     except (ArithmeticError, MemoryError, ValueError):
-        required = "a page cannot compute with these numbers"
-        refusal = Unsupported(required, came="too large or too small ones", remedy="The command line may take them.")
+        required = "the numbers of a page must be of moderate size"
+        refusal = Unsupported(
+            required,
+            came="numbers that are too large or too small",
+            remedy="Use the command line, which allows more numbers.",
+        )
     return {"found": {}, "status": status_of(refusal), "problem": str(refusal)}
 
 

@@ -136,8 +136,12 @@ class Workers:
             result = worker.answer(work, fields, self._seconds)
             is_late = time.monotonic() - began >= self._seconds
         if result is None:
-            remedy = "Take smaller numbers; the command line has no such limit."
-            required = f"a page works for at most {self._seconds:g} s" if is_late else "a page must have room to work"
+            remedy = "Write smaller numbers, or use the command line, which has no such limit."
+            required = (
+                f"the work of a page must take at most {self._seconds:g} s"
+                if is_late
+                else "a page must have enough memory for the work"
+            )
             raise Unsupported(required, came="more" if is_late else "too little", remedy=remedy)
         if not is_kept:
             return result
