@@ -108,7 +108,7 @@ def test_each_needs_its_approval_and_none_is_said_without_all(connected, tables,
             publish_shared(curator, tables, shared, "sales", proposals=some)
     assert curator.releases == []
     approver.decide(proposals["spent"], "approved")
-    with pytest.raises(NeedsApproval, match="was approved"):  # at other levels than were approved
+    with pytest.raises(NeedsApproval, match="the approved request"):  # at other levels than were approved
         publish_shared(curator, tables, shared, "sales", epsilon=2, proposals=proposals)
     with pytest.raises(NeedsApproval):
         publish_shared(curator, tables, shared, "others", proposals=proposals)
@@ -267,7 +267,7 @@ def test_by_page_files_of_plans_and_counted_tables_are_published_together(visito
     broken = files | {"table-2": ("c.json", b"{}", "application/json")}
     assert ada.fill(page, "/publish/measures", files=broken, **rows).status_code == 422
     twice = rows | {"release-2": rows["release-1"]}
-    assert "each release must come once" in ada.fill(page, "/publish/measures", files=files, **twice).text
+    assert "each release must be chosen once" in ada.fill(page, "/publish/measures", files=files, **twice).text
     assert ada.fill(page, "/publish/measures", dataset="sales").status_code == 422
     assert service.ledger.releases == ()
     done = ada.fill(page, "/publish/measures", files=files, **rows)

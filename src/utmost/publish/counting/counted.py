@@ -131,8 +131,8 @@ class CountedTable(CountedFacts, Display):
         # An individual who may change every cell changes whole rows along every axis.
         if plan.together != self.together and plan.unit.cells < size:
             raise OutOfRange(
-                f"this plan needs a table where one person changes whole rows along {plan.together!r}",
-                came="a table where one person may change any cells"
+                f"the plan needs a table in which one person changes whole rows along {plan.together!r}",
+                came="a table in which one person may change any cells"
                 if self.together is None
                 else f"rows along {self.together!r}",
                 remedy=f'Count with together="{plan.together}", or plan with method="marginals".',

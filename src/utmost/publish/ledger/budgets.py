@@ -183,7 +183,9 @@ def check_known(state: State, dataset: str) -> None:
         raise NotPublished(
             "dataset must be the name of a dataset in the ledger",
             came=repr(dataset),
-            remedy=f"The ledger has {there}." if there else "The ledger has none yet.",
+            remedy=f"Pass a dataset of the ledger: {there}."
+            if there
+            else "Publish first: the ledger has no dataset yet.",
         )
 
 

@@ -307,7 +307,7 @@ class Ledger(Persons, Accounts, Display):
         if (table is None) != (promise is None):
             missing = "table" if table is None else "promise"
             required = "to compare values before they are published, both table= and promise= must be passed"
-            raise OutOfRange(required, came=f"no {missing}", remedy=f"Pass {missing}=, too.")
+            raise OutOfRange(required, came=f"no {missing}", remedy=f"Also pass {missing}=.")
         if promise is not None:
             if is_engine_table(table):
                 required = "values must be in memory to be compared before they are published"

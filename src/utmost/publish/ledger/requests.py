@@ -125,7 +125,9 @@ def _arguments(kind: type, facts: Mapping[str, Any], defaults: Mapping[str, Any]
     arguments = {**defaults, **arguments_of(kind, facts, "request")}
     needed = (each.name for each in fields(kind) if each.default is MISSING)
     if missing := [name for name in needed if arguments.get(name) is None]:
-        raise OutOfRange(f"a request must have the field {missing[0]!r}", came="none", remedy="Add it.")
+        raise OutOfRange(
+            f"a request must have the field {missing[0]!r}", came="none", remedy="Add the field to the request."
+        )
     return arguments
 
 

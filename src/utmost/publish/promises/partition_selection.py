@@ -115,7 +115,7 @@ class KeySelection(Display, ProcessMemory):
                 last = max(self._answers, default=Fraction(0))
                 if rare < last:
                     raise OutOfRange(
-                        "delta must be at least the delta of the call before", came=delta, where="KeySelection"
+                        "delta must be at least the delta of the previous call", came=delta, where="KeySelection"
                     )
                 self._check_owner()
                 before = selection_distribution(self._level, last, self._each) if last else None

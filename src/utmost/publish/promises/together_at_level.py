@@ -268,7 +268,7 @@ def noise_together_at(
             )
         if (kind in NORMS or kind == "two-sided") and not relaxable:
             remedy = 'Pass noise="joint"; or unit=ut.Unit(s, k, nonnegative=True), if no individual lowers a cell.'
-            required = "this kind of noise needs a unit with nonnegative=True, or a sensitivity above 1"
+            required = f"{kind} noise needs a unit with nonnegative=True, or a sensitivity above 1"
             raise OutOfRange(required, came=noise, remedy=remedy)
         raise OutOfRange('noise must be "signed", "rotated" or "independent" if it is to be relaxed later', came=noise)
     ends: Halves = one_of(halves or ("keep" if relaxable else "toss"), Halves, "halves")
@@ -319,7 +319,7 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
     kind, spent = one_of(facts["noise"], TogetherKind, "noise"), presence(level, unit)
     if kind in RAISED and not unit.nonnegative:
         raise BadTable(
-            "this kind of noise needs a unit with nonnegative=True",
+            f"{kind} noise needs a unit with nonnegative=True",
             came="a unit without nonnegative=True",
             where="nonnegative",
         )

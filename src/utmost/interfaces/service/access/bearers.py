@@ -196,7 +196,7 @@ def _check_owner(store: RecordTransaction, new: Token) -> None:
     others = [token for token in tokens_of(store) if subject is not None and token.subject == subject]
     if not new.is_shared and any(token.owner != owner for token in others):
         raise OutOfRange(
-            f"a subject must belong to one owner; this one belongs to {others[0].owner!a}",
+            f"a subject must belong to only one owner, and this subject belongs to {others[0].owner!a}",
             came=ascii(owner),
             where="subject",
             remedy="Name this owner; for another person, give the subject of that person.",

@@ -290,7 +290,7 @@ def rows_of_facts(domain: Domain, facts: Mapping[str, Any]) -> ProductRows | Non
 def check_rows(domain: Domain, unit: Unit, together: str | None, rows: ProductRows) -> None:
     """Check that listed rows are over this domain, and that the unit has the properties that signed rows need."""
     if not rows.domain.same_as(domain):
-        raise OutOfRange("listed rows must be over the plan's domain", came="another domain", where="rows")
+        raise OutOfRange("the listed rows must be over the domain of the plan", came="another domain", where="rows")
     if together != rows.together or unit.is_shared:
         remedy = "Leave rows= or together= out."
         raise Unsupported(

@@ -738,13 +738,15 @@ def _four_digits(number: float) -> str:
 def _wanted(chosen: Plan) -> Workload:
     if chosen.workload is None:
         remedy = "Pass workload= with the shares, or let ut.choose_plan choose the shares."
-        raise OutOfRange("a plan needs a workload for its errors", came="no workload", remedy=remedy)
+        raise OutOfRange("the errors of a plan are known only for a workload", came="no workload", remedy=remedy)
     return chosen.workload
 
 
 def _stated(level: Level | None) -> Level:
     if level is None:
         raise OutOfRange(
-            "a plan needs a level for its errors", came="no level", remedy="Call variances_at(level) instead."
+            "the errors of a plan are known only at a level",
+            came="no level",
+            remedy="Call variances_at(level) instead.",
         )
     return level

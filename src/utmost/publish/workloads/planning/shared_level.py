@@ -188,7 +188,9 @@ def _read_weights(plans: Any, weights: Any) -> dict[str, float]:
             raise wrong_kind(f"the plan of {name!r}", "a Plan", plan)
         if plan.workload is None:
             remedy = "Pass workload= with the shares, or let ut.choose_plan choose the shares."
-            raise OutOfRange("a plan needs a workload for its errors", came="no workload", where=name, remedy=remedy)
+            raise OutOfRange(
+                "the errors of a plan are known only for a workload", came="no workload", where=name, remedy=remedy
+            )
     if weights is not None and not isinstance(weights, Mapping):
         raise wrong_kind("weights", "a mapping from names to numbers", weights)
     read = dict.fromkeys(plans, 1.0)

@@ -391,7 +391,7 @@ def read_weights(weights: Mapping[Marginal, int]) -> dict[Marginal, int]:
     if not weights or any(type(weight) is not int or weight <= 0 for weight in weights.values()):
         raise OutOfRange("each measured marginal must have a positive integer as its weight", came="other weights")
     if not all(isinstance(marginal, tuple) and all(type(level) is int for level in marginal) for marginal in weights):
-        raise OutOfRange("a measured marginal must be a tuple of levels, one for each axis", came="other keys")
+        raise OutOfRange("each measured marginal must be a tuple of levels, one for each axis", came="other keys")
     return dict(weights)
 
 
