@@ -169,7 +169,10 @@ def test_budgets(run, published):
     assert "epsilon = 2.5" in out
     code, out, err = run("ledger", "budget", *published, "--dataset", "admisions")
     assert (code, out) == (1, "")
-    assert "dataset must be the name of a dataset in the ledger; got 'admisions'. The ledger has 'admissions'." in err
+    assert (
+        "dataset must be the name of a dataset in the ledger; got 'admisions'. Pass a dataset of the ledger: 'admissions'."
+        in err
+    )
     assert (
         "Write 0.5 with a point" in run("ledger", "budget", *published, "--dataset", "admissions", "--limit", "0,5")[2]
     )

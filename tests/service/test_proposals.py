@@ -139,9 +139,9 @@ def test_a_request_that_was_not_approved_names_the_first_other_field(service, wh
     service.proposals.decide(grace, proposal.name, "approved")
     named = replace(TERMS.promise, individual="one household")
     others = {
-        'another dataset. Send the approved dataset, "library"': (QUARTER, TERMS),
-        'another level. The approved level is "1/4". Send this': (HALF, approved),
-        "another individual in its promise. The approved individual in its promise is not set": (
+        'another dataset. Send the approved request, whose dataset is "library"': (QUARTER, TERMS),
+        'another level. Send the approved request, whose level is "1/4"': (HALF, approved),
+        "another individual in its promise. Send the approved request, whose individual in its promise is not set": (
             QUARTER,
             replace(approved, promise=named),
         ),

@@ -199,7 +199,7 @@ REFUSED = {
     "nothing": ({}, {}, "shared by 1 to 50"),
     "a list": ([], {}, "plans must be a mapping"),
     "no plan": ({"a": 1}, {}, "a Plan"),
-    "no workload": ({"a": Plan(DOMAIN, Unit(1, 1), {"shop": 1})}, {}, "needs a workload"),
+    "no workload": ({"a": Plan(DOMAIN, Unit(1, 1), {"shop": 1})}, {}, "are known only for a workload"),
     "another name": (None, {"other": 1}, "must have names of plans"),
     "no weight": (None, {"visits": 0}, "weights must be positive"),
     "weights of none": (None, [1], "weights must be a mapping"),

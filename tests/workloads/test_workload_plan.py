@@ -230,7 +230,7 @@ def test_answers_that_are_not_determined_are_refused():
         (lambda: Plan(TWO_WAY, ONE, {"a": "1/2", "b": "1/3"}), OutOfRange, "add up to 1"),
         (lambda: Plan(TWO_WAY, ONE, {"a": "3/2", "b": "-1/2"}), OutOfRange, "positive"),
         (lambda: Plan(TWO_WAY, ONE, {"a": 1}, geography()), OutOfRange, "must have the same domain"),
-        (lambda: Plan(TWO_WAY, ONE, {"a": 1}).variances_at(level(1)), OutOfRange, "needs a workload"),
+        (lambda: Plan(TWO_WAY, ONE, {"a": 1}).variances_at(level(1)), OutOfRange, "are known only for a workload"),
         (lambda: Plan(TWO_WAY, ONE, {"a": 1}, two_way("a")).variances, OutOfRange, "needs a level"),
         (lambda: choose_plan(two_way("a"), ONE, epsilon=-1), NotALevel, "positive"),
         (lambda: choose_plan(two_way("a"), ONE, epsilon=1, candidates=[]), OutOfRange, "at least one table"),

@@ -152,7 +152,7 @@ def check_approved(
         field, value = first_difference(proposal, approved, request)
         came = f"another {field}"
         if proposal.is_of(token):  # another curator may have no right to see the approved level or promise
-            remedy = f"Send the approved {field}, {value}, or make a new proposal."
+            remedy = f"Send the approved request, whose {field} is {value}, or make a new proposal."
         raise NeedsApproval(
             "the request must be equal to the approved request", came=came, where=proposal.name, remedy=remedy
         )
