@@ -170,7 +170,7 @@ def test_budgets(run, published):
     code, out, err = run("ledger", "budget", *published, "--dataset", "admisions")
     assert (code, out) == (1, "")
     assert (
-        "dataset must be the name of a dataset in the ledger; got 'admisions'. Pass a dataset of the ledger: 'admissions'."
+        "must be the name of a dataset in the ledger; got 'admisions'. Pass a dataset of the ledger: 'admissions'."
         in err
     )
     assert (
