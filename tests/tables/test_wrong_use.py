@@ -68,7 +68,7 @@ def a_public_time_beyond_the_calendar():
         (a_public_time_beyond_the_calendar, BadTable, "'day'.*Drop the rows"),
         (more_admitted_than_applied, BadTable, "admitted"),
         (a_share_for_an_undeclared_marginal, OutOfRange, "Did you mean 'ward'"),
-        (a_plan_that_leaves_a_wanted_table_open, OutOfRange, "Measure .* or a finer table, too"),
+        (a_plan_that_leaves_a_wanted_table_open, OutOfRange, "Also measure .* or a finer table; or"),
         (an_answer_that_was_not_measured, NotDetermined, "or measure .outcome. or a finer table"),
         (amounts_with_a_comma_before_their_decimals, BadTable, 'decimal=","'),
         (persons_of_a_type_that_arrow_cannot_encode, BadTable, "Cast it to text"),
