@@ -13,7 +13,7 @@ from utmost.interfaces.cli.options.promise_options import PromiseTexts
 
 _SAME_NAME = """
 at_most below by cells claim column columns complementary confidence cost currency dataset decimal delta domain
-drop each each_row encoding epsilon exactly gap given grid half_step in_total independent largest loss margin
+drop each each_row encoding epsilon exactly gap given grid half_step hold in_total independent largest loss margin
 mark measures method missing_marks most_events n name neighbours nested noise nonnegative numbers once over part
 per per_cell person persons prior public public_key relative_margin relaxable request response rows sensitivity
 separator share shares size source statement step sums thousands together until up_to values want what where
