@@ -167,7 +167,7 @@ def test_columns_keep_names_that_are_no_text(what, tmp_path):
         assert list(said) == names
         if isinstance(table, pd.DataFrame):
             assert list(seen) == names
-            assert list(seen.columns.names) == list(table.columns.names)
+            assert set(said.columns.names) == set(seen.columns.names) == {None}
     if not isinstance(table, pd.DataFrame):
         with pytest.raises(BadTable, match="distinct"):
             ut.release({2020: [1], "2020": [2]}, ut.Promise(columns="2020", unit=ut.Unit(1, 1)), epsilon=1, once=True)

@@ -191,8 +191,11 @@ def as_columns(table: Any) -> dict[str, list[Any]]:
 
 def as_arrow(table: Any) -> Any:
     arrow = extra("pyarrow", "tables")
+    """Return any table as an Arrow table that has only the cells of the table, also in its memory."""
+    from utmost.tables.frames.dataframes import fresh_table
+
     if hasattr(table, "replace_schema_metadata") and hasattr(table, "to_batches"):
-        return table
+        return fresh_table(table)
     columns = as_columns(table) if not isinstance(table, Mapping) else {str(name): table[name] for name in table}
     arrays = {}
     for name, column in columns.items():
@@ -202,7 +205,7 @@ def as_arrow(table: Any) -> Any:
         except (arrow.ArrowException, OverflowError, TypeError, ValueError):  # cells without an Arrow type become text
             texts = [None if cell is None else str(cell) for cell in cells]
             arrays[name] = arrow.array(texts, arrow.string())
-    return arrow.table(arrays)
+    return fresh_table(arrow.table(arrays))
 
 
 def with_blanks(table: Any, columns: Mapping[str, list[Any]], after: Mapping[str, str]) -> Any:

@@ -51,7 +51,7 @@ class TableAdapter(Protocol):
         """A table of the same kind with new or replaced columns; a new column comes after ``after[name]``."""
 
     def without(self, table: Any, names: Sequence[str]) -> Any:
-        """A table of the same kind without these columns and without metadata."""
+        """A table of the same kind without these columns, without metadata, and without cells of removed rows."""
 
     def kind(self, table: Any, names: Sequence[str]) -> str:
         """A text that describes the kind of this table, from which `made` makes a table with columns of these names."""
@@ -98,7 +98,10 @@ class _Columns(TableAdapter):
         return Table(columns_as_known)
 
     def without(self, table: Any, names: Sequence[str]) -> Any:
-        return Table({name: column for name, column in table.items() if named(name) not in names})
+        # Imported here, so that a release of a CSV file does not load it.
+        from utmost.tables.frames.fresh_columns import fresh_column
+
+        return Table({name: fresh_column(column) for name, column in table.items() if named(name) not in names})
 
     def kind(self, table: Any, names: Sequence[str]) -> str:
         marks = "".join("a" if isinstance(table[_own_name(table, name)], np.ndarray) else "l" for name in names)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable
-from utmost.tables.frames import adapters, pandas_frames
+from utmost.tables.frames import adapters, fresh_columns, pandas_frames
 from utmost.tables.frames.adapters import Column
 from utmost.tables.frames.wide_integers import wide_in_arrow
 from utmost.tables.optional_imports import extra
@@ -203,18 +203,13 @@ def _batch_of(table: Any) -> Any:
 
 
 def _bare(table: Any) -> Any:
-    """Return the table without metadata: without the metadata of an Arrow schema, the attrs of a pandas frame, and
-    unused categories.
+    """Return the table with only its cells and names: without the metadata of an Arrow schema, the attrs of a frame,
+    unused categories, and cells of removed rows.
     """
-    # Unused categories may come from rows that were removed.
     if hasattr(table, "replace_schema_metadata"):
-        arrow = extra("pyarrow", "tables")
-        kinds = [field.type for field in table.schema]
-        columns = [
-            column.cast(kind.value_type).dictionary_encode() if arrow.types.is_dictionary(kind) else column
-            for column, kind in zip(table.columns, kinds, strict=True)
-        ]
-        return arrow.table(dict(zip(table.column_names, columns, strict=True)))
+        return fresh_table(table)
+    if type(table).__module__.startswith("polars"):
+        return table.with_columns([fresh_columns.fresh_polars(column) for column in table.get_columns()])
     if not hasattr(table, "attrs"):
         return table
     table = table.copy()
@@ -222,6 +217,12 @@ def _bare(table: Any) -> Any:
     for name in table.columns[[str(kind) == "category" for kind in table.dtypes]]:
         table[name] = table[name].cat.remove_unused_categories()
     return table
+
+
+def fresh_table(table: Any) -> Any:
+    """Return an Arrow table in fresh memory and without metadata."""
+    columns = map(fresh_columns.fresh_arrow, table.columns)
+    return extra("pyarrow", "tables").table(dict(zip(table.column_names, columns, strict=True)))
 
 
 def _series(name: str, column: Any, implementation: Any) -> Any:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import is_integer
 from utmost.tables.frames import adapters
 from utmost.tables.frames.adapters import Column, named
+from utmost.tables.frames.fresh_columns import fresh_pandas, is_extension
 from utmost.tables.frames.wide_integers import wide_in_arrow
 from utmost.tables.optional_imports import extra
 
@@ -114,23 +115,23 @@ class _PandasAdapter(adapters.TableAdapter):
         gone = [at for at, name in enumerate(shape.levels) if name in names]
         if gone:
             frame = frame.reset_index(level=gone, drop=True)
-        # Metadata are removed: attrs, and unused categories and levels.
-        frame = frame.copy(deep=False)
+        # Only cells and names of columns stay: no attrs, unused categories or levels, cells of removed rows, name of
+        # the header, or name of an index that numbers the rows.
+        frame = frame.copy()
         frame.attrs = {}
-        for at, kind in enumerate(frame.dtypes):
-            if type(kind).__name__ == "CategoricalDtype":
-                frame.isetitem(at, frame.iloc[:, at].cat.remove_unused_categories())
-            elif type(kind).__name__ == "ArrowDtype" and str(kind.pyarrow_dtype).startswith("dictionary"):
-                arrow = extra("pyarrow", "tables").chunked_array(frame.iloc[:, at].array.__arrow_array__())
-                fresh = arrow.cast(kind.pyarrow_dtype.value_type).dictionary_encode()
-                pandas = extra("pandas", "tables")
-                frame.isetitem(at, pandas.Series(pandas.arrays.ArrowExtensionArray(fresh), index=frame.index))
+        for at in range(frame.shape[1]):
+            cells = frame.iloc[:, at]
+            if is_extension(cells):
+                frame.isetitem(at, fresh_pandas(cells.array))
         for axis in ("index", "columns"):
             labels = getattr(frame, axis)
             if labels.nlevels > 1:
                 setattr(frame, axis, labels.remove_unused_levels())
-            elif type(labels).__name__ == "CategoricalIndex":
-                setattr(frame, axis, labels.remove_unused_categories())
+            elif is_extension(labels):
+                setattr(frame, axis, extra("pandas", "tables").Index(fresh_pandas(labels.array), name=labels.name))
+        frame.columns.names = [None] * frame.columns.nlevels
+        if not shape.levels:
+            frame.index.name = None
         return frame
 
     def kind(self, table: Any, names: Sequence[str]) -> str:
@@ -138,7 +139,6 @@ class _PandasAdapter(adapters.TableAdapter):
         shape = PandasShape.of(frame)
         own = {name: _spelled(shape.columns[name]) for name in names if name in shape.columns}
         kinds = {name: _type_family(frame[shape.columns[name]].dtype) for name in own}
-        over = [None if name is None else str(name) for name in frame.columns.names]
         # The columns of geometries and their coordinate reference systems; the active column is last.
         active = getattr(frame, "_geometry_column_name", None)
         systems = []
@@ -149,7 +149,6 @@ class _PandasAdapter(adapters.TableAdapter):
         facts = {
             "index": [[name, frame.index.names[at]] for at, name in enumerate(shape.levels) if name in names],
             "columns": {name: spelled for name, spelled in own.items() if spelled != name},
-            "over": [] if over == [None] else over,
             "types": {name: kind for name, kind in kinds.items() if kind},
             "crs": systems,
         }
@@ -177,18 +176,14 @@ class _PandasAdapter(adapters.TableAdapter):
         if facts["index"]:
             frame = frame.set_index([name for name, _ in facts["index"]])
             frame.index.names = [own for _, own in facts["index"]]
-        # The columns get their original names, and the names of their levels.
+        # The columns get their original names.
         own = facts["columns"]
-        over = facts["over"]
         pandas = extra("pandas", "tables")
         names = [own.get(name, name) for name in frame.columns]
         if names and all(isinstance(name, list) for name in names):
-            frame.columns = pandas.MultiIndex.from_tuples([tuple(name) for name in names], names=over)
-        elif own or over:
-            frame.columns = pandas.Index(
-                [tuple(name) if isinstance(name, list) else name for name in names],
-                name=over[0] if len(over) == 1 else None,
-            )
+            frame.columns = pandas.MultiIndex.from_tuples([tuple(name) for name in names])
+        elif own:
+            frame.columns = pandas.Index([tuple(name) if isinstance(name, list) else name for name in names])
         return frame
 
 
