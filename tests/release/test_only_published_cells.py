@@ -98,7 +98,8 @@ def test_a_slice_of_an_arrow_column_is_alone(name, form):
     table = as_arrow(pa.table({"ward": column}))
     table.validate(full=True)
     assert table["ward"].to_pylist() == column.to_pylist()
-    assert not hidden_in(feather_of(table)) and not hidden_in(pickle.dumps(table))
+    assert not hidden_in(feather_of(table))
+    assert not hidden_in(pickle.dumps(table))
 
 
 def emptied(kind, buffers):
@@ -148,9 +149,7 @@ TABLES = {
     "pandas, names": named_frame,
     "polars, head": lambda: pl.DataFrame({"ward": NAMES, "n": range(len(NAMES))}).head(2),
     "polars, enum": lambda: pl.DataFrame({"ward": pl.Series(NAMES, dtype=pl.Enum(NAMES)), "n": range(52)}).head(2),
-    "polars, number under null": lambda: pl.from_arrow(
-        pa.table({"ward": emptied(*BUFFERS["int"]), "n": [601, 370]})
-    ),
+    "polars, number under null": lambda: pl.from_arrow(pa.table({"ward": emptied(*BUFFERS["int"]), "n": [601, 370]})),
 }
 
 
@@ -178,12 +177,16 @@ def test_releases_hold_only_published_cells(name, tmp_path):
 def test_numbers_under_the_mask_are_gone():
     """The cells below the mask of a NumPy array are part of the array."""
     table = ut.release(TABLES["dict, masked numbers"](), PROMISE, epsilon=1, once=True).table
-    assert table["ward"].tolist() == [1, None] and table["ward"].data.tolist() == [1, 0]
+    assert table["ward"].tolist() == [1, None]
+    assert table["ward"].data.tolist() == [1, 0]
     sliced = {"ward": np.array(NAMES)[:2], "n": [601, 370]}
     ward = ut.release(sliced, PROMISE, epsilon=1, once=True).table["ward"]
-    assert ward.dtype == "<U18" and ward.base is None
+    assert ward.dtype == "<U18"
+    assert ward.base is None
 
 
 def test_names_beside_the_columns_of_pandas_are_gone():
     table = ut.release(named_frame(), PROMISE, epsilon=1, once=True).table
-    assert table.columns.name is None and table.index.name is None and not table.attrs
+    assert table.columns.name is None
+    assert table.index.name is None
+    assert not table.attrs

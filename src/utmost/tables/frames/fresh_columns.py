@@ -108,7 +108,9 @@ def _places(arrow: Any, array: Any) -> Any:
     # Arrow's own scalars and lists would import pandas.
     compute, valid = extra("pyarrow.compute", "tables"), array.is_valid()
     ones = valid.cast(arrow.int64())
-    return compute.if_else(valid, compute.subtract(compute.cumulative_sum(ones), ones), arrow.nulls(len(array), "int64"))
+    return compute.if_else(
+        valid, compute.subtract(compute.cumulative_sum(ones), ones), arrow.nulls(len(array), "int64")
+    )
 
 
 def _fresh_nested(arrow: Any, array: Any) -> Any:
