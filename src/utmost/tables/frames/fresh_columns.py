@@ -51,8 +51,9 @@ def fresh_arrow(column: Any) -> Any:
     if not isinstance(column, arrow.ChunkedArray):
         return _fresh_part(arrow, column)
     if arrow.types.is_dictionary(column.type):
-        parts = [_decoded(arrow, chunk) for chunk in column.chunks]
-        return fresh_arrow(arrow.chunked_array(parts, None if parts else column.type.value_type)).dictionary_encode()
+        decoded = [_decoded(arrow, chunk) for chunk in column.chunks]
+        whole = arrow.chunked_array(decoded, None if decoded else column.type.value_type)
+        return fresh_arrow(whole).dictionary_encode()
     if column.num_chunks == 1 and _is_exact(arrow, column.chunk(0)):
         return column
     # A Feather file has one dictionary for each column, also for one inside lists.
