@@ -165,7 +165,7 @@ def test_files_of_one_directory_have_the_same_columns(tmp_path):
     with pytest.raises(BadTable, match="same columns"):
         files.large_pieces(lake)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(BadTable, match="must hold"):
+    with pytest.raises(BadTable, match="must contain"):
         files.large_pieces(tmp_path / "empty")
     with pytest.raises(Unsupported):
         files.check_same_kind(lake, tmp_path / "out.csv")

@@ -90,7 +90,7 @@ class Policy(Display, PickledByFields):
             raise NotAMetric(
                 f"a policy of {len(table)} secrets needs {len(table)} distinct labels",
                 came=len(names),
-                remedy="Pass one label for each secret, or leave out labels=.",
+                remedy="Pass one label for each secret, or none at all.",
             )
         object.__setattr__(self, "distances", frozen(table))
         object.__setattr__(self, "labels", names)

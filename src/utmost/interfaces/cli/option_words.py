@@ -133,7 +133,7 @@ _CALLS = {
         "utmost release CONTRIBUTIONS --epsilon 1"
     ),
     "a table of ut.count_contributions, or of utmost count": "a table of utmost count",
-    "amount must name an amount": "--sum must name an amount",
+    "amount must name a released amount": "--sum must name a released amount",
     "Leave amount= out": "Leave --sum out",
     "leave amount= out": "leave --sum out",
     "Pass amount=": "Write --sum ",
