@@ -104,7 +104,7 @@ class Folded:
     def fall(self, before: float, after: float) -> str:
         """Say where the cost falls, for two places of a period between which the folded cost falls."""
         for first in range(0, self.last + 1, _BLOCK):
-            starts = np.arange(first, min(first + _BLOCK, self.last + 1)) * self.period
+            starts = np.arange(first, min(first + _BLOCK, self.last + 1), dtype=np.float64) * self.period
             low, high = self.cost(starts + before), self.cost(starts + after)
             falls = np.flatnonzero(high < low * (1 - _FALLING))
             if falls.size:

@@ -257,7 +257,9 @@ def _counted(
     most = counting.most_cells(measures.values())
     declared = declared_domain(domain, by)
     of_parts = None if part is None else part_axis(declared, part)
-    axes = tuple(axis for axis in chosen_axes(declared, by) if of_parts is None or axis.levels[0] != of_parts.levels[0])
+    axes: tuple[Axis, ...] = tuple(
+        axis for axis in chosen_axes(declared, by) if of_parts is None or axis.levels[0] != of_parts.levels[0]
+    )
     _warn_of_marks(axes if of_parts is None else (*axes, of_parts), spelling)
     rows = None if counting.together is None else whole_rows(axes, counting.together, most)
     key = counting.key_of_hashes()

@@ -107,9 +107,9 @@ def time_pattern(text: str) -> TimePattern:
         required = "a pattern must have a year, a month if it has a day, a day if it has an hour, and no part twice"
         raise OutOfRange(required, came=repr(text), where="pattern", remedy=_REMEDY)
 
-    digits = (0 if parts[0] == "%Y" else width) if parts and all(is_numeric) else None
+    most_digits = (0 if parts[0] == "%Y" else width) if parts and all(is_numeric) else None
     whole = re.compile("".join(pieces), re.IGNORECASE | re.ASCII)
-    return TimePattern(whole, digits, "zone" in names)
+    return TimePattern(whole, most_digits, "zone" in names)
 
 
 _LITERAL_ZONE = re.compile(r"%[HIMSf] ?(Z|UTC|GMT)$")

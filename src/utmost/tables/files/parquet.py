@@ -55,7 +55,7 @@ def _rows_of_batch(footer: Any, limits: ReadLimits, where: str) -> int:
     limits.check_unpacked(sum(column.total_uncompressed_size for column in columns), where)
     # A dictionary stores a text once for many rows: no text is longer than all of them together.
     texts = sum(column.total_uncompressed_size for column in columns if column.physical_type.endswith("BYTE_ARRAY"))
-    return max(1, min(_BATCH, _AT_ONCE // max(1, texts)))
+    return max(1, min(_BATCH, _AT_ONCE // max(1, int(texts))))
 
 
 def opened(path: Path | str, shown_as: str | None = None) -> Any:

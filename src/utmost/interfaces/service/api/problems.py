@@ -91,8 +91,8 @@ def public_words(error: errors.UtmostError) -> str:
     """Return the words of an error for people other than the operator."""
     if isinstance(error, errors.NotPublished):  # its remedy lists all releases, also those hidden from the caller
         error = type(error)(error.required, came=error.came, where=error.where)
-    is_of_store = isinstance(error, errors.LedgerUnavailable | errors.Quarantined) and error.where is not None
-    if is_of_store and error.where != "receipt" and error.where[0] not in "'\"":  # quotes are around a release
+    where = error.where if isinstance(error, errors.LedgerUnavailable | errors.Quarantined) else None
+    if where is not None and where != "receipt" and where[0] not in "'\"":  # quotes are around a release
         # Clients see neither the place of the store nor what its operator can do.
         remedy = "Tell the operator of the service, who finds the cause by: utmost ledger status."
         error = type(error)(error.required, remedy=remedy)
