@@ -453,7 +453,7 @@ class Unit(PickledByFields):
             raise NotDetermined(
                 "numbers of distinct values have no sum: two cells may have values in common",
                 came=came,
-                remedy="Read single cells, or count again by the columns that you need: by none for the total.",
+                remedy="Read single cells, or count again by the needed columns. For the total count without columns.",
             )
 
     def numbers(self, steps: NDArray[Any]) -> NDArray[Any]:

@@ -179,7 +179,8 @@ class UtilitySet(Display):
         return universality(self.ptype, loss, self.channel)
 
     def lifted(self, loss: object, secrets: Sequence[int]) -> "LiftedLoss | None":
-        """Extend a loss from some secrets to all; None if the restricted mechanism is not universally optimal for it.
+        """Extend a loss from some secrets to all; None if the mechanism of these secrets is not universally optimal
+        for the loss.
 
         The extended loss is 0 for the other secrets. It is in the set, because every mechanism of the type restricts to
         a mechanism on the given secrets. If the result is None, the extended loss may still be in the set, because not

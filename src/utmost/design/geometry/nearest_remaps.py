@@ -62,8 +62,8 @@ class MergedPair:
 
 
 def _proportional_columns(matrix: Array, near: Floats) -> list[list[int]]:
-    """Return groups of proportional columns, by index. Columns are compared exactly only if floats do not distinguish
-    all of them.
+    """Return groups of proportional columns, by index. Columns that floats do not tell apart are compared in
+    exact arithmetic.
     """
     if not is_exact(matrix):
         return merged_columns(matrix, _SAME)[1]

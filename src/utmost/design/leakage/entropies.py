@@ -83,7 +83,7 @@ def shannon_capacity(channel: Channel, gap: float = 1e-9) -> Capacity:
 
 
 def bounds_at(rows: Array, prior: Array) -> ShannonBounds:
-    """Return the bounds of the Shannon capacity that a prior (n,) proves for the rows (n, m) of a channel."""
+    """Return a lower and an upper bound on the Shannon capacity of a channel with rows (n, m), from a prior (n,)."""
     each, information = _divergences(rows, prior), _information(rows, prior)
     # Each term p log p has an error of a few units in the last place; the error of a sum is at most the sum of their
     # errors, and of its own rounding.

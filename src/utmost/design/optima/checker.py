@@ -307,7 +307,7 @@ def holds_rationals(values: Array) -> bool:
     """
     if not is_exact(values):
         if not np.isfinite(values).all():
-            raise PromiseBroken("numbers of evidence must be finite", came="NaN or infinity")
+            raise PromiseBroken("every number in the evidence must be finite", came="NaN or infinity")
         return False
     if not all(isinstance(value, int | Fraction) for value in values.ravel().tolist()):
         kinds = ", ".join(sorted({type(value).__name__ for value in values.ravel().tolist()}))

@@ -275,7 +275,7 @@ class Question:
             check_ending(out)
 
     def check_view_fits(self, ledger: Ledger, at: Level) -> None:
-        """Check, before a view is drawn, that the output can contain its table."""
+        """Check, before a view is drawn, that the output's format can hold the view's table."""
         known = self.release_in(ledger)
         if known is None:
             promises = [one.promise for one in self.means_in(ledger)]

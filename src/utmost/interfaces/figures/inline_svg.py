@@ -241,7 +241,7 @@ def heat_map(
     names: Sequence[str],
     bound: Sequence[Sequence[str]] = (),
 ) -> Svg:
-    """Return a chart of cells, darker for larger numbers; tooltips have the numbers, and so do cells with room."""
+    """Return a chart of cells, darker for larger numbers; tooltips show the numbers, and so do large cells."""
     # `bound` has the relation of each entry to the entry below: "down", "up", "slack" or "zero".
     n, m = len(matrix), len(matrix[0])
     top = max((float(cell) for line in matrix for cell in line if isfinite(float(cell))), default=0.0) or 1.0

@@ -1,4 +1,4 @@
-"""Plot a privacy type (region, vertices, a kernel), and the hypers of channels side by side, as beliefs."""
+"""Plot a privacy type (region, vertices, a kernel), and the posteriors of several channels side by side."""
 
 from collections.abc import Iterable, Mapping
 from itertools import combinations

@@ -68,7 +68,7 @@ def register_frames(*libraries: str) -> tuple[str, ...]:
     `utmost.count_table`. A second registration changes nothing.
 
     Args:
-        libraries: "pandas", "polars", or both; those that are installed if left out.
+        libraries: "pandas", "polars", or both; if left out, those of the two that are installed.
 
     Returns:
         The libraries whose frames have the accessor.

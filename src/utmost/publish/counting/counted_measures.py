@@ -103,8 +103,8 @@ def sum(
         in_total: Upper bound on the sum of the absolute values of a person's sums over all cells; with ``most_events``,
             the largest number of events of a person that count, see `count`.
         missing: "leave out" leaves events without an amount out of sums and means; with ``most_events`` they still
-            count as events, after those with an amount. The counting report has their number. None refuses missing
-            amounts.
+            count as events, after those with an amount. The counting report states how many had no amount. None refuses
+            missing amounts.
 
     >>> sum("paid", step="0.01", each=(0, 1000), per_cell=(0, 5000)).values
     'paid'
@@ -143,7 +143,7 @@ def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureSpec:
     Args:
         column: Column of values; neither the column of persons nor an axis.
         of: Declared values: a list, or an axis as `Domain` or `Domain.of_facts` takes it. Other values are not
-            counted, except as one value under ``other`` of the axis; the counting report has their number.
+            counted, except as one value under ``other`` of the axis; the counting report says how many there were.
         at_most: Largest number of values of one person that count in a cell, >= 1; 1 if each row is a person.
 
     Source: COUNT(DISTINCT) with bounded contributions, proofs/theory/counting.md.

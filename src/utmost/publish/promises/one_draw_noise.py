@@ -260,7 +260,7 @@ class OneDraw(ColumnNoise):
         released_cells: Number of cells that are released, over all columns, at most 1000.
         step: Width of the first step, see `CellsDraw`; if left out, the width of least variance at the level of the
             release.
-        total_share: Budget share of separate noise of the total, at least 0 and below 1; 0 if left out. With a share
+        total_share: Budget share for measuring the total separately, from 0 to below 1; 0 if left out. With a share
             above 0, the cells add up to a total with a smaller error: `Plan.total_share` returns the share that is best
             for cells and total.
 
@@ -388,7 +388,7 @@ class OneWayDraw(ColumnNoise):
     Args:
         domain: Domain of the counted table; the finest level of each axis is released.
         unit: Unit of privacy: one cell, by 1. With "change-one" it must have ``nonnegative``.
-        total_share: Budget share of separate noise of the total, as for `OneDraw`.
+        total_share: Budget share for measuring the total separately, as for `OneDraw`.
         table_shares: Budget share of each further table, by the names of its levels, ``{"sex age": "1/10"}``; its
             groups have independent noise. The draw gets the rest of the budget. A further table need not add up to the
             one-way tables.

@@ -489,7 +489,7 @@ class Promise(Display):
         return self.noise.at(level_of(epsilon), confidence)
 
     def as_drawn(self, at_level: NoiseAtLevel) -> "Promise":
-        """Return the promise with the noise that a search found for ``at_level``; unchanged if none was needed."""
+        """Return the promise with the noise that a search found for ``at_level``; unchanged if no search was needed."""
         noise = self.noise.as_drawn(at_level)
         return self if noise is self.noise else self._with({"noise": noise})
 

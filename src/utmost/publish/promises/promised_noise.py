@@ -168,7 +168,7 @@ class Noise(PlannedNoise):
         return AnyNoiseAtLevel(self, level, read_confidence(confidence))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
-        """Return the ``most`` largest margins, each with words for the released values that have it."""
+        """Return (released values in words, their margin) for at most ``most`` margins, the largest first."""
         return (("each released value", self.margin(level, confidence)),)
 
     def per_step(self, level: Level) -> Level | None:

@@ -101,7 +101,7 @@ class PlanarRelease(Display, ProcessMemory):
         """Return the answer at a level; a repeated call returns the same answer.
 
         Args:
-            epsilon: Privacy level for each ``per`` of distance.
+            epsilon: Privacy level for each distance ``per`` that the release was made with.
             places: Allowed points, shape (k, n). Each answer is then replaced by the index of the nearest allowed point
                 (the first one, if several are nearest).
 

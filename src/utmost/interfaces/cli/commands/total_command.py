@@ -96,7 +96,7 @@ def total(
     ] = None,
     plan: Annotated[
         file_options.File | None,
-        file_options.file_option("FILE", "Plan whose wanted tables --tables writes; by default the release's plan."),
+        file_options.file_option("FILE", "Plan with the tables for --tables; by default the release's plan."),
     ] = None,
     sign: options.Sign = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,

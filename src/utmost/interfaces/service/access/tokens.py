@@ -207,7 +207,7 @@ def claim_of(subject: str) -> tuple[str, str, str]:
 
 
 def is_in_group(subject: str, issuer: str, claims: Mapping[str, Any]) -> bool:
-    """Check whether signed claims are those of a group's member: the claim equals the group's value, or lists it."""
+    """Return whether signed claims are of a group's member: the group's claim must have, or list, the group's value."""
     name, value, group_issuer = claim_of(subject)
     claimed = claims.get(name)
     return group_issuer == issuer and (

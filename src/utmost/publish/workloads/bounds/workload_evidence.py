@@ -332,7 +332,7 @@ def matrix_parts(workload: Workload) -> list[MatrixPart]:
         raise Unsupported(
             f"axes with ranges, labels or uneven groups must have at most {MOST_ROWS} values together for this bound",
             came=rows,
-            remedy="Ask for the bounds per answer or over given marginals: they have no such limit.",
+            remedy="Compute bounds of single answers, or over given marginals: these bounds have no such limit.",
         )
     grams = []
     for part in workload.parts:
