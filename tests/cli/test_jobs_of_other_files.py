@@ -77,7 +77,7 @@ def test_a_nested_cell_is_refused_by_a_name_that_people_know(run, folder):
     for column in ("geo", "tags"):
         (folder / "g.json").write_text(json.dumps({column: ["x"]}))
         code, _, err = run("count", "n.jsonl", "--each-row", "--by", column, "--domain", "g.json")
-        assert (code, "got a nested cell (a list or a record). Write the needed part" in err) == (1, True), err
+        assert (code, "got a nested cell (a list or a record). Write the values that you want" in err) == (1, True), err
 
 
 def test_several_files_are_refused_with_the_way_to_join_them(run, folder):

@@ -180,6 +180,6 @@ def test_rows_are_selected_by_names_and_labels_as_they_are(tmp_path, run):
     for value, (code, shown, err) in found.items():
         assert (code, err) == (0, "")
         assert json.loads(shown)["value"] == value
-    with pytest.raises(OutOfRange, match="must be one of"):
+    with pytest.raises(OutOfRange, match="must be a label of"):
         read.total({"x=y": "B,A"})
     assert "Did you mean 'k '" in run("read", tmp_path / "r.csv", "--where", "k=p")[2]

@@ -248,7 +248,7 @@ def test_the_size_of_each_rows_noise_may_stand_in_a_column():
     assert made.table["people_margin"] == each
     assert made.total({"sex": "men"}).variance == 10
     assert made.withhold(below=60).shown == 2
-    with pytest.raises(Unsupported, match="one noise"):
+    with pytest.raises(Unsupported, match="has one size"):
         made.clean()
 
 

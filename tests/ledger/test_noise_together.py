@@ -62,7 +62,7 @@ def test_a_table_changed_together_is_kept_and_read_back(tmp_path):
 def test_what_cannot_be_is_refused():
     with pytest.raises(OutOfRange, match="once"):
         together_noise(["a", "a"], unit=ut.Unit(1, 2))
-    with pytest.raises(OutOfRange, match="signed, rotated"):
+    with pytest.raises(OutOfRange, match='"signed", "rotated"'):
         together_noise(["a", "b"], unit=ut.Unit(1, 2), noise="joint")
     with pytest.raises(OutOfRange, match="a, b; got a, c"):
         Promise(["a", "c"], noise=together_noise(["a", "b"], unit=ut.Unit(1, 2)))

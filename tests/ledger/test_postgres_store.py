@@ -231,6 +231,6 @@ def test_creating_a_ledger_makes_its_key_and_no_other_call_does(tmp_path):
     Ledger.open(address, key=key).close()
     key.rename(tmp_path / "moved")
     for create in (False, True):
-        with pytest.raises(KeyRefused, match="put the file back"):
+        with pytest.raises(KeyRefused, match="must exist and be readable"):
             Ledger.open(address, create=create, key=key)
     assert not key.exists()

@@ -92,7 +92,7 @@ def test_the_tables_of_a_plan_climb_in_one_transaction(ledger):
 def test_another_epsilon_or_rule_is_another_release(ledger):
     answer = ledger.publish("a", TABLE, PROMISE, epsilon=4, request="tonight")
     for words in ({"epsilon": 2}, {"epsilon": answer.level}, {"epsilon": 8}):
-        with pytest.raises(AlreadyPublished, match="published once"):
+        with pytest.raises(AlreadyPublished, match="answers one level"):
             ledger.publish("a", TABLE, PROMISE, **words)
         with pytest.raises(AlreadyPublished, match=r"request.*tonight"):
             ledger.publish("a", TABLE, PROMISE, **words, request="tonight")

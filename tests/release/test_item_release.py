@@ -263,7 +263,7 @@ def test_blocks_are_counted_from_1_and_are_those_of_a_table():
     content = bytes(3 * 24)
     changed = [content[:at] + b"1" + content[at + 1 :] for at in (0, 23, 24, 71)]
     assert [first_difference(content, other) for other in changed] == [1, 1, 2, 3]
-    with pytest.raises(OutOfRange, match="numbers of blocks"):
+    with pytest.raises(OutOfRange, match="indices of blocks"):
         ItemCommitment.of_sums([BLOCKS + (1 << 16)], np.zeros((1, 9), np.int64))
 
 

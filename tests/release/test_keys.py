@@ -452,7 +452,7 @@ def test_growing_deltas_only_add_and_repeat_what_was_said():
     assert selection.at("1e-9") == first
     assert selection.at(Fraction(1, 10**4)) is second
     assert "(epsilon=1, delta=1/10000)-differentially private" in second.statement
-    with pytest.raises(errors.OutOfRange, match="only grow"):
+    with pytest.raises(errors.OutOfRange, match="at least the delta"):
         selection.at("1e-6")
 
 

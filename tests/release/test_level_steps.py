@@ -171,5 +171,5 @@ def test_the_jumps_of_a_path():
     assert isinstance(path(1, noise=0.5, numbers="reals").at(epsilon=2), float)
     with pytest.raises(OutOfRange):
         path(1).at(epsilon="1/2")
-    with pytest.raises(OutOfRange, match="one noise"):
+    with pytest.raises(OutOfRange, match="a single number"):
         path(1, noise=[1, 2])

@@ -222,7 +222,7 @@ def test_it_goes_on_from_the_level_reached():
     assert sharper.stop is None
     assert sharper.margin() == Geometric(5).margin("0.95")
     assert answer.release.at(answer.level).statement["stopped"] == answer.statement["stopped"]
-    with pytest.raises(Unsupported, match="a rule stopped") as error:
+    with pytest.raises(Unsupported, match="a stopping rule stopped") as error:
         _ = between.is_met
     assert "until=within(...)" in str(error.value)
 

@@ -80,9 +80,9 @@ def test_rows_for_which_least_squares_takes_minutes_are_refused(shape):
     """A plan of less than 2 MiB must not have a server multiply for an hour when it is released."""
     plan = listed(np.ones(shape, dtype=int), shape[0] + 1)
     start = time.process_time()
-    with pytest.raises(OutOfRange, match="rows squared"):
+    with pytest.raises(OutOfRange, match="square of the number of rows"):
         Terms.read(of_plan(plan))
-    with pytest.raises(OutOfRange, match="rows squared"):
+    with pytest.raises(OutOfRange, match="square of the number of rows"):
         read_plan_file(plan.encode())
     assert time.process_time() - start < 1
     for rows in (7, [7], [{"rows": 7}], [{"rows": [7]}]):

@@ -284,11 +284,11 @@ def test_a_formula_is_refused_in_csv_and_kept_as_text_in_excel(tmp_path):
         terms = Terms.read({"columns": "n", "public": "town", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}})
         table = {"town": [evil, "Bern"], "n": [1, 2]}
         before = ledger.status().events
-        with pytest.raises(BadTable, match="Rename it"):
+        with pytest.raises(BadTable, match="Rename the column"):
             publish_by(service, made["curator"][0], "t", "x", table, ONE, terms)
         assert ledger.status().events == before
         plan = Promise(noise=Plan(Domain(town=[evil, "Bern"]), Unit(1, 1), {"town": 1}))
-        with pytest.raises(BadTable, match="Rename it"):
+        with pytest.raises(BadTable, match="Rename the column"):
             service.proposals.propose(made["curator"][0], "p", PublishRequest("y", plan, ONE, "people"))
         ledger.publish("x", table, Promise("n", public="town", unit=Unit(1, 1)), epsilon=1)  # no entrance of a service
         bo = Visitor(application(service, OPEN), made["recipient"][1])

@@ -229,7 +229,7 @@ def test_check_tries_what_a_start_needs(run, tmp_path):
         other.bind(("127.0.0.1", 0))
         other.listen()
         wrong = {
-            ("--ledger", ledger): "the key file must be there",
+            ("--ledger", ledger): "the key file must exist",
             ("--ledger", tmp_path / "none" / "l.db"): "mkdir -p",
             ("--ledger", nobody, "--key-file", tmp_path / "away"): "the server must be reachable",
             ("--ledger", tmp_path / "new.db", "--port", str(other.getsockname()[1])): "the port must be free",

@@ -147,5 +147,5 @@ def test_refusals():
     with pytest.raises(OutOfRange, match=r"^start"):
         certified_shares(FOUR, ONE, 1, start={"a b": 0})
     states = hierarchy({"A": ["a1"], "B": ["b1", "b2"]}, names=["state", "county"])
-    with pytest.raises(Unsupported, match="one size"):
+    with pytest.raises(Unsupported, match="the same size"):
         certified_shares(Workload(Domain(place=states), {"county": 1}), ONE, 1)

@@ -137,7 +137,7 @@ def test_what_cannot_be_measured_is_refused():
         Plan(domain, ONE, {"age~2": "1/2", "hour~2": "1/2"})
     with pytest.raises(Unsupported, match="one axis"):
         Plan(domain, ONE, {"age~2 hour~2": 1})
-    with pytest.raises(Unsupported, match="beside groups"):
+    with pytest.raises(Unsupported, match="together with groups"):
         Plan(domain, ONE, {"age hour column": "1/2", "age~3 column-": "1/2"})
     with pytest.raises(Unsupported, match="cannot be combined"):
         Plan(domain, Unit(1, 2), {"age hour column": 1, "age hour": "1/2", "age~3 hour": "1/2"}, together="column")

@@ -65,7 +65,7 @@ def test_a_plan_of_rows_is_a_plan():
     wrong = {marginal: share / 2 for marginal, share in ROWS.shares.items()}
     other = Domain(age=bins(6), sex=["m", "w"])
     for make, error, says in (
-        (lambda: Plan(SMALL, ONE, wrong, rows=ROWS), OutOfRange, "spend the level"),
+        (lambda: Plan(SMALL, ONE, wrong, rows=ROWS), OutOfRange, "add up to exactly the level"),
         (lambda: Plan(SMALL, ONE, ROWS.shares), OutOfRange, "need rows="),
         (lambda: Plan(SMALL, ONE, {"age sex": 1}, rows=ROWS), OutOfRange, "classes"),
         (lambda: Plan(other, ONE, ROWS.shares, rows=ROWS), OutOfRange, "domain|level"),

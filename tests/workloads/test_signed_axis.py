@@ -198,7 +198,7 @@ def test_signed_axes_are_refused_where_they_do_not_fit():
     domain = Domain(a=range(3), b=range(3))
     with pytest.raises(OutOfRange, match="one axis"):
         ProductRows(domain, (THREE, THREE))
-    with pytest.raises(OutOfRange, match="spend"):
+    with pytest.raises(OutOfRange, match="add up to exactly the level"):
         SignedAxis(THREE.signed, ["1/2", "7/15", "7/15"])
     with pytest.raises(OutOfRange, match="determine"):
         SignedAxis([[1, 1, 0], [0, 0, 1]], ["1/4", "1/2"])
@@ -212,5 +212,5 @@ def test_signed_axes_are_refused_where_they_do_not_fit():
 
 def test_shares_beyond_floats_are_refused_by_type():
     """A forged statement with a share of five thousand digits was an error of Python's."""
-    with pytest.raises(OutOfRange, match="spend the level"):
+    with pytest.raises(OutOfRange, match="add up to exactly the level"):
         SignedAxis([[1, 0], [0, 1]], ["9" * 5000, "1/2"])

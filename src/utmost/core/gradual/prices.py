@@ -43,7 +43,7 @@ def read_prices(prices: Mapping[Level | Number, Number]) -> dict[Level, Fraction
     ['10', '35']
     >>> read_prices({1: 10, 2: 9})
     Traceback (most recent call last):
-    utmost.errors.OutOfRange: prices: prices must not be negative, nor fall as epsilon grows. Pass no ...
+    utmost.errors.OutOfRange: prices: prices must not be negative, nor fall as epsilon grows. Pass prices ...
     """
     mapping(prices, "prices")
     read = sorted((level(at), exact(price, "price")) for at, price in prices.items())

@@ -142,8 +142,8 @@ class Releases:
         return self._known(token, "list", name, version)
 
     def levels(self, token: Token, *releases: Published) -> list[tuple[Level, ...]]:
-        """Return the levels of each release that a token is shown, smallest first: the published ones, and the noisier
-        copies that its owner asked for.
+        """Return the levels of each release that a token is shown, smallest first: all of them, but to a recipient only
+        the published ones and the noisier copies that this recipient asked for.
         """
         # Copies that others asked for would fill every list, and reveal what others ask.
 
@@ -154,7 +154,8 @@ class Releases:
 
     def _shown_levels(self, token: Token, release: Published, copies: "_Copies") -> tuple[Level, ...]:
         most, published = granted_level(token, release.name), published_levels(release)
-        shown = {at for at in release.levels if at in published or copies.has(at)}
+        sees_all = token.role != "recipient"
+        shown = {at for at in release.levels if sees_all or at in published or copies.has(at)}
         return tuple(sorted(at for at in shown if is_granted(most, at)))
 
     def view(self, token: Token, name: str, at: Level, version: int | None = None) -> View:
