@@ -330,7 +330,7 @@ def test_a_proposal_beyond_the_limit_says_so_in_words_for_people(visitor, servic
     ada, grace = visitor("Ada", "curator"), visitor("Grace", "approver")
     ada.fill(ada.get("/publish"), "/proposals", name="more", columns="n", epsilon="2", dataset="patients")
     page = " ".join(grace.proposal().text.split())
-    assert "must stay within epsilon = 1; got a sum of epsilon = 2" in page
+    assert "must add up to at most epsilon = 1; got a sum of epsilon = 2" in page
     assert "To raise the limit: ask an administrator of the service." in page
     assert "call budget(" not in page
     assert ">limit of patients</th><td>1<" in page

@@ -66,7 +66,7 @@ def test_a_plan_of_rows_is_a_plan():
     other = Domain(age=bins(6), sex=["m", "w"])
     for make, error, says in (
         (lambda: Plan(SMALL, ONE, wrong, rows=ROWS), OutOfRange, "add up to exactly the level"),
-        (lambda: Plan(SMALL, ONE, ROWS.shares), OutOfRange, "need rows="),
+        (lambda: Plan(SMALL, ONE, ROWS.shares), OutOfRange, "rows= must be given"),
         (lambda: Plan(SMALL, ONE, {"age sex": 1}, rows=ROWS), OutOfRange, "classes"),
         (lambda: Plan(other, ONE, ROWS.shares, rows=ROWS), OutOfRange, "domain|level"),
         (lambda: Plan(SMALL, ONE, ROWS.shares, rows=[AGE]), WrongKind, "ProductRows"),
@@ -77,8 +77,8 @@ def test_a_plan_of_rows_is_a_plan():
         (lambda: ProductRows(SMALL, (AGE, KIND, KIND)), OutOfRange, "entry for each value"),
         (lambda: AxisRows(0, np.ones((600, 600), dtype=int), 601), OutOfRange, "10\\^8"),
         (lambda: AxisRows(0, np.array([[1, 2]]), 2), OutOfRange, "less than"),
-        (lambda: AxisRows(0, np.array([[-1, 2]]), 5), OutOfRange, "integers from 0"),
-        (lambda: AxisRows(0, np.array([[0, 0]]), 5), OutOfRange, "may be zero"),
+        (lambda: AxisRows(0, np.array([[-1, 2]]), 5), OutOfRange, "integers of at least 0"),
+        (lambda: AxisRows(0, np.array([[0, 0]]), 5), OutOfRange, "no row may be all zeros"),
         (lambda: AxisRows(0, np.array([[0.5, 1]]), 5), OutOfRange, "integers"),
         (lambda: AxisRows(0, np.array([[1, 1]]), 1 << 30), OutOfRange, "parts"),
     ):  # fmt: skip
