@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import mapping, real, truth
 from utmost.core.exact.arrays import as_array, check_array, check_numbers, is_exact
-from utmost.core.exact.numbers import Number, exact, natural
+from utmost.core.exact.numbers import Number, exact, exact_integer
 from utmost.core.exact.own_names import own_names
 from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange, quoted
 
@@ -206,7 +206,7 @@ def check_integers(cost: Cost, epsilon: float, period: int) -> int | None:
     """
     if isinstance(cost, Moment | Tabled):
         return None
-    epsilon, period = real(epsilon, "epsilon"), natural(period, "period", least=1)
+    epsilon, period = real(epsilon, "epsilon"), exact_integer(period, "period")
     read = read_cost(cost, float(period), integers=True)
     most = _MOST_CHECKED if read.vectorised else _MOST_CHECKED_SINGLY
     last = most if period * _DEPTH >= most * epsilon else max(4, math.ceil(_DEPTH / epsilon)) * period
