@@ -96,7 +96,9 @@ def test_levels_listed_are_those_of_the_grant(service, published, who):
     service.releases.view(reader, "admissions", level("1/16"))
     release = service.releases.release(reader, "admissions")
     assert service.releases.levels(reader, release) == [(level("1/16"),)]
-    assert service.releases.levels(published, release) == [(QUARTER,)]
+    assert service.releases.levels(published, release) == [(level("1/16"), QUARTER)]  # a curator sees all of them
+    other = who("Di", "recipient", ("admissions", level("1/8")))
+    assert service.releases.levels(other, release) == [()]
 
 
 def test_forged_tokens_are_refused_alike(service, who, clock):
