@@ -4,6 +4,8 @@ import pickle
 import struct
 from decimal import Decimal
 
+import duckdb
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -139,6 +141,14 @@ TABLES = {
     "dict, masked numbers": lambda: {"ward": np.ma.array([1, NUMBER], mask=[0, 1]), "n": [601, 370]},
     "dict, masked texts": lambda: {"ward": np.ma.array(["A", TEXT], mask=[0, 1]), "n": [601, 370]},
     "dict, categories": lambda: {"ward": pd.Series(NAMES, dtype="category").head(2), "n": [601, 370]},
+    "dict, series": lambda: {
+        "ward": pd.Series(["Ash", "Elm"], index=pd.Index(NAMES[-2:], name="HIDDEN")),
+        "n": [601, 370],
+    },
+    "dict, narwhals": lambda: {
+        "ward": nw.from_native(pl.Series(NAMES, dtype=pl.Enum(NAMES)).head(2), series_only=True),
+        "n": [601, 370],
+    },
     "pandas, head": lambda: frame_of(pd.array(NAMES, dtype="string[pyarrow]")).head(2),
     "pandas, Arrow": lambda: frame_of(pd.array(NAMES, dtype=pd.ArrowDtype(pa.string()))).head(2),
     "pandas, dictionary": lambda: frame_of(
@@ -149,6 +159,12 @@ TABLES = {
     "pandas, names": named_frame,
     "polars, head": lambda: pl.DataFrame({"ward": NAMES, "n": range(len(NAMES))}).head(2),
     "polars, enum": lambda: pl.DataFrame({"ward": pl.Series(NAMES, dtype=pl.Enum(NAMES)), "n": range(52)}).head(2),
+    "polars, list of enums": lambda: pl.DataFrame(
+        {"ward": pl.Series([[name] for name in NAMES], dtype=pl.List(pl.Enum(NAMES))), "n": range(52)}
+    ).head(2),
+    "polars, struct of enums": lambda: pl.DataFrame(
+        {"ward": pl.Series([{"a": name} for name in NAMES], dtype=pl.Struct({"a": pl.Enum(NAMES)})), "n": range(52)}
+    ).head(2),
     "polars, number under null": lambda: pl.from_arrow(pa.table({"ward": emptied(*BUFFERS["int"]), "n": [601, 370]})),
 }
 
@@ -190,3 +206,36 @@ def test_names_beside_the_columns_of_pandas_are_gone():
     assert table.columns.name is None
     assert table.index.name is None
     assert not table.attrs
+
+
+LAZY = {
+    "text": (pl.String, NAMES),
+    "enum": (pl.Enum(NAMES), NAMES),
+    "list": (pl.List(pl.String), [[name] for name in NAMES]),
+    "list of enums": (pl.List(pl.Enum(NAMES)), [[name] for name in NAMES]),
+    "struct of enums": (pl.Struct({"a": pl.Enum(NAMES)}), [{"a": name} for name in NAMES]),
+}
+BY_ID = ut.Promise("n", public=["ward", "id"], id_column="id", unit=ut.Unit(1, 1))
+
+
+@pytest.mark.parametrize("kind", LAZY)
+def test_lazy_frames_hold_only_published_cells(kind, tmp_path):
+    """Polars shares texts with rows that a filter removed, and the type of an Enum lists its categories."""
+    of, cells = LAZY[kind]
+    rows = pl.DataFrame({"id": range(52), "ward": pl.Series(cells, dtype=of), "n": range(601, 653)})
+    answer = ut.release(rows.lazy().filter(pl.col("id") < 2), BY_ID, epsilon=1, once=True)
+    table = answer.table.collect()
+    assert str(table["ward"].to_list()) == str(rows.head(2)["ward"].to_list())
+    assert b"HIDDEN" not in pickle.dumps(table)
+    assert b"HIDDEN" not in feather_of(table.to_arrow())
+    answer.save(tmp_path / "t.parquet")
+    assert b"HIDDEN" not in (tmp_path / "t.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("cell", ["ward", "[ward]", "{'a': ward}", "union_value(a := ward)"])
+def test_relations_hold_only_published_cells(cell):
+    rows = pa.table({"id": list(range(52)), "ward": NAMES, "n": list(range(601, 653))})  # noqa: F841
+    relation = duckdb.connect().sql(f"SELECT id, {cell} AS ward, n FROM rows WHERE id < 2")
+    table = ut.release(relation, BY_ID, epsilon=1, once=True).table.to_arrow_table()
+    assert table["ward"].to_pylist() == relation.to_arrow_table()["ward"].to_pylist()
+    assert b"HIDDEN" not in feather_of(table)

@@ -40,6 +40,7 @@ from utmost.tables.engines.engine_frames import EngineFrame
 from utmost.tables.engines.engines import engine_frame
 from utmost.tables.frames.adapters import check_columns_exist
 from utmost.tables.frames.arrow_identifiers import check_identifier, is_text
+from utmost.tables.frames.fresh_columns import bare_type
 from utmost.tables.optional_imports import extra
 
 _LARGEST = 1 << 62
@@ -177,7 +178,7 @@ class ReleasableFrame:
                     wide = arrow.float64() if isinstance(margin, float) else arrow.int64() if fits else kind
                     fields.append(arrow.field(f"{field.name}_margin", wide))
             elif field.name in self.public:
-                fields.append(arrow.field(field.name, field.type))
+                fields.append(arrow.field(field.name, bare_type(field.type)))
         margins = {} if margin is None else {f"{name}_margin": margin for name in self.columns}
         made = arrow.schema([field for field in fields if field.name not in margins])
         return read.mapped(ItemNoiseMap(release, self.identifiers, made, answer), arrow.schema(fields), margins)

@@ -16,6 +16,7 @@ from utmost.publish.releases.item_release import ItemResponder
 from utmost.tables.cells.columns import not_distinct
 from utmost.tables.engines.engine_frames import UNDECLARED
 from utmost.tables.frames.arrow_identifiers import arrow_identifiers
+from utmost.tables.frames.fresh_columns import fresh_part
 from utmost.tables.optional_imports import extra
 
 BLOCK, COUNT, TAGS = "block", "count", "tags"
@@ -84,7 +85,7 @@ class ItemNoiseMap:
         columns = []
         for field in self.schema:
             if field.name not in responses:
-                columns.append(batch.column(field.name).cast(field.type))
+                columns.append(fresh_part(batch.column(field.name)).cast(field.type))
                 continue
             released: Any = responses[field.name]
             try:

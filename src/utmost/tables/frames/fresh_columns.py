@@ -25,7 +25,9 @@ def fresh_column(column: Any) -> Any:
         return fresh_arrow(column) if hasattr(column, "null_count") else column
     if module == "polars" and hasattr(column, "drop_nulls"):
         return fresh_polars(column)
-    if module == "pandas" and hasattr(column, "dtype"):
+    if module == "narwhals" and hasattr(column, "to_native"):
+        return fresh_column(column.to_native())
+    if any(kind.__module__.partition(".")[0] == "pandas" for kind in type(column).__mro__) and hasattr(column, "dtype"):
         return _fresh_series(column)
     return column
 
@@ -63,6 +65,16 @@ def fresh_arrow(column: Any) -> Any:
         block = column.slice(start, rows).combine_chunks()
         parts.extend(block.chunks if isinstance(block, arrow.ChunkedArray) else [block])
     return arrow.chunked_array([_fresh_part(arrow, part) for part in parts])
+
+
+def bare_type(kind: Any) -> Any:
+    """Return the Arrow type of a fresh column of this type: without the metadata of nested fields."""
+    return fresh_part(extra("pyarrow", "tables").nulls(0, kind)).type
+
+
+def fresh_part(array: Any) -> Any:
+    """Return an Arrow array in fresh memory."""
+    return _fresh_part(extra("pyarrow", "tables"), array)
 
 
 def _is_exact(arrow: Any, array: Any) -> bool:
@@ -146,16 +158,19 @@ def _fresh_nested(arrow: Any, array: Any) -> Any:
 
 
 def _fresh_union(arrow: Any, array: Any) -> Any:
-    """Return a union as a dense union, whose children have only the cells that its rows choose."""
-    codes = array.type_codes.to_numpy().copy()
+    """Return a union whose children have only the cells that its rows choose; in a sparse union the others are null."""
+    codes, children = array.type_codes.to_numpy().copy(), []
+    names = [array.type.field(at).name for at in range(array.type.num_fields)]
     own = array.offsets.to_numpy() if array.type.mode == "dense" else None
-    places, children = np.zeros(len(array), np.int32), []
+    places = np.zeros(len(array), np.int32)
     for at, code in enumerate(array.type.type_codes):
         rows = np.flatnonzero(codes == code)
         places[rows] = np.arange(len(rows))
-        chosen = rows if own is None else own[rows]
-        children.append(_fresh_part(arrow, array.field(at).take(arrow.array(chosen.astype(np.int64)))))
-    names = [array.type.field(at).name for at in range(array.type.num_fields)]
+        # DuckDB reads sparse unions only.
+        chosen = arrow.array(np.arange(len(array)), mask=codes != code) if own is None else arrow.array(own[rows])
+        children.append(_fresh_part(arrow, array.field(at).take(chosen)))
+    if own is None:
+        return arrow.UnionArray.from_sparse(arrow.array(codes, arrow.int8()), children, names, array.type.type_codes)
     parts = arrow.array(codes, arrow.int8()), arrow.array(places, arrow.int32())
     return arrow.UnionArray.from_dense(*parts, children, names, array.type.type_codes)
 
@@ -180,13 +195,14 @@ def is_extension(column: Any) -> bool:
 
 
 def _fresh_series(column: Any) -> Any:
-    """Return a series, an index or an extension array of pandas in fresh memory and without attrs."""
+    """Return a series, an index or an extension array of pandas in fresh memory, without attrs, name and the labels of
+    its rows, which nobody has declared.
+    """
     if not hasattr(column, "array"):
         return fresh_pandas(column) if is_extension(column) else column.copy()
     cells = fresh_pandas(column.array) if is_extension(column) else column.to_numpy().copy()
-    if hasattr(column, "index"):
-        return extra("pandas", "tables").Series(cells, index=column.index, name=column.name)
-    return extra("pandas", "tables").Index(cells, name=column.name)
+    pandas = extra("pandas", "tables")
+    return pandas.Series(cells) if hasattr(column, "index") else pandas.Index(cells)
 
 
 def fresh_polars(column: Any) -> Any:
@@ -194,9 +210,9 @@ def fresh_polars(column: Any) -> Any:
     polars = extra("polars", "tables")
     kind = column.dtype
     if kind.is_nested() or kind in (polars.String, polars.Binary):
-        # Polars copies references to texts, and not the texts.
-        fresh = polars.from_arrow(fresh_arrow(column.to_arrow())).cast(kind)
-        return fresh.alias(column.name)
+        # Polars copies references to texts, and not the texts. The type of a nested Enum lists all its categories.
+        fresh = polars.from_arrow(fresh_arrow(column.to_arrow()))
+        return (fresh if _has_enum(kind) else fresh.cast(kind)).alias(column.name)
     if kind == polars.Enum:
         used = set(column.unique().drop_nulls().to_list())
         return column.cast(polars.Enum([category for category in kind.categories if category in used]))
@@ -206,3 +222,9 @@ def fresh_polars(column: Any) -> Any:
     position = valid.cast(polars.UInt32).cum_sum().cast(polars.Int64) - 1
     places = polars.select(polars.when(valid).then(position)).to_series()
     return column.drop_nulls().gather(places)
+
+
+def _has_enum(kind: Any) -> bool:
+    """Whether a type of Polars is an Enum, or contains one."""
+    inner = [field.dtype for field in getattr(kind, "fields", ())] or [getattr(kind, "inner", None)]
+    return bool(kind == extra("polars", "tables").Enum) or any(_has_enum(one) for one in inner if one is not None)
