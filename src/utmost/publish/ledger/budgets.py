@@ -162,8 +162,7 @@ def budget_after(
     part: Part | None = None,
 ) -> Budget:
     """Return the budget as it would be after an answer at ``level``, of a release that exists or is new."""
-    versions = state.versions(name)
-    wanted = max(versions, default=1) if version is None else exact_integer(version, "version")
+    wanted = state.newest(name) if version is None else exact_integer(version, "version")
     release = state.releases.get((name, wanted))
     group = check_name(dataset if dataset is not None else name, "dataset") if release is None else release.dataset
     if release is None:

@@ -27,6 +27,7 @@ from utmost.publish.ledger.publishing import (
     check_no_duplicate_data,
     check_repeated,
     may_be_stored,
+    repeated_level,
     requested_version,
 )
 from utmost.publish.ledger.relaxing import check_answerable, other_data_remedy
@@ -106,7 +107,7 @@ class ItemLedger:
             if fresh is None or transaction.state.version_meant(name, wanted) is not None:
                 release = _by_item(transaction, name, wanted)
                 return _commitment_key(transaction, name, release.version, release.columns, release.noise.by_item())
-            return _commitment_key(transaction, name, len(transaction.state.versions(name)) + 1, *fresh())
+            return _commitment_key(transaction, name, transaction.state.newest(name) + 1, *fresh())
 
         return self._log.read(look)
 
@@ -151,8 +152,8 @@ class ItemLedger:
         def look(transaction: Transaction) -> Published | None:
             earlier = transaction.state.requests.get(request) if request is not None else None
             at = earlier[0][1] if earlier is not None and earlier[0][0] == name and wanted is None else wanted
-            versions = transaction.state.versions(name)
-            return transaction.state.release(name, at) if versions and (at is None or at in versions) else None
+            newest = transaction.state.newest(name)
+            return transaction.state.release(name, at) if newest and (at is None or 1 <= at <= newest) else None
 
         return self._log.read(look)
 
@@ -323,17 +324,15 @@ def check_universe(release: Published, universe: Mapping[str, Any] | None) -> No
         return
     came = "none" if universe is None else f"another of {universe['size']}"
     remedy = "Pass the same universe; for another universe, publish another release under another name."
-    where = f"{release.name!r}, version {release.version}"
     required = f"universe must be the universe of {declared['size']} cells with which this release was published"
-    raise DataChanged(required, came=came, where=where, remedy=remedy)
+    raise DataChanged(required, came=came, where=release.name_and_version, remedy=remedy)
 
 
 def _check_committed(transaction: Transaction, release: Published, commitment: ItemCommitment) -> None:
     before, now = stored_commitment(transaction, release), commitment.content
     if hmac.compare_digest(before, now):
         return
-    where = f"{release.name!r}, version {release.version}"
-    remedy = other_data_remedy(transaction, release)
+    where, remedy = release.name_and_version, other_data_remedy(transaction, release)
     if commitment.rows != release.rows:
         raise DataChanged(
             f"the table must have the {release.rows} rows published", came=commitment.rows, where=where, remedy=remedy
@@ -348,13 +347,11 @@ def _stored(
     release = requested_version(transaction.state, request)
     if release is None:
         return None
-
-    def check() -> None:
-        _check_no_stored_responses(release)
-        check_universe(release, universe)
-        _check_committed(transaction, release, commitment)
-
-    check_repeated(transaction.state, release, request, check, same_rows=release.items is not None)
+    check_repeated(transaction.state, release, request, same_rows=release.items is not None)
+    _check_no_stored_responses(release)
+    check_universe(release, universe)
+    _check_committed(transaction, release, commitment)
+    repeated_level(transaction.state, release, request.level)
     transaction.repeated.add(release.responses[request.level].event)
     return _with_secret(transaction, release, request.level)
 
@@ -362,7 +359,7 @@ def _stored(
 def _publish(
     transaction: Transaction, request: PublishRequest, commitment: ItemCommitment, items: ItemFacts
 ) -> ItemResponder:
-    version = len(transaction.state.versions(request.name)) + 1
+    version = transaction.state.newest(request.name) + 1
     if len(commitment.columns) != len(request.promise.columns):
         raise BadTable(
             "a commitment must have a sum for each released column, which identifies columns with the same values",
@@ -371,7 +368,7 @@ def _publish(
             "ItemCommitment.of_sums.",
         )
     stored, digests, content = (
-        replace(request, version=version, independent=False),
+        replace(request, version=version),
         TableDigests.of_items(transaction.key, commitment),
         commitment.content,
     )
@@ -379,7 +376,7 @@ def _publish(
     # free.
     step = Step.from_known((), request.level)
     answer = _without_responses(step, request.promise.lasting_noise, (content,))
-    check_dataset(transaction.state, stored, is_independent=request.independent)
+    check_dataset(transaction.state, stored)
     check_budgets(transaction.state, [(stored.dataset, stored.level, stored.promise.part, None)])
     if not request.independent:
         check_no_duplicate_data(transaction, stored, digests)

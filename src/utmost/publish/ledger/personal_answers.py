@@ -198,7 +198,7 @@ class ResponseRequest:
             return None
         mechanism = state.mechanisms[self.name, meant]
         if mechanism.mechanism != self.answering.digest:
-            following = len(state.versions(self.name)) + 1
+            following = state.newest(self.name) + 1
             remedy = f"Pass the design first used under this name; or pass version={following}, whose epsilon adds up."
             where = f"{self.name!r}, version {meant}"
             raise AlreadyPublished(
@@ -222,7 +222,7 @@ class ResponseRequest:
     def _recorded(self, transaction: Transaction) -> StoredMechanism:
         """Record the mechanism under its name, and charge its level to the dataset."""
         state, answering = transaction.state, self.answering
-        version = len(state.versions(self.name)) + 1
+        version = state.newest(self.name) + 1
         dataset = self.dataset or (self.name if version == 1 else state.mechanisms[self.name, 1].dataset)
         if version > 1 and state.mechanisms[self.name, 1].dataset != dataset:
             raise OutOfRange(
@@ -333,7 +333,7 @@ def answered(
     transaction: Transaction, name: str, version: int | None, persons: Mapping[str, Any], index: AnswerIndex
 ) -> list[str]:
     """List the persons who have an answer from a version of a mechanism, the newest if ``version`` is None."""
-    wanted = max(transaction.state.versions(name), default=1) if version is None else version
+    wanted = transaction.state.newest(name) if version is None else version
     mechanism = transaction.state.mechanisms.get((name, wanted))
     return (
         []

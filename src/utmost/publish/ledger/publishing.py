@@ -1,6 +1,6 @@
 """Publish a release in one transaction: make every check, then draw the noise, then write the event."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -85,8 +85,7 @@ def check_new_or_stored(log: EventLog, transaction: Transaction, request: Publis
 
 def stored_request(state: State, request: PublishRequest, source: Source) -> PublishRequest:
     """Return the request as the ledger stores it: with the columns of the table, and the number of the new version."""
-    version = len(state.versions(request.name)) + 1
-    return replace(request, promise=source.promise, version=version, independent=False)
+    return replace(request, promise=source.promise, version=state.newest(request.name) + 1)
 
 
 def may_be_stored(state: State, request: PublishRequest) -> bool:
@@ -99,15 +98,12 @@ def stored_publication(transaction: Transaction, request: PublishRequest, source
     release = requested_version(transaction.state, request)
     if release is None:
         return None
-    committed = commitment(transaction.key, release.name, release.version, source)
-
-    def check() -> None:
-        release.check_kept()
-        check_same_values(transaction, release, committed, source)
-
     same_rows = (source.items is None) == (release.items is None)
-    as_read = replace(request, promise=source.promise)
-    level = check_repeated(transaction.state, release, as_read, check, same_rows=same_rows)
+    check_repeated(transaction.state, release, replace(request, promise=source.promise), same_rows=same_rows)
+    release.check_kept()
+    committed = commitment(transaction.key, release.name, release.version, source)
+    check_same_values(transaction, release, committed, source)
+    level = repeated_level(transaction.state, release, request.level)
     order = RowPermutation.of(transaction, release, source, committed)
     response = order.as_in_table(stored_response(transaction, release, level))
     return Answered(level, response, transaction.state.ledger_facts(release, level))
@@ -119,7 +115,6 @@ class Draft:
 
     request: PublishRequest  # Request as the ledger stores it
     source: Source
-    is_independent: bool
     levels: Sequence[Level]  # Levels that may be answered, smallest first; more than one only with a stopping rule
     digests: TableDigests
     commitment: bytes
@@ -141,7 +136,7 @@ class Draft:
         levels = (stored.level,) if until is None else until.levels(stored.level)
         source.promise.lasting_noise.check_level(levels[0])
         digests, texts = TableDigests.of(key, source, public), label_texts(public, source.rows)
-        return cls(stored, source, request.independent, levels, digests, committed, tags, texts)
+        return cls(stored, source, levels, digests, committed, tags, texts)
 
     @property
     def key_of_release(self) -> ReleaseKey:
@@ -150,13 +145,13 @@ class Draft:
 
     def check_datasets(self, transaction: Transaction) -> None:
         """Check that no other dataset has released the same values."""
-        if not self.is_independent:
+        if not self.request.independent:
             check_no_duplicate_data(transaction, self.request, self.digests)
 
     def draw(self, transaction: Transaction, randomness: Randomness) -> Answered:
         """Draw and write the first answer; with a stopping rule, every answer up to the level where the rule stops."""
         request, source, until = self.request, self.source, self.source.promise.until
-        if not self.is_independent:
+        if not request.independent:
             warn_of_separate(transaction.state, request.dataset)
         parts, items = [self.commitment], None
         if self.tags is not None:
@@ -189,7 +184,7 @@ def checked_drafts(transaction: Transaction, new: Sequence[tuple[PublishRequest,
     for request, source in new:
         draft = Draft.of(transaction, request, source)
         earlier = [draft.request for draft in drafts]
-        check_dataset(transaction.state, draft.request, earlier, is_independent=request.independent)
+        check_dataset(transaction.state, draft.request, earlier)
         drafts.append(draft)
     check_budgets(
         transaction.state, [(request.dataset, request.level, request.promise.part, None) for request, _ in new]
@@ -228,13 +223,13 @@ _SALT = 16
 
 def new_labels(key: Key, state: State, draft: Draft, first: int) -> tuple[Labels | None, Sequence[bytes]]:
     """Return the facts of a new release's labels (public columns), and the parts to store, numbered from ``first``."""
-    public = draft.source.labels()
-    if not public:
+    source = draft.source
+    if not source.promise.public:
         return None, ()
     salt = entropy(_SALT).hex() if state.is_sealed else None
     seal = salted_seal(key, state.identity, draft.request.name, draft.request.version, salt)
-    parts = label_parts(draft.label_texts, draft.source.rows, len(public), seal, state.number + 1, first)
-    return Labels.of(draft.source.order, parts, salt), parts
+    parts = label_parts(draft.label_texts, source.rows, len(source.promise.public), seal, state.number + 1, first)
+    return Labels.of(source.order, parts, salt), parts
 
 
 def check_new(source: Source) -> None:
@@ -269,17 +264,8 @@ def requested_version(state: State, request: PublishRequest) -> Published | None
     return None if meant is None else state.releases[request.name, meant]
 
 
-def check_repeated(
-    state: State,
-    release: Published,
-    request: PublishRequest,
-    check: Callable[[], None] = lambda: None,
-    *,
-    same_rows: bool,
-) -> Level:
-    """Check that a request repeats a publication; ``check`` compares the values. Return the level of the answer."""
-    where = f"{release.name!r}, version {release.version}"
-    remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
+def check_repeated(state: State, release: Published, request: PublishRequest, *, same_rows: bool) -> None:
+    """Check that a request repeats a publication, except for its values and its level."""
     facts, published = _lasting_facts(request.promise), _lasting_facts(release.promise)
     others = [name for name in json_forms(Promise) if facts.get(name) != published.get(name)]
     others += [
@@ -288,6 +274,7 @@ def check_repeated(
         if name not in _OF_ONE_CALL and getattr(request, name) != getattr(release.request, name)
     ]
     if others or not same_rows:
+        remedy = _other_release(state, release)
         if release.dataset != request.dataset:
             remedy = f"Pass dataset= as before, or leave it out as before. {_SUM_OF_BOTH}"
         required = "a release must keep its columns, its promise, its dataset, its identifiers and its noise"
@@ -299,20 +286,26 @@ def check_repeated(
             )
             came = f"{said}, published with {own}"
             remedy = f"Make the promise with {own}; for a counted table, pass the plan instead of the promise."
-        raise AlreadyPublished(required, came=came, where=where, remedy=remedy)
-    check()
-    level = release.level_of_answer(request.level)
-    if level is None:
-        came = f"{level_text(request.level)}, after {', '.join(map(level_text, release.levels))}"
+        raise AlreadyPublished(required, came=came, where=release.name_and_version, remedy=remedy)
+
+
+def repeated_level(state: State, release: Published, level: Level) -> Level:
+    """Return the level of the answer to a repeated request; refuse a level at which nothing was published."""
+    answered = release.level_of_answer(level)
+    if answered is None:
         error = AlreadyPublished(
             "publish answers one level of a release; relax and view answer further levels",
-            came=came,
-            where=where,
-            remedy=remedy,
+            came=f"{level_text(level)}, after {', '.join(map(level_text, release.levels))}",
+            where=release.name_and_version,
+            remedy=_other_release(state, release),
         )
         error.at_other_level = True
         raise error
-    return level
+    return answered
+
+
+def _other_release(state: State, release: Published) -> str:
+    return f"Call relax or view, or publish a new version: version={state.newest(release.name) + 1}."
 
 
 _OF_ONE_CALL = ("promise", "level", "version", "request", "independent")
@@ -330,9 +323,7 @@ _SUM_OF_BOTH = (
 )
 
 
-def check_dataset(
-    state: State, request: PublishRequest, earlier: Sequence[PublishRequest] = (), *, is_independent: bool
-) -> None:
+def check_dataset(state: State, request: PublishRequest, earlier: Sequence[PublishRequest] = ()) -> None:
     """Check that a new release may be in its dataset, beside the releases of ``earlier`` requests in the same call."""
     # The releases of a dataset have one neighbouring relation, and at most one of them has a delta.
     if releases_of_means(state.releases.values(), request.name, None):
@@ -373,7 +364,7 @@ def check_dataset(
         required = "a dataset must have at most one release with a delta, since no ledger adds deltas up"
         remedy = "Pass another name and another dataset=; the deltas of both datasets add up."
         raise OutOfRange(required, came="a second release with a delta", where=repr(request.name), remedy=remedy)
-    if not is_independent:
+    if not request.independent:
         check_named(state, request.dataset)
 
 

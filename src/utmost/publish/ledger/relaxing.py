@@ -131,8 +131,7 @@ def release_source(release: Published, table: Any) -> Source:
 
 def known_release(state: State, request: AnswerRequest) -> Published | None:
     """Return the release that a request names; None if the state does not have it."""
-    versions = state.versions(request.name)
-    version = max(versions, default=0) if request.version is None else request.version
+    version = state.newest(request.name) if request.version is None else request.version
     return state.releases.get((request.name, version))
 
 
@@ -246,7 +245,7 @@ def check_answerable(transaction: Transaction, release: Published, level: Level)
                 "a release that may have lost answers, in a rollback or with its witness, cannot be "
                 "answered at a larger epsilon",
                 came=level,
-                where=f"{release.name!r}, version {release.version}",
+                where=release.name_and_version,
                 remedy="Publish the data as a new version.",
             )
         check_budget(
@@ -257,8 +256,8 @@ def check_answerable(transaction: Transaction, release: Published, level: Level)
 def check_same_values(transaction: Transaction, release: Published, now: bytes, source: Source) -> None:
     """Check that ``now``, the commitment to the values of ``source``, is the commitment to the published values."""
     remedy = other_data_remedy(transaction, release)
-    where = f"{release.name!r}, version {release.version}"
-    check_unchanged(stored_commitment(transaction, release), now, source, release.rows, where, remedy)
+    committed = stored_commitment(transaction, release)
+    check_unchanged(committed, now, source, release.rows, release.name_and_version, remedy)
 
 
 def other_data_remedy(transaction: Transaction, release: Published) -> str:
@@ -266,7 +265,7 @@ def other_data_remedy(transaction: Transaction, release: Published) -> str:
     earlier = (
         "If the table is the data of an earlier version, pass that version: version=1. " if release.version > 1 else ""
     )
-    new = len(transaction.state.versions(release.name)) + 1
+    new = transaction.state.newest(release.name) + 1
     promise = release.promise
     is_by_hash = promise.proved and promise.individual != EACH_ROW  # the counting key decides which cells are kept
     return f"{COUNT_ALIKE if is_by_hash else ''}{earlier}Publish changed data as a new version: version={new}."
@@ -289,7 +288,7 @@ def warn_of_names(key: Key, release: Published, source: Source) -> None:
     """Warn (RowsRenamed) if the unreleased text columns, which may name the rows, differ from those at publication."""
     if rows_are_renamed(key, release, source):
         warning = (
-            f"{release.name!r}, version {release.version}: texts beside the values are not those that were published; "
+            f"{release.name_and_version}: texts beside the values are not those that were published; "
             "without id_column= the ledger identifies rows by their order, and returns released values in that order"
         )
         warn(warning, RowsRenamed)

@@ -137,8 +137,13 @@ class Published(Display):
             raise LedgerDamaged(
                 "a stored event must contain all facts of its kind",
                 came=repr(error),
-                where=f"{self.name!r}, version {self.version}",
+                where=self.name_and_version,
             ) from None
+
+    @property
+    def name_and_version(self) -> str:
+        """The release as a message names it."""
+        return f"{self.name!r}, version {self.version}"
 
     @cached_property
     def bound(self) -> bytes:
@@ -284,22 +289,22 @@ class State:
     # Where the persons' answers are stored, by the number of the event
     draws: dict[int, DrawnAnswers] = field(default_factory=dict)
 
-    def versions(self, name: str) -> list[int]:
-        """Return the versions of a release or a mechanism, in order: 1, 2, ..."""
+    def newest(self, name: str) -> int:
+        """Return the newest version of a release or a mechanism; 0 if nothing has this name."""
         check_name(name, "name")
-        count, known = 0, self.releases if (name, 1) in self.releases else self.mechanisms
-        while (name, count + 1) in known:
-            count += 1
-        return list(range(1, count + 1))
+        newest, known = 0, self.releases if (name, 1) in self.releases else self.mechanisms
+        while (name, newest + 1) in known:
+            newest += 1
+        return newest
 
     def version_meant(self, name: str, wanted: int | None) -> int | None:
         """Return the version ``wanted``, or the newest if that is None; None if this version does not exist yet."""
-        there = len(self.versions(name))
-        meant = max(there, 1) if wanted is None else wanted
-        if 1 <= meant <= there:
+        newest = self.newest(name)
+        meant = max(newest, 1) if wanted is None else wanted
+        if 1 <= meant <= newest:
             return meant
-        if meant != there + 1:
-            remedy = f"Pass version={there + 1}, the next version."
+        if meant != newest + 1:
+            remedy = f"Pass version={newest + 1}, the next version."
             raise OutOfRange(
                 "version must be an existing version or the next version", came=meant, where=repr(name), remedy=remedy
             )
@@ -307,7 +312,7 @@ class State:
 
     def release(self, name: str, version: int | None) -> Published:
         """Return one version of a release; the newest if ``version`` is None."""
-        newest = max(self.versions(name), default=1)
+        newest = self.newest(name)
         wanted = newest if version is None else exact_integer(version, "version")
         published = self.releases.get((name, wanted))
         if published is None:
@@ -320,7 +325,8 @@ class State:
         return published
 
     def all_versions(self, name: str) -> list[Published | StoredMechanism]:
-        return [self.releases.get((name, k)) or self.mechanisms[name, k] for k in self.versions(name)]
+        versions = ((name, version) for version in range(1, self.newest(name) + 1))
+        return [self.releases.get(version) or self.mechanisms[version] for version in versions]
 
     def relation(self, dataset: str) -> str | None:
         """Return the neighbouring relation that the levels of a dataset protect; None if its budget is unspent."""
@@ -340,7 +346,7 @@ class State:
         """Return the facts that a ledger adds to the statement of an answer, as they were when it was given."""
         event = release.responses[at].event
         levels = tuple(level for level in release.levels if release.responses[level].event <= event)
-        versions = (self.releases[release.name, version] for version in self.versions(release.name))
+        versions = (self.releases[release.name, version] for version in range(1, self.newest(release.name) + 1))
         spent = [level for version in versions if (level := version.spent_by(event)) is not None]
         together, seen = Spending.of(spent).level, Spending.of(min(level, at) for level in spent).level
         return LedgerFacts(release.name, release.version, levels, together, seen, release.stop_at(at))

@@ -140,7 +140,7 @@ def history(transaction: Transaction, name: str | None, dataset: str | None) -> 
     if name is not None and (name, 1) in state.releases:
         # Only the events of this release are read, and each is verified by its MAC, so that the running time does not
         # depend on other releases.
-        releases = [state.releases[name, version] for version in state.versions(name)]
+        releases = [state.releases[name, version] for version in range(1, state.newest(name) + 1)]
         numbers = sorted(response.event for release in releases for response in release.responses.values())
         events = []
         for number in numbers:
