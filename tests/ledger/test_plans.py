@@ -76,7 +76,7 @@ def test_a_counted_table_says_who_was_counted_under_any_promise(ledger):
         for call in (promise.of_table, lambda table, own=promise: ut.release(table, own, epsilon=1)):
             with pytest.raises(OutOfRange, match="the promise must name the"):
                 call(table)
-    with pytest.raises(OutOfRange, match="proved=True needs a table that utmost counted"):
+    with pytest.raises(OutOfRange, match="needs a table that utmost counted"):
         ut.Promise(noise=choose_plan(), proved=True).of_table(counted())
 
 

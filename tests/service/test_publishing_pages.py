@@ -332,5 +332,5 @@ def test_a_proposal_beyond_the_limit_says_so_in_words_for_people(visitor, servic
     page = " ".join(grace.proposal().text.split())
     assert "must add up to at most epsilon = 1; got a sum of epsilon = 2" in page
     assert "To raise the limit: ask an administrator of the service." in page
-    assert "call budget(" not in page
+    assert "ledger.budget" not in page
     assert ">limit of patients</th><td>1<" in page

@@ -150,7 +150,7 @@ def _refusal(value: object, name: str) -> NotANumber:
         came=value,
         remedy=f"Write {value.replace(',', '.')} with a point, or a fraction such as 1/2."
         if isinstance(value, str) and has_decimal_comma(value)
-        else 'Pass an int, a Fraction, a Decimal, a float, or text such as "1/2" or "0.5", in the digits 0 to 9.',
+        else 'Pass a number such as 1, 0.5 or "1/2", in the digits 0 to 9.',
     )
 
 

@@ -419,10 +419,7 @@ class Unit(PickledByFields):
             what = (
                 "sums and counts with the same noise" if self.is_shared else "cells with a bound on their total change"
             )
-            remedy = (
-                "Release the counted table by a plan: with ut.release(table, plan), in a ledger with noise=plan, on "
-                "the command line with utmost plan and --plan."
-            )
+            remedy = "Release the counted table by a plan: ut.choose_plan, or utmost plan."
             raise Unsupported(f"{what} need geometric noise", came=came, remedy=remedy)
 
     def check_part(self, part: object) -> None:

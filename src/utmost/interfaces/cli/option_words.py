@@ -24,6 +24,7 @@ witness
 _OPTIONS = {
     **{name: f"--{name.replace('_', '-')}" for name in _SAME_NAME.split()},
     **{each.name: f"--{each.name.replace('_', '-')}" for each in fields(PromiseTexts)},
+    "amount": "--sum",
     "id_column": "--id",
     "released_cells": "--once",
     "version": "--data-version",
@@ -32,7 +33,9 @@ _OPTIONS = {
 }
 """Options of the command line, by the names of the library's arguments."""
 
-_ASSIGNED = re.compile(rf"(?<![(\w])({'|'.join(_OPTIONS)})=(True\b|\[?(?:\"[^\"]*\"|'[^']*'|[\w/.^()-]*[\w)])?\]?)")
+_ASSIGNED = re.compile(
+    rf"(?<![(\w])(?<!up to )({'|'.join(_OPTIONS)})=(True\b|\[?(?:\"[^\"]*\"|'[^']*'|[\w/.^()-]*[\w)])?\]?)"
+)
 _PYTHON_CALL = re.compile(r"(ut\.[\w.]+\((?:[^()]|\([^()]*\))*\))")
 _SPELLING = re.compile(
     r"(?:ut\.count_table\(\.\.\., spelling=)?ut\.Spelling\(((?:(?:decimal|thousands|currency|missing_marks)=[^)]*)+)\)+"
@@ -40,6 +43,14 @@ _SPELLING = re.compile(
 _SELECTED = re.compile(r"where=\{'([^']*)': (?:slice\(([^,()]*), ([^,()]*)\)|\[([^\]]*)\])\}")
 _NUMBERED = re.compile(r"values=\{((?:'[^']*': [\w/.-]+(?:, )?)+)\}")
 _QUOTED, _NUMBER = re.compile(r"'([^']*)'"), re.compile(r"'([^']*)': ([\w/.-]+)")
+_AXES, _KINDS = re.compile(r"ut\.workloads\.([a-z]+)(?![\w(])"), {"hierarchy": "tree"}  # kinds of axes in a domain file
+_AXIS_KEY = re.compile(
+    r'(?<![(\w])(?:(other|whole|fanout|groups|on|zone)=("[^"]*"|True|False)?|(missing)=("(?!leave out)[^"]*"))'
+)
+_PATTERN = re.compile(r'spelling=ut\.Spelling\(pattern="([^"]*)"\)')
+_LEFT_OUT = re.compile(r'(outside|missing)="leave out"(?: in ut\.mean or ut\.sum)?')
+_LEFT_OUT_BY = {"outside": "outside", "missing": "amounts"}
+_ALPHA = re.compile(r'(?<![(\w])alpha="([^"]*)"')
 _PAIR = re.compile(rf"(?<![(\w])({'|'.join(_OPTIONS)})=\((-?[\d.]+), (-?[\d.]+)\)")
 _BEGINS = re.compile(rf"^({'|'.join(_OPTIONS)})(?= must )")
 _A_NUMBER = re.compile(r"(--[a-z-]+) must be a finite number$")
@@ -50,108 +61,6 @@ _LEVEL_SHOWN = re.compile(r"\b[Ll]evel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\
 _FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")
 _SPECIAL = re.compile(r"[ *?<>#\\]|^[-.:]+$")  # characters that a shell reads
 _NAMED = re.compile(rf"^((?:no )?)({'|'.join(_OPTIONS)})=(\d*)(?:True)?$")
-_CALLS = {
-    "Call relax or view, or publish": "Use utmost relax or utmost view, or publish",
-    'alpha="1/2"': "--epsilon alpha=1/2",
-    "estimate_kernels (--estimate)": "--estimate",
-    "estimate_kernels": "--estimate",
-    "create=True (utmost ledger create)": "utmost ledger create",
-    "call ledger.charge": "write utmost ledger charge",
-    "call budget(dataset, limit=)": "utmost ledger budget --limit",
-    "call resume (utmost ledger resume)": "call utmost ledger resume",
-    "and call resume": "and call utmost ledger resume",
-    "call its difference(where, minus)": "write utmost read RELEASE --where LABELS --minus LABELS",
-    ", or pass part={column: list of labels}": "",
-    "up to epsilon=": "up to epsilon = ",
-    "call relax with": "call utmost relax with",
-    ": with ut.release(table, plan), in a ledger with noise=plan, on the command line with": ", with",
-    "ut.workloads.hierarchy": '"tree"',
-    "ut.workloads.bins": '"bins"',
-    "ut.workloads.edges": '"edges"',
-    "ut.workloads.ages": '"ages"',
-    'ut.Spelling(pattern="%d.%m.%Y")': 'on its axis in the domain file "pattern": "%d.%m.%Y"',
-    'ut.Spelling(pattern="%d%m%Y")': 'on its axis in the domain file "pattern": "%d%m%Y"',
-    "ut.workloads.periods": '"periods"',
-    'periods(..., zone="America/New_York"), in a domain file ': "on its axis in the domain file ",
-    "declare it among missing_marks": "declare it: --missing-marks MARK",
-    "Make the column one of numbers. If you count events: ": "",
-    "another key=": "another --count-key",
-    "use the counting key of the first count, for example ut.Counting(..., key=ledger.counting_key())": (
-        "give the file of the first count, or count again with its --count-key"
-    ),
-    'ut.count_table(..., outside="leave out")': "--leave-out outside",
-    'outside="leave out"': "--leave-out outside",
-    'missing="leave out" in ut.mean or ut.sum': "--leave-out amounts",
-    'missing="leave out"': "--leave-out amounts",
-    "person and column must be different columns": "--person and --unknown-keys must name different columns",
-    "Pass the column of the keys as column=": "Write --unknown-keys COLUMN, with the column of the keys",
-    "Make the promise from the counted table (Promise.of_counted, utmost promise), or without individual.": (
-        "Make the promise from this counted table: utmost promise COUNTED.json --out promise.json."
-    ),
-    "Make the promise with part=(partition, part), or without part= for a whole table.": (
-        "Make the promise from this counted table: utmost promise COUNTED.json --out promise.json."
-    ),
-    "Pass columns=, public= and unit=; or noise=plan. Promise.of_counted(table) fills them in.": (
-        "Make the promise from this counted table: utmost promise COUNTED.json --out promise.json."
-    ),
-    "(ut.count_table, utmost count); or make the promise without proved=True": (
-        "with utmost count; or make the promise from --columns, not from a counted table"
-    ),
-    "a promise with proved=True": "a promise that was made from a counted table",
-    "Pass, for example, limits=[1, 2, 5, 10]": "Write --contributions at-most=1,2,5,10, say",
-    "limits must be positive": "the bounds of --contributions must be positive",
-    'if each row is a person, bound must be "per_cell" and measure must be a sum': (
-        "with --each-row, --contributions must compare per-cell bounds of amounts"
-    ),
-    'Pass bound="per_cell" and measure=ut.sum("income"): the limits then bound one amount': (
-        "Write --contributions per-cell=10,100, and name the column of amounts: --values income"
-    ),
-    "Leave measure= out": "Leave --values out",
-    'bound="at_most" counts': "--contributions at-most counts",
-    "or other= on the axis": 'or "other" on the axis',
-    'Pass on="2025-01-01"': 'Write "on": "2025-01-01"',
-    'the zone in which you count: zone="America/New_York"': (
-        'on its axis in the domain file the zone in which you count: "zone": "America/New_York"'
-    ),
-    "Pass the table's own unit; or, if you left nobody out, dataclasses.replace(table, unit=unit)": (
-        "Plan again without --exactly; or, in Python, release dataclasses.replace(table, unit=unit)"
-    ),
-    "declare the edges with whole=False": 'write "whole": false beside "edges" in the domain file',
-    "Leave out whole=": 'Leave out "whole"',
-    "Leave out fanout=": 'Leave out "fanout"',
-    "groups= and fanout=": '"groups" and "fanout"',
-    "Pass missing=, a label for missing values": 'Write "missing": "not stated" on the axis in the domain file',
-    "plan the tables that you want by ut.choose_plan, and release the plan": "write utmost release --want",
-    "plan the tables: ut.choose_plan": "plan the tables: utmost plan",
-    "promise the cells with unit=": "promise the cells with --sensitivity and --cells",
-    "Release the columns with unit=": "Release the columns with --sensitivity and --cells",
-    'Pass within("10 %"), say': 'Write --until "10 %", say',
-    "Count with ut.mean (--mean)": "Count with --mean",
-    "without ut.mean": "without --mean",
-    "with clean() or utmost clean": "with utmost clean",
-    "ut.release(contributions, ut.Promise.of_counted(contributions), epsilon=1)": (
-        "utmost release CONTRIBUTIONS --epsilon 1"
-    ),
-    "a table of ut.count_contributions, or of utmost count": "a table of utmost count",
-    "amount must name a released amount": "--sum must name a released amount",
-    "Leave amount= out": "Leave --sum out",
-    "leave amount= out": "leave --sum out",
-    "Pass amount=": "Write --sum ",
-    'Pass an int, a Fraction, a Decimal, a float, or text such as "1/2" or "0.5", in the digits 0 to 9.': (
-        "Write a number such as 1, 0.5 or 1/2, in the digits 0 to 9."
-    ),
-    "add other= to the axis": 'add "other" to the axis in the domain file',
-    'missing="not stated" to the axis': '"missing": "not stated" to its axis in the domain file',
-    "print(counted.report) shows": "The counting report, on a terminal or by utmost count --report, shows",
-    "count_contributions (utmost bounds)": "utmost bounds",
-    "missing={dataset: epsilon}, or missing={}": "--missing DATASET=EPSILON, or --nothing-missing",
-    "unit=ut.Unit(s, k, nonnegative=True)": "--nonnegative",
-    "Unit(s, k, nonnegative=True)": "--nonnegative",
-    "Pass {name: (latitude, longitude)}, or a dict of columns with name=, latitude= and longitude=": (
-        "Name the columns, as in --space places:towns.csv:name,lat,lon"
-    ),
-}
-"""Texts in the library's sentences, and the texts of the command line or a domain file that replace them."""
 
 
 def message_and_remedy(error: UtmostError, keys: Collection[str] = ()) -> tuple[str, str | None]:
@@ -216,8 +125,9 @@ def _with_options(text: str, keys: Collection[str]) -> str:
 
     in_recipe = " in the recipe (--recipe FILE.toml)"
 
-    for call, words in _CALLS.items():
-        text = text.replace(call, words)
+    text = _PATTERN.sub(r'"pattern": "\1"', _AXES.sub(lambda match: f'"{_KINDS.get(match[1], match[1])}"', text))
+    text = _LEFT_OUT.sub(lambda match: f"--leave-out {_LEFT_OUT_BY[match[1]]}", text)
+    text = _AXIS_KEY.sub(_key_of_axis, _ALPHA.sub(r"--epsilon alpha=\1", text))
     text = _SPELLING.sub(lambda match: " ".join(match[1].split(", ")), text)
     text = _NUMBERED.sub(numbered, _SELECTED.sub(selected, text))
     parts = _PYTHON_CALL.split(text)  # every second part is a call of Python, which stays as it is
@@ -225,6 +135,13 @@ def _with_options(text: str, keys: Collection[str]) -> str:
         part if k % 2 else _ASSIGNED.sub(option, _PAIR.sub(r"\1=\2,\3", part)) for k, part in enumerate(parts)
     )
     return re.sub(rf"{re.escape(in_recipe)} (?=[a-z-]+ = )", " and ", text)
+
+
+def _key_of_axis(match: re.Match[str]) -> str:
+    """Write an argument of an axis as a key of the domain file: `on="2025-01-01"` becomes `"on": "2025-01-01"`."""
+    name, value = match[1] or match[3], match[2] or match[4]
+    value = value.lower() if value in ("True", "False") else value
+    return f'"{name}": {value}' if value else f'"{name}"'
 
 
 def _option(match: re.Match[str]) -> str:

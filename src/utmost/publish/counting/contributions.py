@@ -96,9 +96,12 @@ def count_contributions(
             "counting must have person=, the column of persons, and no bound", came="a bound", remedy=remedy
         )
     if counting.each_row and (bound != PER_CELL or spec.values is None):
-        remedy = 'Pass bound="per_cell" and measure=ut.sum("income"): the limits then bound one amount.'
+        remedy = (
+            'Compare bounds of one amount: bound="per_cell" with measure=ut.sum("income"), or on the command line '
+            "--contributions per-cell=10,100 with --values income."
+        )
         raise OutOfRange(
-            'if each row is a person, bound must be "per_cell" and measure must be a sum', came=bound, remedy=remedy
+            "if each row is a person, only bounds of one amount can be compared", came=bound, remedy=remedy
         )
     if replace(spec, values=None, step=None, each=None, missing=None) != EVENTS:
         remedy = "Leave per_cell=, in_total=, most_events= and distinct values out of the measure."
@@ -106,8 +109,8 @@ def count_contributions(
             "measure must be ut.count(), or ut.sum() without bounds", came="a bound, or distinct values", remedy=remedy
         )
     if bound == AT_MOST and spec != EVENTS:
-        remedy = "Leave measure= out: at_most is the number of cells in which a person has events."
-        raise OutOfRange('bound="at_most" counts events, not amounts', came="a measure of amounts", remedy=remedy)
+        remedy = "Leave the amounts out: at_most is the number of cells in which a person has events."
+        raise OutOfRange("the bound at_most counts events, not amounts", came="a measure of amounts", remedy=remedy)
     if isinstance(limits, str) or not isinstance(limits, Sequence):
         raise wrong_kind("limits", "a list of bounds", limits)
     largest = limits[-1] if bound != AT_MOST and limits else None
@@ -115,8 +118,8 @@ def count_contributions(
     amount = read.amount
     bounds = tuple(exact_integer(one, bound) if amount is None else amount.steps(one, bound) for one in limits)
     if not bounds or bounds[0] < 1 or any(low >= high for low, high in pairwise(bounds)):
-        remedy = "Pass, for example, limits=[1, 2, 5, 10]."
-        raise OutOfRange("limits must be positive and ascending", came=list(limits), remedy=remedy)
+        remedy = "Pass ascending bounds, such as 1, 2, 5 and 10."
+        raise OutOfRange("the bounds must be positive and ascending", came=list(limits), remedy=remedy)
     axes = tuple(chosen_axes(declared_domain(domain, by), by))
     spelling = spelling_of_table(events, spelling)
     rule = _LimitRule(counting.person, (read,), axes, None, spelling, 1, None, b"", bounds=bounds, of=bound)

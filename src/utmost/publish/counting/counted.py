@@ -189,7 +189,10 @@ class CountedTable(CountedFacts, Display):
                 remedy=remedy,
             )
         if unit.exactly and not proved.exactly:
-            remedy = "Pass the table's own unit; or, if you left nobody out, dataclasses.replace(table, unit=unit)."
+            remedy = (
+                "Plan again without exactly=True; or, if you left nobody out, release, in Python, "
+                "dataclasses.replace(table, unit=unit)."
+            )
             raise OutOfRange(
                 "exactly=True assumes that no individual is left out, which counting cannot prove",
                 came="exactly=True",

@@ -388,22 +388,24 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
         remedies += (
             ['add missing="not stated" to the axis, which counts missing values under that label'] if missing else []
         )
-        remedy = "; or ".join([*remedies, 'turn this warning off: ut.count_table(..., outside="leave out")'])
+        remedy = "; or ".join([*remedies, 'turn this warning off: outside="leave out"'])
         remedy = f"{remedy[0].upper()}{remedy[1:]}."
         warn(f"Some events {' or '.join(lost)}, and are not counted. {remedy}", RowsLeftOut)
     if padded := [name for name, events in report.leading_zeros.items() if events]:
         names = ", ".join(map(repr, padded))
         text = f"Some values of {names} begin with a zero, which is ignored: 01005 is read as 1005. If they are "
-        text += f'codes, declare them as text, "{padded[0]}": ["01005", ...]. print(counted.report) shows how many.'
+        text += f'codes, declare them as text, "{padded[0]}": ["01005", ...]. The counting report shows how many.'
         warn(text, LeadingZerosRead)
     if report.similar_persons:
         text = (
             f"{rule.person!r} has persons {SIMILAR}: each spelling counts as another person. If it is one individual, "
         )
-        text += "write each identifier in one way before counting. print(counted.report) shows how many."
+        text += "write each identifier in one way before counting. The counting report shows how many."
         warn(text, SimilarPersons)
     if not report.keeps_half:
-        remedy = "print(counted.report) shows the percentage; count_contributions (utmost bounds) tests larger bounds."
+        remedy = (
+            "The counting report shows the percentage; ut.count_contributions, or utmost bounds, tests larger bounds."
+        )
         warn(
             f"The bounds on each person's contribution keep less than half of the {report.kept_of}. {remedy}",
             FewEventsKept,

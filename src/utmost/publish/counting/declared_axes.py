@@ -69,7 +69,7 @@ def part_axis(domain: Domain, part: Any) -> Axis:
             raise NotDeclared(
                 "part must name an axis of the domain",
                 came=repr(part),
-                remedy="Make the column an axis of the domain, or pass part={column: list of labels}.",
+                remedy="Make the column an axis of the domain. In Python {column: list of labels} names a new one.",
             )
         return domain.axes[domain.columns.index(part)]
     if not isinstance(part, Mapping):

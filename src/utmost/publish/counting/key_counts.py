@@ -119,8 +119,8 @@ def count_keys(
             "at_most must be at least 1", came=at_most, remedy="Pass the largest number of keys of one person."
         )
     if person == column:
-        remedy = "Pass the column of the keys as column=."
-        raise OutOfRange("person and column must be different columns", came=repr(column), remedy=remedy)
+        remedy = "Name another column of keys: column, or --unknown-keys."
+        raise OutOfRange("the column of persons and the column of keys must differ", came=repr(column), remedy=remedy)
     if text(counts, "counts") == column:
         remedy = "Pass counts=, another name for the column of counts."
         raise OutOfRange("column and counts must be different names", came=repr(column), remedy=remedy)

@@ -66,7 +66,7 @@ class NumberedCells:
         new = begins(numbers)
         same = (cells[1:] == cells[:-1]).all(axis=1)
         if not (new[1:] | same).all():
-            remedy = "Count again with another key=, or without a key."
+            remedy = "Count again with another counting key, or without one."
             raise OutOfRange(
                 "two cells must not have the same hash", came="two cells with the same hash", where="key", remedy=remedy
             )

@@ -37,6 +37,8 @@ _GREEK = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹαικνορυχϲϳγ", "ABEZHIKMNOPTYX
 _LATIN_LETTER = str.maketrans(*map("".join, zip(_CYRILLIC, _GREEK, strict=True)))
 
 
+RAISING = "ledger.budget(dataset, limit=), or utmost ledger budget --limit"
+"""How the holder of a ledger raises a limit."""
 SAME_IN_NAMES = "case, look-alike letters and invisible characters"
 """The differences by which no name counts as another one."""
 
@@ -251,7 +253,7 @@ def write_charge(log: EventLog, dataset: str, level: Level, what: str, *, is_ind
             except BudgetExceeded as error:
                 remedy = (
                     "If the other tool has spent it, it must be charged all the same. To raise the limit first: "
-                    "call budget(dataset, limit=)."
+                    f"{RAISING}."
                 )
                 raise BudgetExceeded(error.required, came=error.came, where=error.where, remedy=remedy) from None
             transaction.append("charged", {"dataset": dataset, "level": level_text(level), "what": what})
@@ -314,7 +316,7 @@ def check_budget(state: State, dataset: str, after: Spending) -> None:
             came=f"a sum of epsilon = {after.epsilon}",
             where=f"dataset {dataset!r}",
             remedy=f"The remaining budget is epsilon = {state.spending(dataset).left(limit)}. To raise the limit: "
-            "call budget(dataset, limit=).",
+            f"{RAISING}.",
         )
 
 

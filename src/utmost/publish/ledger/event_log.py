@@ -23,8 +23,8 @@ from utmost.publish.ledger.witness import RollbackLoss, Witness, WitnessRecord, 
 
 T = TypeVar("T")
 
-_MEND = "Find out what was lost, then call resume (utmost ledger resume)."
-_REMEDY_OPEN = "Correct the name, or create a ledger: create=True (utmost ledger create)."
+_MEND = "Find out what was lost, then resume the ledger: ledger.resume, or utmost ledger resume."
+_REMEDY_OPEN = "Correct the name, or create a ledger: create=True, or utmost ledger create."
 
 
 @dataclass(slots=True)
@@ -264,7 +264,7 @@ class EventLog:
             if transaction.state.number > 1:
                 warn(
                     f"the witness of this ledger is missing: {self.witness.path}. This stored answer was repeated; "
-                    "a new answer will be refused. Put the file back, or call resume (utmost ledger resume)",
+                    "a new answer will be refused. Put the file back, or resume the ledger (utmost ledger resume)",
                     PrivacyWarning,
                 )
             return []

@@ -211,7 +211,7 @@ class ItemLedger:
         def found(transaction: Transaction) -> Published:
             release = _by_item(transaction, name, version)
             if release.spent < at:
-                remedy = f"The release is answered up to {release.spent}: call relax with a commitment to the table."
+                remedy = f"The release is answered up to {release.spent}: relax it with a commitment to the table."
                 raise NeedsTable(
                     "table= must be passed for a level above the largest answered level",
                     came=at,

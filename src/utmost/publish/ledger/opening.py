@@ -190,8 +190,8 @@ def witness_finder(
             # A ledger made with a witness is not opened without it: nothing would detect an older copy.
             if state.has_witness and witness is False:
                 remedy = (
-                    "Pass witness=PATH, or leave out witness=. If the witness is lost: pass a new path, and call "
-                    "resume."
+                    "Pass witness=PATH, or leave out witness=. If the witness is lost: pass a new path, and resume "
+                    "the ledger."
                 )
                 raise OutOfRange(
                     "a ledger that was created with a witness must be opened with it",

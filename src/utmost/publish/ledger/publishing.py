@@ -305,7 +305,7 @@ def repeated_level(state: State, release: Published, level: Level) -> Level:
 
 
 def _other_release(state: State, release: Published) -> str:
-    return f"Call relax or view, or publish a new version: version={state.newest(release.name) + 1}."
+    return f"Relax or view it, or publish a new version: version={state.newest(release.name) + 1}."
 
 
 _OF_ONE_CALL = ("promise", "level", "version", "request", "independent")

@@ -36,8 +36,8 @@ from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.source import Source, read_source
 
 COUNT_ALIKE = (
-    "If the same events were counted again, use the counting key of the first count, for example "
-    "ut.Counting(..., key=ledger.counting_key()). "
+    "If the same events were counted again, use the file of the first count, or its counting key: "
+    "ledger.counting_key(), or --count-key. "
 )
 """The remedy for a table of persons that was counted twice without a key."""
 
@@ -216,7 +216,7 @@ def view_release(
         return None
     release.noise.check_tightened(level, where)
     if release.spent < level:
-        remedy = f"The release is stored up to {release.spent}: call relax with the table."
+        remedy = f"The release is stored up to {release.spent}: relax it with the table."
         raise NeedsTable(
             "table= must be passed for a level above the largest answered level", came=level, where=where, remedy=remedy
         )

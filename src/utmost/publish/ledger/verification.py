@@ -205,7 +205,10 @@ def _check_responses(key: Key, transaction: Transaction, state: State, release: 
     return cells
 
 
-_MEND_MISSING = "Pass missing={dataset: epsilon}, or missing={} if it is certain that nothing was lost."
+_MEND_MISSING = (
+    "Pass missing={dataset: epsilon}, or {} if it is certain that nothing was lost; on the command line "
+    "--missing DATASET=EPSILON, or --nothing-missing."
+)
 
 
 def receipt(key: Key, state: State) -> str:
@@ -262,7 +265,7 @@ def end_quarantine(
                 "resume needs a ledger in quarantine",
                 came="a ledger that is not in quarantine",
                 where="resume",
-                remedy="Leave out the call of resume; to charge more, call ledger.charge.",
+                remedy="Do not resume it; to charge more, use ledger.charge, or utmost ledger charge.",
             )
         for dataset in levels_missing:
             check_names_differ(transaction.state, dataset)

@@ -429,7 +429,7 @@ class OneWayDraw(ColumnNoise):
         declared, whom = instance(domain, Domain, "domain"), instance(unit, Unit, "unit")
         if not whom.sensitivity == whom.cells == 1 or whom.amount is not None:
             required = "one draw of all one-way tables needs a table in which each person is counted once"
-            remedy = "Count with at_most=1; or plan the tables: ut.choose_plan."
+            remedy = "Count with at_most=1; or plan the tables: ut.choose_plan, or utmost plan."
             raise OutOfRange(required, came=repr(whom), remedy=remedy)
         if whom.neighbours == "change-one" and not whom.nonnegative:
             required = 'one draw of all one-way tables needs nonnegative=True with neighbours="change-one"'

@@ -119,7 +119,7 @@ class PointNoise(Noise):
 
     def check_tightened(self, level: Level, where: str) -> None:
         """Refuse every level: a response at another level cannot be computed from stored responses of points."""
-        remedy = "Call relax with the table: answers do not determine the hidden noise of their points."
+        remedy = "Relax it with the table: answers do not determine the hidden noise of their points."
         raise NeedsTable("the table must be passed at each new level of points", came=level, where=where, remedy=remedy)
 
     def bound(self) -> tuple[Fraction, str]:

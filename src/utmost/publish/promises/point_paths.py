@@ -51,7 +51,7 @@ class PointPaths:
         """Compute the response of all points at the level of the distribution."""
         distribution = self.distribution
         if values is None:
-            remedy = "Call relax with the table."
+            remedy = "Relax it with the table."
             raise NeedsTable(
                 "the table must be passed at each new level of points", came=distribution.level, remedy=remedy
             )

@@ -60,6 +60,7 @@ def _read_until(facts: Any, name: str) -> Until:
 
 
 _MOST_MARGINS = 48
+_FROM_COUNTED = "Make the promise from this counted table: Promise.of_counted, or utmost promise COUNTED.json."
 """The largest number of tables of a plan whose margins are listed."""
 
 _ROWS: dict[str | bool, str] = {
@@ -407,21 +408,18 @@ class Promise(Display):
                 "the promise must name the same part as the counted table",
                 came="a whole table" if part is None else f"a table of {part[1]!r} of {part[0]!r}",
                 where="part",
-                remedy="Make the promise with part=(partition, part), or without part= for a whole table.",
+                remedy=_FROM_COUNTED,
             )
         if counted is not None and counted.individual is not None and self.individual not in (None, counted.individual):
             required = f"the promise must name the individual that was counted, {counted.individual!r}"
-            remedy = (
-                "Make the promise from the counted table (Promise.of_counted, utmost promise), or without individual."
-            )
-            raise OutOfRange(required, came=repr(self.individual), remedy=remedy)
+            raise OutOfRange(required, came=repr(self.individual), remedy=_FROM_COUNTED)
         if self.proved and (counted is None or not counted.proved):
-            required, came = (
-                "a promise with proved=True needs a table that utmost counted",
-                "a table that was counted elsewhere",
+            raise OutOfRange(
+                "a promise that was made from a counted table needs a table that utmost counted",
+                came="a table that was counted elsewhere",
+                where="proved",
+                remedy="Count the people: ut.count_table, or utmost count; or promise columns and a unit of your own.",
             )
-            remedy = "Count the people (ut.count_table, utmost count); or make the promise without proved=True."
-            raise OutOfRange(required, came=came, where="proved", remedy=remedy)
         self.noise.check_unit(counted)
         if counted is None or self.noise.is_by_plan or self.noise.labels_rows:
             return
@@ -429,8 +427,9 @@ class Promise(Display):
         unsaid = {*counted_labels(counted)} - {*self.public, *self.drop}
         if unsaid or len(self.columns) != 1:
             required = "the promise must name every column of the counted table"
-            remedy = "Pass columns=, public= and unit=; or noise=plan. Promise.of_counted(table) fills them in."
-            raise OutOfRange(required, came="a promise that leaves out some columns", where="promise", remedy=remedy)
+            raise OutOfRange(
+                required, came="a promise that leaves out some columns", where="promise", remedy=_FROM_COUNTED
+            )
 
     def rows_of(self, table: Any) -> Any:
         """Return the rows of a table as its adapter reads them; for a plan, the counted table.

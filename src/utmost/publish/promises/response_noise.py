@@ -249,7 +249,7 @@ class _Path:
 def check_derived_level(levels: Iterable[Level], to: Level) -> None:
     """Check that derived noise can answer the level ``to``, given the stored levels."""
     if Level(None, Fraction(2) ** _TOP) < to:
-        raise Unsupported(f"derived noise serves levels up to epsilon={2**_TOP}", came=to)
+        raise Unsupported(f"derived noise serves levels up to epsilon = {2**_TOP}", came=to)
     mine = _cell(to)
     for other in levels:
         if mine is not None and _cell(other) == mine:

@@ -260,14 +260,14 @@ def noise_together_at(
     kind = next(iter(ways)) if noise is None else one_of(noise, TogetherKind, "noise")
     if kind not in ways:
         if kind == "signed":
-            remedy = "Pass unit=ut.Unit(s, k, nonnegative=True) for k > 2 columns, if no individual lowers a cell."
+            remedy = "Pass three or more columns and nonnegative=True in the unit, if no individual lowers a cell."
             raise OutOfRange(
                 'noise="signed" needs three or more cells, and a unit with nonnegative=True',
                 came=noise,
                 remedy=remedy,
             )
         if (kind in NORMS or kind == "two-sided") and not relaxable:
-            remedy = 'Pass noise="joint"; or unit=ut.Unit(s, k, nonnegative=True), if no individual lowers a cell.'
+            remedy = 'Pass noise="joint"; or nonnegative=True in the unit, if no individual lowers a cell.'
             required = f"{kind} noise needs a unit with nonnegative=True, or a sensitivity above 1"
             raise OutOfRange(required, came=noise, remedy=remedy)
         raise OutOfRange('noise must be "signed", "rotated" or "independent" if it is to be relaxed later', came=noise)

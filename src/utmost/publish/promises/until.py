@@ -74,7 +74,7 @@ class Until(Display):
                     "where", 'pairs of a column and its labels; within("10 %", where=...) makes them', choice
                 )
         if not 0 < self.share <= 1:
-            remedy = 'Pass within("10 %"), say.'
+            remedy = 'Pass a share such as "10 %".'
             raise OutOfRange(
                 "the margin of a stopping rule must be above 0 % and at most 100 %", came=self.share, remedy=remedy
             )
@@ -138,7 +138,7 @@ class Until(Display):
                     raise OutOfRange(required, came=came, where="until", remedy=remedy)
         elif not isinstance(noise, CellNoise):
             required = "until= needs cells that each have separate noise, or the tables of a plan"
-            remedy = "Leave until= out and choose the level; or promise the cells with unit=."
+            remedy = "Leave until= out and choose the level; or promise each cell by its sensitivity and cells."
             raise Unsupported(required, came=noise.kind, remedy=remedy)
 
     def reads(self, columns: Container[str]) -> bool:
@@ -343,7 +343,7 @@ def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Un
     (True, True)
     """
     if callable(share):
-        remedy = 'Pass within("10 %"), say.'
+        remedy = 'Pass a share such as "10 %".'
         raise wrong_kind("until", f"a share of the released value, not a function. {remedy}", share)
     labels: dict[str, tuple[str, ...]] = {}
     for name, wanted in ({} if where is None else mapping(where, "where")).items():

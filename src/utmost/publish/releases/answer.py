@@ -522,7 +522,7 @@ class Answer(Display, Generic[TableT_co]):
 
         if not isinstance(self.noise, CellNoiseAtLevel):
             required = "withhold needs a release whose cells have independent noise"
-            remedy = "Release the columns with unit=, or publish the release as it is."
+            remedy = "Release each cell by its sensitivity and cells, or publish the release as it is."
             raise Unsupported(required, came=f"{self.distribution}", remedy=remedy)
         return withheld_table(self.table, self.columns, self.noise, self.statement_with(None), rule)
 

@@ -152,7 +152,10 @@ def _check_different_releases(answers: Sequence[Answer[Any]]) -> None:
     for answer in answers:
         instance(answer, Answer, "an answer")
     if any(_may_share_noise(one, other) for one, other in combinations(answers, 2)):
-        remedy = "Compare releases of different data; for two sums of one release, call its difference(where, minus)."
+        remedy = (
+            "Compare releases of different data; for two sums of one release use its difference(where, minus), or "
+            "utmost read RELEASE --where LABELS --minus LABELS."
+        )
         raise OutOfRange(
             "answers that are compared must come from different releases",
             came="two answers of one release",

@@ -494,11 +494,9 @@ class NoisySums(Display):
         amount = self.unit.amount
         if amount is None or amount.distinct is not None or amount.name != name:
             there = (
-                "Leave amount= out: the release has only counts."
-                if amount is None
-                else f"Pass amount={amount.name!r}, or leave amount= out."
+                "The release has only counts." if amount is None else f"Pass amount={amount.name!r}, the released one."
             )
-            raise OutOfRange("amount must name a released amount", came=repr(name), remedy=there)
+            raise OutOfRange("the amount must be a released one", came=repr(name), remedy=there)
 
     def counts_of(self, first: Where, second: Where) -> tuple[Fraction, Fraction, dict[str, Any]]:
         """Return the noisy numbers of events in two selections, and the joint distribution of their errors."""
@@ -1035,7 +1033,7 @@ class NoisySums(Display):
         """Return the pair of sums and counts of an amount; refuse a release that has no such pair."""
         amounts = self._amounts
         if amounts is None:
-            remedy = "Count with ut.mean (--mean)."
+            remedy = "Count with ut.mean, or --mean."
             raise OutOfRange(
                 "means need sums and counts that were released together", came="sums or counts alone", remedy=remedy
             )

@@ -59,7 +59,7 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
         if set(of) != {"sums"} or of["sums"] not in problems:
             raise BadTable("the clean table must follow from its release", came="other cells or sums", where="of")
         if "certificate" not in statement:
-            remedy = "Compute the clean table from its release again, with clean() or utmost clean."
+            remedy = "Compute the clean table from its release again: clean(), or utmost clean."
             raise BadTable("a clean table must have a certificate", came="none", where="certificate", remedy=remedy)
         listed = stated_field(statement, "given", list) if "given" in statement else None
         held = stated_field(statement, "held", list) if "held" in statement else None

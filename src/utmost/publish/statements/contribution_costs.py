@@ -229,8 +229,8 @@ def bound_costs(
     spent, sure, histogram = level(epsilon), read_confidence(confidence), _Histogram.of(contributions, persons)
     if (histogram.level is None) != public:
         remedy = (
-            "Release the contributions first: ut.release(contributions, "
-            "ut.Promise.of_counted(contributions), epsilon=1); "
+            "Release the contributions first: ut.release(contributions, ut.Promise.of_counted(contributions), "
+            "epsilon=1), or utmost release CONTRIBUTIONS --epsilon 1; "
         )
         remedy += "or pass public=True if the contributions are public."
         came, remedy = ("a release", "Leave public= out.") if public else ("true counts", remedy)

@@ -97,5 +97,7 @@ class FewCells:
 def check_laid(size: int) -> None:
     """Check that a table has at most `MOST_LAID` cells."""
     if size > MOST_LAID:
-        remedy = "Use fewer columns together: plan the tables that you want by ut.choose_plan, and release the plan."
+        remedy = (
+            "Use fewer columns together: release the tables that you want by a plan: ut.choose_plan, or utmost plan."
+        )
         raise Unsupported(f"a table may have at most {MOST_LAID} cells", came=size, remedy=remedy)

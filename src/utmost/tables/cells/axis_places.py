@@ -38,7 +38,7 @@ def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZe
     """
     labels = {label_text(label): place for place, label in enumerate(axis.labels[0])}
     if any(map(is_missing, labels)):
-        remedy = "Pass missing=, a label for missing values, and remove the blank from the list."
+        remedy = 'Declare a label for missing values, missing="not stated", and remove the blank from the list.'
         raise OutOfRange(
             "a label must not be blank: a blank cell is missing", came="a blank", where=name, remedy=remedy
         )

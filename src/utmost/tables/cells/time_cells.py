@@ -25,15 +25,14 @@ from utmost.tables.cells.spelling import PLAIN, Spelling
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _SECONDS = {"D": DAY, "h": 3600, "m": 60}
-_ISO = 'Write ISO text, such as "2013-05-17" or "2013-05-17T09:30"; or declare the pattern of the text: '
-_ISO += 'ut.Spelling(pattern="%d.%m.%Y").'
+_ISO = 'Write ISO text, such as "2013-05-17" or "2013-05-17T09:30"; or declare the pattern of the text on its axis: '
+_ISO += 'spelling=ut.Spelling(pattern="%d.%m.%Y").'
 _ISO_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}(?:[T ].*)?", re.ASCII)
 _UNREADABLE = "Or add other= to the axis: all cells that cannot be read then count under that label."
 _NUMBERS = "Integers are read as 2013 on an axis of years, 201305 of months, 20130517 of days. Others need a "
-_NUMBERS += 'pattern, ut.Spelling(pattern="%d%m%Y"), or must be converted to dates.'
+_NUMBERS += 'pattern on their axis, spelling=ut.Spelling(pattern="%d%m%Y"), or must be converted to dates.'
 _DATES = "Convert the times to dates: the day of an instant depends on the time zone."
-_ZONED = "Declare the zone in which you count days and months: "
-_ZONED += 'periods(..., zone="America/New_York"), in a domain file "zone": "America/New_York"; or "UTC".'
+_ZONED = 'Declare on the axis the zone in which you count days and months: zone="America/New_York", or "UTC".'
 
 
 def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceReader:

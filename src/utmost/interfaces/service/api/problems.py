@@ -9,6 +9,7 @@ from typing import Any
 from starlette.exceptions import HTTPException
 
 from utmost import errors
+from utmost.publish.ledger.budgets import RAISING
 
 _STATUS: Mapping[type[errors.UtmostError], int] = {
     errors.NotAuthenticated: 401,
@@ -83,10 +84,6 @@ def problem_of(error: errors.UtmostError) -> dict[str, Any]:
     return problem(status, type(error).__name__, public_words(error))
 
 
-_RAISED = "call budget(dataset, limit=)", "ask an administrator of the service"
-"""Call of a local ledger, and what the client of a service does instead."""
-
-
 def public_words(error: errors.UtmostError) -> str:
     """Return the words of an error for people other than the operator."""
     if isinstance(error, errors.NotPublished):  # its remedy lists all releases, also those hidden from the caller
@@ -96,7 +93,7 @@ def public_words(error: errors.UtmostError) -> str:
         # Clients see neither the place of the store nor what its operator can do.
         remedy = "Tell the operator of the service, who finds the cause by: utmost ledger status."
         error = type(error)(error.required, remedy=remedy)
-    return printable(str(error).replace(*_RAISED))
+    return printable(str(error).replace(RAISING, "ask an administrator of the service"))
 
 
 def problem_of_shape(faults: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

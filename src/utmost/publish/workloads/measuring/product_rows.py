@@ -299,7 +299,7 @@ def check_rows(domain: Domain, unit: Unit, together: str | None, rows: ProductRo
     if together is not None:
         WholeRows.changed_by(unit, domain, together)
         if not unit.nonnegative or unit.needs_sizes:
-            remedy = "Pass Unit(s, k, nonnegative=True), if no individual lowers a cell."
+            remedy = "Pass nonnegative=True in the unit, if no individual lowers a cell."
             raise OutOfRange("signed rows need a unit with nonnegative=True", came="another unit", remedy=remedy)
 
 

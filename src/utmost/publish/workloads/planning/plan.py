@@ -522,7 +522,7 @@ class Plan(Display):
         """
         self.unit.check_adds(is_one_cell=False, came="a clean table, whose sums agree")
         if self.amount_pair is not None:
-            remedy = "Release the counts without ut.mean, and clean them."
+            remedy = "Release counts alone, without means, and clean them."
             raise Unsupported("clean needs a release of counts alone or of sums alone", came="means", remedy=remedy)
         if reconstruction is None:
             reconstruction = self.measurement.reconstruction(precision_weights(self.levels(level_of(1))))

@@ -16,7 +16,7 @@ class SignedSearch:
         if request.together.values == 2:
             return SearchObstacle("signed sums need an axis of three to five values", 'Pass method="rotated".')
         if not request.unit.nonnegative or request.unit.needs_sizes:
-            remedy = "Pass Unit(s, k, nonnegative=True), if no individual lowers a cell."
+            remedy = "Pass nonnegative=True in the unit, if no individual lowers a cell."
             return SearchObstacle("signed sums need a unit with nonnegative=True", remedy)
         return mean_alone(self.name, request)
 
