@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from utmost.core.exact.display import few
@@ -22,6 +23,7 @@ from utmost.publish.counting.counted_facts import Part
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.means_names import releases_of_means
+from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.spending import Account, Budget, Spending
 from utmost.publish.ledger.state import Published, State
 
@@ -172,9 +174,8 @@ def budget_after(
         if not independent:
             check_named(state, group)
             warn_of_separate(state, group)
-    after = spending_after(state, group, release, level, part)
-    check_budget(state, group, after)
-    return Budget(group, state.limits.get(group), after)
+    expense = Expense(group, level, part) if release is None else Expense.of_answer(release, level)
+    return budget_with(state, group, [expense])
 
 
 def check_known(state: State, dataset: str) -> None:
@@ -249,7 +250,7 @@ def write_charge(log: EventLog, dataset: str, level: Level, what: str, *, is_ind
                     "dataset is in another dataset.",
                 )
             try:
-                check_budget(state, dataset, spending_with(state, dataset, [(level, None)]))
+                check_budgets(state, [Expense(dataset, level)])
             except BudgetExceeded as error:
                 remedy = (
                     "If the other tool has spent it, it must be charged all the same. To raise the limit first: "
@@ -269,33 +270,11 @@ def write_charge(log: EventLog, dataset: str, level: Level, what: str, *, is_ind
     return log.write(work)
 
 
-def spending_after(
-    state: State, dataset: str, release: Published | None, level: Level, part: Part | None = None
-) -> Spending:
-    """Return the spending of a dataset once a release is answered at ``level``; ``part`` is for a new release."""
-    if release is None:
-        return spending_with(state, dataset, [(level, part)])
-    return spending_with(state, dataset, [(max(level, release.spent), release.part)], instead=[release])
-
-
-def spending_with(
-    state: State, dataset: str, more: Iterable[tuple[Level, Part | None]], instead: Sequence[Published] = ()
-) -> Spending:
-    """Return the spending of a dataset, plus the levels ``more``, minus the levels of the releases ``instead``."""
-    account = state.accounts.get(dataset, Account())
-    for release in instead:
-        account = account.minus(release.spent, release.part)
-    for level, part in more:
-        account = account.plus(level, part)
-    return account.spending + state.missing.get(dataset, Spending())
-
-
 def check_relation(state: State, dataset: str, relation: str, name: str, *, beside: str | None = None) -> None:
     """Check that a release protects the same neighbouring relation as all others of its dataset.
 
     ``beside`` is the relation of a release that the same call publishes.
     """
-    check_names_differ(state, dataset)
     other = state.relation(dataset) or beside
     if other not in (None, relation):
         raise OutOfRange(
@@ -306,27 +285,54 @@ def check_relation(state: State, dataset: str, relation: str, name: str, *, besi
         )
 
 
-def check_budget(state: State, dataset: str, after: Spending) -> None:
-    limit = state.limits.get(dataset)
-    # A sum that equals the limit is within it. An answer that spends nothing more is allowed even if the limit was
-    # lowered later: its level is already spent.
-    if limit is not None and after.exceeds(limit) and after != state.spending(dataset):
-        raise BudgetExceeded(
-            f"the levels of all releases of the dataset must add up to at most {limit}",
-            came=f"a sum of epsilon = {after.epsilon}",
-            where=f"dataset {dataset!r}",
-            remedy=f"The remaining budget is epsilon = {state.spending(dataset).left(limit)}. To raise the limit: "
-            f"{RAISING}.",
-        )
+@dataclass(frozen=True, slots=True)
+class Expense:
+    """The cost of an answer that a call will give."""
+
+    dataset: str
+    level: Level
+    part: Part | None = None
+    replaces: Published | None = None  # Release whose smaller spent level this level replaces; None for a new release
+
+    @classmethod
+    def of_request(cls, request: PublishRequest) -> "Expense":
+        """Return the cost of the first answer of a new release."""
+        return cls(request.dataset, request.level, request.promise.part)
+
+    @classmethod
+    def of_answer(cls, release: Published, level: Level) -> "Expense":
+        """Return the cost of a further answer of a release; all its answers together cost the largest level."""
+        return cls(release.dataset, max(level, release.spent), release.part, release)
 
 
-Spends = tuple[str, Level, Part | None, Published | None]
-"""The cost of an answer: dataset, level, part, and the release whose smaller level this level replaces, if any."""
+def spending_with(state: State, dataset: str, expenses: Sequence[Expense]) -> Spending:
+    """Return the spending of a dataset after these expenses; those of other datasets do not count."""
+    account = state.accounts.get(dataset, Account())
+    for expense in expenses:
+        if expense.dataset == dataset:
+            if expense.replaces is not None:
+                account = account.minus(expense.replaces.spent, expense.replaces.part)
+            account = account.plus(expense.level, expense.part)
+    return account.spending + state.missing.get(dataset, Spending())
 
 
-def check_budgets(state: State, spends: Sequence[Spends]) -> None:
-    """Check that the budgets allow all answers together, before any noise is drawn."""
-    for dataset in {dataset for dataset, *_ in spends}:
-        spent = [(level, part) for of, level, part, _ in spends if of == dataset]
-        instead = [release for *_, release in spends if release is not None]
-        check_budget(state, dataset, spending_with(state, dataset, spent, instead=instead))
+def check_budgets(state: State, expenses: Sequence[Expense]) -> None:
+    """Check that the budgets allow all answers of a call together, before any noise is drawn."""
+    for dataset in {expense.dataset for expense in expenses}:
+        limit, after = state.limits.get(dataset), spending_with(state, dataset, expenses)
+        # A sum that equals the limit is within it. An answer that spends nothing more is allowed even if the limit was
+        # lowered later: its level is already spent.
+        if limit is not None and after.exceeds(limit) and after != state.spending(dataset):
+            raise BudgetExceeded(
+                f"the levels of all releases of the dataset must add up to at most {limit}",
+                came=f"a sum of epsilon = {after.epsilon}",
+                where=f"dataset {dataset!r}",
+                remedy=f"The remaining budget is epsilon = {state.spending(dataset).left(limit)}. To raise the limit: "
+                f"{RAISING}.",
+            )
+
+
+def budget_with(state: State, dataset: str, expenses: Sequence[Expense]) -> Budget:
+    """Return the budget of a dataset after these expenses, which the budgets must allow."""
+    check_budgets(state, expenses)
+    return Budget(dataset, state.limits.get(dataset), spending_with(state, dataset, expenses))

@@ -105,11 +105,7 @@ START = bytes(32)
 
 def mac(key: Key, before: bytes, number: int, body: bytes) -> bytes:
     """Return the mac of an event that follows an event with the mac ``before``."""
-    return _mac(key.derived("chain"), before, number, body)
-
-
-def _mac(secret: bytes, before: bytes, number: int, body: bytes) -> bytes:
-    return hmac.digest(secret, before + number.to_bytes(8, "big") + body, "sha256")
+    return hmac.digest(key.derived("chain"), before + number.to_bytes(8, "big") + body, sha256)
 
 
 def seal(key: Key, number: int, mac: bytes) -> bytes:
@@ -118,14 +114,13 @@ def seal(key: Key, number: int, mac: bytes) -> bytes:
 
 def check_chain(key: Key, number: int, before: bytes, rows: list[StoredRow]) -> bytes:
     """Check that the rows continue the chain after event ``number`` with the mac ``before``; return the last mac."""
-    secret = key.derived("chain")
     for place, (stored_number, body, stored) in enumerate(rows, start=number + 1):
         if stored_number != place:
             raise LedgerDamaged(
                 "the events must be numbered without gaps", came=f"event {stored_number}", where=f"event {place}"
             )
         # Each mac is computed from the recomputed one before it, not the stored one: an exchanged row breaks the chain.
-        before = _mac(secret, before, stored_number, body)
+        before = mac(key, before, stored_number, body)
         if not hmac.compare_digest(before, stored):
             raise LedgerDamaged(
                 "a stored event must be unchanged", came="an event with another mac", where=f"event {stored_number}"

@@ -17,7 +17,7 @@ from utmost.core.exact.numbers import Number, exact_integer
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import BadTable, DataChanged, NeedsTable, OutOfRange, Unsupported
 from utmost.publish.ledger.block_encryption import parts_digest
-from utmost.publish.ledger.budgets import check_budgets, warn_of_separate
+from utmost.publish.ledger.budgets import Expense, check_budgets, warn_of_separate
 from utmost.publish.ledger.commitment import OTHERS, commitment_secret
 from utmost.publish.ledger.duplicate_data import TableDigests, cell_digest_secret
 from utmost.publish.ledger.event_log import EventLog, Transaction
@@ -377,7 +377,7 @@ def _publish(
     step = Step.from_known((), request.level)
     answer = _without_responses(step, request.promise.lasting_noise, (content,))
     check_dataset(transaction.state, stored)
-    check_budgets(transaction.state, [(stored.dataset, stored.level, stored.promise.part, None)])
+    check_budgets(transaction.state, [Expense.of_request(stored)])
     if not request.independent:
         check_no_duplicate_data(transaction, stored, digests)
         warn_of_separate(transaction.state, stored.dataset)

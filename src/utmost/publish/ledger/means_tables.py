@@ -12,7 +12,7 @@ from utmost.core.exact.arguments import mapping
 from utmost.core.exact.levels import Level
 from utmost.errors import NotPublished, OutOfRange
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.budgets import Spends, check_budget, check_budgets, spending_with
+from utmost.publish.ledger.budgets import Expense, budget_with
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.means_names import check_published_whole, release_name, releases_of_means
 from utmost.publish.ledger.publishing import check_new_or_stored
@@ -94,8 +94,7 @@ def rehearsed_publication(
             if not check_new_or_stored(log, transaction, request, source)
         ]
         check_published_whole(transaction.state.releases.values(), new)
-        spends: list[Spends] = [(request.dataset, request.level, request.promise.part, None) for request in new]
-        return _after(transaction, requests[0].dataset, spends)
+        return budget_with(transaction.state, requests[0].dataset, [Expense.of_request(request) for request in new])
 
     return log.read(check)
 
@@ -106,19 +105,12 @@ def rehearsed_relaxation(
     """Return the budget as it would be after several releases are relaxed together; check everything, draw nothing."""
 
     def check(transaction: Transaction) -> Budget:
-        spends, releases = list[Spends](), [transaction.state.release(of.name, of.version) for of in requests]
-        for request, release in zip(requests, releases, strict=True):
-            if not check_relaxable_in(log, transaction, request, tables[request.name]):
-                spends.append((release.dataset, max(request.level, release.spent), release.part, release))
-        return _after(transaction, releases[0].dataset, spends)
+        releases = [transaction.state.release(request.name, request.version) for request in requests]
+        expenses = [
+            Expense.of_answer(release, request.level)
+            for request, release in zip(requests, releases, strict=True)
+            if not check_relaxable_in(log, transaction, request, tables[request.name])
+        ]
+        return budget_with(transaction.state, releases[0].dataset, expenses)
 
     return log.read(check)
-
-
-def _after(transaction: Transaction, dataset: str, spends: Sequence[Spends]) -> Budget:
-    state = transaction.state
-    check_budgets(state, spends)
-    spent = [(level, part) for _, level, part, _ in spends]
-    after = spending_with(state, dataset, spent, instead=[release for *_, release in spends if release is not None])
-    check_budget(state, dataset, after)
-    return Budget(dataset, state.limits.get(dataset), after)

@@ -23,7 +23,14 @@ from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import AlreadyPublished, LedgerDamaged, NeedsTable, OutOfRange, Quarantined, WrongKind
 from utmost.publish.ledger.block_encryption import Seal, checked_parts, level_seal, parts_digest
-from utmost.publish.ledger.budgets import check_budget, check_named, check_relation, spending_with, warn_of_separate
+from utmost.publish.ledger.budgets import (
+    Expense,
+    check_budgets,
+    check_named,
+    check_names_differ,
+    check_relation,
+    warn_of_separate,
+)
 from utmost.publish.ledger.event_log import Transaction
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.key import Key
@@ -231,10 +238,11 @@ class ResponseRequest:
                 where=repr(self.name),
                 remedy="Leave dataset= out.",
             )
+        check_names_differ(state, dataset)
         check_relation(state, dataset, answering.relation, self.name)
         if not self.independent:
             check_named(state, dataset)
-        check_budget(state, dataset, spending_with(state, dataset, [(answering.level, None)]))
+        check_budgets(state, [Expense(dataset, answering.level)])
         if not self.independent:
             warn_of_separate(state, dataset)
         about = {"name": self.name, "version": version, "dataset": dataset, "mechanism": answering.digest}

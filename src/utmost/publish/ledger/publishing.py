@@ -13,9 +13,11 @@ from utmost.core.sampling.random_bits import Randomness, entropy
 from utmost.errors import AlreadyPublished, OutOfRange
 from utmost.publish.ledger.block_encryption import parts_digest
 from utmost.publish.ledger.budgets import (
+    Expense,
     check_budgets,
     check_name_differs,
     check_named,
+    check_names_differ,
     check_relation,
     warn_of_separate,
 )
@@ -186,9 +188,7 @@ def checked_drafts(transaction: Transaction, new: Sequence[tuple[PublishRequest,
         earlier = [draft.request for draft in drafts]
         check_dataset(transaction.state, draft.request, earlier)
         drafts.append(draft)
-    check_budgets(
-        transaction.state, [(request.dataset, request.level, request.promise.part, None) for request, _ in new]
-    )
+    check_budgets(transaction.state, [Expense.of_request(request) for request, _ in new])
     return drafts
 
 
@@ -352,14 +352,10 @@ def check_dataset(state: State, request: PublishRequest, earlier: Sequence[Publi
             where=repr(request.name),
             remedy=f"Pass dataset={first.dataset!r}. {_SUM_OF_BOTH}",
         )
+    check_names_differ(state, request.dataset)
     beside = [other for other in earlier if other.dataset == request.dataset]
-    check_relation(
-        state,
-        request.dataset,
-        relation,
-        request.name,
-        beside=beside[0].promise.lasting_noise.relation if beside else None,
-    )
+    relation_beside = beside[0].promise.lasting_noise.relation if beside else None
+    check_relation(state, request.dataset, relation, request.name, beside=relation_beside)
     if request.promise.lasting_noise.delta is not None and (request.dataset in state.accounts or beside):
         required = "a dataset must have at most one release with a delta, since no ledger adds deltas up"
         remedy = "Pass another name and another dataset=; the deltas of both datasets add up."

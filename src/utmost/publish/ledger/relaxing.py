@@ -14,7 +14,7 @@ from utmost.core.sampling.item_words import Tags, item_tags
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Quarantined, RowsRenamed, warn
 from utmost.publish.counting.counted_facts import EACH_ROW
-from utmost.publish.ledger.budgets import check_budget, check_budgets, spending_after
+from utmost.publish.ledger.budgets import Expense, check_budgets
 from utmost.publish.ledger.commitment import check_unchanged, commitment, difference, noise_secret
 from utmost.publish.ledger.duplicate_data import TableDigests, text_digests, value_digests
 from utmost.publish.ledger.event_log import EventLog, Transaction
@@ -144,10 +144,7 @@ def relax_together(log: EventLog, wanted: Sequence[Relaxation], randomness: Rand
             return None
         new = [relaxation for relaxation, answer in zip(wanted, found, strict=True) if answer is None]
         releases = [(relaxation.request.level, relaxation.current_release(transaction)) for relaxation in new]
-        check_budgets(
-            transaction.state,
-            [(release.dataset, max(level, release.spent), release.part, release) for level, release in releases],
-        )
+        check_budgets(transaction.state, [Expense.of_answer(release, level) for level, release in releases])
         return [
             draw_relaxation(transaction, relaxation, randomness) if answer is None else answer
             for relaxation, answer in zip(wanted, found, strict=True)
@@ -248,9 +245,7 @@ def check_answerable(transaction: Transaction, release: Published, level: Level)
                 where=release.name_and_version,
                 remedy="Publish the data as a new version.",
             )
-        check_budget(
-            transaction.state, release.dataset, spending_after(transaction.state, release.dataset, release, level)
-        )
+        check_budgets(transaction.state, [Expense.of_answer(release, level)])
 
 
 def check_same_values(transaction: Transaction, release: Published, now: bytes, source: Source) -> None:

@@ -26,12 +26,12 @@ class Spending(Display):
 
     @classmethod
     def of(cls, levels: Iterable[Level]) -> "Spending":
-        sums: dict[Fraction | None, Fraction] = {}
+        total = cls()
         for level in iterable(levels, "levels"):
             if not isinstance(level, Level):
                 raise wrong_kind("levels", "levels", level)
-            sums[level.base] = sums.get(level.base, Fraction(0)) + level.power
-        return cls(tuple(sorted(sums.items(), key=_by_base)))
+            total = total.plus(level)
+        return total
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -52,18 +52,22 @@ class Spending(Display):
         return Fraction(0) if level is None else level.epsilon
 
     def __add__(self, other: "Spending") -> "Spending":
-        return Spending.of((*self.levels, *other.levels))
+        return self._plus(other.powers)
 
     def plus(self, level: Level) -> "Spending":
-        powers = dict(self.powers)
-        powers[level.base] = powers.get(level.base, 0) + level.power
-        return Spending(tuple(sorted(powers.items(), key=_by_base)))
+        return self._plus([(level.base, level.power)])
 
     def minus(self, level: Level) -> "Spending":
         """Return the sum without ``level``, which must be one of its summands."""
-        powers = dict(self.powers)
-        powers[level.base] -= level.power
-        return Spending(tuple((base, power) for base, power in powers.items() if power))
+        return self._plus([(level.base, -level.power)])
+
+    def _plus(self, powers: Iterable[tuple[Fraction | None, Fraction]]) -> "Spending":
+        sums = dict(self.powers)
+        for base, power in powers:
+            sums[base] = sums.get(base, Fraction(0)) + power
+        # 1/e comes first, then the bases in ascending order, so that equal sums have equal fields.
+        ordered = sorted(sums.items(), key=lambda item: (item[0] is not None, item[0] or 0))
+        return Spending(tuple((base, power) for base, power in ordered if power))
 
     def larger(self, other: "Spending") -> "Spending":
         """Return the larger of two sums; if 2^12 bits do not show which is larger, a number above both."""
@@ -93,10 +97,6 @@ class Spending(Display):
         for level in self.levels:
             total = total + level.epsilon_interval(bits)
         return total
-
-
-def _by_base(item: tuple[Fraction | None, Fraction]) -> tuple[bool, Fraction | int]:
-    return item[0] is not None, item[0] or 0
 
 
 @dataclass(frozen=True, slots=True)
