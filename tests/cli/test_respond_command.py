@@ -5,6 +5,7 @@ import io
 import json
 import re
 import sys
+from hashlib import sha256
 
 import pytest
 
@@ -225,3 +226,43 @@ def test_what_a_ledger_of_answers_refuses(run, design, file, tmp_path, monkeypat
         assert (code, out, says in " ".join(err.split())) == (2, "", True), err
     monkeypatch.setattr(sys, "stdin", io.StringIO("4\nada\n"))
     assert run("respond", design, "--id", "-", "--secret", "-", *ledger)[0] == 0
+
+
+def test_answers_are_checked_with_the_file_of_their_mechanism(run, file, tmp_path):
+    """A statement could state other secrets, for which nobody computed the level; only the mechanism shows them."""
+    table, answers, design = file("id,place\nAda,0\nBo,3\n"), tmp_path / "a.csv", tmp_path / "d.json"
+    space = ["--space", "counts:3", "--prior", "uniform", "--epsilon", 1]
+    assert run("design", *space, "--out", design)[0] == 0
+    asked = ["--file", table, "--column", "place", "--public", "id"]
+    assert run("respond", design, *asked, "--out", answers)[0] == 0
+    trusted = "has the stated secrets"
+    alone, whole = (json.loads(run("verify", answers, *more, "--json")[1]) for more in ([], ["--release", design]))
+    assert trusted in " ".join(alone["on_trust"])
+    assert trusted not in " ".join(whole["on_trust"])
+    assert "0 of the answers were given before" in " ".join(whole["on_trust"])
+    said = json.loads((tmp_path / "a.csv.json").read_text())
+    forged = tmp_path / "forged.json"
+    changes = (
+        {"space": {"kind": "counts", "sizes": [9]}},
+        {"mechanism": said["mechanism"] | {"sha256": "0" * 64}},
+        {"mechanism": said["mechanism"] | {"checked": "computed from all rows: the least level that it keeps"}},
+    )
+    for change in changes:
+        forged.write_text(json.dumps(said | change))
+        assert run("verify", answers, "--statement", forged)[0] == 0
+        assert run("verify", answers, "--statement", forged, "--release", design)[0] != 0
+    answers.write_text("id,place_answer\nAda,0\nBo,7\n")
+    said["table"]["sha256"] = sha256(answers.read_bytes()).hexdigest()
+    forged.write_text(json.dumps(said))
+    code, _, err = run("verify", answers, "--statement", forged, "--release", design)
+    assert (code, "place_answer" in err) == (1, True)
+
+
+@pytest.mark.parametrize("space", ["line:3", "discrete:3"])
+def test_answers_of_a_channel_are_checked_with_its_file(run, file, tmp_path, space):
+    channel = file("1/2,1/4,1/4\n1/4,1/2,1/4\n1/4,1/4,1/2\n", "channel.csv")
+    table, answers = file("id,place\nAda,0\nBo,2\n"), tmp_path / "a.csv"
+    asked = ["--space", space, "--file", table, "--column", "place", "--public", "id"]
+    assert run("respond", channel, *asked, "--out", answers)[0] == 0
+    code, _, err = run("verify", answers, "--release", channel)
+    assert (code, err) == (0, "")

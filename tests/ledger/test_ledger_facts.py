@@ -60,7 +60,8 @@ def test_every_statement_of_a_ledger_says_of_which_release_it_is(ledger, tmp_pat
     assert stated_release(said).own_level == ut.level(1)
     assert {fact.label: fact.value for fact in stated_release(said).first}["answered at"] == "epsilon = 0.5, 1"
     for wrong in ({"name": ""}, {"data_version": 0}, {"levels": ["1/2"]}, {"levels": ["1", "1"]},
-                  {"together": {"epsilon": "1/2"}}, {"levels": "1"}, {"together": "1"}):  # fmt: skip
+                  {"levels": ["1", "1/2"]}, {"together": {"epsilon": "1/2"}}, {"levels": "1"},
+                  {"together": "1"}):  # fmt: skip
         with pytest.raises(BadTable):
             stated_release(said | wrong)
     for name in FACTS - {"name"}:

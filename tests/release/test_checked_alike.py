@@ -1,11 +1,16 @@
 """A table is checked in the same way, whatever memory its release has."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
+import polars as pl
 import pytest
 
 import utmost as ut
 from utmost.errors import BadTable
 from utmost.ledger import Ledger, PublishRequest
+from utmost.tables.files import csv_table
 
 
 def once(table, promise, _folder):
@@ -54,3 +59,46 @@ def test_the_name_of_a_margin_is_free_once_the_column_that_has_it_is_dropped(rel
         released(table, ut.Promise("n", public="n_margin", unit=ut.Unit(1, 1)))
     answer = released(table, ut.Promise("n", drop="n_margin", unit=ut.Unit(1, 1)))
     assert answer.table["n_margin"] == [3, 3]
+
+
+# The promise names the columns in another order than the table.
+CROSSED = {"town": ["A", "B"], "b": [3, 4], "kind": ["x", "y"], "a": [9, 8]}
+IN_ANOTHER_ORDER = ut.Promise(["a", "b"], public=["kind", "town"], unit=ut.Unit(1, 1))
+
+
+def in_a_view(table, promise, folder):
+    with Ledger.open(folder / "l.db", create=True) as ledger:
+        ledger.publish("t", table, promise, epsilon=2)
+        return ledger.view("t", epsilon=1)
+
+
+def relaxed(table, promise, folder):
+    with Ledger.open(folder / "l.db", create=True) as ledger:
+        ledger.publish("t", table, promise, epsilon="1/2")
+        return ledger.relax("t", table, epsilon=1)
+
+
+def in_pieces(table, promise, folder):
+    pl.DataFrame(table).write_csv(folder / "t.csv")
+    csv_table.register()
+    return ut.release(csv_table.CsvPieces(csv_table.read(folder / "t.csv")), promise, epsilon=1, once=True)
+
+
+def by_an_engine(table, promise, folder):
+    keyed = replace(promise, id_column="town")
+    return ut.release(pl.LazyFrame(table), keyed, epsilon=1, once=True)
+
+
+@pytest.mark.parametrize(
+    "way", [once, in_this_process, in_a_ledger, with_others, in_a_view, relaxed, in_pieces, by_an_engine]
+)
+def test_a_statement_names_columns_in_the_order_of_its_table(way, tmp_path):
+    """Another order was believed: a reader takes the first of two coordinates for the second."""
+    way(CROSSED, IN_ANOTHER_ORDER, tmp_path).save(tmp_path / "out.csv")
+    said = json.loads((tmp_path / "out.csv.json").read_text())
+    assert (said["promise"]["columns"], said["promise"]["public"]) == (["b", "a"], ["town", "kind"])
+    assert ut.read_release(tmp_path / "out.csv").columns == ("b", "a")
+    said["promise"]["columns"] = ["a", "b"]
+    (tmp_path / "out.csv.json").write_text(json.dumps(said))
+    with pytest.raises(BadTable, match="in the order of the table"):
+        ut.read_release(tmp_path / "out.csv")

@@ -1,13 +1,18 @@
 """Universes too large to list: the distribution is that of noise on every cell, in rationals and by frequencies."""
 
+import json
 from fractions import Fraction
+from hashlib import sha256
 
 import mpmath
 import pytest
 
+import utmost as ut
 from goodness import LEVEL, as_often
 from utmost import errors
+from utmost.errors import BadTable
 from utmost.exact import level
+from utmost.promises import key_noise, selected_cell_noise
 from utmost.releases import Texts, Tuples, select_cells
 from utmost.testing import SeededRandomness
 
@@ -88,3 +93,42 @@ def test_refusals_come_before_the_draw():
 
 def test_nothing_is_held():
     assert select_cells({}, Texts("ab", 3), epsilon=1, false_keys="1e-9").keys == ()
+
+
+def test_published_keys_are_those_that_the_statement_allows(tmp_path):
+    """The statement of another universe, and a list with an impossible key, one twice or a rare one were believed."""
+    noise = selected_cell_noise(["word", "n"], Texts("abc", most=3), false_keys="1/2")
+    ut.release({"word": ["a", "b"], "n": [900, 800]}, ut.Promise(noise=noise), epsilon=1, once=True).save(
+        tmp_path / "t.csv"
+    )
+    text, said = (tmp_path / "t.csv").read_text(), json.loads((tmp_path / "t.csv.json").read_text())
+    forged = json.loads(json.dumps(said))
+    forged["promise"]["noise"]["universe"]["alphabet"] = "xyz"
+    (tmp_path / "t.csv.json").write_text(json.dumps(forged))
+    with pytest.raises(BadTable, match="must be possible"):
+        ut.read_release(tmp_path / "t.csv")
+    for row in ("a,900", "abcd,900", ",900", "c,2", "c,900.5", "c,"):
+        (tmp_path / "t.csv").write_text(f"{text}{row}\n")
+        digest = {"of": "file", "sha256": sha256((tmp_path / "t.csv").read_bytes()).hexdigest()}
+        (tmp_path / "t.csv.json").write_text(json.dumps(said | {"rows": said["rows"] + 1, "table": digest}))
+        with pytest.raises(BadTable, match="selected key"):
+            ut.read_release(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "parquet"])
+def test_keys_of_numbers_and_texts_are_read_from_each_kind_of_file(tmp_path, ending):
+    universe = Tuples(range(-2, 5), ["1.50", "", "x"], [1, 2])
+    counts = {"a": [-2, 4], "b": ["1.50", ""], "c": [1, 2], "n": [900, 800]}
+    if ending != "csv":
+        counts["b"] = ["1.50", "x"]
+    noise = selected_cell_noise(["a", "b", "c", "n"], universe, false_keys="1/2")
+    released = ut.release(counts, ut.Promise(noise=noise), epsilon=1, once=True)
+    released.save(tmp_path / f"t.{ending}")
+    assert ut.read_release(tmp_path / f"t.{ending}").statement["rows"] == released.rows
+
+
+def test_selected_keys_of_shares_are_read_again(tmp_path):
+    noise = key_noise(["word", "n"], delta="1e-6", keys=2, shares=8)
+    released = ut.release({"word": ["a", "b"], "n": [9000, 800]}, ut.Promise(noise=noise), epsilon=1, once=True)
+    released.save(tmp_path / "t.csv")
+    assert ut.read_release(tmp_path / "t.csv").statement["rows"] == released.rows == 2

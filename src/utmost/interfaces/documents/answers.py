@@ -1,5 +1,6 @@
 """Draw answers from a saved mechanism, for one secret or a column of secrets, and write their statement."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -22,6 +23,7 @@ from utmost.interfaces.documents.answers_statement import (
     BY_DESIGN,
     BY_ROWS,
     EACH_ROW,
+    ROUNDED,
     StatedAnswers,
     answers_guarantee,
     is_discrete,
@@ -29,7 +31,7 @@ from utmost.interfaces.documents.answers_statement import (
 from utmost.interfaces.documents.saved_designs import read_design
 from utmost.interfaces.documents.space_names import secret_names
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.promises.codec import digest_of
+from utmost.publish.promises.codec import digest_of, does_not_follow
 from utmost.tables.cells.columns import check_distinct
 from utmost.tables.files import files
 from utmost.tables.files.json_files import read_json
@@ -152,6 +154,31 @@ def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
     return SavedMechanism(mechanism, space, tuple(map(str, outcomes)), facts, BY_ROWS, digest)
 
 
+def check_mechanism(statement: Mapping[str, Any], path: Path, table: Mapping[str, Any]) -> None:
+    """Check that the mechanism in a file is the one of a checked statement, and can give every answer of the table.
+
+    Raises:
+        BadTable: for the file of another mechanism, another space or level than stated, and an impossible answer.
+    """
+    stated, space = ANSWERS_FORM.checked(statement), None
+    if sha256(path.read_bytes()).hexdigest() != stated.mechanism["sha256"]:
+        required = "the mechanism must have the SHA-256 that the statement gives"
+        remedy = "Name the design from which the answers were drawn."
+        raise BadTable(required, came="another file", where=str(path), remedy=remedy)
+    if stated.mechanism["checked"] == BY_ROWS:
+        space = stated.space
+    saved = saved_mechanism(path, space)
+    if stated.mechanism["checked"].removesuffix(ROUNDED) != saved.checked:
+        raise does_not_follow("mechanism")
+    own = saved.statement(by_ledger=stated.by_ledger)
+    for name in ("space", "guarantee", *saved.facts):
+        if statement.get(name) != json.loads(json.dumps(own[name])):
+            raise does_not_follow(name)
+    if "column" in statement and not {*map(str, table[statement["column"]])} <= {*saved.answers}:
+        required = "every answer must be one that the mechanism can give"
+        raise BadTable(required, came="another answer", where=f"column {statement['column']!r}")
+
+
 def _plain(name: str) -> str:
     """Remove the brackets and blanks of a point, so that "(2, 3)" and "2,3" are equal; return other names unchanged."""
     text = name.strip()
@@ -249,7 +276,7 @@ def answered_table(
     statement = saved.statement(
         by_ledger=keeper is not None,
         column=request.answer_column,
-        public=list(request.public),
+        public=[name for name in table if name in request.public],
         rows=len(drawn),
         repeated=repeated,
         of=EACH_ROW,

@@ -30,6 +30,9 @@ ROUNDED = "; rounded, and its privacy checked again"
 HOW_CHECKED = (BY_DESIGN, BY_DESIGN + ROUNDED, BY_ROWS)
 """All texts that say how the level of a mechanism was checked."""
 
+MECHANISM_TRUSTED = "the mechanism with this SHA-256 has the stated secrets and satisfies the level: its file proves it"
+"""The assumption that `utmost verify` checks with the file of the mechanism."""
+
 _DIGEST = re.compile("[0-9a-f]{64}")
 _TABLE_FIELDS = ("public", "rows", "column", "of")
 _METADATA = (*_TABLE_FIELDS, "repeated", "name", "dataset", "data_version", "together")
@@ -140,6 +143,7 @@ def answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     """Check a statement of answers, and put it into words."""
     space = ANSWERS_FORM.checked(statement).space
     at, measured, rows = level_from_facts(statement), distances_words(space), statement.get("rows")
+    repeated = statement.get("repeated")
     unit_distance = "1" if space.unit is None else f"1 {space.unit}"
     adds = "Each further answer about the same person adds its epsilon."
     if "together" in statement and isinstance(statement["together"], str):
@@ -178,8 +182,9 @@ def answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
         composition=adds,
         on_trust=(
             *(() if measured is None else (f"each secret is the place with its name, and distances are {measured}",)),
-            "the mechanism with this SHA-256 satisfies the level: its file proves it",
+            MECHANISM_TRUSTED,
             "the public columns and the list of persons would be the same without any one individual",
+            *(() if repeated is None else (f"{repeated} of the answers were given before, the others drawn now",)),
             ON_TRUST_OF_DRAWS,
         ),
     )

@@ -1,6 +1,7 @@
 """Verify published files of every kind, for `utmost verify` and the web page."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from utmost.interfaces.documents.statement_readers import READERS, stated_releas
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import read_statement
 from utmost.publish.promises.statement_kinds import (
+    ANSWERS_KIND,
     CLEAN_KIND,
     DETAILED_KIND,
     NOISY_TABLE_KIND,
@@ -38,7 +40,8 @@ def verified(
     text_file: Path | None = None,
 ) -> dict[str, Any]:
     """Verify a published file: compute every figure and sentence again, compare them with the file, and report."""
-    # `whole` is the release of a clean or withheld table, `text_file` is `release` with separator and encoding.
+    # `whole` is the release of a clean or withheld table, or the mechanism of answers.
+    # `text_file` is `release` with separator and encoding.
     document = whole_document(release)
     if document is not None:
         if whole is not None:
@@ -57,8 +60,8 @@ def verified(
     path = statement or sidecars.statement_beside(release)
     facts, text_file = read_statement(path), text_file or release
     kind = facts["kind"]
-    if whole is not None and kind not in (CLEAN_KIND, WITHHELD_KIND):
-        required = "only a clean or withheld table takes --release"
+    if whole is not None and kind not in (CLEAN_KIND, WITHHELD_KIND, ANSWERS_KIND):
+        required = "only a clean or withheld table, or a table of answers, takes --release"
         raise OutOfRange(required, came=str(whole), remedy="Leave out --release.")
     if kind == NOISY_TABLE_KIND:
         _check_unchanged(release, text_file, facts)
@@ -83,6 +86,8 @@ def verified(
     stated = stated_release(facts)
     _check_unchanged(release, text_file, facts)
     READERS[kind].check(facts, text_file)
+    if whole is not None:
+        return _answers_report(release, text_file, path, facts, whole, stated, public_key)
     return _table_report(release, facts, stated, path, public_key)
 
 
@@ -182,6 +187,26 @@ def _withheld_report(
     # The last assumption, that only such cells are missing, is checked with the whole release.
     on_trust = list(stated.on_trust if whole is None else stated.on_trust[:-1])
     return {**_table_report(table, facts, stated, path, public_key), "rule": rule, "on_trust": on_trust}
+
+
+def _answers_report(
+    table: Path,
+    text_file: Path,
+    path: Path,
+    facts: dict[str, Any],
+    mechanism: Path,
+    stated: ReleaseFacts,
+    public_key: Path | None,
+) -> dict[str, Any]:
+    """Return the findings on answers whose mechanism is in the file `mechanism`."""
+    # Only answers import the modules of mechanisms.
+    from utmost.interfaces.documents.answers import check_mechanism
+    from utmost.interfaces.documents.answers_statement import MECHANISM_TRUSTED
+
+    check_mechanism(facts, mechanism, files.columns(files.read(text_file)))
+    on_trust = tuple(trusted for trusted in stated.on_trust if trusted != MECHANISM_TRUSTED)
+    checked = {"rule": f"{mechanism} has the stated SHA-256, secrets and level; every answer is one of its answers"}
+    return {**_table_report(table, facts, replace(stated, on_trust=on_trust), path, public_key), **checked}
 
 
 def _clean_report(

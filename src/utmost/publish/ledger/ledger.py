@@ -371,7 +371,7 @@ class Ledger(Persons, Accounts, Display):
         known, names = self.release(release.name, release.version), published_names(frame)
         public = tuple(name for name in names if name in known.public)
         remembered = self._read_state(lambda state: state.ledger_facts(known, at))
-        promise = known.promise.as_read(known.columns, public)
+        promise = known.promise.as_published(names, public)
         return Answer(frame, promise, known.noise.at(at), known.rows, remembered, release)
 
     def publish_measures(self, requests: Sequence[PublishRequest], tables: Mapping[str, Any]) -> dict[str, Answer[Any]]:

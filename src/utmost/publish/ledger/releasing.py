@@ -183,7 +183,8 @@ def promised_statement(table: Any, promise: Promise, at: Level) -> dict[str, Any
     """Return the statement that a release with a stopping rule would have at its last level; draw nothing."""
     check_release(table, promise, at)
     source = new_source(table, promise)
-    return Statement(source.promise, source.promise.at(at), source.rows, None, None).facts()
+    promise = source.published_promise
+    return Statement(promise, promise.at(at), source.rows, None, None).facts()
 
 
 def check_release(table: Any, promise: Promise, at: Level) -> None:

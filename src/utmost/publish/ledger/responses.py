@@ -198,7 +198,7 @@ def answer_without_table(
 ) -> Answer[Any]:
     """Build the answer for a caller who passes no table: stored labels, released columns and margins."""
     (order, public), at_level = labels, release.promise.at_stop(level, remembered.stop)
-    promise = release.promise.as_read(tuple(response), [name for name in order if name in public])
+    promise = release.promise.as_published(order or tuple(response), [name for name in order if name in public])
     written = release.noise.written(level, response)
 
     def bare() -> tuple[TableAdapter, Any]:

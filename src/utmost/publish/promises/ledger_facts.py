@@ -80,13 +80,15 @@ class LedgerFacts:
 
 
 def _stated_levels(texts: Any) -> Sequence[Level]:
-    """Return the levels in a statement; check that each is written once and in its normal form."""
+    """Return the levels in a statement; check that each is written once, in its normal form, the smallest first."""
     try:
         levels = [level_from_text(text) for text in texts]
     except (UtmostError, TypeError, AttributeError):
         raise _does_not_follow("levels") from None
     # Other spellings are refused: one level could appear twice.
     if not isinstance(texts, list) or list(map(level_text, levels)) != texts or len(set(levels)) < len(levels):
+        raise _does_not_follow("levels")
+    if sorted(levels) != levels:
         raise _does_not_follow("levels")
     return levels
 

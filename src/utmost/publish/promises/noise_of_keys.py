@@ -7,6 +7,7 @@ keys were selected again at another epsilon, the two lists together would reveal
 
 import json
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -18,13 +19,13 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import objects, plain_cells
 from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import Number, first_integer, read_confidence
+from utmost.core.exact.numbers import Number, exact, exact_integer, first_integer, read_confidence
 from utmost.core.exact.written_levels import level_name
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import Integers
 from utmost.core.sampling.random_bits import Randomness
-from utmost.errors import BadTable, LedgerDamaged, NeedsTable, OutOfRange, Unsupported
+from utmost.errors import BadTable, LedgerDamaged, NeedsTable, OutOfRange, Unsupported, UtmostError
 from utmost.publish.counting.key_counts import counts_in_shares
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import NewResponse, Responder
@@ -61,6 +62,7 @@ class SelectionNoise(Noise):
 
     has_margin_per_column: ClassVar[bool] = False
     names_rows: ClassVar[bool] = True
+    orders_columns: ClassVar[bool] = True
     is_relaxed: ClassVar[bool] = False
 
     # Columns of the key, or of its parts, and last the column of the number of individuals who have it
@@ -77,6 +79,32 @@ class SelectionNoise(Noise):
 
     def check_counts(self, counts: Sequence[tuple[Any, int]]) -> None:
         """Check that the keys may be selected; OutOfRange for a key that was not declared."""
+
+    @abstractmethod
+    def threshold(self, level: Level) -> int:
+        """Return the number that the noisy count of every selected key exceeds."""
+
+    def keys_written(self, parts: Sequence[str]) -> int | None:
+        """Return the number of possible keys whose parts have these texts; None if any key is possible."""
+        return None
+
+    def check_published(self, level: Level, columns: Mapping[str, Sequence[Any]]) -> None:
+        """Check that each selected key is possible, and there once, and that its count is above the threshold."""
+        least, seen = self.threshold(level), Counter[tuple[str, ...]]()
+        for row, (*key, count) in enumerate(zip(*(columns[name] for name in self.columns), strict=True), start=1):
+            parts, where = tuple("" if part is None else str(part) for part in key), f"row {row}"
+            seen[parts] += 1
+            most = self.keys_written(parts)
+            if most is not None and seen[parts] > most:
+                came = "a key twice" if most else "another key"
+                raise BadTable("every selected key must be possible, and there once", came=came, where=where)
+            try:
+                is_above = exact_integer(exact(count), "count") > least
+            except UtmostError:
+                is_above = False
+            if not is_above:
+                required = f"the count of a selected key must be an integer above {least}, the threshold"
+                raise BadTable(required, came="another", where=where)
 
     @property
     def whom(self) -> str:
@@ -239,6 +267,9 @@ class KeyNoise(SelectionNoise):
         """Return the distribution of the threshold that the count of a key, or its count of shares, must reach."""
         return selection_distribution(level, self.delta, self.unit.cells, self.shares)
 
+    def threshold(self, level: Level) -> int:
+        return self.distribution(level).threshold
+
     def selected(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
         distribution = self.distribution(level)
         drawn = distribution.thresholds(len(counts), bits)
@@ -269,7 +300,7 @@ class KeyNoise(SelectionNoise):
         return (
             f"a key is selected if its {count} reaches a random threshold, which is drawn separately for each key at "
             f"{step} and {each}; its noisy count is published with it, and is always above "
-            f"{self.distribution(level).threshold}, so that rare keys look more frequent than they are"
+            f"{self.threshold(level)}, so that rare keys look more frequent than they are"
         )
 
     @property

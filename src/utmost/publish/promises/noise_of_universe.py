@@ -63,6 +63,9 @@ class SelectedCellNoise(SelectionNoise):
     def check_counts(self, counts: Sequence[tuple[Any, int]]) -> None:
         check_places(counts, self.universe)
 
+    def keys_written(self, parts: Sequence[str]) -> int:
+        return self.universe.keys_written(parts)
+
     def selected(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
         cells = selected_cells(counts, self.universe, level, self.unit.cells, self.false_keys, bits)
         return cells.keys, cells.noisy

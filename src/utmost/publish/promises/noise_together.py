@@ -79,6 +79,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
     """Geometric noise on sums of columns, for columns in which one individual changes cells of only one row."""
 
     kind: ClassVar[str] = "columns that one individual changes together"
+    orders_columns: ClassVar[bool] = True
     json_kind: ClassVar[str] = "together"
 
     # Two columns or more, in the order of the groups
@@ -254,6 +255,7 @@ class OnceTogether(ColumnNoise):
     """Noise with the least error at one level, for columns in which one individual changes cells of only one row."""
 
     kind: ClassVar[str] = "columns with noise for one level"
+    orders_columns: ClassVar[bool] = True
     json_kind: ClassVar[str] = "together at one level"
 
     columns: tuple[str, ...] = field(metadata=form("columns of the noise", write=list))

@@ -446,6 +446,11 @@ class Promise(Display):
         named = self.id_column if identifiers is None else tuple(identifiers)
         return self._with({"columns": tuple(columns), "public": tuple(public), "id_column": named})
 
+    def as_published(self, names: Sequence[str], public: Sequence[str]) -> "Promise":
+        """Return the promise of a table with these columns, in its order, unless the noise has an order of its own."""
+        columns = self.columns if self.noise.orders_columns else [name for name in names if name in self.columns]
+        return self.as_read(columns, public)
+
     def _with(self, changed: Mapping[str, Any]) -> "Promise":
         """Return the promise with these fields changed; it is not checked again."""
         promise = object.__new__(Promise)

@@ -55,6 +55,8 @@ class PlannedNoise(ABC):
     labels_rows: ClassVar[bool] = False
     # Whether the answer is a list of rows, such as selected keys, whose number is not known before
     names_rows: ClassVar[bool] = False
+    # Whether the noise names its columns, in an order of its own
+    orders_columns: ClassVar[bool] = False
 
     @property
     def needs_search(self) -> bool:
@@ -120,6 +122,9 @@ class PlannedNoise(ABC):
     def labelled(self, public: tuple[str, ...]) -> tuple[str, ...]:
         """Return the public columns, given the names in a promise; noise that labels rows adds its own."""
         return public
+
+    def check_published(self, level: Level, columns: Mapping[str, Sequence[Any]]) -> None:  # noqa: B027
+        """Check the cells of a published table; BadTable for cells that this noise never gives."""
 
     def rows_of(self, table: Any, columns: Sequence[str]) -> Any:
         """Open a table for its adapter or engine; WrongKind for a kind of table that this noise does not take."""

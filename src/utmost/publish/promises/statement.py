@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arguments import instance
+from utmost.core.exact.arrays import plain_cells
 from utmost.core.exact.defaults import CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
@@ -187,6 +188,16 @@ class Statement:
         noise, columns = self.noise, self.promise.columns
         stated = {"rows": self.rows, "table": self.digest}
         check_table(columns, stated, table, self._margins(), self.promise.public, digested=digested)
+        named = adapter_of(table).names(table)
+        # Noise that names its columns has them in an order of its own, from which the statement follows.
+        for listed in (() if self.promise.noise.orders_columns else columns, self.promise.public):
+            if [name for name in named if name in listed] != list(listed):
+                required = "the statement must name the columns in the order of the table"
+                raise BadTable(required, came=", ".join(listed), where="promise")
+        if self.promise.noise.names_rows:
+            adapter = adapter_of(table)
+            cells = {name: plain_cells(adapter.column(table, name)) for name in columns}
+            self.promise.noise.check_published(self.level, cells)
         if isinstance(noise, CellNoiseAtLevel) or self.promise.noise.is_in_steps:
             until, stop = self.promise.until, None if self.ledger is None else self.ledger.stop
             if until is not None and stop is not None and stop.is_met is not None:

@@ -8,6 +8,7 @@ on every cell; proof: proofs/theory/unknown-keys.md.
 import json
 import numbers
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time, timedelta
@@ -108,6 +109,10 @@ class Texts:
         shorter: int = sum(base**length for length in range(self.least, len(key)))
         return number + shorter
 
+    def keys_written(self, parts: Sequence[str]) -> int:
+        """Return the number of keys whose parts have these texts: 1 or 0."""
+        return int(len(parts) == 1 and self.place(parts[0]) is not None)
+
 
 def universe_facts(universe: Universe) -> dict[str, str]:
     """Return the facts by which a ledger recognises a universe: size, and if it has ``facts``, kind and digest."""
@@ -148,7 +153,7 @@ class Tuples:
     (2000000, (1, 'm'), 3)
     """
 
-    __slots__ = ("_lists", "_places", "size")
+    __slots__ = ("_lists", "_places", "_texts", "size")
 
     def __init__(self, *lists: Sequence[Any]) -> None:
         if not lists or not all(isinstance(values, Sequence) and len(values) for values in lists):
@@ -163,6 +168,7 @@ class Tuples:
         if any(places is not None and len(places) != len(v) for places, v in zip(self._places, lists, strict=True)):
             raise OutOfRange("each list of Tuples must have no value twice", where="Tuples")
         self.size = prod(map(len, lists))
+        self._texts: list[Counter[str] | None] | None = None
 
     def facts(self) -> dict[str, Any]:
         """Return the lists as JSON values, which `of_facts` reads; a range is written by its ends and step."""
@@ -214,6 +220,21 @@ class Tuples:
                 return None
             number = number * len(values) + at
         return number
+
+    def keys_written(self, parts: Sequence[str]) -> int:
+        """Return the number of tuples whose parts have these texts; 1 and "1" have the same text."""
+        if self._texts is None:
+            self._texts = [None if isinstance(values, range) else Counter(map(str, values)) for values in self._lists]
+        if len(parts) != len(self._lists):
+            return 0
+        listed = zip(parts, self._lists, self._texts, strict=True)
+        return prod(_is_in_range(part, values) if texts is None else texts[part] for part, values, texts in listed)
+
+
+def _is_in_range(text: str, values: Sequence[Any]) -> bool:
+    if len(text) > _MOST_LETTERS or not text.removeprefix("-").isdecimal():
+        return False
+    return str(int(text)) == text and int(text) in values
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

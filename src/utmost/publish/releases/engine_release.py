@@ -70,7 +70,7 @@ class CheckedFrame:
         return cls(frame, promise, noise, rows)
 
     def statement(self) -> dict[str, Any]:
-        return statement_before(self.promise.as_read(self.frame.columns, self.frame.public), self.noise, self.rows)
+        return statement_before(self.frame.promised(self.promise), self.noise, self.rows)
 
     def released(self, randomness: Randomness) -> Answer[Any]:
         """Make the answer; the secret from which its noise is derived comes from ``randomness``."""
@@ -78,7 +78,7 @@ class CheckedFrame:
         secret = randomness.words(SECRET_BYTES // 8, 64).tobytes()
         release = ItemResponder(secret, frame.columns, lattice_of_noise(noise), (noise.level,), noise.level)
         table = frame.noised(release, noise.margin)
-        return Answer(table, self.promise.as_read(frame.columns, frame.public), noise, self.rows, None, None)
+        return Answer(table, frame.promised(self.promise), noise, self.rows, None, None)
 
 
 def lattice_of_noise(noise: CellNoiseAtLevel) -> Lattice:
@@ -148,6 +148,10 @@ class ReleasableFrame:
                 )
             released_type(schema.field(name), numbers)
         return cls(frame, chosen, public, identifiers, numbers)
+
+    def promised(self, promise: Promise) -> Promise:
+        """Return the promise with the columns of the frame, in its order."""
+        return promise.as_published(self.frame.schema().names, self.public)
 
     def check_room(self, lattice: Lattice, level: Level) -> None:
         """Check that the engine can map the frame, and that noise at this level fits the types of the columns."""

@@ -81,7 +81,7 @@ class CheckedTable:
     def statement(self) -> dict[str, Any]:
         """Return the statement before the draw; it has 0 rows for selected keys, whose number is not known yet."""
         rows = 0 if self.source.promise.noise.names_rows else self.source.rows
-        return statement_before(self.source.promise, self.noise, rows)
+        return statement_before(self.source.published_promise, self.noise, rows)
 
     def released(self, randomness: Randomness) -> Answer[Any]:
         return self.source.answer(self.noise, self.noise.noised(self.source.columns, randomness), None)

@@ -34,7 +34,7 @@ class Source:
 
     table: Any  # Table of the caller, read through ``adapter``
     adapter: TableAdapter
-    promise: Promise  # Promise; it lists the columns in the order of the table
+    promise: Promise  # Promise, with the public columns in the order of the table
     kind: str  # Kind of the table, and of the tables of its answers
     # True values in steps of the lattice, by column, shape (rows,); for points coordinates, see `exact_column`
     columns: Mapping[str, Integers]
@@ -84,7 +84,12 @@ class Source:
             left_out = [name for name in self.names if name not in self.order]
             return self.adapter, self.adapter.without(self.table, left_out)
 
-        return drawn_answer(self.promise, noise, columns, self.kind, remembered, bare)
+        return drawn_answer(self.published_promise, noise, columns, self.kind, remembered, bare)
+
+    @property
+    def published_promise(self) -> Promise:
+        """The promise with the columns in the order of the published table, unless the noise gives their order."""
+        return self.promise.as_published(self.order, self.promise.public)
 
     def check_distinct(self, tags: "Tags | None" = None) -> None:
         """Check that no two rows have the same identifier; the error names two rows that do."""

@@ -138,13 +138,16 @@ class CheckedPieces:
         return cls(source, promise, noise, chosen, published, dropped, state, rows)
 
     def statement(self) -> dict[str, Any]:
-        return statement_before(self.promise.as_read(self.columns, self.public), self.noise, self.rows)
+        return statement_before(self._promised(), self.noise, self.rows)
 
     def released(self, randomness: Randomness) -> Answer[StreamedTable]:
         """Make the answer; noise is drawn from ``randomness`` while its table is written."""
         about = self.source, self.columns, self.dropped, self.noise, self.rows, self.state
         table = StreamedTable(*about, randomness)
-        return Answer(table, self.promise.as_read(self.columns, self.public), self.noise, self.rows, None, None)
+        return Answer(table, self._promised(), self.noise, self.rows, None, None)
+
+    def _promised(self) -> Promise:
+        return self.promise.as_published(self.source.names, self.public)
 
 
 def _state(source: FilePieces) -> StreamState:

@@ -27,7 +27,7 @@ def verify(
         Path | None,
         option(
             "FILE",
-            "Release from which a clean or withheld table was made.",
+            "Release of a clean or withheld table; for answers, the design.",
             "--release",
             exists=True,
             dir_okay=False,

@@ -361,7 +361,7 @@ def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
     # The statement names only levels up to this one: a viewer must not learn whether a larger level exists.
     release, columns = view.release, adapter_of(view.table).names(view.table)
     public = tuple(name for name in release.public if name in columns)
-    promise = release.promise.as_read(release.columns, public)
+    promise = release.promise.as_published(columns, public)
     promised = _promised(promise, view.level, view.rows, None if view.remembered.stop is None else view.remembered)
     return {
         **promised,
