@@ -31,7 +31,7 @@ EXTRAS = {
     "spark": ("pyspark",),
     "server": ("fastapi", "uvicorn", "jinja2", "prometheus-client", "pyjwt", "python-multipart", "httpx"),
 }
-NEIGHBOURS = ("pandas", "polars", "geopandas", "h3", "networkx", "scipy", "opendp", "dp-accounting", "qif")
+OTHER_PACKAGES = ("pandas", "polars", "geopandas", "h3", "networkx", "scipy", "opendp", "dp-accounting", "qif")
 
 _BLOCKS = 64
 
@@ -71,7 +71,7 @@ def doctor(
         "sqlite": {"version": sqlite3.sqlite_version, "wal_reset_bug": affected, "note": note},
         "randomness": _randomness(),
         "optional": by_extra,
-        "neighbours": {name: _version(name) for name in NEIGHBOURS},
+        "other_packages": {name: _version(name) for name in OTHER_PACKAGES},
         "files": _files(ledger, key_file, witness),
     }
     if check:
@@ -94,7 +94,7 @@ def doctor(
         console = screen()
         headline = "utmost is installed correctly." if report["well"] else "Something is wrong; see below."
         console.print(ScreenText(headline, style="bold"))
-        randomness, neighbours = report["randomness"], report["neighbours"].items()
+        randomness, others = report["randomness"], report["other_packages"].items()
         rows = {
             "versions": ", ".join(f"{name} {each or 'missing'}" for name, each in versions.items()),
             "SQLite": f"{sqlite3.sqlite_version}; {note}",
@@ -104,7 +104,7 @@ def doctor(
             f"utmost[{name}]": "there" if each["get"] is None else f"not installed; install it with {each['get']}"
             for name, each in by_extra.items()
         }
-        rows["other packages"] = ", ".join(f"{name} {each}" for name, each in neighbours if each) or "none"
+        rows["other packages"] = ", ".join(f"{name} {each}" for name, each in others if each) or "none"
         rows |= {each["what"]: f"{each['path']}, mode {each['mode']}: {each['note']}" for each in report["files"]}
         console.print(facts(rows))
         if check:
