@@ -7,13 +7,19 @@ import numpy as np
 import pytest
 
 from service.publications import Terms
-from utmost.errors import OutOfRange
+from utmost.errors import NotALevel, OutOfRange
 
 # A request at the limits of a server takes long: they are asked of the functions that check them.
+from utmost.interfaces.service import publish_requests
+from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.pages.page_counted import read_counted_file, read_plan_file
+from utmost.interfaces.service.publish_requests import check_table_served
 from utmost.interfaces.service.workers.axis_limits import MOST_VALUES, check_axes, check_listed
 from utmost.privacy import Unit
+from utmost.promises import Promise, within
+from utmost.publish.promises.declared_columns import check_margins_free, check_released, declared_columns
 from utmost.publish.promises.sum_noise import plan_text
+from utmost.tables.frames.adapters import column_order
 from utmost.workloads import AxisRows, Domain, Plan, ProductRows, bins
 
 LONG = [
@@ -109,3 +115,52 @@ def test_the_marginals_of_a_plan_are_counted_before_they_are_read():
     assert time.process_time() - start < 1
     for strange in (7, [7], [[7]], [["a", [1]]]):
         check_listed(plan | {"shares": strange})
+
+
+WIDE = bins(1 << 12)
+
+
+@pytest.mark.parametrize(("axis", "until"), [(bins((1 << 12) + 1), None), (WIDE, within("10 %", steps=2))])
+def test_a_plan_of_too_many_sums_is_refused(axis, until):
+    """A plan of a few hundred bytes must not have a server draw for minutes: no other table could be published."""
+    plan = Plan(Domain(a=WIDE, b=axis), Unit(1, 1), {"a b": 1})
+    with pytest.raises(OutOfRange, match="sums in a service") as refused:
+        Terms.read({"noise": plan, "until": None if until is None else until.facts()})
+    assert "on the machine that has the ledger" in refused.value.remedy
+    Terms.read({"noise": Plan(Domain(a=WIDE, b=WIDE), Unit(1, 1), {"a b": 1})})
+
+
+def test_a_table_of_too_many_cells_at_all_levels_is_refused(monkeypatch):
+    monkeypatch.setattr(publish_requests, "MOST_DRAWN", 165)
+    cells = {"n": np.zeros(11, dtype=int)}
+    check_table_served(cells, Promise("n", unit=Unit(1, 1)))
+    check_table_served(cells, Promise("n", unit=Unit(1, 1), until=within("10 %", steps=15)))
+    with pytest.raises(OutOfRange, match="cells in a service") as refused:
+        check_table_served(cells, Promise("n", unit=Unit(1, 1), until=within("10 %", steps=16)))
+    assert "fewer steps" in refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    "written", ["1e-51", f"1/{'7' * 51}", f"alpha=1/{'7' * 51}", f"alpha=1/{'7' * 3990}", f"ln {'7' * 300}"]
+)
+def test_a_long_level_is_refused_at_once(written):
+    """Next to a stored level, each digit takes time for each cell; whoever may view would block all writers."""
+    start = time.process_time()
+    with pytest.raises(NotALevel, match="50 digits"):
+        read_level(written)
+    assert time.process_time() - start < 0.5
+
+
+def test_levels_of_fifty_digits_are_read():
+    for written in ("1e-50", f"1/{'7' * 50}", f"{'3' * 50}/{'7' * 50} * ln {'3' * 50}/{'2' * 50}", 0.1, "alpha=1/2"):
+        read_level(written)
+
+
+def test_a_table_of_many_columns_takes_no_square_of_their_number():
+    names = [f"c{at}" for at in range(20_000)]
+    start = time.process_time()
+    check_released(names, names, None)
+    declared_columns(names, names[::2], names[1::2], ())
+    check_margins_free({f"{name}_margin": name for name in names}, names)
+    assert len(column_order(names, {f"{name}_margin": name for name in names})) == 40_000
+    assert time.process_time() - start < 2

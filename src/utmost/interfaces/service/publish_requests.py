@@ -10,7 +10,7 @@ from utmost.core.exact.arguments import mapping
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import BadTable, OutOfRange
 from utmost.interfaces.service.api.requested_levels import read_level
-from utmost.interfaces.service.workers.axis_limits import check_listed
+from utmost.interfaces.service.workers.axis_limits import MOST_DRAWN, check_listed
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.promises.declared_columns import check_released, declared_columns
 from utmost.publish.promises.promise import Promise
@@ -47,6 +47,8 @@ def served(request: PublishRequest) -> PublishRequest:
     """Return a request after checks: a table can have its columns, its draw is fast, its answer can be a CSV file."""
     promise, noise = request.promise, request.promise.lasting_noise
     noise.check_served()
+    if isinstance(noise, SumNoise):
+        _check_drawn(noise.rows, promise, "the plan of a request must measure", "sums")
     if not noise.is_by_plan:
         names = list(dict.fromkeys((*promise.columns, *promise.public, *promise.drop, *promise.id_column)))
         check_released(promise.columns, names, promise.single_id_column)
@@ -59,10 +61,23 @@ def served(request: PublishRequest) -> PublishRequest:
 
 
 def check_table_served(table: Any, promise: Promise) -> None:
-    """Check, before any draw, that a page can offer the table of an answer as CSV."""
+    """Check, before any draw, that a page can offer the table of an answer as CSV, and that its draw is fast."""
     made = None if promise.noise.is_by_plan else table_before_draw(table, promise)
     if made is not None:
         _check_given_as_csv(made)
+        if promise.until is not None and not promise.noise.is_by_plan:
+            cells = sum(map(len, (made[name] for name in promise.columns)))
+            _check_drawn(cells, promise, "a table that stops by a rule must have", "cells")
+
+
+def _check_drawn(numbers: int, promise: Promise, must: str, noun: str) -> None:
+    """Check that a request draws few enough numbers, at all levels of its stopping rule."""
+    most = MOST_DRAWN if promise.until is None else MOST_DRAWN // promise.until.steps
+    if numbers > most:
+        remedy = "Measure smaller tables, or publish the release on the machine that has the ledger."
+        if promise.until is not None:
+            remedy = f"Use fewer steps in until=. {remedy}"
+        raise OutOfRange(f"{must} at most {most} {noun} in a service", came=numbers, where="promise", remedy=remedy)
 
 
 def _check_given_as_csv(columns: Any) -> None:

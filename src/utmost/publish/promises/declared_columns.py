@@ -1,6 +1,7 @@
 """Check that a promise names every column of a table, as released, public or dropped."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -20,8 +21,9 @@ def check_released(columns: Sequence[str], names: Sequence[str], id_column: str 
     if not columns:
         raise OutOfRange("columns must name at least one column", came="none", remedy='Pass columns=["n"], say.')
     check_columns_exist((*columns, *(() if id_column is None else (id_column,))), names)
+    times = Counter(columns)
     for name in columns:
-        if columns.count(name) > 1:
+        if times[name] > 1:
             raise OutOfRange(
                 "columns must name each column once", came=f"{name!r} twice", remedy="Leave out one of the two."
             )
@@ -40,14 +42,16 @@ def declared_columns(
     both released and public, or in other two lists.
     """
     check_columns_exist((*public, *drop), names)
+    of_lists = {said: frozenset(of) for said, of in (("columns", columns), ("public", public), ("drop", drop))}
     for name in names:
-        lists = [said for said, of in (("columns", columns), ("public", public), ("drop", drop)) if name in of]
+        lists = [said for said, of in of_lists.items() if name in of]
         if len(lists) > 1:
             required = f"column {name!r} must be in only one of " + " and ".join(f"{each}=" for each in lists)
             raise OutOfRange(
                 required, came="both" if len(lists) == 2 else "all three", remedy=f"Leave {name!r} out of {lists[-1]}=."
             )
-    silent = [name for name in names if name not in (*columns, *public, *drop)]
+    declared = frozenset().union(*of_lists.values())
+    silent = [name for name in names if name not in declared]
     if silent:
         unnamed = next((name for name in silent if re.fullmatch(r"column \d+", name)), None)
         them = "it" if len(silent) == 1 else "them"
@@ -60,7 +64,8 @@ def declared_columns(
                 f"depends on any individual.{hint}"
             ),
         )
-    return tuple(name for name in names if name in public), tuple(name for name in names if name in drop)
+    of_public, of_drop = of_lists["public"], of_lists["drop"]
+    return tuple(name for name in names if name in of_public), tuple(name for name in names if name in of_drop)
 
 
 RowsFrom = Literal["declared", "observed"]
@@ -110,7 +115,7 @@ def listed_names(names: str | Sequence[str], where: str) -> tuple[str, ...]:
 
 def check_margins_free(margins: Mapping[str, str], names: Iterable[str], *, folds_case: bool = False) -> None:
     """Check that no column has the name of a column of margins; with ``folds_case``, case does not matter."""
-    names = [name.casefold() for name in names] if folds_case else list(names)
+    names = {name.casefold() for name in names} if folds_case else set(names)
     for margin, name in margins.items():
         if (margin.casefold() if folds_case else margin) in names:
             required = f"no column may have the name {margin!r}, which the column of margins of {name!r} gets"

@@ -81,7 +81,8 @@ class Source:
         """Make the answer: the caller's table with noisy columns and their margins."""
 
         def bare() -> tuple[TableAdapter, Any]:
-            left_out = [name for name in self.names if name not in self.order]
+            kept = frozenset(self.order)
+            left_out = [name for name in self.names if name not in kept]
             return self.adapter, self.adapter.without(self.table, left_out)
 
         return drawn_answer(self.published_promise, noise, columns, self.kind, remembered, bare)

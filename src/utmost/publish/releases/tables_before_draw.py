@@ -33,11 +33,12 @@ def table_before_draw(table: Any, promise: Promise) -> Any:
     measured, _ = noise.measured(rows)
     adapter = adapter_of(measured)
     names = adapter.names(measured)
-    released = [name for name in names if name in promise.columns]
+    columns, public = frozenset(promise.columns), frozenset(promise.public)
+    released = [name for name in names if name in columns]
     if not released:  # the release will refuse this table
         return None
     margins = {f"{name}_margin": name for name in released}
-    left_out = [name for name in names if name not in (*released, *promise.public)]
+    left_out = [name for name in names if name not in columns and name not in public]
     values = _values([*released, *margins], len(adapter.column(measured, released[0])))
     return adapter.with_columns(adapter.without(measured, left_out), values, margins)
 

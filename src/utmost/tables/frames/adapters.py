@@ -180,8 +180,9 @@ def _folded_name(name: str) -> str:
 
 
 def check_columns_exist(wanted: Sequence[str], names: Sequence[str]) -> None:
+    known = set(names)
     for name in wanted:
-        if name not in names:
+        if name not in known:
             raise no_column(name, names)
 
 
@@ -199,4 +200,7 @@ def column_order(names: Sequence[str], after: Mapping[str, str]) -> list[str]:
     """List the names, each followed by the new names that ``after`` assigns to it: a column of margins comes after its
     released column.
     """
-    return [name for old in names for name in (old, *(new for new, owner in after.items() if owner == old))]
+    of_owner: dict[str, list[str]] = {}
+    for new, owner in after.items():
+        of_owner.setdefault(owner, []).append(new)
+    return [name for old in names for name in (old, *of_owner.get(old, ()))]

@@ -14,6 +14,10 @@ MOST_VALUES = 200_000
 MOST_CELLS = {"csv": 2_000_000, "parquet": 500_000, "xlsx": 300_000}
 """An Excel file that a page writes or verifies has at most 300 000 cells, Parquet 500 000, CSV 2 000 000."""
 
+MOST_DRAWN = 1 << 24
+"""The largest number of sums that a request measures, times the levels of its stopping rule: half a minute of draws,
+during which no other table can be published."""
+
 MOST_AXES = 64
 """The largest number of axes of a domain in a request: the limit of an array."""
 
