@@ -114,6 +114,16 @@ def parts_digest(parts: Iterable[bytes]) -> str:
     return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()
 
 
+class SealedLedger(Protocol):
+    """The facts about a ledger that the encryption of its responses needs."""
+
+    @property
+    def identity(self) -> str: ...
+
+    @property
+    def is_sealed(self) -> bool: ...
+
+
 class SealedRelease(Protocol):
     """The facts about a release that the encryption of its responses needs."""
 
@@ -167,12 +177,12 @@ def response_facts(identity: str, release: SealedRelease, level: Level) -> bytes
     return sha256(length_prefixed((identity, release.bound.hex(), level_text(level)))).digest()
 
 
-def level_seal(key: Key, identity: str, release: SealedRelease, level: Level, *, is_sealed: bool) -> Seal:
+def level_seal(key: Key, ledger: SealedLedger, release: SealedRelease, level: Level) -> Seal:
     """Make the seal that encrypts the answer at one level under its own key."""
-    if not is_sealed:
+    if not ledger.is_sealed:
         return Seal(None)
     # The key is derived from all public facts: if one of them is changed, the derived key opens nothing.
-    facts = response_facts(identity, release, level)
+    facts = response_facts(ledger.identity, release, level)
     return Seal(key.derived("bound level", facts.hex()), facts)
 
 

@@ -330,7 +330,7 @@ def _records(rows: Rows, draw: DrawnAnswers, mechanism: StoredMechanism, seal: S
 
 
 def _seal(key: Key, state: State, mechanism: StoredMechanism) -> Seal:
-    return level_seal(key, state.identity, mechanism, mechanism.spent, is_sealed=state.is_sealed)
+    return level_seal(key, state, mechanism, mechanism.spent)
 
 
 def _width(mechanism: StoredMechanism) -> int:

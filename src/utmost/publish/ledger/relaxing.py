@@ -236,6 +236,8 @@ def answer_more(
 
 
 def check_answerable(transaction: Transaction, release: Published, level: Level) -> None:
+    """Check that a release may be answered at a further level: its noise, its history and its budget allow it."""
+    release.noise.check_level(level)
     if release.spent < level:
         if not release.relaxable:
             raise Quarantined(

@@ -130,12 +130,9 @@ def draw_response(
     """Draw a response at a new level, append the event with its encrypted blocks, and return {column: integers}."""
     # The true ``values`` are needed only above the largest stored level, and for points.
     transaction, release, level, step = drawing.transaction, drawing.release, drawing.level, drawing.step
-    release.noise.check_level(level)
     responder = release.noise.responder(drawing, values)
     event, parts, drawn, done = transaction.state.number + 1, [*before], list[Integers](), 0
-    seal = level_seal(
-        transaction.key, transaction.state.identity, release, level, is_sealed=transaction.state.is_sealed
-    )
+    seal = level_seal(transaction.key, transaction.state, release, level)
     word = release.noise.word(level)
     below, above = (None if at is None else _blocks_by_ledger_key(transaction, release, at) for at in responder.known)
     for name in release.columns:
@@ -154,10 +151,7 @@ def draw_response(
 
 
 def _blocks_by_ledger_key(transaction: Transaction, release: Published, level: Level) -> Iterator[Integers]:
-    seal = level_seal(
-        transaction.key, transaction.state.identity, release, level, is_sealed=transaction.state.is_sealed
-    )
-    return stored_blocks(transaction, release, level, seal)
+    return stored_blocks(transaction, release, level, level_seal(transaction.key, transaction.state, release, level))
 
 
 def stored_blocks(rows: PartReader, release: Published, level: Level, seal: Seal) -> Iterator[Integers]:
@@ -210,8 +204,7 @@ def answer_without_table(
 
 
 def key_of_level(transaction: Transaction, release: Published, level: Level) -> bytes:
-    state = transaction.state
-    secret = level_seal(transaction.key, state.identity, release, level, is_sealed=state.is_sealed).secret
+    secret = level_seal(transaction.key, transaction.state, release, level).secret
     if secret is None or level not in release.responses:
         where = repr(release.name)
         raise Unsupported("only a level that an encrypted ledger stores has a key", came=level, where=where)

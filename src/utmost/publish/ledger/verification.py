@@ -195,7 +195,7 @@ def _check_responses(key: Key, transaction: Transaction, state: State, release: 
     labels_of(transaction.rows, release, labels)
     cells = 0
     for at, response in release.responses.items():
-        seal = level_seal(key, state.identity, release, at, is_sealed=state.is_sealed)
+        seal = level_seal(key, state, release, at)
         cells += sum(block.size for block in stored_blocks(transaction.rows, release, at, seal))
         if opened_label_seal(seal, response.event, response.label_key) != labels:
             where = f"event {response.event}"

@@ -28,7 +28,7 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.drawing import NewResponse, Responder
 from utmost.publish.promises.lattice import Lattice, lattice_of_cells, width_of
-from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, Margin, NoiseAtLevel, cell_noise_at
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, Margin, NoiseAtLevel, least_cell_noise
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
 from utmost.publish.promises.table_statements import promise
 from utmost.tables.cells.columns import integer_column, real_column
@@ -58,7 +58,8 @@ class ColumnNoise(PlannedNoise):
         """Check that a unit of amounts was proved by counting, and that sums and counts do not share noise."""
         if counted is None:
             self.unit.check_plain()
-        self.unit.check_each_cell("columns")
+        else:
+            self.unit.check_each_cell("columns")
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         return promise(level, self.unit, "the released columns", "released cell")
@@ -277,14 +278,8 @@ class OnceCells(ColumnNoise):
 @lru_cache(maxsize=512)
 def _least_at(noise: OnceCells, level: Level, confidence: Fraction) -> NoiseAtLevel:
     """Choose the noise of least error at a level; cached, so that a further release reuses distribution and sampler."""
-    return cell_noise_at(
-        level,
-        unit=noise.unit,
-        cost=noise.cost,
-        numbers=noise.numbers,
-        relaxable=noise.relaxable,
-        confidence=confidence,
-        grid=noise.grid,
+    return least_cell_noise(
+        level, noise.unit, noise.cost, noise.numbers, confidence, relaxable=noise.relaxable, grid=noise.grid
     )
 
 

@@ -15,7 +15,7 @@ from utmost.core.exact.defaults import CONFIDENCE, DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.numbers import Number, read_confidence
+from utmost.core.exact.numbers import IntegersOrReals, Number, read_confidence
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.noise.costs import Cost, Moment, cost_named
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
@@ -322,22 +322,42 @@ def cell_noise_at(
     >>> noise.distribution, noise.margin
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
-    spent, protected = level(epsilon), read_unit(unit)
-    goal, sure = cost_named(cost), read_confidence(confidence)
-    choose = relaxable_distribution if truth(relaxable, "relaxable") else optimal_distribution
-    protected.check_each_cell("a plan of cells")
-    if protected.amount is not None and read_numbers(numbers) != "integers":
+    return least_cell_noise(
+        level(epsilon),
+        read_unit(unit),
+        cost_named(cost),
+        read_numbers(numbers),
+        read_confidence(confidence),
+        relaxable=truth(relaxable, "relaxable"),
+        grid=grid,
+    )
+
+
+def least_cell_noise(
+    level: Level,
+    unit: Unit,
+    cost: Cost,
+    numbers: IntegersOrReals,
+    confidence: Fraction,
+    *,
+    relaxable: bool,
+    grid: Number | None,
+) -> CellNoiseAtLevel:
+    """Choose the noise as `cell_noise_at` does, from arguments that were read already."""
+    unit.check_each_cell("a plan of cells")
+    if unit.amount is not None and numbers != "integers":
         remedy = "Leave out numbers= and grid=: amounts in steps are integers already."
         raise OutOfRange('numbers must be "integers" for amounts in steps', came='numbers="reals"', remedy=remedy)
-    stepped = in_steps(goal, None if protected.step == 1 else protected.step)
-    distribution = choose(protected.per_cell(spent), protected.sensitivity, stepped, read_numbers(numbers))
+    choose = relaxable_distribution if relaxable else optimal_distribution
+    stepped = in_steps(cost, None if unit.step == 1 else unit.step)
+    distribution = choose(unit.per_cell(level), unit.sensitivity, stepped, numbers)
     drawn, exponent = on_grid(distribution, grid)
     width = None if exponent is None else Fraction(2) ** -exponent
-    if width is not None and not relaxable and _can_be_summed(goal, drawn.sensitivity):
-        best = optimal_distribution(drawn.level, Fraction(drawn.sensitivity), in_steps(goal, width), "integers")
+    if width is not None and not relaxable and _can_be_summed(cost, drawn.sensitivity):
+        best = optimal_distribution(drawn.level, Fraction(drawn.sensitivity), in_steps(cost, width), "integers")
         assert isinstance(best, IntegerDistribution), "the optimal distribution is on the integers"
         drawn = best
-    return CellNoiseAtLevel(spent, protected, distribution, drawn, goal, relaxable, sure, width)
+    return CellNoiseAtLevel(level, unit, distribution, drawn, cost, relaxable, confidence, width)
 
 
 def _check_kept(distribution: Distribution, level: Level, unit: Unit, sensitivity: Fraction) -> None:
