@@ -378,8 +378,8 @@ def _publish(
     answer = _without_responses(step, request.promise.lasting_noise, (content,))
     check_dataset(transaction.state, stored)
     check_budgets(transaction.state, [Expense.of_request(stored)])
+    check_no_duplicate_data(transaction, stored, digests)
     if not request.independent:
-        check_no_duplicate_data(transaction, stored, digests)
         warn_of_separate(transaction.state, stored.dataset)
     facts = event_facts(
         stored,

@@ -28,9 +28,9 @@ from utmost.publish.ledger.item_rows import tag_parts
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Labels, label_parts, label_texts, salted_seal
 from utmost.publish.ledger.means_names import check_published_whole, releases_of_means
-from utmost.publish.ledger.relaxing import Answered, RowPermutation, answer_more, check_same_values
+from utmost.publish.ledger.relaxing import RowPermutation, answer_more, check_same_values
 from utmost.publish.ledger.requests import PublishRequest
-from utmost.publish.ledger.responses import LedgerResponse, draw_response, stored_response
+from utmost.publish.ledger.responses import Answered, LedgerResponse, draw_response, stored_response
 from utmost.publish.ledger.state import ItemFacts, Published, ReleaseKey, State, event_facts, release_of_facts
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.level_steps import Step
@@ -56,7 +56,7 @@ def publish_together(
         drafts = checked_drafts(transaction, new)
         check_published_whole(transaction.state.releases.values(), [draft.request for draft in drafts])
         for draft in drafts:
-            draft.check_datasets(transaction)
+            check_no_duplicate_data(transaction, draft.request, draft.digests)
         waiting = iter(drafts)
         return [next(waiting).draw(transaction, randomness) if answer is None else answer for answer in found]
 
@@ -79,15 +79,10 @@ def check_new_or_stored(log: EventLog, transaction: Transaction, request: Publis
         return True
     log.check_writable(transaction)
     for draft in checked_drafts(transaction, [(request, source)]):
-        draft.check_datasets(transaction)
+        check_no_duplicate_data(transaction, draft.request, draft.digests)
         if not request.independent:
             warn_of_separate(transaction.state, request.dataset)
     return False
-
-
-def stored_request(state: State, request: PublishRequest, source: Source) -> PublishRequest:
-    """Return the request as the ledger stores it: with the columns of the table, and the number of the new version."""
-    return replace(request, promise=source.promise, version=state.newest(request.name) + 1)
 
 
 def may_be_stored(state: State, request: PublishRequest) -> bool:
@@ -115,7 +110,7 @@ def stored_publication(transaction: Transaction, request: PublishRequest, source
 class Draft:
     """A new release before its noise is drawn: the contents of its event, except for the answer."""
 
-    request: PublishRequest  # Request as the ledger stores it
+    request: PublishRequest  # Request with the columns of the table in their order, and the number of the new version
     source: Source
     levels: Sequence[Level]  # Levels that may be answered, smallest first; more than one only with a stopping rule
     digests: TableDigests
@@ -125,30 +120,24 @@ class Draft:
 
     @classmethod
     def of(cls, transaction: Transaction, request: PublishRequest, source: Source) -> "Draft":
-        """Check the sizes, names, identifiers, labels and level of a request; return its draft."""
-        check_new(source)
-        key, stored, public = transaction.key, stored_request(transaction.state, request, source), source.labels()
-        assert stored.version is not None
-        committed = commitment(key, stored.name, stored.version, source)
+        """Check the identifiers, labels and level of a request; return its draft."""
+        key, public, version = transaction.key, source.labels(), transaction.state.newest(request.name) + 1
+        committed = commitment(key, request.name, version, source)
         tags: Tags | None = None
         if source.items is not None:
-            tags = item_tags(noise_secret(key, stored.name, stored.version, committed), [source.items])
+            tags = item_tags(noise_secret(key, request.name, version, committed), [source.items])
             source.check_distinct(tags)
         until = source.promise.until
-        levels = (stored.level,) if until is None else until.levels(stored.level)
+        levels = (request.level,) if until is None else until.levels(request.level)
         source.promise.lasting_noise.check_level(levels[0])
         digests, texts = TableDigests.of(key, source, public), label_texts(public, source.rows)
+        stored = replace(request, promise=source.promise, version=version)
         return cls(stored, source, levels, digests, committed, tags, texts)
 
     @property
     def key_of_release(self) -> ReleaseKey:
         assert self.request.version is not None
         return self.request.name, self.request.version
-
-    def check_datasets(self, transaction: Transaction) -> None:
-        """Check that no other dataset has released the same values."""
-        if not self.request.independent:
-            check_no_duplicate_data(transaction, self.request, self.digests)
 
     def draw(self, transaction: Transaction, randomness: Randomness) -> Answered:
         """Draw and write the first answer; with a stopping rule, every answer up to the level where the rule stops."""
@@ -230,14 +219,6 @@ def new_labels(key: Key, state: State, draft: Draft, first: int) -> tuple[Labels
     seal = salted_seal(key, state.identity, draft.request.name, draft.request.version, salt)
     parts = label_parts(draft.label_texts, source.rows, len(source.promise.public), seal, state.number + 1, first)
     return Labels.of(source.order, parts, salt), parts
-
-
-def check_new(source: Source) -> None:
-    """Check the sizes and names of a new release, and that the stopping rule finds its cells."""
-    source.check_sizes()
-    source.promise.lasting_noise.check_names(source.promise.columns, source.promise.public)
-    if source.promise.until is not None and not source.promise.noise.is_by_plan:
-        source.promise.until.chosen(source.table)
 
 
 def requested_version(state: State, request: PublishRequest) -> Published | None:
@@ -365,7 +346,9 @@ def check_dataset(state: State, request: PublishRequest, earlier: Sequence[Publi
 
 
 def check_no_duplicate_data(transaction: Transaction, request: PublishRequest, digests: TableDigests) -> None:
-    """Refuse values that another dataset has released: all releases of the same values must spend one budget."""
+    """Refuse values that another dataset has released, unless nobody is in both: they must spend one budget."""
+    if request.independent:
+        return
     # The refusal names no column and no release: otherwise a caller could confirm guesses column by column.
     # `AlreadyPublished.known_as` holds the names, for the holder of the ledger's key.
     for digest, column in zip(digests.columns, request.promise.columns, strict=True):

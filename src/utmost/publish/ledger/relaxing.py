@@ -23,6 +23,7 @@ from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import TableLabels
 from utmost.publish.ledger.requests import AnswerRequest
 from utmost.publish.ledger.responses import (
+    Answered,
     LedgerResponse,
     draw_response,
     labels_by_ledger_key,
@@ -32,7 +33,6 @@ from utmost.publish.ledger.responses import (
 from utmost.publish.ledger.state import Published, State
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import Response
-from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.source import Source, read_source
 
 COUNT_ALIKE = (
@@ -40,21 +40,6 @@ COUNT_ALIKE = (
     "ledger.counting_key(), or --count-key. "
 )
 """The remedy for a table of persons that was counted twice without a key."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Answered:
-    """A response at a level, and the facts that the ledger adds to its statement."""
-
-    level: Level
-    response: Response
-    facts: LedgerFacts
-
-    def in_table(self, source: Source) -> Answer[Any]:
-        """Return an answer with the caller's table, in which released values replace the true ones."""
-        noise = source.promise.at_stop(self.level, self.facts.stop)
-        written = source.promise.lasting_noise.written(self.level, self.response)
-        return source.answer(noise, written, self.facts)
 
 
 StoredView = tuple[Published, Response, TableLabels, LedgerFacts]

@@ -18,7 +18,6 @@ from utmost.publish.counting.counted_facts import CountedFacts
 from utmost.publish.ledger.event_log import open_log
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.publishing import check_new
 from utmost.publish.ledger.sqlite_store import VolatileStore
 from utmost.publish.promises.ledger_facts import PROCESS_NAME
 from utmost.publish.promises.noise_at_level import warn_of_rows, warn_of_weakness
@@ -195,7 +194,6 @@ def check_release(table: Any, promise: Promise, at: Level) -> None:
         checked_table(table, promise, at)
         return
     source = new_source(table, promise, native)
-    check_new(source)
     if source.items is not None:
         source.check_distinct(item_tags(entropy(SECRET_BYTES), [source.items]))
     source.promise.lasting_noise.check_level(at)

@@ -33,6 +33,7 @@ from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import DerivedNoise, DrawnNoise, check_derived_level
 from utmost.publish.releases.answer import Answer, drawn_answer
+from utmost.publish.releases.source import Source
 from utmost.tables.frames.adapters import TableAdapter
 from utmost.tables.frames.any_table import adapter_of, table_of
 
@@ -185,6 +186,21 @@ def labels_of(rows: Rows, release: Published, seal: Seal) -> TableLabels:
         return (), {}
     first = min(release.responses.values(), key=lambda response: response.event)
     return release.labels.order, stored_labels(rows, first.event, first.first, release.labels, seal)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answered:
+    """A response at a level, and the facts that the ledger adds to its statement."""
+
+    level: Level
+    response: Response
+    facts: LedgerFacts
+
+    def in_table(self, source: Source) -> Answer[Any]:
+        """Return an answer with the caller's table, in which released values replace the true ones."""
+        noise = source.promise.at_stop(self.level, self.facts.stop)
+        written = source.promise.lasting_noise.written(self.level, self.response)
+        return source.answer(noise, written, self.facts)
 
 
 def answer_without_table(

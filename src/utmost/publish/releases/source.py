@@ -166,10 +166,15 @@ def checked_source(table: Any, rows: Any, promise: Promise, read: ReadColumn, *,
 
 
 def new_source(table: Any, promise: Promise, rows: Any = None) -> Source:
-    """Read a table for a ledger by `checked_source`, in steps of the noise.
+    """Read a table for a ledger by `checked_source`, in steps of the noise, and check its sizes and names.
 
     Pass ``rows`` if they have been read already.
     """
     noise, rows = promise.lasting_noise, promise.rows_of(table) if rows is None else rows
     noise.check()
-    return checked_source(table, rows, promise, noise.cells, by_item=promise.keyed_by_id)
+    source = checked_source(table, rows, promise, noise.cells, by_item=promise.keyed_by_id)
+    source.check_sizes()
+    noise.check_names(source.promise.columns, source.promise.public)
+    if promise.until is not None and not noise.is_by_plan:
+        promise.until.chosen(source.table)  # raises if the rule names cells that the table does not have
+    return source
