@@ -222,3 +222,27 @@ def test_capacities_of_products_multiply(name, kind):
     assert found.lower <= other.upper
     if found.is_exact:
         assert found.value == other.upper
+
+
+@pytest.mark.parametrize("epsilon", [140, 800])
+@pytest.mark.parametrize(
+    "space",
+    [
+        counts(3),
+        counts(4),
+        hamming(3),
+        discrete(3),
+        Space([[0, 150], [150, 0]]),
+        Space([[0, 1, 9], [1, 0, 9], [9, 9, 0]]),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_level_at_which_nothing_is_hidden_has_a_capacity_and_a_mechanism(space, epsilon, kind):
+    """On counts the call failed within its proof, and where all rows are alike the matrix was NaN."""
+    found = capacity(PrivacyType(space, epsilon=epsilon), kind=kind)
+    assert found.certificate.verify()
+    assert float(found.value) == pytest.approx(space.size if kind == "multiplicative" else 1)
+    matrix = np.array(found.mechanism.matrix, dtype=float)
+    assert matrix.sum(axis=1) == pytest.approx(np.ones(space.size))
+    assert float(capacity(Channel(matrix), kind=kind).value) == pytest.approx(float(found.value))

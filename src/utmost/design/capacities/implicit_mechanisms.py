@@ -181,10 +181,13 @@ class UniformMechanism(ImplicitMechanism):
         profile = distance_profile(self.ptype.space)
         assert profile is not None, "all secrets of a uniform mechanism have the same distances to the others"
         total = profile_sum(self.ptype.level, profile, self.sign)
-        similarity = Similarity.of(self.ptype).matrix(self.sign)
-        if is_exact(similarity) and isinstance(total, Fraction):
-            return frozen(similarity / total)
-        return frozen(to_floats(similarity) / nearest(total))
+        similarity = Similarity.of(self.ptype)
+        if isinstance(total, Fraction):
+            return frozen(similarity.matrix(self.sign) / total)
+        # As floats, powers of 1 / alpha may overflow; their quotients do not.
+        powers = similarity.intervals(total.bits)
+        entries = [nearest((power if self.sign > 0 else 1 / power) / total) for power in powers]
+        return frozen(np.array(entries)[similarity.kinds])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -140,7 +140,7 @@ def _line_sums(ptype: PrivacyType, weights: Array, sign: int) -> tuple[list[Frac
     if ptype.level.is_rational:
         a, zero = ptype.level.alpha_fraction(), Fraction(0)
     else:
-        bits = 2 * BITS
+        bits = 2 * BITS + _zeros(ptype.level.epsilon_float, Fraction(1), sign)
         a, zero = ptype.level.alpha_interval(bits), Interval.of(0, bits)
     a = a if sign > 0 else 1 / a
     left, right = [zero], [zero]
