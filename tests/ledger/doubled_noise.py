@@ -41,7 +41,7 @@ class DoubledNoise(Noise):
         return integer_column(column, name, place)
 
     def responder(self, response, values):
-        return NoiseOnLattice(response.step, HALF, response.on(HALF))
+        return NoiseOnLattice(response.step, HALF, response.on(HALF), values)
 
     def written(self, level, response):
         return dict(response)

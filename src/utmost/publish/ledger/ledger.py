@@ -38,7 +38,7 @@ from utmost.publish.ledger.relaxing import (
     where_changed,
 )
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest, check_one_dataset
-from utmost.publish.ledger.responses import answer_without_table, key_of_level
+from utmost.publish.ledger.responses import key_of_level
 from utmost.publish.ledger.shared_measures import table_in_memory
 from utmost.publish.ledger.store import Store
 from utmost.publish.ledger.verification import end_quarantine
@@ -359,12 +359,12 @@ class Ledger(Persons, Accounts, Display):
                 return self._engine_answer(Release(self, name, made), at, frame)
             request = AnswerRequest(name, at, version)
             known = known_release(self._log.seen, request)
-            release, response, labels, remembered = self._log.answer(
+            release, labels, answered = self._log.answer(
                 lambda transaction, may_draw: view_release(transaction, request, self._randomness, may_draw=may_draw),
                 look=known is None or at in known.responses,
             )
-            answer = answer_without_table(release, at, response, labels, remembered)
-            return replace(answer, _release=Release(self, release.name, release.version))
+            history = Release(self, release.name, release.version)
+            return replace(answered.without_table(release, labels), _release=history)
 
     def _engine_answer(self, release: Release, at: Level, frame: Any) -> Answer[Any]:
         """Return an answer whose table is an engine's frame; the engine adds the noise when it evaluates the frame."""

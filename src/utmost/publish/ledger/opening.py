@@ -16,7 +16,7 @@ from utmost.publish.ledger.event_log import EventLog, Transaction, open_log
 from utmost.publish.ledger.events import START, read_event
 from utmost.publish.ledger.key import GivenKey, Key, found_key, key_file_of, key_path
 from utmost.publish.ledger.labels import opened_label_seal
-from utmost.publish.ledger.responses import answer_without_table, by_column, labels_of, stored_blocks
+from utmost.publish.ledger.responses import Answered, by_column, labels_of, stored_blocks
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.ledger.state import State, folded
 from utmost.publish.ledger.store import EventPart, Rows, Store
@@ -359,9 +359,8 @@ def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Answer[Any]
             columns = by_column(release, list(stored_blocks(rows, release, level, seal)))
             response = release.responses[level]
             labels = labels_of(rows, release, opened_label_seal(seal, response.event, response.label_key))
-            return answer_without_table(
-                release, level, columns, labels, state.ledger_facts(release, level).seen_at(level)
-            )
+            facts = state.ledger_facts(release, level).seen_at(level)
+            return Answered(level, columns, facts).without_table(release, labels)
         except (LedgerDamaged, KeyRefused):
             continue
     raise KeyRefused(

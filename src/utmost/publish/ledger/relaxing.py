@@ -31,7 +31,6 @@ from utmost.publish.ledger.responses import (
     stored_response,
 )
 from utmost.publish.ledger.state import Published, State
-from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.releases.source import Source, read_source
 
@@ -42,8 +41,8 @@ COUNT_ALIKE = (
 """The remedy for a table of persons that was counted twice without a key."""
 
 
-StoredView = tuple[Published, Response, TableLabels, LedgerFacts]
-"""A release, one of its responses, its labels, and the facts that the ledger adds to the statement."""
+StoredView = tuple[Published, TableLabels, Answered]
+"""A release, its labels, and its answer at a level."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,8 +191,8 @@ def view_release(
     release = state.release(request.name, request.version)
     release.check_kept()
     if level in release.responses:
-        response = stored_response(transaction, release, level)
-        return release, response, labels_by_ledger_key(transaction, release), state.ledger_facts(release, level)
+        answered = Answered(level, stored_response(transaction, release, level), state.ledger_facts(release, level))
+        return release, labels_by_ledger_key(transaction, release), answered
     if not may_draw:
         return None
     release.noise.check_tightened(level, where)
@@ -204,7 +203,8 @@ def view_release(
         )
     response = answer_more(transaction, release, level, None, randomness)
     now = transaction.state.release(release.name, release.version)
-    return now, response, labels_by_ledger_key(transaction, now), transaction.state.ledger_facts(now, level)
+    answered = Answered(level, response, transaction.state.ledger_facts(now, level))
+    return now, labels_by_ledger_key(transaction, now), answered
 
 
 def answer_more(

@@ -137,7 +137,7 @@ def draw_response(
     word = release.noise.word(level)
     below, above = (None if at is None else _blocks_by_ledger_key(transaction, release, at) for at in responder.known)
     for name in release.columns:
-        for block in responder.blocks(name, values, below, above, release.rows):
+        for block in responder.blocks(name, below, above, release.rows):
             parts.append(seal.sealed(event, len(parts), stored(block, word)))
             drawn.append(block)
             done += block.size
@@ -202,21 +202,20 @@ class Answered:
         written = source.promise.lasting_noise.written(self.level, self.response)
         return source.answer(noise, written, self.facts)
 
+    def without_table(self, release: Published, labels: TableLabels) -> Answer[Any]:
+        """Return an answer for a caller who passes no table: stored labels, released columns and margins."""
+        order, public = labels
+        shown = order or tuple(self.response)
+        promise = release.promise.as_published(shown, [name for name in order if name in public])
+        noise = release.promise.at_stop(self.level, self.facts.stop)
+        written = release.noise.written(self.level, self.response)
 
-def answer_without_table(
-    release: Published, level: Level, response: Response, labels: TableLabels, remembered: LedgerFacts
-) -> Answer[Any]:
-    """Build the answer for a caller who passes no table: stored labels, released columns and margins."""
-    (order, public), at_level = labels, release.promise.at_stop(level, remembered.stop)
-    promise = release.promise.as_published(order or tuple(response), [name for name in order if name in public])
-    written = release.noise.written(level, response)
+        def bare() -> tuple[TableAdapter, Any]:
+            cells: dict[str, Any] = {**public, **written}
+            table = table_of(release.kind, {name: cells[name] for name in shown})
+            return adapter_of(table), table
 
-    def bare() -> tuple[TableAdapter, Any]:
-        cells: dict[str, Any] = {**public, **written}
-        table = table_of(release.kind, {name: cells[name] for name in order or response})
-        return adapter_of(table), table
-
-    return drawn_answer(promise, at_level, written, release.kind, remembered, bare)
+        return drawn_answer(promise, noise, written, release.kind, self.facts, bare)
 
 
 def key_of_level(transaction: Transaction, release: Published, level: Level) -> bytes:

@@ -209,7 +209,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
         """Return the object that draws a response from stored responses, or from values and the next lower response."""
         from utmost.publish.promises.response_noise import NoiseOnLattice
 
-        return NoiseOnLattice(response.step, self.lattice, response.on(self.lattice))
+        return NoiseOnLattice(response.step, self.lattice, response.on(self.lattice), values)
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
         """Return the released columns: integers, amounts in their own unit, or floats on the grid."""

@@ -1,6 +1,6 @@
 """The protocol between a kind of noise and a ledger: who supplies random bits, and who computes a response."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from utmost.core.exact.levels import Level
@@ -41,7 +41,6 @@ class Responder(Protocol):
     def blocks(
         self,
         column: str,
-        values: Mapping[str, Integers] | None,
         below: Iterator[Integers] | None,
         above: Iterator[Integers] | None,
         rows: int,

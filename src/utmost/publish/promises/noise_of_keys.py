@@ -222,7 +222,7 @@ class SelectedList:
     def known(self) -> tuple[None, None]:
         return None, None
 
-    def blocks(self, column: str, values: object, below: object, above: object, rows: int) -> Iterator[Integers]:
+    def blocks(self, column: str, below: object, above: object, rows: int) -> Iterator[Integers]:
         yield self.columns[column]
 
 

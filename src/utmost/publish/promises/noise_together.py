@@ -134,10 +134,10 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         return self.columns
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
-        step = response.step
-        noises = {name: NoiseOnLattice(step, on, response.on(on)) for name, on in self.lattices.items()}
-        sums = None if values is None else self._by_group(values, sums_of)
-        return SumsOfColumns(noises, sums)
+        step, sums = response.step, None if values is None else self._by_group(values, sums_of)
+        return SumsOfColumns(
+            {name: NoiseOnLattice(step, on, response.on(on), sums) for name, on in self.lattices.items()}
+        )
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
         """Return the columns, computed from the noisy sums, with fractions."""
@@ -181,16 +181,15 @@ class SumsOfColumns:
     """A method that draws the noisy sums of columns; each sum is stored under the name of a column."""
 
     noises: Mapping[str, NoiseOnLattice]  # Noise of each sum, by the column under whose name it is stored
-    sums: Mapping[str, Integers] | None  # True sums; None without the table
 
     @property
     def known(self) -> tuple[Level | None, Level | None]:
         return next(iter(self.noises.values())).known
 
     def blocks(
-        self, column: str, values: object, below: Iterator[Integers] | None, above: Iterator[Integers] | None, rows: int
+        self, column: str, below: Iterator[Integers] | None, above: Iterator[Integers] | None, rows: int
     ) -> Iterator[Integers]:
-        return self.noises[column].blocks(column, self.sums, below, above, rows)
+        return self.noises[column].blocks(column, below, above, rows)
 
 
 def together_noise(

@@ -85,7 +85,7 @@ class PointAnswer:
     def known(self) -> tuple[None, None]:
         return None, None
 
-    def blocks(self, column: str, values: object, below: object, above: object, rows: int) -> Iterator[Integers]:
+    def blocks(self, column: str, below: object, above: object, rows: int) -> Iterator[Integers]:
         for start in range(0, rows, BLOCK):
             yield self.cells[column][start : start + BLOCK]
 

@@ -320,8 +320,7 @@ class AnyNoiseAtLevel(Display):
         secret = randomness.words(4, 64).tobytes()
         answer = self.noise.responder(FirstResponse(self.level, size, randomness, secret), cells)
         response = {
-            name: joined(answer.blocks(name, cells, None, None, column.size), column.size)
-            for name, column in cells.items()
+            name: joined(answer.blocks(name, None, None, column.size), column.size) for name, column in cells.items()
         }
         return self.noise.written(self.level, response)
 

@@ -131,6 +131,7 @@ class NoiseOnLattice:
     step: Step
     lattice: Lattice
     noise: ResponseNoise
+    values: Mapping[str, Integers] | None  # True values by column; only a level above all stored ones needs them
 
     @property
     def known(self) -> tuple[Level | None, Level | None]:
@@ -139,12 +140,11 @@ class NoiseOnLattice:
     def blocks(
         self,
         column: str,
-        values: Mapping[str, Integers] | None,
         below: Iterator[Integers] | None,
         above: Iterator[Integers] | None,
         rows: int,
     ) -> Iterator[Integers]:
-        """Yield the new response of one column in blocks; only a level above all stored ones needs ``values``."""
+        """Yield the new response of one column in blocks."""
         for block, start in enumerate(range(0, rows, BLOCK)):
             lower, higher = (None if stored is None else next(stored) for stored in (below, above))
             at = column, block, min(BLOCK, rows - start)
@@ -153,8 +153,8 @@ class NoiseOnLattice:
                 apart = None if lower is None else self.lattice.split(minus(lower, higher))[1]
                 yield add(higher, self.lattice.times(self.noise.from_higher(*at, apart)))
                 continue
-            assert values is not None
-            true = values[column][start : start + BLOCK]
+            assert self.values is not None
+            true = self.values[column][start : start + BLOCK]
             if lower is None:
                 place, known = self.noise.place(*at), None
             else:

@@ -196,7 +196,7 @@ class SumNoise(LatticeNoise):
         sizes, lattices = zip(*self.runs, strict=True)
         runs = (response.on(lattice, f"run {at}") for at, lattice in enumerate(lattices))
         noise = NoiseByRuns(tuple(zip(sizes, runs, strict=True)), BLOCK)
-        return NoiseOnLattice(response.step, self.lattice, noise)
+        return NoiseOnLattice(response.step, self.lattice, noise, values)
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
         """Return the noisy sums in steps, which is also their form in documents."""
