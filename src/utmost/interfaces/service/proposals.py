@@ -31,8 +31,8 @@ from utmost.interfaces.service.publish_requests import (
 )
 from utmost.interfaces.service.records import RecordTransaction
 from utmost.interfaces.service.service_context import ServiceContext, granted_level, is_granted
-from utmost.publish.ledger.budgets import check_name_differs, name_as_read
 from utmost.publish.ledger.ledger import Ledger
+from utmost.publish.ledger.names import check_name_differs, name_as_read
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.state import Published
 

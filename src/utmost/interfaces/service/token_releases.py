@@ -27,9 +27,8 @@ from utmost.interfaces.service.publish_requests import check_table_served, propo
 from utmost.interfaces.service.published_margins import margin_of_release
 from utmost.interfaces.service.records import RecordTransaction
 from utmost.interfaces.service.service_context import ServiceContext, granted_level, is_granted
-from utmost.publish.ledger.budgets import SAME_IN_NAMES
-from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.ledger import Ledger
+from utmost.publish.ledger.names import SAME_IN_NAMES, check_name
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest, check_one_dataset
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published

@@ -13,7 +13,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_facts import Part
 from utmost.publish.ledger.budgets import budget_after, check_known, remove_limit, set_limit, write_charge
 from utmost.publish.ledger.event_log import EventLog
-from utmost.publish.ledger.events import Event, check_name
+from utmost.publish.ledger.events import Event
 from utmost.publish.ledger.means_tables import (
     by_release,
     means_answer_requests,
@@ -21,6 +21,7 @@ from utmost.publish.ledger.means_tables import (
     rehearsed_publication,
     rehearsed_relaxation,
 )
+from utmost.publish.ledger.names import check_name
 from utmost.publish.ledger.publishing import check_publishable
 from utmost.publish.ledger.relaxing import check_relaxable
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest

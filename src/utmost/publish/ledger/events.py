@@ -20,25 +20,9 @@ from hashlib import sha256
 from typing import Any
 
 from utmost.core.exact.display import Display
-from utmost.errors import LedgerDamaged, OutOfRange, Unsupported
+from utmost.errors import LedgerDamaged, Unsupported
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.store import StoredRow
-
-_LONGEST = 200  # characters of the name of a release, dataset, request or reason
-
-
-def check_name(name: object, what: str) -> str:
-    """Check the name of a release, a dataset or a request: printable text on one line; return the name."""
-    is_text = isinstance(name, str) and 0 < len(name) <= _LONGEST and name.isprintable() and name == name.strip()
-    if is_text and name not in (".", "..", "*"):  # URLs drop the dots, and the star stands for every release
-        return str(name)
-    raise OutOfRange(
-        f"{what} must be printable text of 1 to {_LONGEST} characters, not a dot, two dots or a star, "
-        "without spaces at its ends",
-        came=repr(name) if isinstance(name, str) else type(name).__name__,
-        remedy='Write, for example, "admissions 2026".',
-    )
-
 
 FORMAT = 1
 

@@ -20,10 +20,10 @@ from utmost.publish.ledger.accounts import Accounts
 from utmost.publish.ledger.cells_on_demand import CellLedger
 from utmost.publish.ledger.duplicate_data import TableDigests
 from utmost.publish.ledger.event_log import EventLog, Transaction
-from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.item_ledger import ItemLedger
 from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.means_tables import by_release, means_answer_requests, means_requests, table_of
+from utmost.publish.ledger.names import check_name
 from utmost.publish.ledger.opening import StorePlace, opened_log, restore_backup, write_backup
 from utmost.publish.ledger.personal_answers import AnswerIndex
 from utmost.publish.ledger.persons import Persons

@@ -32,8 +32,8 @@ from utmost.publish.ledger.budgets import (
     warn_of_separate,
 )
 from utmost.publish.ledger.event_log import Transaction
-from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.key import Key
+from utmost.publish.ledger.names import check_name
 from utmost.publish.ledger.state import ReleaseKey, State
 from utmost.publish.ledger.store import Rows
 from utmost.publish.ledger.stored_mechanisms import DrawnAnswers, StoredMechanism

@@ -7,7 +7,7 @@ from utmost.core.exact.arguments import mapping, wrong_kind
 from utmost.core.exact.numbers import exact_integer
 from utmost.core.sampling.random_bits import Randomness
 from utmost.publish.ledger.event_log import EventLog
-from utmost.publish.ledger.events import check_name
+from utmost.publish.ledger.names import check_name
 from utmost.publish.ledger.personal_answers import (
     AnswerIndex,
     LocalMechanism,

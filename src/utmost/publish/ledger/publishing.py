@@ -15,7 +15,6 @@ from utmost.publish.ledger.block_encryption import parts_digest
 from utmost.publish.ledger.budgets import (
     Expense,
     check_budgets,
-    check_name_differs,
     check_named,
     check_names_differ,
     check_relation,
@@ -28,6 +27,7 @@ from utmost.publish.ledger.item_rows import tag_parts
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Labels, label_parts, label_texts, salted_seal
 from utmost.publish.ledger.means_names import check_published_whole, releases_of_means
+from utmost.publish.ledger.names import check_name_differs
 from utmost.publish.ledger.relaxing import RowPermutation, answer_more, check_same_values
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.responses import Answered, LedgerResponse, draw_response, stored_response

@@ -15,7 +15,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import natural
 from utmost.core.exact.written_levels import level_from_text, level_text
 from utmost.errors import OutOfRange
-from utmost.publish.ledger.events import check_name
+from utmost.publish.ledger.names import check_name
 from utmost.publish.promises.promise import Promise, checked_promise
 
 MOST_VERSIONS = 10**9

@@ -15,8 +15,9 @@ from utmost.core.exact.numbers import Number, exact_integer, read_confidence
 from utmost.core.exact.written_levels import level_from_text
 from utmost.errors import LedgerDamaged, NotPublished, OutOfRange, Unsupported
 from utmost.publish.counting.counted_facts import Part, read_part
-from utmost.publish.ledger.events import Event, check_name
+from utmost.publish.ledger.events import Event
 from utmost.publish.ledger.labels import Labels
+from utmost.publish.ledger.names import check_name
 from utmost.publish.ledger.requests import MOST_VERSIONS, PublishRequest
 from utmost.publish.ledger.spending import Account, Spending
 from utmost.publish.ledger.stored_mechanisms import (

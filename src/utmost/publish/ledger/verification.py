@@ -14,9 +14,10 @@ from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, Quarantined
 from utmost.publish.ledger.block_encryption import level_seal
 from utmost.publish.ledger.budgets import check_known, check_names_differ, check_no_release
 from utmost.publish.ledger.event_log import EventLog, Transaction
-from utmost.publish.ledger.events import START, Event, check_chain, check_name, check_seal, read_event
+from utmost.publish.ledger.events import START, Event, check_chain, check_seal, read_event
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import label_seal, opened_label_seal
+from utmost.publish.ledger.names import check_name
 from utmost.publish.ledger.personal_answers import checked_answers
 from utmost.publish.ledger.responses import labels_of, stored_blocks
 from utmost.publish.ledger.spending import Budget, Spending

@@ -21,8 +21,7 @@ from utmost.interfaces.service.access.tokens import (
 )
 from utmost.interfaces.service.records import RecordTransaction
 from utmost.interfaces.service.service_context import ServiceContext, tokens_of
-from utmost.publish.ledger.budgets import SAME_IN_NAMES, lookalike_of, mixes_alphabets
-from utmost.publish.ledger.events import check_name
+from utmost.publish.ledger.names import SAME_IN_NAMES, check_name, lookalike_of, mixes_alphabets
 
 SOON = 14 * 86_400
 """A notice is sent when a token ends within two weeks, in seconds."""

@@ -31,7 +31,7 @@ from utmost.interfaces.service.api.record_forms import (
     one_of,
     read_level_if_any,
 )
-from utmost.publish.ledger.budgets import name_as_read
+from utmost.publish.ledger.names import name_as_read
 
 Role = Literal["recipient", "curator", "approver", "auditor", "admin"]
 ROLES: tuple[str, ...] = get_args(Role)

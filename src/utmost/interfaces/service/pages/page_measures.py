@@ -15,8 +15,8 @@ from utmost.interfaces.service.pages.page_session import FilledForm, Sent, Viewe
 from utmost.interfaces.service.pages.page_tables import read_csv_file
 from utmost.interfaces.service.publish_requests import read_request
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.means_tables import means_requests
+from utmost.publish.ledger.names import check_name
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.promise import Promise

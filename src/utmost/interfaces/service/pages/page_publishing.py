@@ -17,7 +17,7 @@ from utmost.interfaces.service.pages.page_session import FilledForm, Sent, Viewe
 from utmost.interfaces.service.proposal_preview import ladder
 from utmost.interfaces.service.publish_requests import proposable, read_request
 from utmost.interfaces.service.service import Service
-from utmost.publish.ledger.events import check_name
+from utmost.publish.ledger.names import check_name
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.promises.promise import PROMISE_FORM, Promise
 
