@@ -114,13 +114,44 @@ def test_derived_noise_hangs_on_key_name_values_and_version(tmp_path):
     assert all(np.mean(noise == other) < 0.5 for other in others)
 
 
+def in_a_copy(place, table, promise):
+    """The released columns of a table, in a ledger of derived noise that knows nothing of other copies."""
+    with Ledger.open(place, create=True, key=KEY, derived=True, witness=False) as ledger:
+        return ledger.publish("r", table, promise, epsilon=1).table
+
+
+def test_derived_noise_of_a_sum_is_not_that_of_a_column(tmp_path):
+    """A copy that was put back may publish the table with another kind of noise. With the same noise on a and on a + b,
+    the difference of the two answers would be b.
+    """
+    table, unit = {"a": list(range(100)), "b": [17] * 100}, ut.Unit(1, 2)
+    apart = in_a_copy(tmp_path / "0.db", table, ut.Promise(["a", "b"], unit=unit))
+    rotated = ut.promises.together_noise(["a", "b"], unit=unit, noise="rotated")
+    together = in_a_copy(tmp_path / "1.db", table, ut.Promise(noise=rotated))
+    for sign, column in ((1, "a"), (-1, "b")):
+        found = np.array([a + sign * b for a, b in zip(together["a"], together["b"], strict=True)]) - apart[column]
+        true = np.array(table["a"]) + sign * 17 - np.array(table[column])
+        assert np.mean(found == true) < 0.5
+
+
+@pytest.mark.parametrize("other", [{"delta": "1e-3"}, {"delta": "1e-9", "keys": 2}, {"delta": "1e-9", "shares": 2}])
+def test_derived_bits_draw_one_distribution_of_thresholds_only(tmp_path, other):
+    """With the same bits, the noise of one selection would grow with that of the other; both give the counts."""
+    table, noises = {"page": [f"p{at}" for at in range(300)], "count": [1000] * 300}, []
+    for at, terms in enumerate(({"delta": "1e-9"}, other)):
+        noise = ut.promises.key_noise(["page", "count"], **terms)
+        noises.append(np.array(in_a_copy(tmp_path / f"{at}.db", table, ut.Promise(noise=noise))["count"]))
+    assert all(len(noise) == 300 for noise in noises)
+    assert abs(np.corrcoef(*noises)[0, 1]) < 0.4
+
+
 def test_derived_noise_refuses_what_it_cannot_answer(tmp_path):
     """Two levels in one last interval of the tree, and levels above its root."""
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
         ledger.publish("r", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/3")
         with pytest.raises(Unsupported, match="4096th"):
             ledger.relax("r", {"n": [1]}, epsilon=Fraction(1, 3) + Fraction(1, 10**6))
-        with pytest.raises(Unsupported, match="epsilon=1024"):
+        with pytest.raises(Unsupported, match="epsilon = 1024"):
             ledger.relax("r", {"n": [1]}, epsilon=1025)
         assert ledger.relax("r", {"n": [1]}, epsilon=1024).table["n"] == [1]
 

@@ -193,7 +193,9 @@ class SelectionNoise(Noise):
             )
         *parts, counts = (_list_of(values[name][0]) for name in self.columns)
         keys = parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
-        listed = self._as_columns(*self.selected(list(zip(keys, counts, strict=True)), step.to, response.bits()))
+        # Derived bits must not draw thresholds of two distributions, which would together give the counts.
+        bits = response.bits(self.name_in_keys)
+        listed = self._as_columns(*self.selected(list(zip(keys, counts, strict=True)), step.to, bits))
         return SelectedList({name: objects([_number_of(column)]) for name, column in listed.items()})
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
