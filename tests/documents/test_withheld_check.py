@@ -196,3 +196,20 @@ def test_amounts_are_said_as_decimals(tmp_path, run):
     assert run("verify", tmp_path / "now.csv")[0] == 0
     thirds = replace(withheld.rule, below=Fraction(1, 3)).words
     assert "1/3 (about 0.333333) or more" in thirds
+
+
+def test_columns_in_another_order_and_cells_that_no_noise_gives_are_refused(table, tmp_path):
+    """Both were believed of a withheld table, and refused of the whole one."""
+    release, _ = table
+    place = tmp_path / "shown.csv"
+    release.withhold(below=90).save(place)
+    text, said = place.read_text(), json.loads((tmp_path / "shown.csv.json").read_text())
+    promise = said["release"]["promise"] | {"columns": ["m", "n"]}
+    other = {"released": ["m", "n"], "release": said["release"] | {"promise": promise}}
+    changed(place, lambda text: text, **other)
+    with pytest.raises(BadTable, match="in the order of the table"):
+        read_release(place)
+    cell = text.splitlines()[1].split(",")[1]
+    changed(place, lambda text: text.replace(f",{cell},", f",{cell}.5,", 1), **said)
+    with pytest.raises(BadTable, match="must be an integer"):
+        read_release(place)

@@ -188,12 +188,7 @@ class Statement:
         noise, columns = self.noise, self.promise.columns
         stated = {"rows": self.rows, "table": self.digest}
         check_table(columns, stated, table, self._margins(), self.promise.public, digested=digested)
-        named = adapter_of(table).names(table)
-        # Noise that names its columns has them in an order of its own, from which the statement follows.
-        for listed in (() if self.promise.noise.orders_columns else columns, self.promise.public):
-            if [name for name in named if name in listed] != list(listed):
-                required = "the statement must name the columns in the order of the table"
-                raise BadTable(required, came=", ".join(listed), where="promise")
+        self.check_order(adapter_of(table).names(table))
         if self.promise.noise.names_rows:
             adapter = adapter_of(table)
             cells = {name: plain_cells(adapter.column(table, name)) for name in columns}
@@ -206,11 +201,22 @@ class Statement:
                 if until.is_met(table, columns, read) != stop.is_met:
                     required = "the statement must say whether the table meets the stopping rule"
                     raise BadTable(required, came="the opposite", where="stopped")
-            step = None if noise.unit.step == 1 else noise.unit.step
-            width = noise.width if isinstance(noise, CellNoiseAtLevel) else step
             for name in columns:
-                _check_cells(adapter_of(table).column(table, name), width, name)
+                self.check_cells(adapter_of(table).column(table, name), name)
         return noise
+
+    def check_order(self, names: Sequence[str]) -> None:
+        """Check that the statement names the columns in the order of the table, whose columns are `names`."""
+        # Noise that names its columns has them in an order of its own, from which the statement follows.
+        for listed in (() if self.promise.noise.orders_columns else self.promise.columns, self.promise.public):
+            if [name for name in names if name in listed] != list(listed):
+                required = "the statement must name the columns in the order of the table"
+                raise BadTable(required, came=", ".join(listed), where="promise")
+
+    def check_cells(self, column: Any, name: str) -> None:
+        """Check that each cell of a released column is a value that this noise can give."""
+        step = None if self.noise.unit.step == 1 else self.noise.unit.step
+        _check_cells(column, self.noise.width if isinstance(self.noise, CellNoiseAtLevel) else step, name)
 
     @classmethod
     def of_facts(cls, document: Mapping[str, Any]) -> "Statement":

@@ -131,6 +131,11 @@ def check_withheld(
                     else "a marked cell must break the withholding rule"
                 )
                 raise BadTable(required, came="another cell", where=where)
+    if described.table is None and described.release["kind"] != NOISY_TABLE_KIND:
+        whole = Statement.of_facts(described.release)
+        whole.check_order(list(columns))
+        for name in described.released:
+            whole.check_cells([cell for cell in columns[name] if not is_blank(cell)], name)
     if release is not None:
         _check_made_of(described, columns, release)
     return replace(described, table=table)
