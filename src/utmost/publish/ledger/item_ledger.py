@@ -260,7 +260,7 @@ class ItemLedger:
             if not may_draw:
                 return None
             _check_no_stored_responses(release)
-            check_answerable(transaction, release, at)
+            check_answerable(transaction, [(release, at)])
             step, about = Step.from_known(release.responses, at), {"name": release.name, "version": release.version}
             transaction.append("answered", about | _without_responses(step, release.noise, ()), ())
             return _with_secret(transaction, transaction.state.release(release.name, release.version), at)

@@ -202,7 +202,7 @@ class Ledger(Persons, Accounts, Display):
             if is_engine_table(rows):
                 made, frame = engine_ledger.publish_frame(self.items, publication, rows)
                 return self._engine_answer(Release(self, name, made, table), publication.level, frame)
-            (answer,) = self._published([(publication, table, new_source(table, promise, rows))])
+            (answer,) = self._published([(publication, new_source(table, promise, rows))])
             return answer
 
     def relax(
@@ -397,27 +397,26 @@ class Ledger(Persons, Accounts, Display):
             IndividualLeftOut: for a request whose promise does not state who was counted in its table.
         """
         check_one_dataset(requests)
-        wanted = list[tuple[PublishRequest, Any, Source]]()
+        wanted = list[tuple[PublishRequest, Source]]()
         for request in requests:
             table, promise = table_in_memory(tables[request.name]), request.promise
             promise.check(table)
             warn_of_left_out(promise, table)
-            wanted.append((request, table, new_source(table, promise)))
+            wanted.append((request, new_source(table, promise)))
         answers = self._published(wanted)
         return {request.name: answer for request, answer in zip(requests, answers, strict=True)}
 
-    def _published(self, wanted: Sequence[tuple[PublishRequest, Any, Source]]) -> list[Answer[Any]]:
-        """Answer requests in one transaction; each comes with its table, and the source parsed from the table."""
-        for request, _, _ in wanted:
+    def _published(self, wanted: Sequence[tuple[PublishRequest, Source]]) -> list[Answer[Any]]:
+        """Answer requests in one transaction; each comes with the source that was read from its table."""
+        for request, _ in wanted:
             warn_of_rows(request.promise.rows)
-        for weakness in {request.promise.at(request.level).weakness() for request, _, _ in wanted}:
+        for weakness in {request.promise.at(request.level).weakness() for request, _ in wanted}:
             warn_of_weakness(weakness)
-        read = [(request, source) for request, _, source in wanted]
         answers = list[Answer[Any]]()
-        for (request, table, source), answered in zip(
-            wanted, publish_together(self._log, read, self._randomness), strict=True
+        for answered, (request, source) in zip(
+            publish_together(self._log, wanted, self._randomness), wanted, strict=True
         ):
-            release = Release(self, request.name, answered.facts.data_version, table)
+            release = Release(self, request.name, answered.facts.data_version, source.original)
             answers.append(replace(answered.in_table(source), _release=release))
         return answers
 

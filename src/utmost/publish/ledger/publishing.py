@@ -159,7 +159,7 @@ class Draft:
             items=items,
             labels=labels,
         )
-        release, step = release_of_facts(facts, {}, request), Step.from_known((), self.levels[0])
+        release, step = release_of_facts(facts, {}, request), Step(self.levels[0], None, None)
         drawing = LedgerResponse(transaction, release, self.commitment, self.tags, step, randomness)
         response = draw_response(drawing, source.columns, "published", facts, parts)
         if until is not None:

@@ -127,8 +127,9 @@ def relax_together(log: EventLog, wanted: Sequence[Relaxation], randomness: Rand
         if None in found and not may_draw:
             return None
         new = [relaxation for relaxation, answer in zip(wanted, found, strict=True) if answer is None]
-        releases = [(relaxation.request.level, relaxation.current_release(transaction)) for relaxation in new]
-        check_budgets(transaction.state, [Expense.of_answer(release, level) for level, release in releases])
+        check_answerable(
+            transaction, [(relaxation.current_release(transaction), relaxation.request.level) for relaxation in new]
+        )
         return [
             draw_relaxation(transaction, relaxation, randomness) if answer is None else answer
             for relaxation, answer in zip(wanted, found, strict=True)
@@ -166,7 +167,7 @@ def check_relaxable_in(log: EventLog, transaction: Transaction, request: AnswerR
     if stored_relaxation(transaction, relaxation) is not None:
         return True
     log.check_writable(transaction)
-    check_answerable(transaction, release, request.level)
+    check_answerable(transaction, [(release, request.level)])
     return False
 
 
@@ -201,6 +202,7 @@ def view_release(
         raise NeedsTable(
             "table= must be passed for a level above the largest answered level", came=level, where=where, remedy=remedy
         )
+    release.noise.check_level(level)
     response = answer_more(transaction, release, level, None, randomness)
     now = transaction.state.release(release.name, release.version)
     answered = Answered(level, response, transaction.state.ledger_facts(now, level))
@@ -214,17 +216,18 @@ def answer_more(
     values: Mapping[str, Integers] | None,
     randomness: Randomness,
 ) -> Response:
-    """Draw and write the response of a release at a further level."""
-    check_answerable(transaction, release, level)
+    """Draw and write the response of a release at a further level, which was checked or costs nothing."""
     facts = {"name": release.name, "version": release.version}
     return draw_response(LedgerResponse.of(transaction, release, level, randomness), values, "answered", facts)
 
 
-def check_answerable(transaction: Transaction, release: Published, level: Level) -> None:
-    """Check that a release may be answered at a further level: its noise, its history and its budget allow it."""
-    release.noise.check_level(level)
-    if release.spent < level:
-        if not release.relaxable:
+def check_answerable(transaction: Transaction, answers: Sequence[tuple[Published, Level]]) -> None:
+    """Check that releases may be answered at further levels: by their noise, their history, and all together by the
+    budgets.
+    """
+    for release, level in answers:
+        release.noise.check_level(level)
+        if release.spent < level and not release.relaxable:
             raise Quarantined(
                 "a release that may have lost answers, in a rollback or with its witness, cannot be "
                 "answered at a larger epsilon",
@@ -232,7 +235,7 @@ def check_answerable(transaction: Transaction, release: Published, level: Level)
                 where=release.name_and_version,
                 remedy="Publish the data as a new version.",
             )
-        check_budgets(transaction.state, [Expense.of_answer(release, level)])
+    check_budgets(transaction.state, [Expense.of_answer(release, level) for release, level in answers])
 
 
 def check_same_values(transaction: Transaction, release: Published, now: bytes, source: Source) -> None:

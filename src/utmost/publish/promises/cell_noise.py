@@ -244,10 +244,6 @@ def _read_cost(fact: Any, name: str) -> Cost:
     return cost_named(text(fact, name))
 
 
-def _read_truth(fact: Any, name: str) -> bool:
-    return truth(fact, name)
-
-
 @dataclass(frozen=True, slots=True)
 class OnceCells(ColumnNoise):
     """Independent noise for each cell, with the least error at one level; for a release without history."""
@@ -257,7 +253,7 @@ class OnceCells(ColumnNoise):
 
     numbers: IntegersOrReals = field(metadata=form("values"))
     cost: Cost = field(metadata=form("least error of a cell", write=repr, read=_read_cost))
-    relaxable: bool = field(metadata=form("noise that can be relaxed", read=_read_truth))
+    relaxable: bool = field(metadata=form("noise that can be relaxed", read=truth))
     # Width of the grid of reals; None for a width chosen by level and sensitivity
     grid: Fraction | None = field(metadata=form("grid of reals", write=str, read=written_number))
 

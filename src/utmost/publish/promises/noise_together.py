@@ -61,11 +61,6 @@ def _way_facts(way: CellsTogether) -> dict[str, Any]:
     return {"noise": way.kind, "shares": shares, "signed_sums": rows_facts(way)}
 
 
-def _read_way(facts: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return the facts unchanged: `TogetherNoise.of_facts` parses them together with the unit."""
-    return facts
-
-
 _WAY = {
     "noise": FieldForm("noise of a row"),
     "groups": FieldForm("columns in each group"),
@@ -86,7 +81,8 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
     columns: tuple[str, ...] = field(metadata=form("columns of the noise", write=list))
     cost: CellCost = field(metadata=form("least error of a cell"))
     # Kind of the noise, and its distribution for each group of columns, at the level `_ANCHOR`
-    way: CellsTogether = field(metadata=form("noise of a row", write=_way_facts, read=_read_way, parts=_WAY))
+    # `of_facts` reads the way together with the unit.
+    way: CellsTogether = field(metadata=form("noise of a row", write=_way_facts, parts=_WAY))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lattice", CellNoise(self.unit).lattice)
@@ -247,10 +243,6 @@ _NOISE_OF_ROW: dict[str, FieldForm] = {
 _SEARCHED = (*RAISED, *NORMS)
 
 
-def _same_facts(facts: Any, name: str = "") -> Any:
-    return facts
-
-
 @dataclass(frozen=True, slots=True)
 class OnceTogether(ColumnNoise):
     """Noise with the least error at one level, for columns in which one individual changes cells of only one row."""
@@ -267,9 +259,7 @@ class OnceTogether(ColumnNoise):
     # "toss" rounds multiples of 1/2 at random, "keep" leaves them; None as for `noise_together_at`
     halves: Halves | None = field(metadata=form("multiples of 1/2"))
     # Noise that a search found at the level of the release; None before the search
-    found: Mapping[str, Any] | None = field(
-        metadata=form("noise that was found", write=_same_facts, read=_same_facts, parts=_NOISE_OF_ROW)
-    )
+    found: Mapping[str, Any] | None = field(metadata=form("noise that was found", parts=_NOISE_OF_ROW))
 
     @property
     def needs_search(self) -> bool:

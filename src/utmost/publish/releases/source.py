@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,8 @@ ReadColumn = Callable[[Any, str, RowName], NDArray[Any]]
 class Source:
     """The true values of a table, while one call releases it."""
 
-    table: Any  # Table of the caller, read through ``adapter``
+    original: Any  # Table of the caller
+    table: Any  # Table that gets noise, read through ``adapter``: the original one, or the sums of a counted table
     adapter: TableAdapter
     promise: Promise  # Promise, with the public columns in the order of the table
     kind: str  # Kind of the table, and of the tables of its answers
@@ -146,7 +147,7 @@ def read_source(
     found = promise.as_read(chosen, [name for name in names if name in public])
     order = [name for name in names if name in values or name in public] if found.public else chosen
     made = adapter.kind(table, order) if kind is None else kind
-    return Source(table, adapter, found, made, values, identifiers, items, rows[chosen[0]], names, order)
+    return Source(table, table, adapter, found, made, values, identifiers, items, rows[chosen[0]], names, order)
 
 
 def checked_source(table: Any, rows: Any, promise: Promise, read: ReadColumn, *, by_item: bool = False) -> Source:
@@ -162,7 +163,7 @@ def checked_source(table: Any, rows: Any, promise: Promise, read: ReadColumn, *,
     true = {name: column(name) for name in source.columns} if compared else {}
     for name in compared:
         check_no_copy(name, partial(column, name), true)
-    return source
+    return replace(source, original=table)
 
 
 def new_source(table: Any, promise: Promise, rows: Any = None) -> Source:
