@@ -179,7 +179,7 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
     assert re.search(r"The release is stored up to epsilon=\d+: relax it with the table\.", refused)
     (tmp_path / "domain.json").write_text('{"n": 3}')
     count = ["count", file("n\n1\n"), "--person", "n", "--at-most", 1]
-    assert 'Create a tree by "tree", bins by "bins"' in run(*count, "--domain", tmp_path / "domain.json")[2]
+    assert 'Create a tree with "tree", bins with "bins"' in run(*count, "--domain", tmp_path / "domain.json")[2]
     (tmp_path / "domain.json").write_text('{"n": ["1"]}')
     assert "--step needs --values" in run(*count, "--domain", tmp_path / "domain.json", "--step", 1)[2]
     for text, spoken in (
@@ -233,7 +233,7 @@ def test_a_refusal_names_the_option_that_was_written(run, file, tmp_path):
     count, bound = ["count", events, "--domain", domain], ["--at-most", 1]
     for asked, said in (
         ([*count, "--person", "u", *bound, "--mean", "n=5,0"], "--mean: LOW, HIGH and STEP must be numbers"),
-        ([*count, "--person", "u", *bound, "--mean", "n=0,x"], "Write --mean income=0,200000"),
+        ([*count, "--person", "u", *bound, "--mean", "n=0,x"], "Write, for example, --mean income=0,200000"),
         ([*count, "--person", "u", *bound, "--values", "n", "--each", "5,0"], "--each 1000 or --each 0,1000."),
         ([*count, "--person", "u", "--contributions", "at-most=5,1"], "Pass ascending bounds, such as 1, 2, 5 and 10."),
         ([*count, "--each-row", "--contributions", "at-most=1,5"], "--contributions per-cell=10,100 with"),
@@ -241,7 +241,10 @@ def test_a_refusal_names_the_option_that_was_written(run, file, tmp_path):
         (["count", events, "--person", "u", *bound, "--unknown-keys", "u", "--epsilon", 1, "--delta", "1e-6"],
          "another column of keys: column, or --unknown-keys"),
         (["trust", file("a,b\n", "edges.csv"), "--owner", "a", "--at", "1"], "--at must be DISTANCE=EPSILON"),
-        (["trust", file("a,b\n", "edges.csv"), "--owner", "a", "--at", "1=x"], "Write --at 1=1 --at 2=1/4, say."),
+        (
+            ["trust", file("a,b\n", "edges.csv"), "--owner", "a", "--at", "1=x"],
+            "Write, for example, --at 1=1 --at 2=1/4.",
+        ),
         (["release", events, *SILENT, "--until", "ten"], 'Write --until "10 %".'),
         ([*count, "--each-row", "u"], "--each-row takes no value: leave the value out."),
     ):  # fmt: skip

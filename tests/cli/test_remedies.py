@@ -243,7 +243,7 @@ def mended(words, told, flags):
     if named:
         return [named[2] if word == named[1] else word for word in words]
     left = re.search(r"[Ll]eave (?:out )?(--[a-z-]+)", told)
-    verbs = "[Aa]dd|[Ww]rite|[Pp]ass(?:, for example,)?|Declare (?:it|the decimal mark):|a new version:"
+    verbs = "(?:[Aa]dd|[Ww]rite|[Pp]ass)(?:, for example,)?|for example|Declare (?:it|the decimal mark):|a new version:"
     put = re.search(rf"\b(?:{verbs}) (?=--)", told)
     if left and (put is None or left.start() < put.start()):
         at = words.index(left[1])

@@ -153,7 +153,7 @@ def test_committed_rows_whose_answers_are_not_kept_are_refused(tmp_path):
         rows = key.committed([Identifiers.of(["x"])], {"n": [4]})
         with pytest.raises(Unsupported, match="until= needs") as error:
             ledger.items.publish(PublishRequest("i", promise, level(1), "people"), rows)
-        assert "Leave until= out" in str(error.value)
+        assert "Leave out until=" in str(error.value)
         plain = ut.Promise("n", id_column="id", unit=UNIT)
         assert ledger.items.publish(PublishRequest("i", plain, level(1), "people"), rows)
 

@@ -96,7 +96,7 @@ def test_a_refusal_names_the_fields_of_the_page(visitor):
     ada = visitor("Ada", "curator")
     page = ada.get("/publish")
     wrong = looked(ada, page, **ASKED | {"epsilon": "0"})
-    assert "Write 1 in the field “Level ε”, say." in wrong.text
+    assert "Write, for example, 1 in the field “Level ε”." in wrong.text
     assert '<label for="epsilon">Level ε</label>' in page.text
 
 

@@ -68,7 +68,7 @@ def label(value: Any, name: str) -> Any:
     try:
         hash(value)
     except Exception:  # a user's own class may raise anything
-        raise wrong_kind(name, "a label: a number or text, say", value) from None
+        raise wrong_kind(name, "a label, such as a number or text", value) from None
     return value
 
 

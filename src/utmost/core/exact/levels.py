@@ -55,7 +55,7 @@ class Level:
         """The level with this epsilon, a positive finite number."""
         value = _number(epsilon, "epsilon")
         if value <= 0:
-            raise NotALevel("epsilon must be positive", came=epsilon, remedy="Pass epsilon=1, say.")
+            raise NotALevel("epsilon must be positive", came=epsilon, remedy="Pass, for example, epsilon=1.")
         return cls(None, value)
 
     @classmethod
@@ -66,7 +66,7 @@ class Level:
             raise NotALevel(
                 "alpha must lie strictly between 0 and 1",
                 came=alpha,
-                remedy="Pass epsilon=1, say: alpha is e^-epsilon.",
+                remedy="Pass, for example, epsilon=1: alpha is e^-epsilon.",
             )
         # 1/4 becomes (1/2)^2: levels with the same base are added, scaled and compared by their rational powers.
         base, power = primitive_root(value)
@@ -94,7 +94,8 @@ class Level:
             NotALevel: alpha is irrational.
         """
         if self.base is None or self.power.denominator != 1:
-            raise NotALevel("alpha must be rational", came=self, remedy='Give the level as alpha="1/2", say.')
+            remedy = 'Give the level by a rational alpha, such as alpha="1/2".'
+            raise NotALevel("alpha must be rational", came=self, remedy=remedy)
         return self.base**self.power.numerator
 
     def alpha_interval(self, bits: int = 128) -> Interval:
@@ -188,7 +189,9 @@ def level(epsilon: Number | Level | None = None, alpha: Number | None = None) ->
     """
     if (epsilon is None) == (alpha is None):
         came = "neither" if epsilon is None else "both"
-        raise NotALevel("exactly one of epsilon and alpha must be given", came=came, remedy="Pass epsilon=1, say.")
+        raise NotALevel(
+            "exactly one of epsilon and alpha must be given", came=came, remedy="Pass, for example, epsilon=1."
+        )
     if epsilon is not None:
         return epsilon if isinstance(epsilon, Level) else Level.of_epsilon(epsilon)
     assert alpha is not None

@@ -48,8 +48,8 @@ def matrix_product(left: Array, right: Array) -> Array:
     """The matrix product ``left @ right``, read-only: exact if both factors are, else float64.
 
     Args:
-        left: (n, k).
-        right: (k, m), or (k,) for a vector.
+        left: Matrix (n, k).
+        right: Matrix (k, m), or vector (k,).
 
     Raises:
         OutOfRange: for shapes that do not match.
@@ -118,7 +118,7 @@ def independent(matrix: Array) -> tuple[list[int], list[int]]:
     the rank modulo the prime. Only for finitely many primes is it larger.
 
     Args:
-        matrix: (n, m) Fractions.
+        matrix: Matrix (n, m) of Fractions.
 
     >>> from utmost.exact import as_array
     >>> independent(as_array([[1, 2, 3], [2, 4, 7]]))
@@ -146,8 +146,8 @@ def solve_lifted(matrix: Array, right: Array) -> Array:
     """The matrix X of Fractions with matrix @ X = right, for a square nonsingular matrix.
 
     Args:
-        matrix: (n, n) Fractions.
-        right: (n, k) Fractions.
+        matrix: Square matrix (n, n) of Fractions.
+        right: Right sides of k systems of equations: a matrix (n, k) of Fractions.
 
     Raises:
         SolverFailed: if the matrix is singular.

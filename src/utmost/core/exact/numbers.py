@@ -178,7 +178,7 @@ def between_0_and_1(value: object, name: str, where: str | None = None, *, stric
     """
     number = exact(value, name)
     if not (0 < number < 1 if strictly else 0 <= number <= 1):
-        remedy = 'Pass confidence="0.95", say.' if name == "confidence" else None
+        remedy = 'Pass, for example, confidence="0.95".' if name == "confidence" else None
         required = f"{name} must lie {'strictly ' * strictly}between 0 and 1"
         raise OutOfRange(required, came=value, where=where, remedy=remedy)
     return number

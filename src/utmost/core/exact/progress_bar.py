@@ -27,7 +27,7 @@ class Report(Protocol):
     """A function that a long task calls to report how much is done."""
 
     def __call__(self, done: float = 0, total: float | None = None, note: str = "") -> object:
-        """Report that ``done`` of ``total`` is done; an unknown total is None."""
+        """Report the finished part of the work, ``done``, and the whole, ``total``; an unknown total is None."""
 
 
 class LineDisplay(Protocol):

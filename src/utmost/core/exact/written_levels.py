@@ -102,7 +102,7 @@ def factor_text(level: Level) -> str:
 
 
 def _up(x: Fraction, digits: int) -> str:
-    """The least decimal of ``digits`` digits that is not below x > 0."""
+    """The least decimal that is not below x > 0 and has as many digits as ``digits`` says."""
     above = Context(prec=digits, rounding=ROUND_CEILING).divide(Decimal(x.numerator), Decimal(x.denominator))
     return _text(above)
 

@@ -40,7 +40,7 @@ class EuclideanLaplace:
 
     Args:
         level: Level for one unit of Euclidean distance.
-        dimensions: n >= 1.
+        dimensions: Number n of dimensions, at least 1.
 
     >>> from utmost.exact import level
     >>> noise = EuclideanLaplace(level(epsilon=2))
@@ -153,7 +153,7 @@ class EuclideanTightening:
 
     Args:
         lower, higher: Levels with the smaller and the larger epsilon, for one unit of distance.
-        dimensions: n.
+        dimensions: Number n of dimensions.
 
     Raises:
         OutOfRange: if the epsilon of ``lower`` is larger than that of ``higher``.
@@ -174,7 +174,7 @@ class EuclideanTightening:
         instance(self.higher, Level, "higher")
         if self.higher < self.lower:
             raise OutOfRange(
-                f"to tighten, the new epsilon must not be larger than the epsilon of {self.higher}", came=self.lower
+                f"to tighten, the new epsilon must be at most the present one, {self.higher}", came=self.lower
             )
 
     @property

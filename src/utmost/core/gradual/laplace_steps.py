@@ -42,7 +42,7 @@ class LaplaceTightening:
         instance(self.higher, Level, "higher")
         if self.higher < self.lower:
             raise OutOfRange(
-                f"to tighten, the new epsilon must not be larger than the epsilon of {self.higher}", came=self.lower
+                f"to tighten, the new epsilon must be at most the present one, {self.higher}", came=self.lower
             )
 
     @property
@@ -107,7 +107,7 @@ class LaplaceRelaxing:
         instance(self.higher, Level, "higher")
         if not self.lower < self.higher:
             raise OutOfRange(
-                f"to relax, the new epsilon must be larger than the epsilon of {self.lower}", came=self.higher
+                f"to relax, the new epsilon must be larger than the present one, {self.lower}", came=self.higher
             )
 
     def pieces(self, x: ArrayLike) -> Pieces:
@@ -240,7 +240,7 @@ def laplace_expected_jumps(lower: Level, higher: Level) -> float:
     instance(lower, Level, "lower")
     instance(higher, Level, "higher")
     if higher < lower:
-        required = f"the first epsilon must not be larger than the epsilon of {higher}"
+        required = f"the first epsilon must be at most the second, {higher}"
         raise OutOfRange(required, came=lower, remedy="Swap the levels.")
     return float(2 * np.log(float(_ratio(higher, lower))))
 

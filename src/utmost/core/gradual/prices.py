@@ -30,10 +30,11 @@ Prices = Mapping[Level, Fraction]
 
 
 def read_prices(prices: Mapping[Level | Number, Number]) -> dict[Level, Fraction]:
-    """Read prices by level, the smallest level first; a larger epsilon must not be cheaper.
+    """Read the price of each level, the smallest level first; a larger epsilon must not be cheaper.
 
     Args:
-        prices: Price by epsilon or level, not negative, and not falling as epsilon grows.
+        prices: Mapping from each epsilon or level to its price; prices are not negative and do not fall as epsilon
+            grows.
 
     Raises:
         OutOfRange: for an empty mapping, a level with two prices, a negative price, or prices that decrease as epsilon

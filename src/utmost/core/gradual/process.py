@@ -224,7 +224,7 @@ def forward_intensities(x: ArrayLike, level: Level) -> tuple[Any, Any, Any]:
 def _in_order(lower: Level, higher: Level | None) -> tuple[Level, Level | None]:
     instance(lower, Level, "lower")
     if higher is not None and instance(higher, Level, "higher") < lower:
-        required = f"the first epsilon must not be larger than the epsilon of {higher}"
+        required = f"the first epsilon must be at most the second, {higher}"
         raise OutOfRange(required, came=lower, remedy="Swap the levels.")
     return lower, higher
 

@@ -111,7 +111,7 @@ class NumberKind:
         if exact and not rational and not all(point.scalar for point in read_points):
             raise Unsupported(
                 "exact probabilities need a rational alpha",
-                remedy='Give the level as alpha="1/2", say, or pass a numeric array.',
+                remedy='Give the level by a rational alpha, such as alpha="1/2", or pass a numeric array.',
             )
         return cls(exact and rational), list(np.broadcast_arrays(*(point.floors for point in read_points)))
 

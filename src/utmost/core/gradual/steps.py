@@ -47,7 +47,7 @@ class Tightening:
     def __post_init__(self) -> None:
         if self.higher is not None and self.higher < self.lower:
             raise OutOfRange(
-                f"to tighten, the new epsilon must not be larger than the epsilon of {self.higher}",
+                f"to tighten, the new epsilon must be at most the present one, {self.higher}",
                 came=self.lower,
                 remedy="Swap the levels, or relax instead.",
             )
@@ -272,7 +272,7 @@ class Relaxing:
     def __post_init__(self) -> None:
         if not self.lower < self.higher:
             raise OutOfRange(
-                f"to relax, the new epsilon must be larger than the epsilon of {self.lower}",
+                f"to relax, the new epsilon must be larger than the present one, {self.lower}",
                 came=self.higher,
                 remedy="Swap the levels, or tighten instead.",
             )

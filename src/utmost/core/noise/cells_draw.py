@@ -314,7 +314,7 @@ def _number(q: Q, number: Fraction) -> Q:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """Counts chunks of ``a`` raised cells in shell j: vectors in {1, ..., j width}^a with a sum of at most j bound."""
+    """Counts chunks of a raised cells in shell j: vectors in {1, ..., j width}^a with a sum of at most j bound."""
 
     cells: int  # number n of cells
     chunk: int  # number of units of a cell in one chunk

@@ -173,7 +173,7 @@ def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
     if isinstance(cost, Moment):
         return ReadCost(cost, integers, vectorised=True)
     if not callable(cost):
-        raise NotALoss("a cost must be a function of the error", came=cost, remedy="Pass costs.absolute, say.")
+        raise NotALoss("a cost must be a function of the error", came=cost, remedy="Pass, for example, costs.absolute.")
     scale, integers = real(scale, "scale"), truth(integers, "integers")
     tried = {scale * n / 8 for n in (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32)}
     tried |= {float(n) for n in range(9) if n <= 4 * scale}

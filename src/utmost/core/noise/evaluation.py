@@ -72,7 +72,7 @@ class Points:
         if self.exact and not self.scalar:
             raise Unsupported(
                 "exact probabilities need a rational alpha",
-                remedy='Give the level as alpha="1/2", say, or pass a numeric array.',
+                remedy='Give the level by a rational alpha, such as alpha="1/2", or pass a numeric array.',
             )
         numbers = np.asarray(formula(_narrow(self.floors)), dtype=np.float64)
         if elsewhere is not None:

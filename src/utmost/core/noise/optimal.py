@@ -113,7 +113,7 @@ def gain(
     (14.840642..., 1.175201...)
     """
     if not isinstance(over, Distribution) and not isinstance(distribution, Distribution):
-        raise OutOfRange("gain needs a distribution of noise", came=distribution)
+        raise OutOfRange("one argument of gain must be a distribution of noise", came=distribution)
     if isinstance(over, Distribution):
         other = over
     elif isinstance(over, str) and over == "laplace":  # comparing an array with a text would give an array

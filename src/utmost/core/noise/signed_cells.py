@@ -83,7 +83,7 @@ class SignedCells(Display):
         if len(parts) != len(listed) or min(parts) <= 0:
             raise OutOfRange("each row must have a positive share", came=f"{len(parts)} shares for {len(listed)} rows")
         if any(part.denominator > FINEST for part in parts) or lcm(*(part.denominator for part in parts)) > FINEST:
-            remedy = "Round the shares to multiples of 1/1000, say."
+            remedy = "Round the shares, for example to multiples of 1/1000."
             raise OutOfRange("the shares must have a common denominator of at most 2^64", came="more", remedy=remedy)
         spent = charge_of_rows(listed, parts, nonnegative=nonnegative)
         if spent > 1:
@@ -177,7 +177,7 @@ def changes_of_rows(
 
 
 def read_rows(rows: Sequence[Any], most: int = MOST_ROWS) -> SignedRows:
-    """Read integer rows of one length: at most ``most`` rows of at most 12 entries."""
+    """Read integer rows of one length, at most 12 entries; refuse more rows than ``most``."""
     if not isinstance(rows, Sequence | np.ndarray):
         raise wrong_kind("rows", "a list of rows of integers", rows)
     if not 1 <= len(rows) <= most or any(isinstance(row, str) or not np.iterable(row) for row in rows):

@@ -80,7 +80,9 @@ class TablesDraw(DrawDistribution):
         listed = tuple(positive_integer(size, "size", name) for size in sequence(sizes, "sizes"))
         relation, is_public = one_of(neighbours, Relation, "neighbours"), truth(exactly, "exactly")
         if not listed:
-            raise OutOfRange("sizes must name at least one table", came="none", remedy="Pass sizes=[2, 3], say.")
+            raise OutOfRange(
+                "sizes must name at least one table", came="none", remedy="Pass, for example, sizes=[2, 3]."
+            )
         if is_public and relation != "change-one":
             raise OutOfRange(
                 "exactly=True, a public total, needs neighbours='change-one'",

@@ -64,7 +64,7 @@ class Amount(PickledByFields):
             raise OutOfRange("amounts must have the name of a column", came=type(name).__name__)
         width = written_number(step, "step")
         if width <= 0 or not _DECIMAL.fullmatch(decimal_text(width)):
-            remedy = 'Pass step="0.01", say, or 1.'
+            remedy = 'Pass, for example, step="0.01" or step=1.'
             raise OutOfRange("the step of amounts must be a positive decimal", came=step, where="step", remedy=remedy)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "step", width)

@@ -54,7 +54,7 @@ class Thresholds:
         return list(accumulate(first, max)), list(accumulate(reversed(last), min))[::-1]
 
     def decide(self, prefix: int, bits: int, word: WordSource) -> int:
-        """The index of a U that begins with the ``bits`` bits ``prefix``; ``word`` draws more bits as needed."""
+        """The index of a U whose first bits, ``bits`` in number, are ``prefix``; ``word`` draws more bits as needed."""
         while True:
             first, last = self.cells(bits)
             index = bisect_right(first, prefix)

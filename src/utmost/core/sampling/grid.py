@@ -54,7 +54,7 @@ def declared_exponent(grid: Number) -> int:
         if COARSEST <= exponent <= FINEST:
             return exponent
     raise OutOfRange(
-        "grid must be a power of two between 2^-1074 and 2^1023", came=grid, remedy='Pass grid="1/1024", say.'
+        "grid must be a power of two between 2^-1074 and 2^1023", came=grid, remedy='Pass, for example, grid="1/1024".'
     )
 
 

@@ -68,7 +68,7 @@ class PathBits:
         return Balls(middle, np.full(middle.shape, 2.0 ** -(_FLOAT_BITS + 1)))
 
     def ball(self, stage: int, event: int, variable: int, point: int, bits: int) -> arb:
-        """The uniform number of one point, as the ball of all numbers with the same first ``bits`` digits."""
+        """The uniform number of one point, as the ball of all numbers with the same first binary digits."""
         digits = b"".join(
             self._encryptor.update(_prefix(stage, event, variable, part).to_bytes(8, "big") + point.to_bytes(8, "big"))
             for part in range(-(-bits // _BLOCK_BITS))

@@ -155,7 +155,7 @@ class Identifiers:
             raise WrongKind("the data must be bytes", came=type(data).__name__, where="data") from None
         if not isinstance(kind, str) or kind not in ("text", "bytes") or not ends.size:
             raise OutOfRange(
-                'identifiers in buffers need the kind "text" or "bytes", and at least one offset', came=kind
+                'identifiers in buffers need at least one offset, and the kind must be "text" or "bytes"', came=kind
             )
         if int(ends[0]) < 0 or int(ends[-1]) > whole.size or (np.diff(ends) < 0).any():
             raise OutOfRange("offsets must ascend within the data", where="offsets")

@@ -88,7 +88,7 @@ def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object =
     Args:
         ptype: Type whose vertices can be listed (see `utmost.design.geometry.vertex_search`).
         measure: Vulnerability or uncertainty, such as `shannon_entropy` or `g_vulnerability(gain)`.
-        prior: (n,) prior of the adversary; uniform by default.
+        prior: Prior of the adversary; uniform by default.
 
     Returns:
         A `Capacity`: ``value`` is exact if prior, measure and vertices are exact, else a float; ``mechanism`` attains
@@ -277,7 +277,7 @@ def capacity(
         of: Privacy type; or channel, or matrix of a channel.
         measure: Vulnerability or uncertainty, such as `utmost.leakage.shannon_entropy`.
         kind: "multiplicative" or "additive".
-        prior: (n,) prior, only with a type and a measure; uniform by default.
+        prior: Prior of the n secrets, only with a type and a measure; uniform by default.
 
     Returns:
         A `Capacity`: ``value`` is a Fraction if all numbers are rational, else a float that no mechanism of the type
@@ -313,7 +313,7 @@ def capacity(
             "prior= needs a privacy type and measure=",
             came="a prior without one of the two",
             where="capacity",
-            remedy="Leave prior out: the capacity of a channel is over all priors.",
+            remedy="Leave out prior=: the capacity of a channel is over all priors.",
         )
     if isinstance(of, PrivacyType):
         if measure is None:

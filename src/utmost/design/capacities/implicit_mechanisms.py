@@ -127,8 +127,8 @@ class SimilarityMechanism(ImplicitMechanism):
     """The mechanism M[x, j] = alpha^(sign d(x, j)) weights[j], perhaps with a rest column that makes rows sum to 1.
 
     Attributes:
-        ptype: n secrets.
-        weights: (n,) nonnegative Fractions.
+        ptype: Privacy type on n secrets.
+        weights: Weights of the columns: n nonnegative Fractions.
         sign: 1 or -1.
         has_rest: Whether there is the rest column 1 - sum_j M[., j].
     """
@@ -228,8 +228,8 @@ class EnvelopeMechanism(ImplicitMechanism):
     rounding hardly change. Only the rest column may fail to be private, so only the rest column needs a check.
 
     Attributes:
-        ptype: n secrets.
-        heights: (n, k) nonnegative float64.
+        ptype: Privacy type on n secrets.
+        heights: Nonnegative float64 matrix (n, k).
     """
 
     ptype: PrivacyType

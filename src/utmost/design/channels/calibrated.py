@@ -118,10 +118,10 @@ def exponential_mechanism(
     differ if every row has the same pairs of a cost and a base weight, in any order.
 
     Args:
-        costs: (n, m), nonnegative.
+        costs: Nonnegative matrix (n, m): the cost of outcome y for secret x.
         epsilon, alpha: Level of one unit of distance; give one of the two.
-        space: n secrets; all at distance 1 from each other (`discrete`) when left out.
-        base: (m,) positive weights of the outcomes; all 1 when left out.
+        space: Space of n secrets; all at distance 1 from each other (`discrete`) when left out.
+        base: Positive weights of the m outcomes; all 1 when left out.
         tails: Tails (left, right) of a countable range, see `Tails`. Each outcome further to the left of the first
             column adds the cost ``left``, each outcome further to the right of the last column adds ``right``, at the
             same base weight. Pass None or 0 on a side where the range ends.
@@ -165,12 +165,12 @@ def abstract_staircase(
     replaces alpha.
 
     Args:
-        costs: (n, m), nonnegative.
+        costs: Nonnegative matrix (n, m): the cost of outcome y for secret x.
         epsilon, alpha: Level of one unit of distance; give one of the two.
         gamma: Position of the step in each interval, between 0 and 1; with 1/2, the mechanism attains the trade-off
             curve of its level.
-        space: n secrets at integer distances; all at distance 1 from each other (`discrete`) when left out.
-        base: (m,) positive weights of the outcomes; all 1 when left out.
+        space: Space of n secrets at integer distances; all at distance 1 (`discrete`) when left out.
+        base: Positive weights of the m outcomes; all 1 when left out.
         tails: Tails (left, right) of a countable range, see `Tails`. Each outcome further to the left of the first
             column adds the cost ``left``, each outcome further to the right of the last column adds ``right``, at the
             same base weight. Pass None or 0 on a side where the range ends.
@@ -222,7 +222,7 @@ def _read_base(base: object | None, outcomes: int) -> Array:
         raise OutOfRange(
             f"the base must have {outcomes} positive weights, one for each outcome",
             came=base,
-            remedy="Leave base out for equal weights.",
+            remedy="Leave out base= for equal weights.",
         )
     return weights
 

@@ -75,7 +75,7 @@ class Channel(Display):
     """A mechanism as a row-stochastic matrix C: C[x, y] is the probability of outcome y if the secret is x.
 
     Args:
-        matrix: (n, m), nonnegative, float64 or Fraction.
+        matrix: Nonnegative matrix (n, m) of float64 or Fractions.
         secrets: Names of the rows, or None.
         outcomes: Names of the columns, or None.
         tolerance: Largest distance of the sum of a float64 row from 1 (solvers round at about 1e-9). An exact row must
@@ -362,7 +362,7 @@ class Remap(Display, PickledByFields):
     """A deterministic remap: outcome y leads to action ``actions[y]``. (A randomised remap is a `Channel`.)
 
     Args:
-        actions: (m,) integers in 0, ..., size-1, one for each outcome.
+        actions: Action of each of the m outcomes: an integer in 0, ..., size-1.
         size: Number of actions.
         ties: Outcomes for which another action is equally good.
 

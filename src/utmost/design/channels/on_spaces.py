@@ -124,7 +124,7 @@ def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, al
     randomised response of each bit.
 
     Args:
-        space: n secrets.
+        space: Space of n secrets.
         epsilon, alpha: Privacy level of one unit of distance; give one of the two.
 
     Returns:

@@ -90,7 +90,7 @@ def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
 
     Args:
         ptype: Type with rational alpha^d.
-        channel: (n, m) channel of Fractions of this type.
+        channel: Channel (n, m) of Fractions that belongs to this type.
 
     Raises:
         Unsupported: for a float64 channel, and if some alpha^d is irrational.
@@ -241,7 +241,7 @@ def is_vertex_mechanism(ptype: PrivacyType, channel: Channel) -> bool:
 
     Args:
         ptype: Type with rational alpha^d.
-        channel: (n, m) channel of Fractions of this type.
+        channel: Channel (n, m) of Fractions that belongs to this type.
 
     Raises:
         Unsupported: for a float64 channel, and if some alpha^d is irrational.

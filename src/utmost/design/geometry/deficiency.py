@@ -89,9 +89,9 @@ def refinement_distance(
     """Return the largest V_g[prior, worse] - V_g[prior, better] over a class of gains g, exactly.
 
     Args:
-        better: (n, m) rationals.
-        worse: (n, k) rationals.
-        prior: (n,) rationals.
+        better: Channel (n, m) of rationals.
+        worse: Channel (n, k) of rationals.
+        prior: Prior of n rationals.
         gains: "unit" for gains between 0 and 1; "never negative" for gains of at most 1 whose vulnerabilities are never
             negative, the class of libqif's ``add_metric``.
 
@@ -145,8 +145,8 @@ def additive_capacity_at(channel: Channel | object, prior: object, *, gains: Gai
     sum_y sum_x (p_x C[x, y] - p_x p(y))^+, which is at least the value for "unit".)
 
     Args:
-        channel: (n, m) rationals.
-        prior: (n,) rationals.
+        channel: Channel (n, m) of rationals.
+        prior: Prior of n rationals.
         gains: Class of gains, as for `refinement_distance`.
 
     Raises:

@@ -217,7 +217,7 @@ def trivial_action(loss: object) -> int | None:
     expected loss is linear in the prior, and the mechanism that reveals nothing is optimal.
 
     Args:
-        loss: (n, k), exact.
+        loss: Exact matrix (n, k), for n secrets and k actions.
 
     Source: [fernandes2022], appendix, definition 1. (Definition 6 calls only losses trivial that do not depend on the
     action.)

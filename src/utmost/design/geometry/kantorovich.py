@@ -67,8 +67,9 @@ def kantorovich_distance(space: Space, first: object, second: object) -> Kantoro
     """Return the Kantorovich (earth mover's, first Wasserstein) distance of two distributions over a space.
 
     Args:
-        space: n secrets with their distances.
-        first, second: (n,) nonnegative entries with equal sums; floats are converted to rationals exactly.
+        space: Space of n secrets with their distances.
+        first, second: Distributions: n nonnegative entries each, with equal sums. Floats are converted to rationals
+            exactly.
 
     Raises:
         OutOfRange: for negative entries, different sums, and arrays of other lengths.

@@ -195,7 +195,7 @@ def kernel_channel(support: Vertices) -> Channel:
 
 @lru_cache(maxsize=1 << 12)
 def _near_power(powers: LogPowers, exponent: tuple[int, ...], bits: int) -> Fraction:
-    """Return a power of alpha to ``bits`` significant bits; 0 if the power is below 2^-65536."""
+    """Return a power of alpha, rounded to a number of significant bits; 0 if the power is below 2^-65536."""
     precision = bits
     while (power := powers.interval(exponent, precision)).low >> bits - 1 == 0:
         precision *= 2

@@ -222,8 +222,8 @@ class _OrbitTask:
     moves: list[Indices]  # for each vertex of this orbit, an automorphism that maps the first one to it
 
     def images(self, local: Array) -> NDArray[np.int32]:
-        """Return all kernels of the orbit, each once. The rows of ``local`` are the kernels with the first vertex of
-        the orbit, by column number.
+        """Return all kernels of the orbit, each once. Each row of ``local`` is a kernel that contains the first vertex
+        of the orbit, as numbers of columns.
         """
         supports = np.where(local >= 0, self.columns[local], -1)
         parts = []

@@ -152,7 +152,7 @@ def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
 
     Args:
         ptype: Privacy type on a tree with edges of length 1, with rational alpha.
-        prior: (n,) exact.
+        prior: Exact prior of n secrets.
 
     Raises:
         Unsupported: for a space that is no such tree, an irrational alpha, and a float64 prior.

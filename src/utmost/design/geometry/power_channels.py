@@ -22,7 +22,7 @@ class PowerChannel(Display):
     """A channel with exact irrational probabilities, which are rational functions of irrational powers of alpha.
 
     Attributes:
-        matrix: (n, m) numbers of a `PowerField`; each row sums to exactly 1.
+        matrix: Matrix (n, m) of numbers of a `PowerField`; each row sums to exactly 1.
 
     Raises:
         NotAChannel: for a negative entry, and for a row whose sum is not 1.

@@ -144,7 +144,7 @@ class PowerField:
         return above // common, below // common
 
     def ball(self, quotient: Quotient, bits: int) -> tuple[arb, arb]:
-        """Return Arb balls that contain the values of numerator and denominator, at a precision of ``bits`` bits."""
+        """Return Arb balls that contain the values of numerator and denominator, at a precision in bits."""
         with working_precision(bits):
             if bits not in self._balls:
                 level = self.powers.level

@@ -78,8 +78,9 @@ def refines(
     ever hold.)
 
     Args:
-        better: (n, m), the channel that is post-processed.
-        worse: (n, k). The remap is (m, k); rows of impossible outcomes of ``better`` equal its first row.
+        better: Channel (n, m) that is post-processed.
+        worse: Channel (n, k). The remap has the shape (m, k). Its rows for impossible outcomes of ``better`` equal its
+            first row.
         order: "refinement", "max-case" or "privacy".
         tolerance: Tolerance of float64 channels, between 1e-13 and 1; rows of channels sum to 1 up to 1e-9.
 
@@ -172,7 +173,7 @@ def earth_move(
     P[y, w] from posterior y to posterior w. So any prior without zeros decides refinement.
 
     Args:
-        prior: (n,) probabilities.
+        prior: Probabilities of the n secrets.
         better, worse: Channels, (n, m) and (n, k).
         tolerance: Tolerance of float64 channels, as in `refines`.
 

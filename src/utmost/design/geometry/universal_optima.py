@@ -143,7 +143,7 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
     Args:
         ptype: Privacy type with any level and distances; irrational alpha^d are kept exactly (see `PowerNumber`).
         loss: Named loss or an (n, k) matrix, exact.
-        channel: (n, m) channel of the type, of Fractions, or a `PowerChannel` (see `exact_mechanism`).
+        channel: Channel (n, m) of the type, with Fractions, or a `PowerChannel` (see `exact_mechanism`).
 
     Raises:
         Unsupported: for floats.

@@ -336,8 +336,8 @@ def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[in
 
     Args:
         ptype: Privacy type with rational alpha^d.
-        channel: (k, m) Fractions, without a column of zeros.
-        secrets: k of the n secrets, in the order of the rows of ``channel``.
+        channel: Channel (k, m) of Fractions, without a column of zeros.
+        secrets: Numbers of k of the n secrets, in the order of the rows of ``channel``.
 
     Yields:
         Channels C, (n, m), with ``C.restrict(secrets)`` equal to ``channel``.

@@ -43,7 +43,7 @@ def shannon_capacity(channel: Channel, gap: float = 1e-9) -> Capacity:
     are used if they narrow the bounds.
 
     Args:
-        channel: (n, m); exact entries are rounded to floats.
+        channel: Channel (n, m); exact entries are rounded to floats.
         gap: Largest distance between the lower and the upper bound, in bits.
 
     Returns:

@@ -21,8 +21,8 @@ class Hyper(Display, PickledByFields):
     All posteriors differ, and all weights are positive. The mean of the posteriors is the prior (lemma 1).
 
     Attributes:
-        posteriors: (n, m), each column sums to 1.
-        weights: (m,), sums to 1.
+        posteriors: Matrix (n, m), each column of which sums to 1.
+        weights: Probabilities of the m posteriors; they sum to 1.
 
     Source: [fernandes2022], section II-A.
     """
@@ -147,8 +147,8 @@ def hyper_of(posteriors: object, weights: object) -> Hyper:
     """Return the hyper with given posteriors and weights; check both, and merge equal posteriors.
 
     Args:
-        posteriors: (n, m), each column a distribution.
-        weights: (m,), a distribution.
+        posteriors: Matrix (n, m), each column of which is a distribution.
+        weights: Probabilities of the m posteriors.
 
     >>> hyper_of([[1, "1/2"], [0, "1/2"]], ["1/2", "1/2"]).prior.tolist()
     [Fraction(3, 4), Fraction(1, 4)]

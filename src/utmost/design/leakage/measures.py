@@ -73,8 +73,8 @@ class Measure(Display, ABC):
         """Return the expected measure of the posterior: sum_y w_y V(p(. | y)).
 
         Args:
-            channel: (n, m), or a `Hyper`, which needs no prior.
-            prior: (n,).
+            channel: Channel (n, m), or a `Hyper`, which needs no prior.
+            prior: Prior of the n secrets.
         """
         return total(self.of_columns(columns_of(channel, prior)))
 
@@ -108,7 +108,7 @@ class Measure(Display, ABC):
         """Return the largest leakage of a channel by this measure, over all priors.
 
         Args:
-            channel: (n, m).
+            channel: Channel (n, m).
             kind: "multiplicative" or "additive".
 
         Raises:
@@ -131,7 +131,7 @@ def columns_of(channel: object, prior: object = None) -> Array:
     """Return the joint distribution (n, m) of a channel and a prior, or of a hyper."""
     if isinstance(channel, Hyper):
         if prior is not None:
-            remedy = "Leave prior out, or pass the channel."
+            remedy = "Leave out prior=, or pass the channel."
             raise Unsupported(
                 "prior= must be left out with a hyper, which has its own prior",
                 came=f"the prior {prior!r}",
@@ -276,7 +276,7 @@ def g_vulnerability(gain: object) -> PaidMeasure:
     """Return the vulnerability V_g(p) = max_w sum_x p_x g(x, w), the expected gain of the best action.
 
     Args:
-        gain: (n, k) matrix, with negative entries allowed; function g(x, w); or named loss, used as a gain.
+        gain: Matrix (n, k), whose entries may be negative; function g(x, w); or named loss, used as a gain.
 
     Source: [fernandes2022], (3).
 

@@ -69,7 +69,7 @@ class AttributeReports(Display):
         """Draw reports; return, for each attribute, the clients who report it and their reports.
 
         Args:
-            values: (clients, attributes) integers, each below the number of its attribute's categories.
+            values: Integers (clients, attributes), each below the number of its attribute's categories.
             randomness: Source of random bits, by default the operating system.
 
         Raises:

@@ -60,8 +60,8 @@ class BlockFamily(Display):
     With r multipliers, block (i r + j) k + b consists of the categories (u_j a + b) mod k for all a in base i.
 
     Args:
-        categories: k >= 2.
-        size: d, from 1 to k - 1.
+        categories: Number k of categories, at least 2.
+        size: Number d of categories in a block, from 1 to k - 1.
         multipliers: Units u_j modulo k, by which bases are multiplied.
         bases: Bases, each of d different residues.
         weights: Positive weights of the bases with sum 1; all blocks of one base are equally likely.

@@ -44,7 +44,7 @@ class BlockSelection(CategoryReport):
 
     Attributes:
         categories: Number k of categories.
-        size: d, the number of categories in a block.
+        size: Number d of categories in a block.
 
     >>> from utmost.local import balanced_family
     >>> how = BlockSelection(balanced_family(7, 3), "1/2")
@@ -176,7 +176,7 @@ def short_report(
     """Return a report with the variance of `best_report` and fewer bits: the index of a block of categories.
 
     Args:
-        categories: k >= 2.
+        categories: Number k of categories, at least 2.
         epsilon, alpha: Level of a report; give one of the two (alpha = exp(-epsilon)).
 
     Raises:

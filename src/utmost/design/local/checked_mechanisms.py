@@ -45,7 +45,7 @@ class CheckedMechanism:
         others = [secret for secret in known if not isinstance(secret, np.generic)]
         if any(not isinstance(secret, Hashable) or hasattr(type(secret), "__array__") for secret in others):
             kinds = ", ".join(sorted({type(secret).__name__ for secret in known}))
-            raise OutOfRange("a secret must be one of the names, or an index", came=kinds, where="secrets")
+            raise OutOfRange("a secret must be given by its name or its number", came=kinds, where="secrets")
         rows = iter(self.drawing.rows(known).tolist() if known else [])
         return [None if secret is None else next(rows) for secret in secrets]
 
@@ -81,7 +81,7 @@ def read_mechanism(mechanism: Optimum | Channel, space: Space | None = None) -> 
                 "space= must be left out for a design, which has its own space",
                 came=space,
                 where="space",
-                remedy="Leave space out for a design.",
+                remedy="Leave out the space for a design.",
             )
         return _checked_design(mechanism)
     if not isinstance(mechanism, Channel):

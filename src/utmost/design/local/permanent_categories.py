@@ -38,7 +38,7 @@ class PermanentReports(ProcessMemory):
     order, form a Markov chain, so all of them together satisfy the largest epsilon.
 
     Args:
-        values: (clients,) integers in 0..k-1; they are copied.
+        values: Category of each client, an integer in 0..k-1; the values are copied.
         how: Kind of reports. Its sets or blocks are used, but not its level.
         randomness: Source of random bits, by default the operating system.
 

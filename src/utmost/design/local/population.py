@@ -60,8 +60,8 @@ def iterative_bayesian_update(
     The estimate uses only the answers, so it costs no privacy. Shares are never negative, so small shares are biased.
 
     Args:
-        channel: (n, m) channel with which each person drew one answer; or a kind of reports of categories.
-        answers: (m,) number of answers with each outcome, in the order of the outcomes of the channel. If the channel
+        channel: Channel (n, m) with which each person drew one answer; or a kind of reports of categories.
+        answers: Number of answers with each of the m outcomes, in the order of the channel's outcomes. If the channel
             is a kind of reports, these are the reports.
         within: Gap in nats per answer at which the iteration ends.
         steps: Largest number of updates; the gap may then be larger than ``within``.

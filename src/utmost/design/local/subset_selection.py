@@ -28,8 +28,8 @@ class SubsetSelection(CategoryReport):
     """Reports that are sets of d of k categories. A report contains the client's category as often as the level allows.
 
     Args:
-        categories: k >= 2.
-        size: d, from 1 (randomised response) to k - 1.
+        categories: Number k of categories, at least 2.
+        size: Number d of categories in a report, from 1 (randomised response) to k - 1.
         level: Level of one report.
 
     Raises:
@@ -174,7 +174,7 @@ def best_report(
     equally good.
 
     Args:
-        categories: k >= 2.
+        categories: Number k of categories, at least 2.
         epsilon, alpha: Level of a report; give one of the two (alpha = exp(-epsilon)).
 
     Raises:

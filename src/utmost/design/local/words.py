@@ -26,7 +26,7 @@ _PERSON = b"utmost bloom"
 
 @dataclass(frozen=True, slots=True)
 class Bloom:
-    """The Bloom filters of all cohorts (groups of clients): a word sets at most ``hashes`` of the ``bits`` bits.
+    """The Bloom filters of all cohorts (groups of clients). A filter has ``bits`` bits; a word sets at most ``hashes``.
 
     A position is a 64-bit piece of a keyed BLAKE2b digest (RFC 7693), with the cohort as salt, modulo ``bits``. Two
     hashes of a word may give the same position. Cohorts have different hash functions, so words that collide in one
@@ -104,8 +104,8 @@ class Bloom:
         """Return the Bloom filter of each client's word in the client's cohort.
 
         Args:
-            words: n words.
-            cohorts: Shape (n,), integers in 0..cohorts-1.
+            words: Word of each of the n clients.
+            cohorts: Cohort of each client, an integer in 0..cohorts-1.
 
         Returns:
             (n, bits).

@@ -76,9 +76,9 @@ def attack(
     """Return how well an attacker guesses the secret without and with one outcome of a channel.
 
     Args:
-        channel: (n, m); the consumer applies its best remap to the outcomes.
+        channel: Channel (n, m); the consumer applies its best remap to the outcomes.
         consumer: Intended reader, whose loss is the cost of the mechanism.
-        prior: (n,) prior of the attacker; by default the prior of the consumer.
+        prior: Prior of the attacker; by default the prior of the consumer.
         loss: Loss of the attacker's guess, see `l_uncertainty`; by default the loss of the consumer.
         mechanism: Name of the mechanism.
 

@@ -227,7 +227,7 @@ def equivalent_response(noise: Level | IntegerDistribution, response: int, size:
 
 
 def _likelihood(noise: Level | IntegerDistribution, response: int, size: int) -> Array:
-    """Return P(response | count i), times a constant, for each of ``size`` counts i; exact if alpha is rational."""
+    """Return P(response | count i), times a constant, for i = 0, ..., size - 1; exact if alpha is rational."""
     if isinstance(noise, Level):
         return GeometricMatrix(size, noise).powers()[abs(np.arange(size) - response)]
     noise_values = response - np.arange(size)

@@ -83,7 +83,7 @@ def read_constraints(names: Sequence[Constraint | str], space: Space, actions: i
             "constraints must be names of known constraints", came=list(names), remedy=f"Choose from: {known}."
         ) from None
     if requested and actions != space.size:
-        remedy = "Leave constraints out, or pass a consumer with as many actions as secrets."
+        remedy = "Leave out constraints=, or pass a consumer with as many actions as secrets."
         raise OutOfRange(f"constraints need {space.size} answers, one for each secret", came=actions, remedy=remedy)
     if requested & _ON_COUNTS and not isinstance(space.metric, LineMetric):
         remedy = "Use spaces.counts(n), or leave these constraints out."

@@ -2,8 +2,8 @@
 loss.
 
 A program without these places is smaller, and its optimum is no larger, so a lower bound for the places with mass is a
-lower bound for all places. A channel X on the places with mass is extended to the others one by one. The row of a
-further place satisfies the level if and only if its entry w lies between the largest a_j X[j, w] and the least
+lower bound for all places. A channel X on the places with mass is extended to one other place after another. The row of
+such a place satisfies the level if and only if its entry w lies between the largest a_j X[j, w] and the least
 X[j, w] / a_j, with a_j = alpha^d for the distance d to place j. A row within these limits can sum to 1 if and only if
 the lower limits sum to at most 1 and the upper limits to at least 1. If not, the place must be in the program
 (`utmost.design.optima.column_generation`).
@@ -20,12 +20,12 @@ _SHARES = (2.0**-20, 2.0**-12, 2.0**-8, 2.0**-4, 0.25, 0.5)
 
 
 def upper_limits(rows: Floats, factors: Floats) -> Floats:
-    """Return the upper limits of the entries of m further rows, (m, k), given rows (t, k) and factors (m, t)."""
+    """Return the upper limits of the entries of m new rows, (m, k), from the present rows (t, k) and factors (m, t)."""
     return np.array([(rows / there[:, None]).min(axis=0) for there in factors]).reshape(len(factors), rows.shape[1])
 
 
 def lower_limits(rows: Floats, factors: Floats) -> Floats:
-    """Return the lower limits of the entries of m further rows, (m, k), given rows (t, k) and factors (m, t)."""
+    """Return the lower limits of the entries of m new rows, (m, k), from the present rows (t, k) and factors (m, t)."""
     return np.array([(rows * there[:, None]).max(axis=0) for there in factors]).reshape(len(factors), rows.shape[1])
 
 

@@ -69,10 +69,10 @@ class Certificate(Evidence):
         consumer: Prior and loss.
         remap: Remap of the geometric mechanism that gives the optimal channel; None if ``matrix`` is given.
         matrix: Optimal channel, as (secrets, actions) Fractions that are exactly private; None if ``remap`` is given.
-        dual: (secrets,) multipliers mu of the row sums: Fractions, or floats that were lowered by their rounding
-            errors.
-        multipliers: (edges, 2, actions) multipliers of the privacy constraints, or a list of the nonzero ones; None on
-            counts, where mu is enough.
+        dual: Multipliers mu of the row sums, one for each secret: Fractions, or floats that were lowered by their
+            rounding errors.
+        multipliers: Multipliers of the privacy constraints, shape (edges, 2, actions), or a list of the nonzero ones;
+            None on counts, where mu is enough.
         theorem: Theorem that proves the remap optimal, if there is one.
         hypotheses: Checked hypotheses of the theorem.
         bounds: Lower and upper bound that channel and dual prove. They are equal for an exact optimum.

@@ -43,7 +43,7 @@ def repair(
 
     Args:
         ptype: Privacy type of the result.
-        channel: (n, m), one row for each secret of the space.
+        channel: Matrix (n, m), one row for each secret of the space.
         within: Largest allowed total variation distance between a row and its repair; by default no limit.
         tolerance: Largest distance of a float entry below 0, and of the sum of a float row from 1.
 

@@ -150,7 +150,7 @@ class Optimum(Display, PickledByFields):
                 "only a design without constraints can be rounded",
                 came=self.method,
                 where="rounded",
-                remedy="Draw from the exact design, or leave constraints out.",
+                remedy="Draw from the exact design, or leave out constraints=.",
             )
         if proof.consumer.secrets * proof.consumer.actions > _MOST_ROUNDED:
             raise Unsupported(
@@ -167,7 +167,7 @@ class Optimum(Display, PickledByFields):
         """Return how much one answer reveals to an attacker, and how much usual mechanisms at the same level reveal.
 
         Args:
-            prior: (n,) prior of the attacker; by default the prior of the consumer.
+            prior: Prior of the attacker; by default the prior of the consumer.
             loss: Loss of the attacker's guess; by default the loss of the consumer.
 
         Cost: O(n k^2), because the matrix is computed.
@@ -302,13 +302,13 @@ def optimal_mechanism(
     rational = consumer.is_exact and ptype.level.is_rational
     read_conditions = read_constraints(constraints, ptype.space, consumer.actions)
     if read_conditions and method not in ("auto", "program"):
-        remedy = 'Pass method="program", or leave method out.'
+        remedy = 'Pass method="program", or leave out method=.'
         raise OutOfRange('constraints need the method "program"', came=f"method={method!r}", remedy=remedy)
     if exactly and method == "columns":
-        remedy = 'Leave exactly out, or pass method="program".'
+        remedy = 'Leave out exactly=, or pass method="program".'
         raise OutOfRange("column generation gives no exact optimum", came="exactly=True", remedy=remedy)
     if exactly and not rational:
-        remedy = 'Give alpha="1/2", and prior and loss as Fractions; or leave exactly out.'
+        remedy = 'Give alpha="1/2", and prior and loss as Fractions; or leave out exactly=.'
         came = str(ptype.level) if consumer.is_exact else "a float prior or loss"
         raise Unsupported("an exact design needs a rational prior, loss and alpha", came=came, remedy=remedy)
     if read_conditions:

@@ -102,7 +102,7 @@ class PairForms:
         return 2 * self.reach + self.period
 
     def tails(self, v: int) -> tuple[LinearForm, LinearForm]:
-        """Return A and B with P(V_1 = v + kD) = A b_1^k + B b_2^k for all k >= 0, for v >= `tail_start`."""
+        """For v >= `tail_start`, return A and B with P(V_1 = v + kD) = A b_1^k + B b_2^k for all k >= 0."""
         here, next_one, gap = self.first(v), self.first(v + self.period), self.b1 - self.b2
         slow = combined((next_one, 1 / gap), (here, -self.b2 / gap))
         return slow, combined((here, self.b1 / gap), (next_one, -1 / gap))

@@ -86,7 +86,7 @@ def curve_of(distribution: Distribution | Any, shift: Any) -> Curve:
     # The default shift is the sensitivity. Noise is symmetric, so the shifts s and -s have the same curve.
     if not isinstance(distribution, Distribution):
         if shift is not None:
-            remedy = "Leave shift out; only noise distributions have one."
+            remedy = "Leave out shift=; only noise distributions have one."
             raise OutOfRange(
                 "shift= must be left out for a channel with two rows", came=shift, where="tradeoff", remedy=remedy
             )

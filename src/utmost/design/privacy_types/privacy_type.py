@@ -251,7 +251,7 @@ class PrivacyType(Display, PickledByFields):
         """Return whether the channel belongs to this type.
 
         Args:
-            channel: (n, m). For a channel of Fractions the answer is exact, for every level and every distance.
+            channel: Channel (n, m). For a channel of Fractions the answer is exact, for every level and every distance.
             tolerance: For float64 channels: ratios of probabilities may exceed the bound by a factor of
                 exp(tolerance), to allow for rounding, and a float 0 may be the rounded value of any probability below
                 the smallest normal float. With tolerance 0 the floats are converted to rationals, and the answer is

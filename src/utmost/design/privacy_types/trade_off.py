@@ -32,7 +32,7 @@ def tradeoff(distribution: Distribution | Any, false_alarm: object, shift: Numbe
 
     Args:
         distribution: Noise distribution, or two rows of a channel, which take no shift.
-        false_alarm: p, a number or an array in [0, 1].
+        false_alarm: False-alarm probability p: a number or an array in [0, 1].
         shift: Shift between the two hypotheses, an integer for integer noise; by default the sensitivity of the noise.
 
     Returns:
@@ -65,7 +65,7 @@ def frontier(false_alarm: object, epsilon: Number | Level | None = None, *, alph
     the staircase distribution with gamma = 1/2 attain it; other staircases and Laplace distributions do not.
 
     Args:
-        false_alarm: p, a number or an array in [0, 1].
+        false_alarm: False-alarm probability p: a number or an array in [0, 1].
         epsilon, alpha: Level; give one of the two.
 
     Source: [geng2012], equations (10) and (11).

@@ -25,12 +25,12 @@ class Consumer(Display):
     If the prior or the loss has a float, both become float64.
 
     Args:
-        prior: (n,), see `priors.prior`.
+        prior: Prior of the n secrets, see `priors.prior`.
         loss: Named loss (`losses.absolute`), function l(i, r) of secret i and action r, or (n, k) matrix.
         actions: Number k of actions of a named loss or function; by default n.
 
     Attributes:
-        prior: (n,), read-only.
+        prior: Prior of the n secrets, read-only.
         rule: Loss as a named loss, or None for a matrix.
 
     Raises:
@@ -69,7 +69,7 @@ class Consumer(Display):
             raise NotALoss(
                 f"the loss must have {actions} columns, one for each action",
                 came=table.shape[1],
-                remedy="Leave actions out: a matrix has one action for each column.",
+                remedy="Leave out actions=: a matrix has one action for each column.",
             )
         exactly = is_exact(belief) and (is_exact(table) if table is not None else bool(rule and rule.exact))
         self._set_fields(

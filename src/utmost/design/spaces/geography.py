@@ -215,7 +215,7 @@ class Places(Space):
             remedy = (
                 f"Name one of these columns: {known}."
                 if known
-                else "Leave column out: these places were not given as a table."
+                else "Leave out column=: these places were not given as a table."
             )
             raise OutOfRange(
                 "column must name a column of the table of places", came=repr(name), where="column", remedy=remedy
@@ -365,7 +365,7 @@ def places(
         one_of(metric, Way, "metric", "places")
     network, cells = is_network(table), is_cells(table)
     if (metric == "roads") != network and (metric == "roads" or metric is not None):
-        remedy = "Leave metric out." if network else "Pass a graph of networkx or osmnx, or another metric."
+        remedy = "Leave out metric=." if network else "Pass a graph of networkx or osmnx, or another metric."
         raise OutOfRange(
             'metric "roads" needs a graph, and a graph needs "roads"', came=metric, where="places", remedy=remedy
         )
@@ -377,7 +377,7 @@ def places(
             "H3 cells lie on the earth, not in a plane",
             came=f"metric={metric!r}",
             where="places",
-            remedy='Leave metric out, or pass "great-circle" or "geodesic".',
+            remedy='Leave out metric=, or pass "great-circle" or "geodesic".',
         )
     way: Way | None = metric or ("roads" if network else "cells" if cells else None)
     counted = unit_named(unit if unit is not None else "cells" if way == "cells" else "m")
@@ -493,7 +493,7 @@ def _distance_steps(known: PlaceTable, way: str, step: Fraction, unit: str) -> A
             'metric "metres" needs a projected reference system',
             came="degrees",
             where="places",
-            remedy="Leave metric out, or convert the table with to_crs(...) to a projected system.",
+            remedy="Leave out metric=, or convert the table with to_crs(...) to a projected system.",
         )
     _check_apart(known.labels, positions)
     return plane_steps(positions, metres / known.metres)
@@ -537,7 +537,7 @@ def _chosen_places(known: PlaceTable, among: Sequence[Hashable]) -> PlaceTable:
     rows = [number[label] for label in among]
     if not rows:
         raise BadTable(
-            "at least one place must be kept", came="none", where="among", remedy="Leave among= out to keep all."
+            "at least one place must be kept", came="none", where="among", remedy="Leave out among= to keep all."
         )
     assert known.positions is not None, "places that are no network have positions"
     positions, table = [known.positions[k] for k in rows], known.table

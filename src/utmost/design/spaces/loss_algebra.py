@@ -49,8 +49,8 @@ def scaled_loss(weights: object, loss: object) -> Array:
     and s = sum_x p_x v(x).
 
     Args:
-        weights: (n,), nonnegative; or one number for all secrets.
-        loss: (n, k).
+        weights: Nonnegative weight of each of the n secrets; or one number for all secrets.
+        loss: Matrix (n, k), for n secrets and k actions.
 
     Source: [fernandes2022], equation (14).
 
@@ -96,8 +96,8 @@ def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
     false.
 
     Args:
-        loss: (k, actions).
-        secrets: k different indices of secrets in 0, ..., size - 1.
+        loss: Matrix (k, actions).
+        secrets: Indices of k different secrets, in 0, ..., size - 1.
         size: Number of all secrets.
 
     Source: [fernandes2022], section IV-C, and theorem 6(5), the direction that is true.

@@ -38,9 +38,9 @@ class Policy(Display, PickledByFields):
     """Secrets with distances that need not be a metric: they may be zero, infinite or asymmetric.
 
     Args:
-        distances: (n, n) numbers >= 0, ``math.inf`` for pairs without a bound; 0 on the diagonal. Entry [x, y] bounds
-            the ratio of the probabilities of an outcome at x and at y. The numbers need not satisfy the triangle
-            inequality: the lengths of shortest paths replace them.
+        distances: Matrix (n, n) of numbers >= 0: ``math.inf`` for pairs without a bound, 0 on the diagonal. Entry
+            [x, y] bounds the ratio of the probabilities of an outcome at x and at y. The numbers need not satisfy the
+            triangle inequality: the lengths of shortest paths replace them.
         labels: Label of each secret; by default 0, 1, ...
 
     Attributes:

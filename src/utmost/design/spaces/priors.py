@@ -18,7 +18,7 @@ def prior(probabilities: object, tolerance: float = 1e-9) -> Array:
     """Return probabilities as a prior, after a check that they sum to 1 (`from_counts` normalises weights).
 
     Args:
-        probabilities: (n,) nonnegative, summing to 1; zeros are allowed.
+        probabilities: Nonnegative numbers that sum to 1, one for each secret; zeros are allowed.
         tolerance: Largest distance of the sum of a float64 prior from 1; the default suits decimals with ten digits. An
             exact prior must sum to exactly 1.
 

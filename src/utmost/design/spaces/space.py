@@ -271,7 +271,7 @@ class Space(Display, PickledByFields):
     spaces whose structure speeds up computations.
 
     Args:
-        distances: (n, n), n >= 1. Integers, Fractions and `Surd` stay exact; a float makes the matrix float64.
+        distances: Matrix (n, n), n >= 1. Integers, Fractions and `Surd` stay exact; a float makes the matrix float64.
         labels: Distinct labels of the secrets; by default 0, 1, ..., n-1.
         tolerance: Largest relative violation of the triangle inequality that is accepted as rounding, for float64
             distances only.

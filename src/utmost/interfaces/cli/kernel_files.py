@@ -120,7 +120,7 @@ def search(
 
 
 def read(ptype: PrivacyType, state: Path) -> KernelSearch:
-    """Read the state of a search on this type; refuse a file of another kind."""
+    """Read the state of a search on a privacy type; refuse a file about another type or of another kind."""
     document = read_json(state, "a state must")
     check_header(document, KIND, "a state", where=str(state))
     with fields("a state", str(state)):

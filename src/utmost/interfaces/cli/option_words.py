@@ -71,8 +71,8 @@ def message_and_remedy(error: UtmostError, keys: Collection[str] = ()) -> tuple[
     remedy = None if error.remedy is None else _with_options(error.remedy, keys)
     number = _A_NUMBER.match(required)
     if number and "with a point" not in (remedy or ""):
-        written = "a number such as" if number[1] in _OF_PAIRS else number[1]
-        remedy = f"Write {written} 1, say; fractions are 0.5 or 1/2."
+        written = "the number" if number[1] in _OF_PAIRS else number[1]
+        remedy = f"Write, for example, {written} 1; fractions are 0.5 or 1/2."
     came = error.came
     if isinstance(came, str):
         came = _NAMED.sub(lambda match: f"{match[1]}{_OPTIONS[match[2]]} {match[3]}".rstrip(), came)

@@ -18,7 +18,7 @@ def planned_table(
 ) -> CountedTable:
     """Read a counted table, or count events over the plan's domain, by default with the bounds of the plan."""
     if people.are_events and plan.unit.is_distinct:
-        remedy = "Count first, by utmost count TABLE --measures FILE --out counted.json; then release this file."
+        remedy = "Count first, with utmost count TABLE --measures FILE --out counted.json; then release this file."
         raise OutOfRange("a plan for distinct values needs a counted table", came="events", remedy=remedy)
     if people.are_events:
         declared = plan.domain if people.domain is None else read_domain(people.domain)

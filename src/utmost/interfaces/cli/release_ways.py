@@ -49,7 +49,7 @@ def publish_table(table: Path, request: ReleaseOptions) -> None:
     elif request.once.is_of_rows:
         publish_row_noise(source, request)
     elif request.once.once == "tables":
-        raise OutOfRange("--once tables needs --want", came="none", remedy='Add --want "region sex", say.')
+        raise OutOfRange("--once tables needs --want", came="none", remedy='Add, for example, --want "region sex".')
     elif request.once.once is not None:
         publish_in_one_draw(source, request)
     elif request.promised.is_planned:
@@ -235,7 +235,8 @@ def publish_requested_sums(table: Path, request: ReleaseOptions, sums: list[str]
                 f"Write --out {answer.file.with_suffix('.csv')}; utmost total computes the wanted tables from "
                 f"this file."
             )
-            raise OutOfRange("a release by --once must be written as a table", came=answer.file.name, remedy=remedy)
+            required = "--once needs an --out file that is a table, not a .json file"
+            raise OutOfRange(required, came=answer.file.name, remedy=remedy)
         request.check_free(table, draws=True)
         return _give_checked(table, read, replace(promise, **promised.texts.given), request)
     if is_once:
@@ -397,7 +398,7 @@ def question_of(request: ReleaseOptions) -> "Question":
 
     refuse("cannot be combined with --ledger", request.once)
     if request.memory.name is None:
-        raise OutOfRange("--ledger needs --name", came="none", remedy="Add --name admissions, say.")
+        raise OutOfRange("--ledger needs --name", came="none", remedy="Add, for example, --name admissions.")
     return Question(
         name=request.memory.name, level=request.level, version=request.memory.version, answer=request.answer
     )
@@ -411,7 +412,7 @@ def check_needs_no_ledger(request: ReleaseOptions, counted: "CountedTable | None
         return
     if promise.keyed_by_id or (isinstance(promise.noise, Noise) and promise.noise.is_bounded):
         required = "a promise with noise by items, or with --largest, needs --ledger"
-        raise OutOfRange(required, came="none", remedy="Add --ledger releases.db --name NAME, say.")
+        raise OutOfRange(required, came="none", remedy="Add, for example, --ledger releases.db --name NAME.")
     promise.check(counted)
 
 

@@ -75,9 +75,8 @@ class UnknownKeys:
             needed |= {"--epsilon": level.epsilon, "--delta": self.delta}
             missing = " and no ".join(name for name, value in needed.items() if value is None)
             example = {"--person": "user", "--at-most": "3", "--epsilon": "1", "--delta": "1e-6"}
-            remedy = (
-                f"Add {' '.join(f'{name} {example[name]}' for name, value in needed.items() if value is None)}, say."
-            )
+            added = " ".join(f"{name} {example[name]}" for name, value in needed.items() if value is None)
+            remedy = f"Add, for example, {added}."
             raise OutOfRange(
                 "--unknown-keys needs --person, --at-most, --epsilon and --delta", came=f"no {missing}", remedy=remedy
             )
@@ -98,7 +97,10 @@ class UnknownKeys:
             warn_of_weakness(noise.at(at).weakness())
         axes = {} if people.domain is None else dict(read_domain(people.domain).facts())
         if out is not None and out.suffix.lower() != ".json":
-            required, remedy = "--out must be a domain's file, which ends in .json", "Write --out keys.json, say."
+            required, remedy = (
+                "--out must be a domain's file, which ends in .json",
+                "Write, for example, --out keys.json.",
+            )
             raise OutOfRange(required, came=out.name, remedy=remedy)
         # Check the files before the draw: a draw that cannot be written would spend its level for nothing.
         for path in () if out is None else (out, _table_beside(out), sidecar_path(_table_beside(out))):

@@ -128,12 +128,12 @@ def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
         facts = level_facts(certificate.ptype.level)
         return SavedMechanism(mechanism, space, tuple(names), facts, BY_DESIGN, digest)
     if space is None:
-        remedy = f"Add --space line:{mechanism.shape[0]}, say."
+        remedy = f"Add, for example, --space line:{mechanism.shape[0]}."
         raise OutOfRange(
             "a channel needs --space, from which the distances of secrets are taken", came="none", remedy=remedy
         )
     if mechanism.shape[0] != space.size:
-        remedy = f"Write --space line:{mechanism.shape[0]}, say."
+        remedy = f"Write, for example, --space line:{mechanism.shape[0]}."
         raise OutOfRange(f"--space must have {mechanism.shape[0]} secrets", came=space.size, remedy=remedy)
     if not mechanism.is_exact:
         raise Unsupported(

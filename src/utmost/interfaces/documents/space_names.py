@@ -213,7 +213,7 @@ def _grid_reader(metric: Any) -> Callable[[str], Space]:
     def read(text: str) -> Space:
         parts = text.lower().split("x")
         if len(parts) != 2:
-            raise OutOfRange("a grid must be ROWSxCOLUMNS", came=text, remedy="Write 4x4, say.")
+            raise OutOfRange("a grid must be ROWSxCOLUMNS", came=text, remedy="Write, for example, 4x4.")
         rows, cols = (natural(part.strip(), "the side of a grid", least=1) for part in parts)
         return grid(rows, cols, metric)
 

@@ -55,7 +55,7 @@ def write(figure: Any, file: BinaryIO, kind: str) -> None:
 
 
 Curves = Mapping[str, Sequence[float]]
-"""Curves by name, each with one value for each x."""
+"""Mapping from names to curves; a curve has one value for each x."""
 
 # A braille character is two dots wide and four high; each dot is one bit of its code point.
 _BRAILLE = 0x2800

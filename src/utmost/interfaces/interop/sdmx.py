@@ -52,8 +52,8 @@ def sdmx_csv(
     Args:
         path: Released table with its statement beside it; both are checked.
         structure: Identification of the structure, AGENCY:ID(VERSION), such as "ESTAT:NA_MAIN(1.6.0)".
-        components: Identifiers of dimensions and attributes by column: {"sex": "SEX", "MARGIN_OF_ERROR": "MOE"}. A
-            column that is left out has its name in capitals.
+        components: Dict from columns to identifiers of dimensions and attributes: {"sex": "SEX", "MARGIN_OF_ERROR":
+            "MOE"}. The identifier of a column that is left out is its name in capitals.
         column: Released column that is the measure, where there are several.
         kind: Kind of the structure.
         action: "I" for information, "A" to append, "R" to replace.
@@ -79,7 +79,7 @@ def sdmx_csv(
     """
     file = Path(as_path(path, "path"))
     if not _STRUCTURE.fullmatch(text(structure, "structure")):
-        remedy = 'Pass structure="ESTAT:NA_MAIN(1.6.0)", say (--structure).'
+        remedy = 'Pass, for example, structure="ESTAT:NA_MAIN(1.6.0)" (--structure).'
         raise OutOfRange("structure must be AGENCY:ID(VERSION)", came=repr(structure)[:60], remedy=remedy)
     one_of(kind, Literal["dataflow", "datastructure", "dataprovision"], "kind")
     one_of(action, SdmxAction, "action")
@@ -98,7 +98,7 @@ def sdmx_csv(
         named[name] = text(identifier, "components")
     for name, identifier in named.items():
         if not _COMPONENT.fullmatch(identifier) or identifier in _HEAD:
-            remedy = f"Pass components={{{name!r}: 'REF_AREA'}}, say (--component)."
+            remedy = f"Pass, for example, components={{{name!r}: 'REF_AREA'}} (--component)."
             required = "the name of a component must be a letter, followed by letters, digits, - and _"
             raise OutOfRange(required, came=repr(identifier)[:60], where=repr(name), remedy=remedy)
     if len(set(named.values())) < len(named):
@@ -135,7 +135,7 @@ def _parts(columns: Mapping[str, list[Any]], column: str | None) -> tuple[str, l
     if column is None and "clean" in released:
         column = "clean"
     if column is None and len(released) != 1:
-        remedy = f"Pass column={released[0]!r}, say (--column)." if released else "Name a released table."
+        remedy = f"Pass, for example, column={released[0]!r} (--column)." if released else "Name a released table."
         raise OutOfRange(
             "column must name the column of the measure", came=f"{len(released)} released columns", remedy=remedy
         )

@@ -63,7 +63,7 @@ def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = Non
         raise OutOfRange(
             f"timeout must be a positive number of seconds, at most {_LONGEST_WAIT}",
             came=timeout,
-            remedy="Leave timeout= out.",
+            remedy="Leave out timeout=.",
         )
     is_local = address.scheme == "http" and address.host in THIS_MACHINE
     if not address.host or not (address.scheme == "https" or is_local):
@@ -285,7 +285,7 @@ class RemoteLedger:
         Args:
             requests, tables: Arguments as for `Ledger.publish_measures`.
             request: Name under which the same call can be repeated.
-            proposals: Approved proposals by the name of the release, if the service needs them.
+            proposals: Dict from the name of each release to its approved proposal, if the service needs approval.
         """
         for one in requests:
             if proposals and one.name in proposals:

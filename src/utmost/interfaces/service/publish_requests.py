@@ -33,7 +33,9 @@ def read_request(members: Mapping[str, Any]) -> PublishRequest:
     for name in _LISTS:
         listed = promise.get(name)
         if not all(isinstance(one, str) for one in (listed if isinstance(listed, list | tuple) else (listed or "",))):
-            raise OutOfRange(f"{name} must list names of columns", came=listed, remedy=f'Send "{name}": ["n"], say.')
+            raise OutOfRange(
+                f"{name} must list names of columns", came=listed, remedy=f'Send, for example, "{name}": ["n"].'
+            )
     check_listed(plan_json(noise.get("plan")) if isinstance(noise, Mapping) else None)
     return served(PublishRequest.of_facts(_with_short_level(members)))
 

@@ -85,14 +85,14 @@ class Settings:
         for name in ("most_bytes", "few_bytes", "rate", "burst", "patience", "most_levels", "session_hours"):
             if not getattr(self, name) > 0:
                 raise OutOfRange(
-                    f"{name} must be positive", came=getattr(self, name), remedy=f"Leave {name} out for the default."
+                    f"{name} must be positive", came=getattr(self, name), remedy=f"Leave out {name} for the default."
                 )
         for name, most in (("port", 65_535), ("workers", 256)):
             if not 1 <= getattr(self, name) <= most:
                 raise OutOfRange(
                     f"{name} must be from 1 to {most}",
                     came=getattr(self, name),
-                    remedy=f"Leave {name} out for the default.",
+                    remedy=f"Leave out {name} for the default.",
                 )
         if self.session_hours == inf:
             raise OutOfRange("session_hours must be finite", came=inf)
@@ -125,7 +125,7 @@ class Settings:
         port = self.smtp.partition(":")[2]
         if port and not (port.isascii() and port.isdecimal()):
             raise OutOfRange(
-                "smtp must be HOST or HOST:PORT", came="another text", remedy="Write mail.example:587, say."
+                "smtp must be HOST or HOST:PORT", came="another text", remedy="Write, for example, mail.example:587."
             )
         if bool(self.smtp_user) != bool(self.smtp_password_file):
             raise OutOfRange(
@@ -135,7 +135,7 @@ class Settings:
             )
         if "openid" not in self.oidc_scopes.split():
             raise OutOfRange(
-                "oidc_scopes must contain openid", came="other scopes", remedy="Write openid profile, say."
+                "oidc_scopes must contain openid", came="other scopes", remedy="Write, for example, openid profile."
             )
 
     def environment(self) -> dict[str, str]:

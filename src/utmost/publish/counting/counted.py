@@ -182,7 +182,7 @@ class CountedTable(CountedFacts, Display):
                 required = "a plan and its table must treat missing amounts in the same way"
             raise OutOfRange(required, came="another unit", remedy=remedy)
         if unit.step != proved.step:
-            remedy = "Pass the table's own unit, or leave unit= out."
+            remedy = "Pass the table's own unit, or leave out unit=."
             raise OutOfRange(
                 f"amounts that were counted in steps of {proved.step} must be released in these steps",
                 came=f"steps of {unit.step}",
@@ -214,7 +214,7 @@ class CountedTable(CountedFacts, Display):
                 "the unit of a counted table must not be smaller than the unit that counting proved, "
                 f"{_in_words(proved)}",
                 came=_in_words(unit),
-                remedy="Leave unit= out; or count again with a smaller at_most=, per_cell= or in_total=.",
+                remedy="Leave out unit=; or count again with a smaller at_most=, per_cell= or in_total=.",
             )
 
     @property

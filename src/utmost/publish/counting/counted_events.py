@@ -129,8 +129,8 @@ def count_table(
         The table with the unit that the counting proves. The sensitivity is the larger of |lowest| and |highest| of
         ``per_cell`` (for amounts, in steps); the number of cells is ``at_most``, or that of the domain if it is
         smaller; ``in_total`` is the bound of the measure. Under "change-one" the unit is ``nonnegative`` if no sum can
-        be below 0. If ``part`` is set, a dict of tables by the label of the part, over the other axes. The table's
-        ``report`` has the true numbers of events counted and removed, for the curator only.
+        be below 0. If ``part`` is set, a dict from the label of each part to its table, which has the other axes. The
+        ``report`` of a table has the true numbers of events counted and removed, for the curator only.
 
     Raises:
         NotDeclared: without a domain, or for a column that is no axis of the domain.
@@ -213,11 +213,11 @@ def count_measures(
 
     Args:
         events, domain, counting, by, part, spelling, outside, progress: Arguments of `count_table`.
-        measures: Counted quantities by name: `count`, `sum` and `distinct`, each with its own bounds.
+        measures: Dict from names to counted quantities: `count`, `sum` and `distinct`, each with its own bounds.
 
     Returns:
-        A dict with the table of each measure, each with its own unit; if ``part`` is set, {label of the part: such a
-        dict}. If tables of several measures are released, their privacy levels add up.
+        A dict from the name of each measure to its table, each with its own unit; if ``part`` is set, a dict from the
+        label of each part to such a dict. If tables of several measures are released, their privacy levels add up.
 
     Raises:
         The errors of `count_table`.
@@ -320,7 +320,7 @@ def read_outside(outside: str | None) -> str | None:
     """Check the argument ``outside``: "leave out" or None."""
     if outside not in (None, LEAVE_OUT):
         remedy = (
-            f'Pass outside="{LEAVE_OUT}", or leave outside= out; other= on an axis counts events outside the domain.'
+            f'Pass outside="{LEAVE_OUT}", or leave out outside=; other= on an axis counts events outside the domain.'
         )
         raise OutOfRange(
             f"outside must be {LEAVE_OUT!r}, or left out", came=repr(outside), where="outside", remedy=remedy

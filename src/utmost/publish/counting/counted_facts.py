@@ -19,7 +19,7 @@ BY_COUNTING = "by counting"
 def read_proved(fact: object, name: str) -> bool:
     """Read from JSON that a unit is proved: only one value is allowed."""
     if fact != BY_COUNTING:
-        raise OutOfRange(f'{name} must be "{BY_COUNTING}", or left out', came=repr(fact), remedy=f"Leave {name} out.")
+        raise OutOfRange(f'{name} must be "{BY_COUNTING}", or left out', came=repr(fact), remedy=f"Leave out {name}.")
     return True
 
 

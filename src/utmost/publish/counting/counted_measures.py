@@ -190,7 +190,7 @@ class CountedMeasure:
         """Check a measure, and complete its bounds."""
         values, step, each, per_cell = spec.values, spec.step, spec.each, spec.per_cell
         if spec.missing not in (None, LEAVE_OUT):
-            remedy = 'Pass missing="leave out"; or leave missing= out, and missing amounts raise an error.'
+            remedy = 'Pass missing="leave out"; or leave out missing=, and missing amounts raise an error.'
             raise OutOfRange(
                 f"missing must be {LEAVE_OUT!r}, or left out", came=repr(spec.missing), where="missing", remedy=remedy
             )
@@ -223,7 +223,7 @@ class CountedMeasure:
             )
         ends = _ends(1 if per_cell is None else per_cell, "per_cell", amount)
         if values is None and each_row and ends != (0, 1):
-            remedy = "Leave per_cell= out: each row is one event."
+            remedy = "Leave out per_cell=: each row is one event."
             raise OutOfRange("per_cell must be 1 where each row is a person", came=per_cell, remedy=remedy)
         return cls(values, amount, step is not None, event, ends, in_total=in_total)
 
@@ -243,7 +243,7 @@ class CountedMeasure:
             )
         if spec.per_cell is not None:
             required = "only one of most_events= and per_cell= may be given: both bound one person's events in a cell"
-            raise OutOfRange(required, came="both", remedy="Leave per_cell= out.")
+            raise OutOfRange(required, came="both", remedy="Leave out per_cell=.")
         step = 1 if spec.step is None else spec.step
         plain = Amount(name or spec.values, step)
         low, high = _ends(spec.each, "each", plain)

@@ -69,7 +69,7 @@ class Counting:
             raise OutOfRange("exactly one of person= and each_row=True must be given", came="neither", remedy=remedy)
         if each_row and (person is not None or together is not None or at_most not in (None, 1)):
             came = "a person" if person is not None else "together" if together is not None else f"at_most={at_most}"
-            remedy = "Leave each_row= out; or leave person=, together= and at_most= out."
+            remedy = "Leave out each_row=; or leave person=, together= and at_most= out."
             raise OutOfRange(
                 "none of person=, together= and at_most= may be given with each_row=True", came=came, remedy=remedy
             )

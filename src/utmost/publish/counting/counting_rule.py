@@ -120,13 +120,13 @@ class CountingRule:
         for measure in measures:
             self.axes_of(measure)  # refuses a name that an axis has
         if self.whole is not None and self.numbered is not None:  # hashed numbers do not show a cell's row
-            remedy = "Count over fewer axes, or leave together= out."
+            remedy = "Count over fewer axes, or leave out together=."
             raise OutOfRange(
                 "together= needs a domain of fewer than 2^62 cells", came="more cells", where="together", remedy=remedy
             )
         if self.whole is not None and any(measure.most_events is not None for measure in measures):
             required = "only one of together= and most_events= may be given"
-            raise OutOfRange(required, came="both", remedy="Leave together= or most_events= out.")
+            raise OutOfRange(required, came="both", remedy="Leave out together= or most_events=.")
         # The tally is collected while events are read.
         self.reported = next((at for at, measure in enumerate(measures) if measure.counts_events), 0)
         named = [(measure, measure.amount.name) for measure in measures if measure.amount is not None]

@@ -86,7 +86,7 @@ def part_axis(domain: Domain, part: Any) -> Axis:
 def whole_rows(axes: Sequence[Axis], together: str, at_most: int) -> WholeRows:
     """Return the rows of cells along an axis: for each person, all cells of a row are kept, or none."""
     if not axes:
-        raise OutOfRange("together must name an axis of the table", came=repr(together), remedy="Leave together= out.")
+        raise OutOfRange("together must name an axis of the table", came=repr(together), remedy="Leave out together=.")
     rows = WholeRows.of(Domain({axis.levels[0]: axis for axis in axes}), together)
     rows.check_whole(at_most, "at_most")
     return rows

@@ -21,7 +21,7 @@ _COMPACT = 1 << 20
 
 
 class NumberedCells:
-    """The cells of a domain that occur in events, by their hashed numbers of ``bits`` bits."""
+    """The cells of a domain that occur in events, as hashed numbers; ``bits`` is the length of a number."""
 
     def __init__(self, shape: Sequence[int], bits: int, key: bytes) -> None:
         self._shape, self.bits, self._secret = tuple(shape), bits, marking_secret(b"cell of many", key)

@@ -234,7 +234,7 @@ class _SpilledEvents:
         self.rows += counts
 
     def parts(self, most: int) -> Iterator[list[int]]:
-        """Yield groups of buckets with at most ``most`` events together; a bucket with more is a group by itself."""
+        """Yield groups of buckets with at most so many events together; a bucket with more is a group by itself."""
         some: list[int] = []
         for bucket in np.flatnonzero(self.rows).tolist():
             if some and int(self.rows[[*some, bucket]].sum()) > most:

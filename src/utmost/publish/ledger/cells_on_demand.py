@@ -151,7 +151,7 @@ class CellLedger:
 
         Guarantee: epsilon for one individual added or removed, for any number of requested cells.
 
-        Cost: a microsecond for each of the ``most`` cells, at each call.
+        Cost: at each call a microsecond for each cell that may have a count, ``most`` of them.
 
         Source: proofs/theory/unknown-keys.md.
         """

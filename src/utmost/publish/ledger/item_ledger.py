@@ -45,7 +45,7 @@ from utmost.publish.releases.item_release import ItemResponder
 
 
 class ItemLedger:
-    """The part of a ledger for releases that an engine answers; `Ledger.items` makes it.
+    """The part of a ledger for releases whose answers an engine computes; `Ledger.items` makes it.
 
     >>> from tempfile import TemporaryDirectory
     >>> from utmost.exact import level
@@ -294,7 +294,7 @@ def check_unstored(noise: Noise) -> None:
     noise.by_item()
     if noise.is_bounded:
         required = "noise keyed by identifier needs no bound on the values"
-        raise Unsupported(required, came="largest=", remedy="Leave largest= out.")
+        raise Unsupported(required, came="largest=", remedy="Leave out largest=.")
 
 
 def _chosen(promise: Promise) -> tuple[str, ...]:

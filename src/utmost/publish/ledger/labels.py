@@ -36,7 +36,7 @@ from utmost.publish.ledger.store import Rows
 from utmost.publish.promises.drawing import BLOCK
 
 PublicCells = Mapping[str, list[Any]]
-"""Public columns by name, as lists of plain values."""
+"""Mapping from names of public columns to lists of plain values."""
 
 TableLabels = tuple[Sequence[str], PublicCells]
 """The names of a table's columns in order, and its public columns; both empty if the ledger stores no labels."""

@@ -245,7 +245,7 @@ class Ledger(Persons, Accounts, Display):
                 raise Unsupported(
                     "table_at= is allowed only with a frame that an engine evaluates",
                     came="table_at",
-                    remedy="Leave table_at= out: the ledger stores the responses of tables in memory.",
+                    remedy="Leave out table_at=: if a table is in memory, the ledger stores its answers itself.",
                 )
             request = AnswerRequest(name, at, version)
             release = known_release(self._log.seen, request) or self.release(name, version)
@@ -343,14 +343,14 @@ class Ledger(Persons, Accounts, Display):
         """Return the released columns at any epsilon up to the largest stored one, without data and at no cost.
 
         The rows come in the published order, as a table of the published kind if its package is installed, else as a
-        dict of arrays. For a frame that an engine answers, pass ``table=``, a frame of the answers at the level
-        ``table_at``.
+        dict of arrays. If the published table was a frame that an engine evaluates, pass ``table=``, a frame of
+        the answers at the level ``table_at``.
 
         Raises:
             NotPublished: if there is no such release.
             NeedsTable: for an epsilon above the largest stored one; for a promise of points, for any epsilon that is
                 not stored.
-            Unsupported: without ``table``, if an engine answers the release.
+            Unsupported: if ``table`` is left out and an engine computes the answers of the release.
         """
         at = level(epsilon)
         with progress_bar("Viewing", progress):
@@ -383,10 +383,10 @@ class Ledger(Persons, Accounts, Display):
         Args:
             requests: Requests with the same dataset and the same ``independent``. `shared_requests` makes the requests
                 for measures that share a level.
-            tables: Tables by the name of the release, as for `publish`.
+            tables: Dict from the name of each release to its table, as for `publish`.
 
         Returns:
-            The answer to each request, by the name of the release.
+            Dict from the name of each release to its answer.
 
         Raises:
             OutOfRange: for requests with several datasets.
@@ -498,7 +498,7 @@ class Ledger(Persons, Accounts, Display):
         """Relax several measures in one transaction, each to its budget share; together they cost one level.
 
         Args:
-            tables: Published tables by the name of the release.
+            tables: Dict from the name of each release to the table that was published.
             shared: Plans by which the tables were published; the budget shares may have changed since.
             epsilon: Level that all measures together may spend; the level of ``shared`` if left out.
 
@@ -524,7 +524,7 @@ class Ledger(Persons, Accounts, Display):
 
         Args:
             requests: Name, level and version of each release.
-            tables: Tables by the name of the release, as for `relax`.
+            tables: Dict from the name of each release to its table, as for `relax`.
 
         Raises:
             NotPublished, DataChanged, BudgetExceeded, Quarantined: as for `relax`; then nothing is spent.
@@ -559,7 +559,7 @@ class Ledger(Persons, Accounts, Display):
 
     @property
     def items(self) -> ItemLedger:
-        """The part of this ledger for releases that an engine answers; the ledger does not store these answers."""
+        """The part of this ledger for releases whose answers an engine computes; the ledger does not store them."""
         return ItemLedger(self._log)
 
     @property

@@ -173,7 +173,7 @@ class ResponseRequest:
                 "a mechanism that lost answers in a rollback cannot answer new persons",
                 came=f"{len(new)} persons",
                 where=f"{mechanism.name!r}, version {mechanism.version}",
-                remedy=f"Pass version={mechanism.version + 1}, a new version, whose epsilon adds up.",
+                remedy=f"Pass version={mechanism.version + 1}, a new version, whose epsilon is added.",
             )
         numbers = self.answering.drawn([row for row in new.values() if row is not None], randomness)
         drawn = dict(zip(new, numbers, strict=True))
@@ -206,13 +206,13 @@ class ResponseRequest:
         mechanism = state.mechanisms[self.name, meant]
         if mechanism.mechanism != self.answering.digest:
             following = state.newest(self.name) + 1
-            remedy = f"Pass the design first used under this name; or pass version={following}, whose epsilon adds up."
+            remedy = f"Pass the design first used under this name; or pass version={following}, whose epsilon is added."
             where = f"{self.name!r}, version {meant}"
             raise AlreadyPublished(
                 "a version of a mechanism must keep its design", came="another design", where=where, remedy=remedy
             )
         if self.dataset not in (None, mechanism.dataset):
-            remedy = f"Leave dataset= out: the mechanism belongs to dataset {mechanism.dataset!r}."
+            remedy = f"Leave out dataset=: the mechanism belongs to dataset {mechanism.dataset!r}."
             raise OutOfRange(
                 "all versions of a mechanism must belong to one dataset",
                 came=self.dataset,
@@ -236,7 +236,7 @@ class ResponseRequest:
                 "all versions of a mechanism must belong to one dataset",
                 came=repr(dataset),
                 where=repr(self.name),
-                remedy="Leave dataset= out.",
+                remedy="Leave out dataset=.",
             )
         check_names_differ(state, dataset)
         check_relation(state, dataset, answering.relation, self.name)

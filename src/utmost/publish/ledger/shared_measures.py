@@ -16,7 +16,7 @@ from utmost.tables.frames.any_table import is_engine_table
 def table_in_memory(table: Any) -> Any:
     """Return the table; refuse an engine's frame, whose noise the ledger does not draw itself."""
     if is_engine_table(table):
-        remedy = "Count the frame by ut.count_table: the engine counts the rows."
+        remedy = "Count the frame with ut.count_table: the engine counts the rows."
         raise Unsupported("measures must be published from tables in memory", came="an engine's frame", remedy=remedy)
     return table
 
@@ -35,8 +35,8 @@ def shared_requests(
     the service requires approval, `propose` of the client first proposes each request to a second person.
 
     Args:
-        tables: Tables by the name of the release, as `count_measures` returns them.
-        shared: Plans and their budget shares, by the same names.
+        tables: Dict from the name of each release to its table, as `count_measures` returns it.
+        shared: Plans and budget shares of the same names.
         dataset: Dataset whose budget all measures spend.
         epsilon: Level that all measures together may spend; the level of ``shared`` if left out.
         independent: Whether no individual of these data is in another dataset of the ledger.

@@ -76,11 +76,11 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class StoredResponse:
-    """The storage of the response at one level: ``parts`` consecutive parts of an event, from part ``first`` on."""
+    """The storage of the response at one level: consecutive parts of an event."""
 
     event: int
     first: int  # Number of the first part of the response; commitment, tags and labels come before it
-    parts: int
+    parts: int  # Number of parts
     root: str  # Digest of all parts
     label_key: str | None  # Key of the labels, encrypted under the key of the level; None if labels are not encrypted
 
@@ -250,12 +250,12 @@ class Published(Display):
         """Check that the ledger stores the responses of the release.
 
         Raises:
-            Unsupported: if an engine answers the release.
+            Unsupported: if an engine computes the answers of the release.
         """
         if self.items is not None and not self.items.is_stored:
             raise Unsupported(
                 "a release whose responses the ledger does not store must be answered by its engine",
-                came="a release that an engine answers",
+                came="a release whose answers an engine computes",
                 where=repr(self.name),
                 remedy="Pass the published frame to at() of the release, or use ledger.items.",
             )

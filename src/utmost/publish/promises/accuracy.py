@@ -75,7 +75,7 @@ def epsilon_for(
     wanted = exact(margin, "margin")
     if wanted < 0 or (wanted == 0 and numbers == "reals"):
         raise OutOfRange(
-            'margin must be positive, or zero with numbers="integers"', came=margin, remedy="Pass 10, say."
+            'margin must be positive, or zero with numbers="integers"', came=margin, remedy="Pass, for example, 10."
         )
     check_digits(digits)
 
@@ -115,7 +115,7 @@ def epsilon_for_in_total(
     """Find the least epsilon for a required margin of each cell, if one bound covers a person's events in all cells."""
     wanted, unit, sure = exact(margin, "margin"), Unit(in_total, 1, neighbours), read_confidence(confidence)
     if wanted < 0:
-        raise OutOfRange("margin must be positive, or zero", came=margin, remedy="Pass 10, say.")
+        raise OutOfRange("margin must be positive, or zero", came=margin, remedy="Pass, for example, 10.")
 
     def is_met(epsilon: Fraction) -> bool:
         return Fraction(in_total_noise(epsilon, unit).margin(sure)) <= wanted
@@ -168,7 +168,7 @@ def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int)
 
 def check_digits(digits: int) -> None:
     if not 1 <= integer(digits, "digits") <= _MOST_DIGITS:
-        raise OutOfRange(f"digits must be from 1 to {_MOST_DIGITS}", came=digits, remedy="Pass digits=3, say.")
+        raise OutOfRange(f"digits must be from 1 to {_MOST_DIGITS}", came=digits, remedy="Pass, for example, digits=3.")
 
 
 def _by_steps(first: int, last: int, is_met: Callable[[int], bool], step: Callable[[int], int]) -> int:

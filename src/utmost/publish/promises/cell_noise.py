@@ -181,7 +181,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
             )
         if not isinstance(half_step, bool):
             raise OutOfRange(
-                "half_step must be true or false", came=half_step, remedy="Pass True, or leave half_step= out."
+                "half_step must be true or false", came=half_step, remedy="Pass True, or leave out half_step=."
             )
         if half_step or kind != "integers":
             plain.check_each_cell("noise that is not geometric on the integers")

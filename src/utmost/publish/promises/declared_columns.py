@@ -19,7 +19,9 @@ from utmost.tables.frames.adapters import Column, check_columns_exist, named
 def check_released(columns: Sequence[str], names: Sequence[str], id_column: str | None) -> None:
     """Check the columns to release: at least one, each in the table, none named twice, and no identifier."""
     if not columns:
-        raise OutOfRange("columns must name at least one column", came="none", remedy='Pass columns=["n"], say.')
+        raise OutOfRange(
+            "columns must name at least one column", came="none", remedy='Pass, for example, columns=["n"].'
+        )
     check_columns_exist((*columns, *(() if id_column is None else (id_column,))), names)
     times = Counter(columns)
     for name in columns:
@@ -107,7 +109,7 @@ def listed_names(names: str | Sequence[str], where: str) -> tuple[str, ...]:
             named(name) if isinstance(name, Integral | tuple) and not isinstance(name, bool) else name for name in names
         )
     if not all(isinstance(name, str) and name for name in listed):
-        remedy = 'Pass columns=["n"], say.' if where == "columns" else f'Pass {where}=["name"], say.'
+        remedy = 'Pass, for example, columns=["n"].' if where == "columns" else f'Pass, for example, {where}=["name"].'
         required = "columns must name at least one column" if where == "columns" else f"{where} must name columns"
         raise OutOfRange(required, came=names, remedy=remedy)
     return listed
@@ -127,7 +129,7 @@ _CODE = re.compile(r"\s*0[0-9]")
 
 
 def check_no_copy(name: str, column: Callable[..., Column], cells: Mapping[str, Column]) -> None:
-    """Refuse a public column with the true values of a released one; ``column(most)`` returns ``most`` first cells."""
+    """Refuse a public column with the true values of a released one; ``column(5)`` returns the first 5 cells."""
     first = plain_cells(column(most=_FIRST))
     for released, true in cells.items():
         if all(map(_same, first, plain_cells(true[:_FIRST]))) and same_cells(column(), true):

@@ -40,7 +40,7 @@ class SelectionDistribution:
         1 - pi(turn + j) = (1 - pi(turn)) a^-j - delta (1 - a^-j)/(a - 1)  for j >= 1; 0 once this is negative.
 
     Attributes:
-        ratio: a, a rational above 1, at most e^epsilon.
+        ratio: Rational number a above 1 and at most e^epsilon.
         delta: Delta of one key, strictly between 0 and 1.
 
     Source: [desfontaines2022], Theorem 1.

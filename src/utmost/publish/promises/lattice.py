@@ -36,7 +36,7 @@ class Lattice:
         sensitivity: Sensitivity of one cell, in steps.
         cells: Number of cells that one individual changes; a fraction if all cells together are bounded.
         block: Divisor of the sensitivity.
-        exponent: k of the width 2^-k of a step; None for integers.
+        exponent: Exponent k of the width 2^-k of a step; None for integers.
         share: Budget share of this noise; the rest of the level is spent by noise on other sums of the same data.
     """
 
@@ -126,7 +126,7 @@ def lattice_of_cells(numbers: IntegersOrReals, unit: Unit, grid: Number | None, 
         raise OutOfRange(
             "half_step must be True or False",
             came=type(half_step).__name__,
-            remedy="Pass True, or leave half_step= out.",
+            remedy="Pass True, or leave out half_step=.",
         )
     if not real:
         exponent, D = None, whole_sensitivity(unit.sensitivity)

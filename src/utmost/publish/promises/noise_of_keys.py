@@ -136,7 +136,7 @@ class SelectionNoise(Noise):
         weakness = weakness_of(level, Geometric(level.scaled(Fraction(1, self.unit.cells))))
         if self.delta is not None and self.delta > _WEAK_DELTA:
             said = f"delta is above {_WEAK_DELTA}: a key of one person alone is selected with that probability"
-            weakness += f" This delta protects practically nobody: {said}. Choose a smaller one, 1e-6, say."
+            weakness += f" This delta protects practically nobody: {said}. Choose a smaller one, for example 1e-6."
         return weakness.strip()
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
@@ -369,13 +369,14 @@ def check_key_columns(columns: Sequence[str]) -> tuple[str, ...]:
     names = listed_names(columns, "columns")
     if len(names) < 2 or len(set(names)) != len(names):
         required = "columns must name the columns of keys, then the column of counts, each once"
-        raise OutOfRange(required, came=", ".join(names), remedy='Pass columns=["page", "count"], say.')
+        raise OutOfRange(required, came=", ".join(names), remedy='Pass, for example, columns=["page", "count"].')
     return names
 
 
 def _once(level: Level, where: str) -> Unsupported:
     remedy = (
-        "Publish the counts of the selected keys, which can be relaxed; or publish a new version, whose level adds up."
+        "Publish the counts of the selected keys, which can be relaxed; or publish a new version, whose epsilon is "
+        "added."
     )
     return Unsupported("keys can be selected at one level only", came=level, where=repr(where), remedy=remedy)
 

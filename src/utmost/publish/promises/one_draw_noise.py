@@ -225,10 +225,10 @@ def _read_share(share: Number | None, unit: Unit) -> Fraction | None:
     """Check the budget share of the total's separate noise, at least 0 and below 1; return None for 0."""
     read = Fraction(0) if share is None else written_number(share, "total_share")
     if not 0 <= read < 1:
-        remedy = "Leave total_share= out, or pass a share such as 0.6."
+        remedy = "Leave out total_share=, or pass a share such as 0.6."
         raise OutOfRange("total_share must be at least 0 and below 1", came=share, where="total_share", remedy=remedy)
     if read and unit.exactly:
-        remedy = "Leave total_share= out."
+        remedy = "Leave out total_share=."
         raise OutOfRange(
             "total_share= needs a total that is not public", came="a unit with exactly=True", remedy=remedy
         )

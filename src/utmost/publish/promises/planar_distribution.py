@@ -60,7 +60,7 @@ class PlanarDistribution(Display):
                 "epsilon for a distance of one grid step must be at most 1.7",
                 came=f"a grid step of {width}, and {self.level} for a distance of {self.per}",
                 where="grid",
-                remedy="Pass a smaller grid=, or leave grid= out. If all points lie on this grid, separate noise for "
+                remedy="Pass a smaller grid=, or leave out grid=. If all points lie on this grid, separate noise for "
                 'each of the n coordinates is smaller: GradualRelease(numbers="integers") at 1/sqrt(n) of the level.',
             )
 

@@ -167,7 +167,7 @@ class Promise(Display):
         if self.keyed_by_id and isinstance(self.noise, Noise):
             self.noise.by_item()  # refuses noise that is not of single cells
         if self.keyed_by_id and not self.id_column:
-            remedy = 'Pass id_column="person", say, the column that identifies the rows.'
+            remedy = 'Pass the column that identifies the rows, for example id_column="person".'
             raise OutOfRange("keyed_by_id=True needs id_column=", came="none", remedy=remedy)
         if self.until is not None:
             if not isinstance(self.until, Until):
@@ -230,7 +230,7 @@ class Promise(Display):
         """
         if self.until is not None:
             required = "until= needs a release that this process or a ledger remembers"
-            remedy = "Leave until= out and pass the level; or release the table without once=True."
+            remedy = "Leave out until= and pass the level; or release the table without once=True."
             raise Unsupported(required, came=came, remedy=remedy)
 
     def at_stop(self, level: Level, stop: Stop | None) -> NoiseAtLevel:
@@ -527,7 +527,7 @@ def checked_promise(promise: Any) -> Promise:
 
     if not isinstance(promise, Promise):
         came = "None" if promise is None else type(promise).__name__
-        remedy = 'Pass ut.Promise("count", public="region", unit=ut.Unit(1, 1)), say.'
+        remedy = 'Pass, for example, ut.Promise("count", public="region", unit=ut.Unit(1, 1)).'
         if isinstance(promise, Plan):
             came, remedy = "a plan", "Pass ut.Promise(noise=plan)."
         elif isinstance(promise, PlannedNoise):

@@ -179,7 +179,7 @@ class Noise(PlannedNoise):
         return AnyNoiseAtLevel(self, level, read_confidence(confidence))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
-        """Return (released values in words, their margin) for at most ``most`` margins, the largest first."""
+        """Return pairs (released values in words, their margin), largest margin first, no more pairs than ``most``."""
         return (("each released value", self.margin(level, confidence)),)
 
     def per_step(self, level: Level) -> Level | None:

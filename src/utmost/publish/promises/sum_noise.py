@@ -138,7 +138,7 @@ class SumNoise(LatticeNoise):
         return weakness_of_distributions(self.plan, level, noise_distributions(self.plan, level))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
-        """Return (name, margin of error) of at most ``most`` marginals, the noisiest first."""
+        """Return pairs (name, margin of error) of marginals, the noisiest first and no more pairs than ``most``."""
         marginals = zip(self.plan.shares, self.runs, strict=True)
         widest = sorted(marginals, key=lambda measured: measured[1][1].share)
         named = ((marginal, lattice.of(level)) for marginal, (_, lattice) in islice(widest, most))

@@ -138,7 +138,7 @@ class Until(Display):
                     raise OutOfRange(required, came=came, where="until", remedy=remedy)
         elif not isinstance(noise, CellNoise):
             required = "until= needs cells that each have separate noise, or the tables of a plan"
-            remedy = "Leave until= out and choose the level; or promise each cell by its sensitivity and cells."
+            remedy = "Leave out until= and choose the level; or promise each cell by its sensitivity and cells."
             raise Unsupported(required, came=noise.kind, remedy=remedy)
 
     def reads(self, columns: Container[str]) -> bool:

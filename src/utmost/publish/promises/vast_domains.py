@@ -334,7 +334,7 @@ def read_false_keys(false_keys: Number) -> Fraction:
     wish = written_number(false_keys, "false_keys")
     if not 0 < wish <= _MOST_FALSE:
         raise OutOfRange(
-            "false_keys must be above 0 and at most 10^7", came=false_keys, remedy="Pass false_keys=1, say."
+            "false_keys must be above 0 and at most 10^7", came=false_keys, remedy="Pass, for example, false_keys=1."
         )
     return wish
 

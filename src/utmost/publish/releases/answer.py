@@ -180,8 +180,8 @@ class Answer(Display, Generic[TableT_co]):
             raise Unsupported(
                 "answer.release needs an answer that this process, a ledger or a service remembers",
                 came="an answer that was made with once=True, read from a file, opened by a key, or unpickled",
-                remedy="Open the ledger of the answer and read ledger[name]; or release the table by "
-                "ut.release without once=True.",
+                remedy="Open the ledger of the answer and read ledger[name]; or release the table with "
+                "ut.release, without once=True.",
             )
         return self._release
 
@@ -369,7 +369,7 @@ class Answer(Display, Generic[TableT_co]):
         """
         if (sums := self._sums_of_plan) is not None:
             if over_column is not None:
-                came, remedy = "the sums of a plan", "Leave over_column= out; `mean` divides a sum by a count."
+                came, remedy = "the sums of a plan", "Leave out over_column=; `mean` divides a sum by a count."
                 raise OutOfRange("over_column= needs a table of cells", came=came, where="over_column", remedy=remedy)
             return sums.ratio(where, {} if over is None else over, column=column, confidence=confidence)
         return self.cells.ratio(where, over, column=column, over_column=over_column, confidence=confidence)

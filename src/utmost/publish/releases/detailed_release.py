@@ -293,7 +293,7 @@ class DetailedSums(Display):
         """Return the least-squares problem whose solution is the clean table, see `clean`."""
         if given is not None or hold is not None:
             came = "given=" if hold is None else "hold="
-            remedy = "Leave given= and hold= out: the margins of both stages together are not known."
+            remedy = "Leave out given= and hold=: the margins of both stages together are not known."
             raise Unsupported("given= and hold= are not allowed for a release in two stages", came=came, remedy=remedy)
         both, groups = self.together, self.first.domain.marginal(self.rule.group)
         distributions = [*both.distributions(both.domain.finest).values(), *self.first.distributions(groups).values()]

@@ -236,7 +236,7 @@ class ReleasableFrame:
         return CheckedRows(total, ends)
 
     def check_distinct(self, rows: int) -> None:
-        """Check that no two of the ``rows`` rows have the same identifier; the engine counts the distinct ones."""
+        """Check that no two rows have the same identifier; the engine counts the distinct identifiers."""
         nw, ids = extra("narwhals", "tables"), self.frame.select(list(self.identifiers))
         with progress_bar("Counting distinct identifiers"):
             distinct = int(nw.from_native(ids.native).unique().select(nw.len()).collect().item(0, 0))

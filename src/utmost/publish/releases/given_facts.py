@@ -18,7 +18,7 @@ from utmost.tables.axes.domain import Domain, Marginal
 from utmost.tables.frames.any_table import adapter_of
 
 GivenFacts = PublicFacts | Mapping[str, object]
-"""Public facts by the names of tables, see `read_given`."""
+"""Mapping from names of tables to public facts, see `read_given`."""
 
 
 def read_given(domain: Domain, public: GivenFacts, amount: Amount | None = None) -> PublicFacts:
@@ -26,11 +26,11 @@ def read_given(domain: Domain, public: GivenFacts, amount: Amount | None = None)
 
     Args:
         domain: Domain of the sums.
-        public: Facts by the name of a table: "total", "carrier", "carrier=UA" or "month carrier=UA". A fact is a number
-            or `utmost.workloads.between`. Pass one fact for all sums of the table; or a list with a fact for each sum,
-            in the order of the table; or a mapping from labels (tuples of labels for several levels) to facts; or a
-            table with the labels in columns of the levels' names and the facts in one other column. Sums that a mapping
-            or a table leaves out have no fact.
+        public: Mapping from names of tables ("total", "carrier", "carrier=UA" or "month carrier=UA") to facts. A fact
+            is a number or `utmost.workloads.between`. Pass one fact for all sums of the table; or a list with a fact
+            for each sum, in the order of the table; or a mapping from labels (tuples of labels for several levels) to
+            facts; or a table with the labels in columns of the levels' names and the facts in one other column. Sums
+            that a mapping or a table leaves out have no fact.
         amount: Amount that is summed; None for counts.
     """
     if isinstance(public, PublicFacts):
@@ -45,7 +45,9 @@ def read_table(domain: Domain, name: str | Sequence[str] | Marginal) -> Marginal
     marginal, narrow = narrowed(domain, _words(domain, name))
     if narrow:
         raise OutOfRange(
-            "hold must name complete tables, without labels", came=repr(name), remedy='Pass "total", or "carrier", say.'
+            "hold must name complete tables, without labels",
+            came=repr(name),
+            remedy='Pass, for example, "total", or "carrier".',
         )
     return marginal
 

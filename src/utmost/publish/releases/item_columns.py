@@ -214,7 +214,7 @@ def gathered_commitment(batches: Iterator[Any]) -> tuple[ItemCommitment, int]:
 
 
 def check_none_repeated(twice: int, rows: int, identifiers: Sequence[str]) -> None:
-    """Refuse a table in which ``twice`` of ``rows`` rows have the identifier of another row, unless ``twice`` is 0."""
+    """Refuse a table with repeated identifiers: ``twice`` is the number of rows with the identifier of another row."""
     if twice:
         came = f"{twice} of {rows} rows with the identifier of another row"
         raise not_distinct(came, f"column {', '.join(map(repr, identifiers))}")

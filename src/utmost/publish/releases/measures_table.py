@@ -62,7 +62,7 @@ class MeasuresTable:
                 raise wrong_kind("releases", "releases of `ut.mean`, by name", release)
         first, *others = self.releases.values() or [None]
         if first is None or not all(release.unit.is_shared for release in self.releases.values()):
-            remedy = 'Count the tables by ut.count_measures: {"income": ut.mean("income", each=(0, 1000))}.'
+            remedy = 'Count the tables with ut.count_measures: {"income": ut.mean("income", each=(0, 1000))}.'
             raise OutOfRange(
                 "releases must map the name of each amount to a release of a table counted with ut.mean",
                 came="other releases, or none",
@@ -88,9 +88,9 @@ class MeasuresTable:
         )
         if not is_named or any(one != alike[0] for one in alike[1:]):
             required = "the amounts of one table must have the same axes, persons and level"
-            raise OutOfRange(required, came="different ones", remedy="Count the amounts by ut.count_measures.")
+            raise OutOfRange(required, came="different ones", remedy="Count the amounts with ut.count_measures.")
         if any(release.stop is not None for release in self.releases.values()):
-            remedy = "Publish each amount by itself; or leave until= out and pass the level."
+            remedy = "Publish each amount by itself; or leave out until= and pass the level."
             raise OutOfRange(
                 "all amounts of one table must be released at the same level", came="a stopping rule", remedy=remedy
             )
@@ -380,11 +380,11 @@ def check_tables(tables: Mapping[str, CountedTable]) -> None:
         amount = table.unit.amount if table.unit.is_shared else None
         if amount is None or amount.name != name:
             required = "tables must map the name of each amount to a table counted with ut.mean"
-            remedy = 'Count the tables by ut.count_measures: {"income": ut.mean("income", each=(0, 1000))}.'
+            remedy = 'Count the tables with ut.count_measures: {"income": ut.mean("income", each=(0, 1000))}.'
             raise OutOfRange(required, came=repr(name), remedy=remedy)
     if not tables:
         raise OutOfRange(
-            "tables must contain at least one table", came="none", remedy="Count the tables by ut.count_measures."
+            "tables must contain at least one table", came="none", remedy="Count the tables with ut.count_measures."
         )
 
 

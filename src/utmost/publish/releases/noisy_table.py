@@ -314,7 +314,7 @@ class NoisyTable(SavedTable):
         from utmost.publish.releases.withheld import withheld_columns
 
         if rule.complementary:
-            remedy = "Leave complementary= out: the noise of the cells is independent."
+            remedy = "Leave out complementary=: the noise of the cells is independent."
             raise Unsupported("complementary= needs a release by a plan", came="a noisy table", remedy=remedy)
         margins = self.declaration.margin_columns(files.columns(self.table))
         return withheld_columns(
@@ -558,11 +558,11 @@ def noisy_table(
         for name, one in mapping(noise, "noise").items()
     }
     if not declared:
-        remedy = 'Pass noise={"count": ut.interop.declared_noise("laplace", scale=2)}, say.'
+        remedy = 'Pass, for example, noise={"count": ut.interop.declared_noise("laplace", scale=2)}.'
         raise OutOfRange("noise must name at least one column", came="none", remedy=remedy)
     opened = opened_table(table)
     if is_engine_table(opened):
-        remedy = "Fetch the table first: table.collect(), say."
+        remedy = "Fetch the table first, for example by table.collect()."
         raise Unsupported("a noisy table must be in memory", came=type(opened).__name__, remedy=remedy)
     adapter = adapter_of(opened)
     names, dropped = adapter.names(opened), tuple(text(name, "drop") for name in sequence(drop, "drop"))
@@ -647,7 +647,8 @@ _LONGEST = 500
 def _one_line(words: str, name: str) -> str:
     """Return the text if it is one line of at most 500 printable characters; refuse any other text."""
     if not words.strip() or not words.isprintable() or len(words) > _LONGEST:
-        remedy = f'Pass {name}="OpenDP 0.12", say.' if name == "source" else 'Pass claim="epsilon = 1", say.'
+        example = "OpenDP 0.12" if name == "source" else "epsilon = 1"
+        remedy = f'Pass, for example, {name}="{example}".'
         required = f"{name} must be one line of at most {_LONGEST} printable characters"
         raise OutOfRange(required, came=repr(words)[:60], remedy=remedy)
     return words

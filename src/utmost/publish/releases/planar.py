@@ -80,7 +80,7 @@ class PlanarRelease(Display, ProcessMemory):
             raise NotANumber(
                 "points must have the shape (..., n), with n coordinates each",
                 came=f"shape {shape}",
-                remedy="Pass [[0.0, 1.0]], say.",
+                remedy="Pass, for example, [[0.0, 1.0]].",
             )
         natural(shape[-1], "the number of coordinates", least=1, most=MOST_DIMENSIONS)
         warn_of_degrees(flat, shape[-1], self._per)

@@ -106,7 +106,9 @@ def _ordered_level(domain: Domain, level_name: str) -> tuple[int, int, Axis, Seq
     axis = domain.axes[place]
     if axis.edges is None:
         ordered = [each.levels[0] for each in domain.axes if each.edges is not None]
-        remedy = "In the next release declare the axis by ut.workloads.edges, or for birth dates by ut.workloads.ages."
+        remedy = (
+            "In the next release declare the axis with ut.workloads.edges, or for birth dates with ut.workloads.ages."
+        )
         raise OutOfRange(
             "quantiles and cumulative sums need an axis of bins",
             came="another axis",

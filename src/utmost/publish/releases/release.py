@@ -85,8 +85,9 @@ class Release(Display):
 
         Raises:
             NotALevel: for an invalid level; if no level is given, and there are no answers or several.
-            NeedsTable: without the table: for a level above the largest one answered; for points, for every new level.
-            Unsupported: without the frame, if an engine answers the release.
+            NeedsTable: if the table is left out, for a level above the largest one answered; for points, for every new
+                level.
+            Unsupported: if the frame is left out and an engine computes the answers of the release.
             DataChanged: for other values than those released.
             BudgetExceeded: if the limit of the dataset does not allow the level.
         """
@@ -118,7 +119,7 @@ class Release(Display):
 
         Raises:
             NeedsTable: for a level above the largest one answered; for points, for every new level.
-            Unsupported: if an engine answers the release: call `at` with the frame.
+            Unsupported: if an engine computes the answers of the release. Call `at` with the frame.
         """
         return self._with_history(self._memory.view(self.name, epsilon=level(epsilon), version=self.version))
 

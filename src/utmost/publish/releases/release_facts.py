@@ -71,9 +71,8 @@ class ReleaseFacts(Display):
         why: Reason for the choice of the noise: a theorem.
         public: Columns published without noise.
         unprotected: What the guarantee does not cover.
-        beyond: What happens to an individual's data that exceed the unit of privacy: they are not counted. For a table
-            that utmost did not count, this field says that the publisher declared the unit. Empty if no data are left
-            out.
+        beyond: Statement that an individual's data in excess of the unit of privacy are not counted. For a table that
+            utmost did not count, this field says that the publisher declared the unit. Empty if no data are left out.
         before: Steps that changed the data before noise was added.
         after: Steps that changed noisy values before publication, and numbers computed from noisy values.
         composition: Division of the level, and the composition of releases.

@@ -201,7 +201,9 @@ class ReleasedCells(ABC):
             return next(iter(self.cells))
         if name not in self.cells:
             required = f"column must be one of {', '.join(self.cells)}"
-            raise OutOfRange(required, came=name or "none", remedy=f"Pass column={next(iter(self.cells))!r}, say.")
+            raise OutOfRange(
+                required, came=name or "none", remedy=f"Pass, for example, column={next(iter(self.cells))!r}."
+            )
         return name
 
     def chosen(self, where: Iterable[str] = ()) -> Rows:
@@ -434,7 +436,9 @@ class OneDrawCells(ReleasedCells):
         name = next((name for name, own in self.one_way.marginals.items() if own == marginal), None)
         if name is None:
             remedy = f"Name one of the released tables: {', '.join(self.one_way.marginals)}, and the total."
-            raise OutOfRange("a selection must be within one released table", came=" ".join(wanted), remedy=remedy)
+            raise OutOfRange(
+                "a selection must name levels of one released table only", came=" ".join(wanted), remedy=remedy
+            )
         listed = [wanted[level] for level in domain.level_names(marginal)]
         labels = [one if isinstance(one, list | tuple | set | frozenset) else [one] for one in listed]
         groups = [" ".join(map(str, group)) for group in product(*labels)]

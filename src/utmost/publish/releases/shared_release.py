@@ -30,8 +30,8 @@ def release_shared(
     sum of one measure by a count of another, with Fieller's interval.
 
     Args:
-        tables: Counted tables by name, from `count_measures`.
-        shared: Plans and their shares, by the same names.
+        tables: Dict from names to counted tables, as `count_measures` returns it.
+        shared: Plans and budget shares of the same names.
         epsilon: Privacy level of all measures together; the level of ``shared`` if left out.
         confidence, randomness: Arguments of `release`.
 

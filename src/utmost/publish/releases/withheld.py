@@ -219,7 +219,7 @@ class WithheldTables(Display, Mapping[str, WithheldTable[LabelledTable]]):
         """Write one table and its statement; ``marginal`` may be left out if there is only one."""
         optional(marginal, text, "marginal")
         if marginal is None and len(self.tables) > 1:
-            remedy = f"Pass marginal={self.marginals[0]!r}, say: each table is saved as a separate file."
+            remedy = f"Pass, for example, marginal={self.marginals[0]!r}: each table is saved as a separate file."
             raise OutOfRange("marginal must name the table to save", came="none", remedy=remedy)
         chosen = self[self.marginals[0] if marginal is None else marginal]
         return chosen.save(path, format=format, sign=sign, overwrite=overwrite)

@@ -77,7 +77,7 @@ class WithholdingRule(Display):
                 raise OutOfRange(
                     f"{name} must lie between 1e-100 and 1e100",
                     came=bound,
-                    remedy=f"Pass {name}={'90' if name == 'below' else '0.25'}, say.",
+                    remedy=f"Pass, for example, {name}={'90' if name == 'below' else '0.25'}.",
                 )
         if below is None and relative_margin is None:
             remedy = 'Pass below=90, relative_margin="1/4", or both.'
@@ -87,7 +87,7 @@ class WithholdingRule(Display):
             raise OutOfRange(
                 f"mark must be one of {', '.join(map(repr, MARKS))}",
                 came=repr(mark),
-                remedy='Pass mark="withheld", say.',
+                remedy='Pass, for example, mark="withheld".',
             )
         if complementary and mark == UNRELIABLE:
             remedy = f"Leave out complementary= or mark=: a cell marked {UNRELIABLE!r} keeps its value."

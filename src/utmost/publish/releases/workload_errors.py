@@ -119,7 +119,7 @@ class AnswerErrors:
         }
 
     def _terms(self, *forms: ProductForm) -> list[tuple[tuple[Fraction, ...], Level, int]]:
-        """Return the noises in some answers by kind: coefficient in each answer, level, and number of noises."""
+        """Return each kind of noise in some answers: coefficient in each answer, level, and number of noises."""
         for form in forms:
             self._check_adds(form)
             self.reconstruction.check_determined(form)

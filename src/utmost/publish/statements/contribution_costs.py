@@ -233,15 +233,15 @@ def bound_costs(
             "epsilon=1), or utmost release CONTRIBUTIONS --epsilon 1; "
         )
         remedy += "or pass public=True if the contributions are public."
-        came, remedy = ("a release", "Leave public= out.") if public else ("true counts", remedy)
+        came, remedy = ("a release", "Leave out public=.") if public else ("true counts", remedy)
         required = "public=True needs a counted table of contributions" if public else "contributions must be a release"
         raise OutOfRange(required, came=came, remedy=remedy)
     if persons is not None and (not public or persons < 1):
-        remedy = "Leave persons= out; or pass public=True and a number of persons, 1 or more."
+        remedy = "Leave out persons=; or pass public=True and a number of persons, 1 or more."
         raise OutOfRange("persons= must be at least 1, and needs public=True", came=persons, remedy=remedy)
     fixed: dict[str, Number | None] = {AT_MOST: at_most, PER_CELL: per_cell, IN_TOTAL: None}
     if histogram.name == IN_TOTAL and not at_most is per_cell is None:
-        remedy = "Leave at_most= and per_cell= out."
+        remedy = "Leave out at_most= and per_cell=."
         raise OutOfRange(
             "at_most= and per_cell= must be left out where contributions compare in_total",
             came="at_most= or per_cell=",

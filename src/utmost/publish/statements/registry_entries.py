@@ -81,7 +81,7 @@ class Deployment(Display):
                 raise OutOfRange(
                     f"{name} must be one of {', '.join(allowed)}",
                     came=value,
-                    remedy=f"Pass one of these words, or leave {name}= out.",
+                    remedy=f"Pass one of these words, or leave out {name}=.",
                 )
         if self.published:
             try:

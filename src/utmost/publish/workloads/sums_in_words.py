@@ -59,7 +59,7 @@ def read_wanted(
     wanted = [part for text in texts for part in _wanted(domain, text, per_answer, without).parts]
     if not wanted:
         names = domain.level_names(domain.finest)
-        remedy = f'Pass want="{names[0]}", say; the levels are {", ".join(names)}, and "" is the total.'
+        remedy = f'Pass, for example, want="{names[0]}"; the levels are {", ".join(names)}, and "" is the total.'
         raise OutOfRange("want must name at least one table", came="none", remedy=remedy)
     return Workload.of_parts(domain, wanted)
 
@@ -72,7 +72,7 @@ def read_share(domain: Domain, text: str) -> tuple[Marginal, Fraction]:
         name = " ".join(word for word in name.split() if word not in marked)
     words, rest = _scanned(domain, "" if _is_total(domain, name) else name)
     if not equals or rest is not None or not all(isinstance(word, str) for word in words):
-        remedy = 'Write "department sex=3/4", say, or "=1/4" for the total.'
+        remedy = 'Write, for example, "department sex=3/4", or "=1/4" for the total.'
         raise OutOfRange("share must be a table and a number, written TABLE=NUMBER", came=repr(text), remedy=remedy)
     return measured_marginal(domain, [*words, *marked]), exact(share, "share")
 

@@ -58,7 +58,7 @@ class WantedSums(Display):
         return frozen(squares)
 
     def sizes(self, domain: Domain, places: Iterable[int] | None = None) -> dict[int, int]:
-        """Count the sums by the number of cells that they add up, along the axes ``places`` (default: all)."""
+        """Return {number of cells of a sum: number of such sums}, along the axes ``places`` (default: all)."""
         counts = {1: 1}
         for sums, axis in [(self.sums[at], domain.axes[at]) for at in places or range(len(self.sums))]:
             if isinstance(sums, Groups) and sums.at == len(axis.levels):
@@ -207,8 +207,9 @@ class Workload(Display):
 
         Args:
             domain: Domain of the table.
-            rows: For each axis by name, a matrix (rows, values) of integers below 2^31 in absolute value, without a row
-                of zeros. With several axes, an answer takes one row of each matrix, and multiplies their weights.
+            rows: Dict from the name of each axis to a matrix (rows, values) of integers below 2^31 in absolute value,
+                without a row of zeros. With several axes, an answer takes one row of each matrix, and multiplies
+                their weights.
             weight: Weight of the mean variance of these sums; with ``per_answer``, of the variance of each.
             by: Marginal of other axes; the sums are wanted in each of its groups.
             per_answer: Whether ``weight`` multiplies each variance in place of their mean.
@@ -269,7 +270,7 @@ class Workload(Display):
             raise OutOfRange(
                 f"weights must have {len(listed)} numbers, one for each sum",
                 came=len(counted),
-                remedy="Pass one weight for each sum; or leave weights= out, and each weight is 1.",
+                remedy="Pass one weight for each sum; or leave out weights=, and each weight is 1.",
             )
         parts = []
         for where, weight in zip(listed, counted, strict=True):
@@ -323,7 +324,7 @@ class Workload(Display):
         return sum(part.answers for part in self.parts)
 
     def check_adds(self, unit: Unit) -> None:
-        """Check that no answer adds up several cells if the unit is of distinct counts.
+        """Check that no answer is a sum of several cells if the cells are distinct counts.
 
         Raises:
             NotDetermined: for distinct counts and an answer over several cells, because two cells may count the same
@@ -410,7 +411,7 @@ def narrowed(domain: Domain, name: Any) -> tuple[Marginal, dict[int, int]]:
             raise WrongKind(
                 "a wanted table must be given by names of levels",
                 came=type(word).__name__,
-                remedy='Pass "sex age", say.',
+                remedy='Pass, for example, "sex age".',
             )
     only = {}
     for name_of_level, label in labels.items():
@@ -487,7 +488,10 @@ def _weight(weight: Number, name: str) -> Fraction:
         raise OutOfRange("a weight must be positive", came=weight, where=name or "total", remedy=remedy)
     if not 1 / _LARGEST_WEIGHT <= number <= _LARGEST_WEIGHT:
         raise OutOfRange(
-            "a weight must lie between 1e-100 and 1e100", came=weight, where=name or "total", remedy="Pass 1, say."
+            "a weight must lie between 1e-100 and 1e100",
+            came=weight,
+            where=name or "total",
+            remedy="Pass, for example, 1.",
         )
     return number
 

@@ -63,13 +63,13 @@ def ages(
         or not axis.whole
         or not 0 <= finite[0] <= finite[-1] <= _LARGEST
     ):
-        remedy = "Pass [0, 18, 30, 45, 65, None], say."
+        remedy = "Pass, for example, [0, 18, 30, 45, 65, None]."
         raise OutOfRange(f"ages must be integers from 0 to {_LARGEST}", came="other values", remedy=remedy)
     if day.year <= finite[-1]:
         raise OutOfRange(
             "on= must be later than the birth of the oldest person counted",
             came=str(day),
-            remedy='Pass on="2025-01-01", say.',
+            remedy='Pass, for example, on="2025-01-01".',
         )
     if instance(spelling, Spelling, "spelling").pattern is not None:
         time_pattern(str(spelling.pattern))

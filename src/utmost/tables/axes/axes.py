@@ -365,7 +365,7 @@ def plain(
     listed: list[Label] = [str(label) if _is_interval(label) else label for label in labels]
     for label in listed:
         if label_text(label) is None:
-            remedy = "Declare dates and times by ut.workloads.periods, numbers by ut.workloads.bins."
+            remedy = "Declare dates and times with ut.workloads.periods, numbers with ut.workloads.bins."
             required = "the values of an axis must be text, integers or truth values"
             raise WrongKind(required, came=type(label).__name__, where="labels", remedy=remedy)
     shown, starts = with_outside_labels([listed], [range(len(listed))], other, missing)
@@ -435,7 +435,7 @@ def hierarchy(
     other, missing = outside_label(other, "other"), outside_label(missing, "missing")
     depth = len(sequence_of(names, text, "names"))
     if depth < 2 or len(set(names)) < depth or not all(isinstance(name, str) and name for name in names):
-        remedy = 'Pass names=["region", "district"], say, the coarsest first.'
+        remedy = 'Pass the names, the coarsest first, for example names=["region", "district"].'
         raise OutOfRange("a tree must have at least two levels, each with its own name", came=names, remedy=remedy)
     labels: list[list[Label]] = [[] for _ in names]
     starts: list[list[int]] = [[] for _ in names]
@@ -474,7 +474,7 @@ def _descend(branch: Any, depth: int, labels: list[list[Label]], starts: list[li
             f"every branch of the tree must be {last + 1} levels deep, with a list of values at its end",
             came=type(branch).__name__,
             where=f"level {depth + 1}",
-            remedy='Pass {"North": ["N1", "N2"], "South": ["S1"]}, say.',
+            remedy='Pass, for example, {"North": ["N1", "N2"], "South": ["S1"]}.',
         )
     if len(branch) == 0:
         remedy = "Leave out the branch that has no values."
@@ -495,7 +495,7 @@ def _distinct(labels: Sequence[Any]) -> tuple[Label, ...]:
         raise OutOfRange(
             "an axis must have at least one value, and its values must be distinct text, integers or truth values",
             came=wrong,
-            remedy="Declare dates and times by ut.workloads.periods."
+            remedy="Declare dates and times with ut.workloads.periods."
             if wrong == "another value"
             else "List each value once.",
         )

@@ -178,9 +178,9 @@ def _axis_of_kind(kind: str, facts: Mapping[str, Any]) -> Any:
     ends = facts[kind] if isinstance(facts[kind], Sequence) and not isinstance(facts[kind], str) else ()
     if len(ends) != 2:
         remedy = (
-            'Write {"bins": [0, 100], "width": 10}, say.'
+            'Write, for example, {"bins": [0, 100], "width": 10}.'
             if kind == "bins"
-            else 'Write {"periods": ["2026-01", "2026-07"], "every": "month"}, say.'
+            else 'Write, for example, {"periods": ["2026-01", "2026-07"], "every": "month"}.'
         )
         raise OutOfRange(f'"{kind}" must be a list of two edges, the first and the last', came=len(ends), remedy=remedy)
     return bins(*ends, **rest) if kind == "bins" else periods(*ends, **{"every": "", **rest})

@@ -64,7 +64,7 @@ class Period:
         """Read the kind of periods that a text names: "month", "2 weeks"."""
         spelled = re.fullmatch(rf"(?:(\d{{1,6}}) )?({'|'.join(UNITS)})s?", text.strip(), re.ASCII)
         if spelled is None or int(spelled[1] or 1) < 1:
-            remedy = 'Write "day", "week", "month", or "6 hours", say.'
+            remedy = 'Write, for example, "day", "week", "month", or "6 hours".'
             raise OutOfRange(
                 f"a period must be a unit of time, or a number of units: {', '.join(UNITS)}",
                 came=repr(text),
@@ -246,7 +246,7 @@ def zone_named(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (LookupError, ValueError, OSError):
-        remedy = 'Write "Europe/Paris", say. If the system has no time zones, install the package tzdata.'
+        remedy = 'Write, for example, "Europe/Paris". If the system has no time zones, install the package tzdata.'
         raise OutOfRange("zone must be a time zone", came=repr(name), where="zone", remedy=remedy) from None
 
 

@@ -43,9 +43,9 @@ class Domain(Display):
     """A product of declared axes.
 
     Args:
-        axes, named: Axes by name, as a mapping or as keywords. An axis is a list of values, a type that lists them
-            (pandas' CategoricalDtype, Polars' Enum), or the result of `plain`, `hierarchy`, `bins`, `edges`, `ages` or
-            `periods`. A domain without axes has one cell, the total.
+        axes, named: Axes, as a mapping from names to axes or as keywords. An axis is a list of values, a type that
+            lists them (pandas' CategoricalDtype, Polars' Enum), or the result of `plain`, `hierarchy`, `bins`, `edges`,
+            `ages` or `periods`. A domain without axes has one cell, the total.
 
     Raises:
         OutOfRange: for axes that share the name of a level, and for values that are no axes.
@@ -256,8 +256,8 @@ class Domain(Display):
         to it.
 
         Args:
-            where: Conditions by the name of a level: a label, for bins and periods ``slice(low, high)`` with edges,
-                ``slice(20, 40)`` or ``slice("2013-05", "2014")``, or a list of these.
+            where: Mapping from names of levels to conditions. A condition is a label; for bins and periods a slice of
+                edges, ``slice(20, 40)`` or ``slice("2013-05", "2014")``; or a list of these.
 
         Raises:
             OutOfRange: for a label that is not declared, and for numbers that are not edges of bins.
@@ -312,7 +312,7 @@ class Domain(Display):
         (10, 2)
         """
         if not isinstance(facts, Mapping):
-            raise WrongKind("a domain must be a mapping of axes by name", came=type(facts).__name__)
+            raise WrongKind("a domain must be a mapping from names to axes", came=type(facts).__name__)
         return cls({name: axis_of_facts(name, axis) for name, axis in facts.items()})
 
     def narrowed(self, places: Sequence[NDArray[np.intp]]) -> "Domain":
@@ -391,7 +391,9 @@ def _read_axis(name: str, axis: Any) -> Axis:
         ]
         return plain(labels).named(name)
     if isinstance(axis, str | Mapping) or not hasattr(axis, "__iter__"):
-        remedy = "Create a tree by ut.workloads.hierarchy, bins by ut.workloads.bins, times by ut.workloads.periods."
+        remedy = (
+            "Create a tree with ut.workloads.hierarchy, bins with ut.workloads.bins, times with ut.workloads.periods."
+        )
         raise WrongKind("an axis must be a list of values", came=type(axis).__name__, where=repr(name), remedy=remedy)
     return plain(axis).named(name)
 

@@ -264,7 +264,9 @@ def _edges(listed: BinEdges, where: str) -> tuple[Edge, ...]:
     ascends = all(low < high for low, high in pairwise(edges))
     if not ascends or not 2 <= len(edges) <= MOST_VALUES + 1 or not any(isinstance(edge, Fraction) for edge in edges):
         required = "edges must be at least two ascending numbers, with None only as the first or the last"
-        raise OutOfRange(required, came="other values", where=repr(where), remedy="Pass [0, 18, 65, None], say.")
+        raise OutOfRange(
+            required, came="other values", where=repr(where), remedy="Pass, for example, [0, 18, 65, None]."
+        )
     return tuple(edges)
 
 

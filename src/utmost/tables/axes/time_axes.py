@@ -81,7 +81,7 @@ def periods(
     first, last = read_time(start, "start"), read_time(stop, "stop")
     if not first < last or (last - first) // _LEAST_SECONDS > MOST_VALUES:
         came = f"from {shown_time(first)} to {shown_time(last)}"
-        remedy = 'Pass "2026-01" as the start and "2026-07" as the end, say: the end itself is not counted.'
+        remedy = 'Pass, for example, "2026-01" as the start and "2026-07" as the end: the end itself is not counted.'
         raise OutOfRange("stop must be later than start, by at most 10^8 hours", came=came, remedy=remedy)
     ends: Ends = {
         "below": outside_label(below, "below"),

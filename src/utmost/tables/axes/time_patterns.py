@@ -35,7 +35,7 @@ _DIRECTIVES = {
 }
 DAY, _HOUR = 86_400, 3600
 EPOCH = date(1970, 1, 1).toordinal()
-_REMEDY = 'Write "%d.%m.%Y", "%m/%d/%y %H:%M", "%b %d %Y" or "Q%q %Y", say.'
+_REMEDY = 'Write, for example, "%d.%m.%Y", "%m/%d/%y %H:%M", "%b %d %Y" or "Q%q %Y".'
 
 
 @dataclass(frozen=True, slots=True)

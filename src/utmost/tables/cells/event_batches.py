@@ -89,7 +89,7 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = (), 
                     "a column must be one-dimensional",
                     came=f"shape {column.shape}",
                     where=f"column {name!r}",
-                    remedy="Call ravel() on the column, say.",
+                    remedy="Call, for example, ravel() on the column.",
                 )
         # With fewer rows, loading Arrow takes longer than it saves.
         if rows >= _MANY and find_spec("pyarrow") is not None:

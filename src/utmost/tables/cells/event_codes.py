@@ -29,8 +29,8 @@ _CAST = "Cast it to text or to integers first."
 _FLOATS = "Libraries turn integers with a missing cell into floats: cast the column to a nullable integer type, "
 _FLOATS += "such as Int64, or to text. To count numbers with decimals declare bins."
 DECLARE = (
-    "Declare dates and times by ut.workloads.periods, birth dates by ut.workloads.ages, truth values by [False, True], "
-    "numbers by ut.workloads.bins;"
+    "Declare dates and times with ut.workloads.periods, birth dates with ut.workloads.ages, truth values with "
+    "[False, True], numbers with ut.workloads.bins;"
 )
 DECLARE += " or cast it to text, and declare its values as a list."
 MISSING, OUTSIDE = -2, -1

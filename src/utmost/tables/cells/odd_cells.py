@@ -31,7 +31,7 @@ _CURRENCY = re.compile(
     rf"|{_PLAIN_NUMBER}[{_BLANKS}]*(?:[^\W\d_]{{1,4}}\.?|[$\u20ac\u00a3\u00a5\u20b9\u20bd\u00a2])"
 )
 TEXT_KIND = "text that is no number"
-MARK_ANYWAY = 'If it marks a missing cell, declare it: missing_marks=["NA"], say.'
+MARK_ANYWAY = 'If it marks a missing cell, declare it, for example missing_marks=["NA"].'
 TEXT = (TEXT_KIND, "Write the number with digits, a point and a sign before it.")
 
 

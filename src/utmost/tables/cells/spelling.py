@@ -81,7 +81,7 @@ class Spelling:
             object.__setattr__(self, "currency", self.currency.strip())
             if not self.currency or _NO_CURRENCY.search(self.currency):
                 required = "currency must be a sign or letters"
-                raise OutOfRange(required, came=repr(self.currency), remedy="Write $, EUR or kg, say.")
+                raise OutOfRange(required, came=repr(self.currency), remedy="Write, for example, $, EUR or kg.")
 
     def completed_by(self, general: "Spelling") -> "Spelling":
         """The spelling of one column: marks that its axis declares override those of ``general``, the whole table.
@@ -180,7 +180,7 @@ class Spelling:
 def _missing_marks(marks: object) -> tuple[str, ...]:
     """Read missing marks as text, without repetitions."""
     if isinstance(marks, str) or not isinstance(marks, Iterable):
-        remedy = 'Pass missing_marks=["NA", "."], say.'
+        remedy = 'Pass, for example, missing_marks=["NA", "."].'
         raise WrongKind("missing_marks must be a list", came=type(marks).__name__, remedy=remedy)
     texts = []
     for mark in marks:

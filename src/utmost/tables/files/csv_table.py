@@ -377,7 +377,7 @@ def records(path: Path) -> Iterator[tuple[int, list[str]]]:
             came = f"bytes of another encoding ({error.reason})"
             with path.open("rb") as content:
                 is_utf_16 = content.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-            remedy = 'Pass encoding="utf-16".' if is_utf_16 else 'Pass encoding="cp1252", say.'
+            remedy = 'Pass encoding="utf-16".' if is_utf_16 else 'Pass, for example, encoding="cp1252".'
             where = f"{path}, after line {start}"
             raise BadTable("a CSV file must be UTF-8 text", came=came, where=where, remedy=remedy) from None
         except csv.Error as error:

@@ -60,7 +60,7 @@ class FolderColumns:
         return list(self.schema.names)
 
     def column(self, name: str, file: int, rows: int) -> Any:
-        """A folder column for ``rows`` rows of a file: an Arrow dictionary array with a single value."""
+        """A folder's column for all rows of a file: an Arrow dictionary array with a single value."""
         arrow, cells = extra("pyarrow", "tables"), self.cells[self.names.index(name)]
         if not cells[file].is_valid:
             return arrow.nulls(rows, cells.type)

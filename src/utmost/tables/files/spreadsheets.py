@@ -287,7 +287,9 @@ def check_statement(path: Path, statement: Mapping[str, Any]) -> None:
                     raise BadTable("a workbook must contain its statement", came="another statement", where=str(path))
             elif not (sheet.title == VALUES or sheet.title.startswith(f"{VALUES} ")):
                 raise BadTable(
-                    "a workbook must have only values and a statement", came=repr(sheet.title), where=str(path)
+                    "a workbook must have only sheets of values and the sheet of the statement",
+                    came=repr(sheet.title),
+                    where=str(path),
                 )
             elif any(cell.data_type == "f" for row in sheet.iter_rows() for cell in row):
                 raise BadTable("released values must not be formulas", came="a formula", where=f"{path}, {sheet.title}")

@@ -315,7 +315,7 @@ class _Utf8(io.RawIOBase):
                 if isinstance(error, BadTable):
                     raise
                 came = f"bytes that are not {self._encoding}"
-                remedy = 'Pass encoding="cp1252", say.'
+                remedy = 'Pass, for example, encoding="cp1252".'
                 raise BadTable(
                     "a file must be text in its encoding", came=came, where=self._where, remedy=remedy
                 ) from None
@@ -346,7 +346,7 @@ def read_encoding(name: str | None) -> str | None:
     except LookupError:
         known = None
     if known is None or not known._is_text_encoding:
-        remedy = "Write cp1252, latin1 or utf-16, say."
+        remedy = "Write, for example, cp1252, latin1 or utf-16."
         raise OutOfRange("an encoding must be one that Python knows", came=repr(name), where="encoding", remedy=remedy)
     return None if known.name == "utf-8" else known.name
 

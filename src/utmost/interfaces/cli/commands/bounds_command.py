@@ -35,10 +35,10 @@ def bounds(
     *,
     level: options.LevelOptions,
     at_most: Annotated[
-        int | None, option("K", "Most cells of one person, to compare per-cell bounds; default 1.")
+        int | None, option("K", "Cells that one person may change, for per-cell bounds; default 1.")
     ] = None,
     per_cell: Annotated[
-        str | None, option("S", "Largest change of a cell, to compare at-most bounds; default 1.")
+        str | None, option("S", "One person's largest change of a cell, for at-most bounds; default 1.")
     ] = None,
     step: Annotated[str, option("STEP", "Step to which amounts are rounded.")] = "1",
     want: Annotated[

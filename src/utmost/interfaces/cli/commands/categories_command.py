@@ -125,7 +125,7 @@ def categories(
                 raise OutOfRange(
                     f"--labels must be two or more different names without {_JOINT!r}",
                     came=repr(",".join(names)),
-                    remedy="Write --labels bus,car,foot, say.",
+                    remedy="Write, for example, --labels bus,car,foot.",
                 )
         at = level.read()
         how = best_report(len(names), at) if size is None else SubsetSelection(len(names), size, at)
@@ -207,7 +207,9 @@ def _draw(
     """Draw a report for the category in each row, and write or print the reports in the order of the rows."""
     if column is None:
         raise OutOfRange(
-            "--file needs --column", came="none", remedy="Add --column transport, say, the column of the categories."
+            "--file needs --column",
+            came="none",
+            remedy="Add the column of the categories, for example --column transport.",
         )
     file = table_options.output(out, form)
     table_options.check_output(file)

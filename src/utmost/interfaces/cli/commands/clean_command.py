@@ -63,7 +63,7 @@ def clean(
         raise Unsupported(
             "`clean` needs counts, or sums, that have separate noise",
             came="counts and sums that share their noise (--mean)",
-            remedy='Release the counts alone, without --mean: --want "region age", say; that costs a further epsilon.',
+            remedy='Release the counts alone, without --mean, by --want "region age", for example; that adds epsilon.',
         )
 
     if isinstance(released, NoisyTable):
@@ -99,7 +99,7 @@ def clean(
         raise OutOfRange(
             "--want of a clean table must name columns, without labels",
             came=repr(want),
-            remedy='Write --want "region age", say.',
+            remedy='Write, for example, --want "region age".',
         )
     chosen = domain.marginal(words)
     cleaned = released.clean(None if given is None else _facts(given), hold=hold)
@@ -138,7 +138,7 @@ def _give(
 
 
 def _facts(texts: list[str]) -> dict[str, Any]:
-    """Return public facts by the name of their sum; a fact is a number, bounds, or a table from a file."""
+    """Return {name of a sum: public fact}; a fact is a number, bounds, or a table from a file."""
     public: dict[str, Any] = {}
     for text in texts:
         name, colon, value = (part.strip() for part in text.rpartition(":"))
@@ -149,7 +149,7 @@ def _facts(texts: list[str]) -> dict[str, Any]:
                 'a public fact must be "SUM: NUMBER", each sum once',
                 came=came,
                 where="--given",
-                remedy='Write --given "total: 4526", say.',
+                remedy='Write, for example, --given "total: 4526".',
             )
         if Path(value).is_file():
             public[name] = files.read(Path(value))
@@ -157,6 +157,9 @@ def _facts(texts: list[str]) -> dict[str, Any]:
             try:
                 public[name] = between(low or None, high or None) if dots else value
             except (NotANumber, OutOfRange):
-                required, remedy = "bounds must be LOW..HIGH, LOW.. or ..HIGH", "Write 10..40, 10.. or ..40, say."
+                required, remedy = (
+                    "bounds must be LOW..HIGH, LOW.. or ..HIGH",
+                    "Write, for example, 10..40, 10.. or ..40.",
+                )
                 raise OutOfRange(required, came=repr(value), where="--given", remedy=remedy) from None
     return public

@@ -26,7 +26,7 @@ WARNING = (
 )
 _DRY = "Nothing was written. A release would protect the following."
 DOMAIN_REMEDY = (
-    "Add --domain domain.json, say, a file such as "
+    "Add a file, for example --domain domain.json, such as "
     '{"region": ["North", "South"], "age": {"bins": [0, 100], "width": 10}}.'
 )
 
@@ -70,11 +70,11 @@ def count(
     spelling: table_options.NumberSpelling,
     out: Annotated[
         Path | None,
-        option("FILE", "File to write (.json): true counts and unit, for the owner alone."),
+        option("FILE", "File for true counts and unit (.json); keep it secret."),
     ] = None,
     report: Annotated[
         Path | None,
-        option("FILE", "File of the counting report (.json), for the owner alone."),
+        option("FILE", "File for the counting report (.json); keep it secret."),
     ] = None,
     form: options.Format = None,
     as_json: options.AsJson = False,

@@ -65,11 +65,11 @@ def declare(
             if name not in _SIZES or not equals or not size or name in sizes:
                 known = kind.strip() if kind.strip() in _KINDS else "discrete-laplace"
                 example = "scale=2" if "laplace" in known else "sigma=3"
-                remedy = f"Write --noise {column.strip() or 'count'}={known}:{example}, say."
+                remedy = f"Write, for example, --noise {column.strip() or 'count'}={known}:{example}."
                 raise OutOfRange("--noise must be COLUMN=KIND:NAME=SIZE", came=repr(text)[:80], remedy=remedy)
             sizes[name] = size
         if kind.strip() not in _KINDS:
-            remedy = f"Write --noise {column}=discrete-laplace:scale=2, say."
+            remedy = f"Write, for example, --noise {column}=discrete-laplace:scale=2."
             kinds = ", ".join(_KINDS).replace("discrete-laplace", "discrete-laplace (two-sided geometric)")
             raise OutOfRange(f"a kind of noise must be one of {kinds}", came=repr(kind)[:60], remedy=remedy)
         declared[column.strip()] = declared_noise(_KINDS[kind.strip()], **sizes)

@@ -38,7 +38,7 @@ _BLOCKS = 64
 
 def doctor(
     *,
-    check: Annotated[bool, flag("Also check the computations; half a minute at most.")] = False,
+    check: Annotated[bool, flag("Also check the computations, in at most half a minute.")] = False,
     ledger: Annotated[
         str | None, option("PLACE", "Ledger whose file permissions are also checked.", envvar="UTMOST_LEDGER")
     ] = None,
@@ -156,7 +156,9 @@ def _files(ledger: str | None, key_file: Path | None, witness: Path | None) -> l
             ledger_path = Path(ledger.removeprefix("sqlite:///"))
             if not ledger_path.name:
                 raise OutOfRange(
-                    "--ledger must name a file", came=str(ledger_path), remedy="Write --ledger releases.db, say."
+                    "--ledger must name a file",
+                    came=str(ledger_path),
+                    remedy="Write, for example, --ledger releases.db.",
                 )
             named = {"ledger": ledger_path, "witness": ledger_path.with_name(f"{ledger_path.name}.witness")}
             key = key or ledger_path.with_name(f"{ledger_path.name}.key")

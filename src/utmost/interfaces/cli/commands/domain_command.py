@@ -39,7 +39,7 @@ def check(
     by: ColumnNames = None,
     person: Annotated[str | None, option("COLUMN", "Column that identifies persons.")] = None,
     spelling: table_options.NumberSpelling,
-    out: Annotated[Path | None, option("FILE", "File for the report (.json), for the owner alone.")] = None,
+    out: Annotated[Path | None, option("FILE", "File for the report (.json); keep it secret.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Show by column the share of unreadable, outside and empty rows, and values without rows.

@@ -45,7 +45,7 @@ def epsilon_for(
     *,
     plane: options.PlanarOptions,
     in_total: Annotated[str | None, option("S", "Most events of one person in all cells together.")] = None,
-    dimensions: Annotated[int | None, option("N", "Coordinates of a point, with --planar; default 2.")] = None,
+    dimensions: Annotated[int | None, option("N", "Number of coordinates, with --planar; default 2.")] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     cells: options.CellsChanged = 1,
     cost: options.CostName = "absolute",
@@ -61,7 +61,7 @@ def epsilon_for(
     More: docs/howto/choose-a-level.md
     """
     if dimensions is not None and not plane.planar:
-        remedy = "Write --planar --per 1 --margin 2, say; or leave out --dimensions."
+        remedy = "Write, for example, --planar --per 1 --margin 2; or leave out --dimensions."
         raise OutOfRange("--dimensions needs --planar", came="none", remedy=remedy)
     has_cell_options = (sensitivity, cells, cost, numbers, relaxable) != (None, 1, "absolute", "integers", False)
     if in_total is not None:
@@ -93,7 +93,9 @@ def epsilon_for(
     if plane != options.PlanarOptions():
         if has_cell_options or not plane.planar or neighbours != "add-remove":
             required = "--per and --dimensions need --planar, and can only be combined with --margin and --confidence"
-            raise OutOfRange(required, came="another combination", remedy="Write --planar --per 1 --margin 2, say.")
+            raise OutOfRange(
+                required, came="another combination", remedy="Write, for example, --planar --per 1 --margin 2."
+            )
         coordinates = 2 if dimensions is None else dimensions
         with progress_bar("Searching"):
             least = planar_epsilon_for(margin, confidence, per=plane.per or "1", dimensions=coordinates)

@@ -184,7 +184,7 @@ def budget(
             most = options.written_level(limit)
         except (NotALevel, NotANumber) as error:  # name the option
             required = error.required.replace("epsilon", "--limit", 1)
-            remedy = error.remedy if has_decimal_comma(limit) else "Write --limit 2, say."
+            remedy = error.remedy if has_decimal_comma(limit) else "Write, for example, --limit 2."
             raise type(error)(required, came=limit, remedy=remedy) from None
     with place.opened() as opened:
         report = ledger_answers.budget_report(opened.budget(dataset, most))
@@ -300,7 +300,7 @@ def receipt(
     check: Annotated[str | None, option("RECEIPT", "Receipt to compare the ledger with.")] = None,
     answer: options.Output,
 ) -> None:
-    """Print a receipt to keep elsewhere, or compare the ledger with a receipt: an older copy is detected."""
+    """Print a receipt to keep elsewhere, or compare the ledger with one, which detects an older copy."""
     with place.opened() as opened:
         if check is not None:
             opened.check(check)

@@ -187,12 +187,12 @@ def _domain_and_unit(
     # A bound over all cells also bounds each cell; one person may then be in every cell.
     at_most = domain.size if bounds["--at-most"] is None and in_total is not None else bounds["--at-most"]
     if at_most is None:
-        remedy = "Add --at-most 1, say; or plan for a file of utmost count, which contains this bound."
+        remedy = "Add, for example, --at-most 1; or plan for a file of utmost count, which contains this bound."
         raise OutOfRange(
             "--at-most must give the number of cells that one person may change", came="none", remedy=remedy
         )
     if exact_integer(at_most, "at_most") < 1:
-        raise OutOfRange("--at-most must be at least 1", came=at_most, remedy="Write --at-most 1, say.")
+        raise OutOfRange("--at-most must be at least 1", came=at_most, remedy="Write, for example, --at-most 1.")
     values, step = bounds["--values"], bounds["--step"]
     most = exact(bounds["--per-cell"] or in_total or "1", "per_cell")
     if values is None and step is not None:

@@ -49,7 +49,7 @@ def promise(
     if table is None and promised.is_of_cells:
         promised.check_columns("columns", "sensitivity", "cells")
     if confidence != DEFAULT_CONFIDENCE and not level.is_given:
-        remedy = "Add --epsilon 1, say; or leave out --confidence."
+        remedy = "Add, for example, --epsilon 1; or leave out --confidence."
         raise OutOfRange("--confidence needs --epsilon: a margin is of a level", came="none", remedy=remedy)
     stated = promised.of(table)
     report: dict[str, Any] = {"promise": stated.facts(), "digest": stated.digest}

@@ -108,7 +108,7 @@ def read(
     if table is not None and response is None and prior is None and n is None:
         if clamped or level.is_given or loss != "absolute":
             came = "--clamped" if clamped else "the level" if level.is_given else "--loss"
-            remedy = f"Add --n 100 --prior uniform, say; or leave out {came}."
+            remedy = f"Add, for example, --n 100 --prior uniform; or leave out {came}."
             raise OutOfRange("--loss, --clamped and --epsilon need --n or --prior", came=came, remedy=remedy)
         spelling.of(table)  # refuses --separator and --encoding for a file that is no text
         if form is not None and out is None:
@@ -119,13 +119,13 @@ def read(
     cells.check_unused()
     file = table_options.output(out, form)
     if (response is None) == (table is None):
-        remedy = "Name a released table; or add --response 3 --n 10 --prior uniform --epsilon 1, say."
+        remedy = "Name a released table; or add, for example, --response 3 --n 10 --prior uniform --epsilon 1."
         raise OutOfRange("exactly one of --response and FILE must be given", came=response, remedy=remedy)
     if (table is None) != (column is None):
         remedy = (
             "Leave out --column: it needs a FILE."
             if table is None
-            else "Add --column released, say, the column of the noisy values."
+            else "Add the column of the noisy values, for example --column released."
         )
         raise OutOfRange("FILE and --column must be given together", came="only one of them", remedy=remedy)
     if plot is not None:
@@ -175,7 +175,9 @@ def read(
             return equivalent_response(noise, response, largest + 1)
 
         if isinstance(most, str) and is_file(prior):
-            raise OutOfRange("--n must be a number where --prior is a file", came=most, remedy="Write --n 100, say.")
+            raise OutOfRange(
+                "--n must be a number where --prior is a file", came=most, remedy="Write, for example, --n 100."
+            )
         readings: Any = with_readings(files.read(source), column, most, one, nearest, clamped=clamped)
         if file is not None:
             return write_together({file: lambda target: files.write(readings, target, file)})
@@ -218,7 +220,9 @@ def _largest(n: str | None, prior: str) -> int | str:
     if n is None:
         if not is_file(prior):
             raise OutOfRange(
-                f"--prior {prior} needs --n, the largest possible count", came="none", remedy="Add --n 100, say."
+                f"--prior {prior} needs --n, the largest possible count",
+                came="none",
+                remedy="Add, for example, --n 100.",
             )
         return len(prior_file(prior)) - 1
     return natural(n, "--n") if spelled(n) is not None else n

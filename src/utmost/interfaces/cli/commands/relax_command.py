@@ -58,7 +58,7 @@ def relax(
         raise OutOfRange(
             "the larger --epsilon must be on the command line: the recipe has the smaller epsilon of the release",
             came="none",
-            remedy="Add --epsilon 2, say.",
+            remedy="Add, for example, --epsilon 2.",
         )
     at, table = question.at, spelling.of(table, is_counted=people.are_events)  # refuses an invalid level first
     file = None if people.are_events or table.is_dir() else table

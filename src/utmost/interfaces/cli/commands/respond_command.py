@@ -108,7 +108,7 @@ def respond(
 
     if column is None:
         raise OutOfRange(
-            "--file needs --column", came="none", remedy="Add --column answer, say, the column of the secrets."
+            "--file needs --column", came="none", remedy="Add the column of the secrets, for example --column answer."
         )
     request = AnswerRequest(column, split_names(public or []), split_names(drop or []), id_column, kept)
     source, out = spelling.of(table), table_options.output(out, form)

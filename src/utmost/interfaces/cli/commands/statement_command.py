@@ -72,8 +72,8 @@ def statement(
     region: Annotated[str, option("TEXT", "Region that the data describe.")] = "",
     description: Annotated[str, option("TEXT", "Short description.")] = "",
     published: Annotated[str, option("YYYY-MM-DD", "Date of publication.")] = "",
-    sector: Annotated[str | None, option("NAME", "Sector, by the registry: Government.")] = None,
-    product: Annotated[str, option("NAME", "Kind of product, by the registry: Dataset.")] = "Summary statistics",
+    sector: Annotated[str | None, option("NAME", "Sector in the registry: Government.")] = None,
+    product: Annotated[str, option("NAME", "Kind of product in the registry: Dataset.")] = "Summary statistics",
     author: Annotated[list[str] | None, option("NAME", "Author of the registry entry; repeat for several.")] = None,
     source: Annotated[str, option("TEXT", "Links to the product and to texts about it.")] = "",
     license: Annotated[str, option("NAME", "Licence of the table, by its SPDX name: CC-BY-4.0.")] = "",
@@ -88,7 +88,7 @@ def statement(
     ] = None,
     component: Annotated[
         list[str] | None,
-        option("COLUMN=ID", "SDMX component of a column; repeat. Other columns have their names in capitals."),
+        option("COLUMN=ID", "SDMX component of a column, by default its name in capitals; repeat."),
     ] = None,
     column: Annotated[str | None, option("NAME", "Released column that is the SDMX measure.")] = None,
     out: Annotated[Path | None, option("FILE", "File for the registry's entry (.yaml); - prints it.")] = None,
@@ -120,7 +120,7 @@ def statement(
         for word in component or ():
             name, equals, identifier = word.rpartition("=")
             if not equals or not name or not identifier:
-                remedy = "Write --component region=REF_AREA, say."
+                remedy = "Write, for example, --component region=REF_AREA."
                 raise OutOfRange("--component must be COLUMN=ID", came=repr(word)[:60], remedy=remedy)
             named[name] = identifier
         texts = {"--title": title, "--curator": curator, "--use": use, "--region": region, "--license": license}

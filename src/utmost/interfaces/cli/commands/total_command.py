@@ -139,7 +139,9 @@ def total(
 
     for name, given in (("--sign", sign), ("--plan", plan)):
         if given is not None:
-            raise OutOfRange(f"{name} needs --tables", came="none", remedy="Add --tables tables, say, a new folder.")
+            raise OutOfRange(
+                f"{name} needs --tables", came="none", remedy="Add a new folder, for example --tables tables."
+            )
 
     if isinstance(published, NoisyTable) and since is not None:
         remedy = (

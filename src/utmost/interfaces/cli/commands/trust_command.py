@@ -61,7 +61,7 @@ def trust(
     level: options.LevelOptions,
     at: Annotated[
         list[str] | None,
-        option("DISTANCE=EPSILON", "Epsilon at a distance and beyond: 1=ln2, 2=1/4; repeat."),
+        option("DISTANCE=EPSILON", "Epsilon from a distance on: 1=ln2, 2=1/4; repeat."),
     ] = None,
     value: Annotated[
         file_options.File | None, file_options.file_option("FILE", "File with the integer to share.")
@@ -84,7 +84,7 @@ def trust(
             "--sensitivity and --out need --value", came="none", remedy="Add --value FILE, or leave them out."
         )
     if value is not None and (sensitivity is None or out is None):
-        remedy = "Add --sensitivity 1 --out views.json, say."
+        remedy = "Add, for example, --sensitivity 1 --out views.json."
         raise OutOfRange("--value needs --sensitivity and --out", came="not both of them", remedy=remedy)
     file = file_options.file_of(out)
     if file is not None:
@@ -127,7 +127,9 @@ def trust(
             integer = exact_integer(text)
         except NotANumber:
             required = "the file must hold one integer"
-            raise BadTable(required, came="something else", where=str(value), remedy="Write 42, say.") from None
+            raise BadTable(
+                required, came="something else", where=str(value), remedy="Write, for example, 42."
+            ) from None
         shared = GradualRelease(integer, str(sensitivity))
         views = {str(recipient): int(shared.at(level)) for recipient, level in levels.items()}
         document = {"kind": "utmost trust views", "format": 1, "sensitivity": sensitivity, "views": views}
@@ -150,14 +152,17 @@ def _levels(at: list[str] | None, level: options.LevelOptions) -> Callable[[int]
         distance, _, epsilon = text.partition("=")
         far = spelled(distance)
         if not epsilon or far is None or far < 1 or far % 1 or int(far) in listed:
-            remedy = "Write --at 1=1 --at 2=1/4, say, with each distance once."
+            remedy = "Give each distance once, for example --at 1=1 --at 2=1/4."
             raise OutOfRange("--at must be DISTANCE=EPSILON", came=repr(text), remedy=remedy)
         try:
             listed[int(far)] = options.written_level(epsilon)
         except (NotALevel, NotANumber):
-            required, remedy = "--at must give an epsilon above 0 for a distance", "Write --at 1=1 --at 2=1/4, say."
+            required, remedy = (
+                "--at must give an epsilon above 0 for a distance",
+                "Write, for example, --at 1=1 --at 2=1/4.",
+            )
             raise OutOfRange(required, came=repr(text), remedy=remedy) from None
     if 1 not in listed:
-        remedy = "Add --at 1=1, say."
+        remedy = "Add, for example, --at 1=1."
         raise OutOfRange("--at must name the level at distance 1", came=", ".join(at), remedy=remedy)
     return lambda d: listed[max(below for below in listed if below <= d)]

@@ -113,7 +113,9 @@ class _Number(click.FloatRange):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
-            remedy = "" if param is None else f" Write {param.opts[-1]} {1 if self.min is None else self.min}, say."
+            remedy = (
+                "" if param is None else f" Write, for example, {param.opts[-1]} {1 if self.min is None else self.min}."
+            )
             raise click.BadParameter(error.message + remedy, ctx=ctx, param=param) from None
 
     def _describe_range(self) -> str:

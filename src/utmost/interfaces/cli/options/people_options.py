@@ -36,8 +36,8 @@ LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "Leave out: outside (undeclared or missing values), amounts (missing; persons still count), nothing "
-        "(refuse both, and bounds that remove over half), or 'nothing but amounts'.",
+        "Data to leave out: outside (undeclared or missing values), amounts (missing; persons still count), "
+        "'nothing but amounts', or nothing (refuse both, and bounds that remove over half).",
     ),
 ]
 
@@ -52,7 +52,7 @@ class PersonOptions:
         str | None,
         option(
             "COLUMN",
-            "Column of persons, say applicant. Without --in-total, a person counts once in a cell.",
+            "Column that identifies persons. Without --in-total, a person counts once in a cell.",
         ),
     ] = None
     each_row: Annotated[bool, flag("Each row is another person.")] = False
@@ -132,7 +132,7 @@ class CountingOptions(PersonOptions):
     ] = None
     nested: Annotated[
         str | None,
-        option("AXIS=NAMES", "Columns of counts, each a part of the next: outcome=admitted,applicants."),
+        option("AXIS=NAMES", "Columns of counts, each included in the next: outcome=admitted,applicants."),
     ] = None
 
     individual: Annotated[str | None, option("TEXT", 'One individual, in words: "one household".')] = None
@@ -165,7 +165,7 @@ class CountingOptions(PersonOptions):
                 remedy = (
                     "Say who is one person: add --each-row if each row is another person, or --person COLUMN."
                     if name == "--person"
-                    else "Add --at-most 1, say, the number of cells that one person may change."
+                    else "Add the number of cells that one person may change, for example --at-most 1."
                 )
                 raise OutOfRange("counting people needs --person and --at-most", came=f"no {name}", remedy=remedy)
         self._check_left_out()
@@ -378,7 +378,7 @@ class CountingOptions(PersonOptions):
                 required = (
                     "LOW, HIGH and STEP must be numbers, LOW below HIGH, and both multiples of STEP (1 if left out)"
                 )
-                remedy = "Write --mean income=0,200000 or --mean income=0,200000,0.01, say."
+                remedy = "Write, for example, --mean income=0,200000 or --mean income=0,200000,0.01."
                 raise OutOfRange(required, came=", ".join(self.mean), where="--mean", remedy=remedy) from None
             remedy = self._with_step(error.remedy or "", error.where or "")
             required, came = error.required, error.came
@@ -469,7 +469,10 @@ class CountingOptions(PersonOptions):
         if self.counts is not None and self.nested is not None:
             raise OutOfRange("only one of --count-column and --nested may be given", came="both")
         if self.at_most is None:
-            remedy = "Add --at-most 1, say: utmost cannot check what one person changes in a table counted elsewhere."
+            remedy = (
+                "Add, for example, --at-most 1: utmost cannot check what one person changes in a table that was "
+                "counted elsewhere."
+            )
             raise OutOfRange("a table of cells needs its unit", came="no --at-most", remedy=remedy)
         known = CountingOptions(
             domain=self.domain, at_most=self.at_most, neighbours=self.neighbours, per_cell=self.per_cell
@@ -484,7 +487,7 @@ class CountingOptions(PersonOptions):
         if self.nested is not None:
             axis, equals, columns = self.nested.partition("=")
             if not equals:
-                remedy = "Write --nested outcome=admitted,applicants, say."
+                remedy = "Write, for example, --nested outcome=admitted,applicants."
                 raise OutOfRange("--nested must be AXIS=NAMES", came=repr(self.nested), remedy=remedy)
             nested = {axis.strip(): split_names([columns])}
         unit = Unit(self.per_cell or 1, min(self.at_most, domain.size), self.relation)

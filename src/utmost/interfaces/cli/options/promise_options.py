@@ -139,7 +139,7 @@ class LedgerNoiseOptions:
         str | None,
         option(
             "BY",
-            "Noise by rows (default), or by items: the same for the same --id.",
+            "rows (default) or items: noise drawn for each row, or fixed by its --id.",
         ),
     ] = None
     together: Annotated[Changes | None, option("CHANGES", TOGETHER_HELP)] = None
@@ -223,7 +223,7 @@ class PromiseOptions:
             if not self.plane.planar:
                 raise OutOfRange("--per needs --planar", remedy="Add --planar, or leave out --per.")
             if not self.columns.columns:
-                remedy = "Add --columns x,y, say."
+                remedy = "Add, for example, --columns x,y."
                 raise OutOfRange("--planar needs the columns of the coordinates", came="no --columns", remedy=remedy)
         elif self.noise.plan is not None:
             protected, noise = replace(self.protected, neighbours=None), replace(self.noise, plan=None)

@@ -33,7 +33,7 @@ def take_recipe(context: click.Context, path: Path) -> None:
 
     if path.suffix.lower() != ".toml":
         raise OutOfRange(
-            "a recipe must be a .toml file", came=str(path), where="--recipe", remedy="Write a recipe by utmost init."
+            "a recipe must be a .toml file", came=str(path), where="--recipe", remedy="Write a recipe with utmost init."
         )
     own = known = _options_of(context.command)
     if context.command.name != "release":

@@ -130,14 +130,16 @@ class LevelOptions:
 
     def _given(self) -> str:
         if self.epsilon is None:
-            raise NotALevel("--epsilon must be given", came="none", remedy="Add --epsilon 1, say: there is no default.")
+            raise NotALevel(
+                "--epsilon must be given", came="none", remedy="Add, for example, --epsilon 1: there is no default."
+            )
         return self.epsilon
 
 
 def written_level(text: str) -> "Level":
     """Read a level from text: a number, a logarithm such as ln2, or alpha."""
     if re.search(r"\bper\b", text):
-        raise NotALevel("this epsilon must have no distance", came=text, remedy="Write --epsilon 1, say.")
+        raise NotALevel("this epsilon must have no distance", came=text, remedy="Write, for example, --epsilon 1.")
     if re.fullmatch(r"[0-9./]+", text):  # so that an everyday release imports no module of designs
         from utmost.core.exact.levels import level
 

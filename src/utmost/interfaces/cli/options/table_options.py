@@ -226,7 +226,7 @@ def _piped(form: str | None) -> Path:
                 "only text can be shown on a terminal",
                 came=form,
                 where="--format",
-                remedy="Name a file: --out table.parquet, say.",
+                remedy="Name a file, for example --out table.parquet.",
             )
     return named
 

@@ -20,7 +20,9 @@ def curve_levels(text: str, unit: str | None) -> tuple[Level, ...]:
     span, _, per = text.partition(" per ")
     parts = [part.strip() for part in span.split(":")]
     if len(parts) != 3:
-        raise OutOfRange("--curve must be FROM:TO:STEPS", came=repr(text), remedy="Write --curve 1/4:4:16, say.")
+        raise OutOfRange(
+            "--curve must be FROM:TO:STEPS", came=repr(text), remedy="Write, for example, --curve 1/4:4:16."
+        )
     return even_levels_between(parts[0], parts[1], natural(parts[2], "steps"), per=per.strip() or None, unit=unit)
 
 

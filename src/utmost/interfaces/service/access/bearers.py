@@ -94,7 +94,9 @@ class Bearers:
         seconds = int(exact(days, "days") * 86400)
         # A token ends after at most 366 days, so that an admin decides again who may do what.
         if not 0 < seconds <= 366 * 86400:
-            raise OutOfRange("days must be above 0 and at most 366", came="another number", remedy="Pass days=90, say.")
+            raise OutOfRange(
+                "days must be above 0 and at most 366", came="another number", remedy="Pass, for example, days=90."
+            )
         if not grants:
             remedy = 'Pass "*" for every release, or the names of some releases.'
             raise OutOfRange("grants must name at least one release", came="none", remedy=remedy)

@@ -262,7 +262,7 @@ def check_role(role: object) -> str:
         raise OutOfRange(
             f"role must be one of {', '.join(ROLES)}",
             came=role,
-            remedy=f"Pass {ROLES[0]}, say.",
+            remedy=f"Pass, for example, {ROLES[0]}.",
         )
     return role
 

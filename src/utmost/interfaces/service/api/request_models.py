@@ -59,13 +59,13 @@ Name = Annotated[str, Field(min_length=1, max_length=200, examples=["admissions"
 
 
 def _check_columns(columns: Any) -> Any:
-    """Check in one pass that a table has lists of plain cells by name; report only the first wrong cell."""
+    """Check in one pass that each column of a table is a list of plain cells; report only the first wrong cell."""
     if isinstance(columns, ValidatedTable):
         if columns.fault is not None:
             raise columns.fault
         return dict(columns)
     if not isinstance(columns, dict) or not all(isinstance(cells, list) for cells in columns.values()):
-        raise PydanticCustomError("table", "a table must be lists of cells by the names of its columns")
+        raise PydanticCustomError("table", "a table must map the name of each column to the list of its cells")
     for name, cells in columns.items():
         if not _is_text(name) or not all(map(_is_cell, cells)):
             raise PydanticCustomError("cells", "a cell must be text, a finite number, a truth value or null")

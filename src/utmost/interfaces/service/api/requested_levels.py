@@ -47,5 +47,5 @@ def read_whole_number(text: str, name: str) -> int | None:
     if not text:
         return None
     if len(text) > 30 or not text.removeprefix("-").isdecimal() or not text.isascii():
-        raise OutOfRange(f"{name} must be a whole number", came="other text", remedy="Write 1, say.")
+        raise OutOfRange(f"{name} must be a whole number", came="other text", remedy="Write, for example, 1.")
     return int(text)

@@ -455,8 +455,8 @@ def _table(body: PublishBody | RelaxBody | NamedRelaxBody) -> Any:
     if (body.table is None) == (body.counted is None):
         came = "neither" if body.table is None else "both"
         remedy = (
-            "Send table, a table as columns by name; or, for a plan, send counted, the document that "
-            "utmost count wrote."
+            "Send table, which maps the name of each column to its cells; or, for a plan, send counted, the document "
+            "that utmost count wrote."
         )
         raise OutOfRange("exactly one of table and counted must be sent", came=came, remedy=remedy)
     counted = body.counted

@@ -88,7 +88,9 @@ FIELDS = {
 }
 """Labels of the fields of forms, by the library's names of the arguments."""
 
-_ARGUMENT = re.compile(rf"(?:\b([Pp])ass )?\b({'|'.join(FIELDS)})=(\[[^\]]*\]|\"[^\"]*\"|'[^']*'|[\w/.-]*\w)?")
+_ARGUMENT = re.compile(
+    rf"(?:\b([Pp])ass(, for example,)? )?\b({'|'.join(FIELDS)})=(\[[^\]]*\]|\"[^\"]*\"|'[^']*'|[\w/.-]*\w)?"
+)
 _LEVEL = re.compile(r"\blevel\(epsilon=[\"']?([^\"'()]+)[\"']?\)")
 _SUBJECT = re.compile(rf"^({'|'.join(FIELDS)})(?=: | must )")
 _FILES = {
@@ -138,14 +140,14 @@ def in_fields(text: str) -> str:
     """Replace the arguments named in an error message by the labels of a page's fields."""
 
     def field(match: re.Match[str]) -> str:
-        begin, value = match[1], (match[3] or "").strip("[]\"'")
-        label = f"“{FIELDS[match[2]]}”"
-        if match[2] == "epsilon" and value and not begin:  # a level, not the argument
+        begin, example, value = match[1], match[2] or "", (match[4] or "").strip("[]\"'")
+        label = f"“{FIELDS[match[3]]}”"
+        if match[3] == "epsilon" and value and not begin:  # a level, not the argument
             return f"epsilon = {value}"
         if value == "True":
             return f"{'T' if begin == 'P' else 't'}ick {label}" if begin else label
         if begin:
-            return f"{'W' if begin == 'P' else 'w'}rite {value or 'a value'} in the field {label}"
+            return f"{'W' if begin == 'P' else 'w'}rite{example} {value or 'a value'} in the field {label}"
         return f"{label}: {value}" if value else f"the field {label}"
 
     text = _LEVEL.sub(r"epsilon=\1", text)

@@ -255,7 +255,7 @@ def _axis_of_rows(workload: Workload, unit: Unit, together: str) -> int:
         raise OutOfRange("together must name an axis", came=repr(together), where="together")
     place = columns.index(together)
     if unit.cells % workload.domain.axes[place].size or unit.needs_sizes:
-        remedy = "Leave together= out, or pass a unit whose cells are a multiple of the axis' size, without in_total."
+        remedy = "Leave out together=, or pass a unit whose cells are a multiple of the axis' size, without in_total."
         raise OutOfRange("with together=, one individual must change whole rows", came=repr(unit), remedy=remedy)
     return place
 

@@ -36,7 +36,7 @@ class AxisSums(Protocol):
         """Return the coarsest level whose group sums determine these sums."""
 
     def lengths(self, axis: Axis) -> Counter[int]:
-        """Count the rows by length: how many values a row adds up, or 1 if its weights are not all 0 and 1."""
+        """Return {length: number of rows}: how many values a row sums, or 1 if its weights are not all 0 and 1."""
 
     def spectrum(self, chain: Chain) -> list[Fraction]:
         """For each level t, return the sum of |Q_t w|^2 over the rows w."""
@@ -155,7 +155,7 @@ class Ranges:
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """The sums over all runs of ``length`` neighbouring values of an axis."""
+    """The sums over all runs of neighbouring values of an axis, as many values as ``length``."""
 
     length: int
 

@@ -62,7 +62,7 @@ class PairAxis:
     def changed_by(cls, unit: Unit, domain: Domain, together: str) -> "PairAxis":
         """Return the named axis; the unit must have an even number of cells, and no ``in_total``."""
         if unit.in_total is not None:  # in_total bounds the sum of the changes of single cells, not of rows
-            remedy = "Leave together= out, or count without in_total=."
+            remedy = "Leave out together=, or count without in_total=."
             raise Unsupported("only one of together= and in_total= may be given", came="both", remedy=remedy)
         if unit.cells % 2:
             remedy = "Pass Unit(s, 2) if one individual changes the two cells of one row, each by at most s."

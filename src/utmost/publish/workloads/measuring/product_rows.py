@@ -292,7 +292,7 @@ def check_rows(domain: Domain, unit: Unit, together: str | None, rows: ProductRo
     if not rows.domain.same_as(domain):
         raise OutOfRange("the listed rows must be over the domain of the plan", came="another domain", where="rows")
     if together != rows.together or unit.is_shared:
-        remedy = "Leave rows= or together= out."
+        remedy = "Leave out rows= or together=."
         raise Unsupported(
             "rows= cannot be combined with together=, nor with sums and counts that share noise", remedy=remedy
         )

@@ -103,7 +103,7 @@ def share_conditions(unit: Unit, cells: int, level: float = 1.0) -> tuple[ShareC
         return (ShareCondition(unit.reach / unit.sensitivity / present),)
     if unit.exactly:
         if not left:
-            remedy = "Publish the number of individuals instead of the cells; or leave exactly= out."
+            remedy = "Publish the number of individuals instead of the cells; or leave out exactly=."
             raise OutOfRange(
                 "exactly=True needs more cells than one individual changes, or no cell is confidential",
                 came=cells,

@@ -96,15 +96,15 @@ def choose_plan(
     highest = now if up_to is None else level(up_to)
     if highest < now:
         raise NotALevel(
-            "up_to must be at least epsilon", came=up_to, remedy="Pass a larger up_to=, or leave up_to= out."
+            "up_to must be at least epsilon", came=up_to, remedy="Pass a larger up_to=, or leave out up_to=."
         )
     if aim not in AIMS:
-        raise OutOfRange(f"aim must be one of {', '.join(AIMS)}", came=aim, remedy="Leave aim= out for the default.")
+        raise OutOfRange(f"aim must be one of {', '.join(AIMS)}", came=aim, remedy="Leave out aim= for the default.")
     if method is not None and method not in METHODS:
         raise OutOfRange(
             f"method must be one of {', '.join(METHODS)}",
             came=method,
-            remedy="Leave method= out: then utmost chooses the method.",
+            remedy="Leave out method=: then utmost chooses the method.",
         )
     if (amounts := AmountPair.of(wanted.domain, unit)) is not None:
         wanted = amounts.wanted(wanted)

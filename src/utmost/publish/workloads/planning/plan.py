@@ -134,7 +134,7 @@ class Plan(Display):
             instance(rows, ProductRows, "rows")
         if narrowed_from is not None and instance(narrowed_from, Domain, "narrowed_from").places_of(domain) is None:
             required = "the domain of a plan must be a part of narrowed_from, the domain that the plan reads"
-            raise OutOfRange(required, came="other cells", where="narrowed_from", remedy="Leave narrowed_from= out.")
+            raise OutOfRange(required, came="other cells", where="narrowed_from", remedy="Leave out narrowed_from=.")
         amounts = AmountPair.of(domain, unit)
         if amounts is not None and together is not None:
             remedy = "Pass the domain of the counted table, and no together=."
@@ -653,8 +653,8 @@ class Plan(Display):
                 parts); and only the finest needed marginal.
 
         Returns:
-            Plans by name, with this plan's workload, unit and levels. If printed, they show the standard deviation of
-            each part.
+            Dict from names to plans, with this plan's workload, unit and levels. If printed, it shows the standard
+            deviation of each part.
 
         >>> from utmost.workloads import choose_plan
         >>> domain = Domain(place=range(200), sex=["men", "women"])

@@ -41,7 +41,7 @@ def product_rows(workload: Workload, level: float, together: str | None = None) 
         problem = problem.with_signed(WholeRows.of(workload.domain, together).place, level)
     if not problem.searched and together is None:
         required = f"rows can be searched only along axes of 2 to {MOST_VALUES} values"
-        raise Unsupported(required, came=workload.domain.shape, remedy="Leave rows= out.")
+        raise Unsupported(required, came=workload.domain.shape, remedy="Leave out rows=.")
     with one_blas_thread(), np.errstate(all="ignore"):
         real = problem.real_rows(level) if problem.searched else []
         candidates = [problem.alone, *(problem.rounded(real) for real in real)]

@@ -41,8 +41,8 @@ class SharedLevel(Display):
     release can be relaxed to its share of a larger level. `share_level` finds the shares.
 
     Attributes:
-        plans: Plans by name, each at its share of the level.
-        shares: Shares by name, > 0.
+        plans: Dict from the name of each measure to its plan, at the measure's share of the level.
+        shares: Dict from the name of each measure to its share, > 0.
         level: Privacy level of all measures together.
         within: Upper bound on the ratio of the weighted error to the least weighted error at any shares, at the level
             for which the shares were optimized; None for shares that were not optimized.
@@ -129,7 +129,8 @@ def share_level(
     of a column with shared noise are one measure.
 
     Args:
-        plans: Plans by name, each with its workload; the plans keep their marginals and shares.
+        plans: Dict from the name of each measure to its plan with its workload; the plans keep their marginals and
+            shares.
         epsilon: Privacy level of all measures together, as a number or a `Level`.
         weights: Weight of the error of each measure, > 0; 1 for a measure that is not named.
         up_to: Highest level to which the releases will ever be relaxed; the shares are optimized for this level.
@@ -208,7 +209,7 @@ def _read_weights(plans: Any, weights: Any) -> dict[str, float]:
 
 
 def _errors(plan: Plan, level: Level, parts: int) -> Floats:
-    """Return the error of a plan at 1, 2, ..., ``parts`` equal parts of a level."""
+    """Divide a level into equal parts; return the error of a plan at one part, two parts, ..., the whole level."""
     assert plan.workload is not None, "checked before"
     scale = float(plan.workload.weight) * float(plan.unit.sensitivity) ** 2
     levels = (level.scaled(Fraction(part, parts)) for part in range(1, parts + 1))

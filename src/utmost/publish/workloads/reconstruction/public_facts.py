@@ -53,7 +53,8 @@ def between(low: Number | None = None, high: Number | None = None) -> Between:
     ends = [exact(end, "between") for end in (low, high) if end is not None]
     if not ends or ends != sorted(ends):
         remedy = "Pass between(10, 40), between(low=10) or between(high=40)."
-        raise OutOfRange("between must have low, high, or both with low at most high", came=(low, high), remedy=remedy)
+        required = "between needs low=, high= or both, and low must not be above high"
+        raise OutOfRange(required, came=(low, high), remedy=remedy)
     return Between(low, high)
 
 

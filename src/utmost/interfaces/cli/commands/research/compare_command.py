@@ -63,7 +63,7 @@ def compare(
         canvas.check_format(plot)
     last = exact(up_to, "up-to")
     if last <= 0:
-        raise OutOfRange("--up-to must be positive", came=up_to, remedy="Write --up-to 4, say.")
+        raise OutOfRange("--up-to must be positive", came=up_to, remedy="Write, for example, --up-to 4.")
     epsilons = [last * at / _POINTS for at in range(_POINTS + 1)]
     curves = {name: gain_curve(epsilons, cost_of(name), sensitivity, read_numbers(numbers)) for name in costs}
     xs = [float(e) for e in epsilons]

@@ -106,7 +106,7 @@ def kernels(
     seed: Annotated[int | None, option("N", "Seed of a repeatable estimate.")] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     out: Annotated[Path | None, option("FILE", "File for all kernels, as sets of vertices (.csv or .json).")] = None,
-    resume: Annotated[Path | None, option("FILE", "File that keeps the state of the search, to continue.")] = None,
+    resume: Annotated[Path | None, option("FILE", "File for the state of the search, which continues from it.")] = None,
     plot: options.Plot = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -128,7 +128,7 @@ def kernels(
     if plot is not None:
         draw_type(spelled, ptype, plot)
     if resume is not None and out is not None and file_options.file_of(out) is None:
-        raise OutOfRange("--resume needs a file in --out", came="-", remedy="Write --out kernels.csv, say.")
+        raise OutOfRange("--resume needs a file in --out", came="-", remedy="Write, for example, --out kernels.csv.")
     if resume is not None:
         table_options.check_list(out, (".csv", ".txt"))
     listed = not (count or by_size or orbits or estimate)

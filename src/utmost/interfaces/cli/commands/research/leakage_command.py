@@ -148,7 +148,7 @@ def leakage(
         raise OutOfRange(
             f"--space must have {secrets} secrets, as the channels have",
             came=along.size,
-            remedy=f"Write --space line:{secrets}, say.",
+            remedy=f"Write, for example, --space line:{secrets}.",
         )
     reports = {title: leakage_report(C, belief, by, along) for title, C in read.items()}
     if plot is not None:

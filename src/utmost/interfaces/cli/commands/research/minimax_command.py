@@ -53,7 +53,7 @@ def minimax(
         option("SECRETS", "Secrets that are possible: 3,4 or 3..9; by default all."),
     ] = None,
     exactly: Annotated[bool, flag("Compute exactly, which may take long.")] = False,
-    out: Annotated[Path | None, option("FILE", "File for the mechanism (.csv or .json), which respond reads.")] = None,
+    out: Annotated[Path | None, option("FILE", "File for the mechanism (.csv or .json), for `utmost respond`.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Find the best private mechanism for the worst secret, without a prior, with proof.

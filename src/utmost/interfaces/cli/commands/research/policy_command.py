@@ -28,7 +28,7 @@ def policy(
     ],
     *,
     level: options.LevelOptions,
-    directed: Annotated[bool, flag("A row bounds probabilities in one direction: first secret by second.")] = False,
+    directed: Annotated[bool, flag("Each row bounds only the first secret's probabilities by the second's.")] = False,
     spelling: table_options.DecimalSpelling,
     prior: options.PriorName = "uniform",
     loss: options.LossName = "binary",

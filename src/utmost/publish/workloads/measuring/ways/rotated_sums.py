@@ -45,7 +45,7 @@ class RotatedSums:
     def check(self, unit: Unit, shares: Shares) -> None:
         PairAxis.changed_by(unit, self.pair.domain, self.pair.name)
         if place_of_hats(shares) is not None:
-            remedy = "Leave together= out, or measure groups."
+            remedy = "Leave out together=, or measure groups."
             raise Unsupported("together= cannot be combined with hat functions", came="both", remedy=remedy)
         unit.check_adds(is_one_cell=False, came="a plan that measures sums")
         if not self.adds_to_one(shares) and (min(self._added(shares)) < 1 or self.charge(unit, shares) != 1):

@@ -21,11 +21,11 @@ class DifferenceSearch:
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
         if request.unit.is_shared or request.together is not None:
             return SearchObstacle(
-                "differences of two values cannot be combined with ut.mean or together=", "Leave method= out."
+                "differences of two values cannot be combined with ut.mean or together=", "Leave out method=."
             )
         if not wants_tables(request.workload) or 2 not in request.workload.domain.shape:
             return SearchObstacle(
-                "differences can be measured only for complete tables with an axis of two values", "Leave method= out."
+                "differences can be measured only for complete tables with an axis of two values", "Leave out method=."
             )
         return mean_alone(self.name, request)
 

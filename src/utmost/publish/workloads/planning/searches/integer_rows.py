@@ -13,15 +13,15 @@ class RowSearch:
 
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
         if request.unit.is_shared or request.together is not None:
-            return SearchObstacle("integer rows cannot be combined with ut.mean or together=", "Leave method= out.")
+            return SearchObstacle("integer rows cannot be combined with ut.mean or together=", "Leave out method=.")
         if wants_marginals(request.workload):
             return SearchObstacle(
-                "integer rows can be searched only for at most 64 tables over a small domain", "Leave method= out."
+                "integer rows can be searched only for at most 64 tables over a small domain", "Leave out method=."
             )
         sizes = request.workload.domain.shape
         if max(sizes, default=1) > MOST_VALUES or max(sizes, default=1) < 2:
             return SearchObstacle(
-                f"integer rows can be searched only along axes of 2 to {MOST_VALUES} values", "Leave method= out."
+                f"integer rows can be searched only along axes of 2 to {MOST_VALUES} values", "Leave out method=."
             )
         return mean_alone(self.name, request)
 

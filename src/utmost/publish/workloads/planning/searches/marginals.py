@@ -23,7 +23,7 @@ class MarginalSearch:
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
         if not (request.is_restricted and is_unequal_tree(request.workload.domain)):
             return None
-        remedy = "Leave candidates= and aim= out, or declare levels whose groups have one size."
+        remedy = "Leave out candidates= and aim=, or declare levels whose groups have one size."
         return SearchObstacle("candidates= and aim= cannot be combined with groups of several sizes", remedy)
 
     def search(self, request: PlanRequest) -> FoundSums:

@@ -95,7 +95,7 @@ def mean_alone(name: str, request: PlanRequest) -> SearchObstacle | None:
     """Return the obstacle for searches that find only the least mean error over all candidates, or None."""
     if not request.is_restricted:
         return None
-    remedy = 'Leave candidates= and aim= out, or pass method="marginals".'
+    remedy = 'Leave out candidates= and aim=, or pass method="marginals".'
     return SearchObstacle(f'{name} can be searched only without candidates= and aim="largest"', remedy)
 
 

@@ -32,7 +32,7 @@ class RotatedSearch:
         if request.together.values != 2:
             return SearchObstacle("rotated sums need an axis of two values", 'Pass method="signed".')
         if request.unit.in_total is not None:
-            remedy = "Leave together= out, or count without in_total=."
+            remedy = "Leave out together=, or count without in_total=."
             return SearchObstacle("only one of together= and in_total= may be given", remedy)
         if request.unit.is_distinct:
             return SearchObstacle("distinct counts do not add up", 'Pass method="marginals".')
