@@ -28,7 +28,7 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.drawing import NewResponse, Responder
 from utmost.publish.promises.lattice import Lattice, lattice_of_cells, width_of
-from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, Margin, NoiseAtLevel, least_cell_noise
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, NoiseAtLevel, least_cell_noise
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
 from utmost.publish.promises.table_statements import promise
 from utmost.tables.cells.columns import integer_column, real_column
@@ -49,10 +49,6 @@ class ColumnNoise(PlannedNoise):
     def margin(self, level: Level, confidence: Number) -> int | float:
         """Return the largest margin of all columns."""
         return self.at(level, confidence).margin
-
-    def column_bars(self, level: Level, columns: Sequence[str], confidence: Number) -> Mapping[str, tuple[str, Margin]]:
-        """Return {name of a column of margins: (released column that it belongs to, margin)}."""
-        return self.at(level, confidence).bars(columns)
 
     def check_unit(self, counted: Any) -> None:
         """Check that a unit of amounts was proved by counting, and that sums and counts do not share noise."""

@@ -207,9 +207,7 @@ class SelectionNoise(Noise):
             columns[name] = column if column.tolist() == listed else objects(listed)
         return columns
 
-    def column_bars(
-        self, level: Level, columns: Sequence[str], confidence: Number
-    ) -> dict[str, tuple[str, int | float]]:
+    def bars(self, columns: Sequence[str]) -> dict[str, str]:
         """Return no columns of margins: selection biases the noisy counts upwards, so that margins would mislead."""
         return {}
 

@@ -265,11 +265,6 @@ class Noise(PlannedNoise):
         """
         check_margins_free(self.bars(columns), [*columns, *public])
 
-    def column_bars(self, level: Level, columns: Sequence[str], confidence: Number) -> Mapping[str, tuple[str, Margin]]:
-        """Return {name of a column of margins: (released column that it belongs to, margin)}."""
-        margin = self.margin(level, confidence)
-        return {name: (owner, margin) for name, owner in self.bars(columns).items()}
-
     def drawn(self, level: Level) -> str:
         """Return the distribution of the noise at a level, in words."""
         return f"noise of {self.kind}"
@@ -310,7 +305,8 @@ class AnyNoiseAtLevel(Display):
         return replace(self, confidence=confidence)
 
     def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, Margin]]:
-        return self.noise.column_bars(self.level, columns, self.confidence)
+        margin = self.margin
+        return {name: (owner, margin) for name, owner in self.noise.bars(columns).items()}
 
     def weakness(self) -> str:
         return self.noise.weakness(self.level)
