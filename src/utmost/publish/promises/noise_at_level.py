@@ -32,7 +32,8 @@ from utmost.errors import LittleProtection, OutOfRange, PromiseBroken, RowsObser
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.lattice import whole_sensitivity
 from utmost.publish.promises.table_statements import distribution_parameters
-from utmost.publish.promises.values import noised_by
+from utmost.publish.promises.values import noised_cells
+from utmost.tables.cells.cell_values import column_cells
 from utmost.tables.cells.columns import RowName, integer_column, real_column
 
 if TYPE_CHECKING:  # loaded only for releases in one draw
@@ -194,10 +195,14 @@ class CellNoiseAtLevel(Display):
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
         """Add independent noise to each cell; return the columns in their published form."""
-        noisy = {
-            name: noised_by(column, self.drawn, self.exponent, randomness=randomness) for name, column in cells.items()
-        }
-        return {name: self.unit.numbers(column) for name, column in noisy.items()}
+        return {name: self.unit.numbers(self.noised_column(column, randomness)) for name, column in cells.items()}
+
+    def noised_column(self, column: NDArray[Any], randomness: Randomness) -> NDArray[Any]:
+        """Add noise to a column that `read` returned; the result is in the same steps."""
+        noisy: NDArray[Any] = noised_cells(
+            column_cells(column, self.exponent), self.drawn, self.exponent, randomness=randomness
+        )
+        return noisy
 
     @property
     def theorem(self) -> str:

@@ -88,10 +88,22 @@ def noised_by(
     method: DrawMethod | None = None,
 ) -> Any:
     """Add noise in steps of 2^-exponent, or integers if it is None; ``lattice`` is the distribution in steps."""
-    # A noisy count may be negative, and is released as drawn: cutting it off at 0 would make sums biased.
     if type(values) is int and exponent is None:
         return values + sample(lattice, randomness=randomness, method=method)
     cells = integer_cells(values) if exponent is None else real_cells(values, exponent)
+    return noised_cells(cells, lattice, exponent, randomness=randomness, method=method)
+
+
+def noised_cells(
+    cells: CellValues,
+    lattice: IntegerDistribution,
+    exponent: int | None,
+    *,
+    randomness: Randomness,
+    method: DrawMethod | None = None,
+) -> Any:
+    """Add noise as `noised_by` does, to cells that were read."""
+    # A noisy count may be negative, and is released as drawn: cutting it off at 0 would make sums biased.
     if cells.shape is None:
         total = int(cells.integers(0, 1)[0]) + sample(lattice, randomness=randomness, method=method)
         return total if exponent is None else unsnapped_one(total, exponent)

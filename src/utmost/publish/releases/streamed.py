@@ -28,7 +28,6 @@ from utmost.publish.promises.declared_columns import (
 )
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, warn_of_rows, warn_of_weakness
 from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.once import statement_before
 from utmost.tables.cells.columns import not_distinct
@@ -79,7 +78,7 @@ class StreamedTable:
             found: dict[str, NDArray[Any]] = {}
             for name in self.cells:
                 true = self.noise.read(piece.column(name), name, partial(_place, self.source.path, before))
-                found[name] = noised_by(true, self.noise.drawn, self.noise.exponent, randomness=self.randomness)
+                found[name] = self.noise.noised_column(true, self.randomness)
             for name in self.after:
                 found[name] = np.full(piece.rows, self.noise.margin)
             few = range(min(piece.rows, _SHOWN - len(self.shown)))

@@ -65,6 +65,13 @@ def real_cells(values: Any, exponent: int) -> CellValues:
     return CellValues(flat.size, lambda start, stop: snapped(flat[start:stop], exponent), shape)
 
 
+def column_cells(column: NDArray[Any], exponent: int | None) -> CellValues:
+    """Return the cells of a column that was read: integers, or reals on the grid of width 2^-exponent."""
+    if exponent is None:
+        return CellValues(column.size, lambda start, stop: column[start:stop], column.shape)
+    return CellValues(column.size, lambda start, stop: snapped(column[start:stop], exponent), column.shape)
+
+
 def read_reals(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
     """Return real values exactly in one row, and the shape of the input (None for a single number)."""
     flat, shape = _flat(values)
