@@ -15,7 +15,7 @@
     ├── NotAChannel     a matrix is not row-stochastic               (also ValueError)
     ├── NotAMetric      distances break an axiom of metrics          (also ValueError)
     ├── BadTable        a table cell, row or column is unusable      (also ValueError)
-    ├── PromiseBroken   a mechanism does not keep the level claimed
+    ├── PromiseBroken   a mechanism does not satisfy the level claimed
     ├── Infeasible      no object satisfies all requirements
     ├── SolverFailed    a program was not solved; no approximate result is returned
     ├── Undecided       two numbers are too close for the precision reached, and no theorem says which is larger

@@ -344,7 +344,7 @@ def test_a_ratio_that_grows_beyond_the_level_is_found_wherever_a_class_says_the_
 
     whole = 1 / (1 + Fraction(1, 2))
     squares = Gaussian(lambda powers, i: powers.power(i * i) * whole)
-    with pytest.raises(PromiseBroken, match="keep the level of its distribution"):
+    with pytest.raises(PromiseBroken, match="satisfy the level of its distribution"):
         cell_with(squares)
 
 

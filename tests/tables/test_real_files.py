@@ -221,7 +221,7 @@ def test_a_mark_is_named_and_no_other_text(run, asked, tmp_path):
     assert code == 0, err
     (tmp_path / "t.csv").write_text("sex,x\nm,1\nf,refused by Ann\n")
     err = run("release", tmp_path / "t.csv", *asked, *more)[2]
-    assert "If it marks a missing cell, declare it: --missing-marks MARK" in err
+    assert "If it marks a missing cell, declare it, for example --missing-marks NA." in err
     assert "Ann" not in err
 
 

@@ -240,7 +240,7 @@ def _table(d: int, j: int, l: int, word: WordSource) -> list[int]:
 
 
 def _least_beyond(d: int, j: int, l: int, target: int) -> int:
-    """The least t for which at most ``target`` points have a first cell above t."""
+    """The least t such that the number of points with a first cell above t is at most ``target``."""
     return first_integer(0, j, lambda t: points_beyond(d, j - t, l) <= target)
 
 

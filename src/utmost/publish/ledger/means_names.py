@@ -15,7 +15,7 @@ def release_name(name: str, amount: str) -> str:
 
 
 def releases_of_means(releases: Iterable[Published], name: str, version: int | None) -> dict[str, Published]:
-    """Return the releases of a table of several amounts, by amount; ``releases`` are all of the ledger, in order of
+    """Return {amount: release} for a table of several amounts; ``releases`` are all of the ledger, in order of
     publication.
     """
     found, beginning = dict[str, Published](), release_name(name, "")

@@ -387,7 +387,9 @@ def _check_kept(distribution: Distribution, level: Level, unit: Unit, sensitivit
         losses.append(distribution.searched_level(int(distribution.sensitivity)))
     for loss in losses:
         if loss is None or loss > distribution.level:
-            required = f"the probabilities of the noise must keep the level of its distribution, {distribution.level}"
+            required = (
+                f"the probabilities of the noise must satisfy the level of its distribution, {distribution.level}"
+            )
             remedy = (
                 "Let the distribution have the level self.ratio_level(place, self.sensitivity), at "
                 "the place of the largest ratio."

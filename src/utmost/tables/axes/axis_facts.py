@@ -166,7 +166,7 @@ def _axis_of_kind(kind: str, facts: Mapping[str, Any]) -> Any:
     if kind == "ages":
         if not {"column", "on"} <= set(facts):
             remedy = 'Write {"ages": [0, 18, 65, null], "on": "2025-01-01", "column": "birth_date"}.'
-            required = 'an axis with "ages" must have "column", the birth dates, and "on", the day of the count'
+            required = 'an axis with "ages" needs "column" (the birth dates) and "on" (the day of the count)'
             raise OutOfRange(
                 required, came=", ".join(sorted({"column", "on"} & set(facts))) or "neither", remedy=remedy
             )
