@@ -266,3 +266,27 @@ def test_answers_of_a_channel_are_checked_with_its_file(run, file, tmp_path, spa
     assert run("respond", channel, *asked, "--out", answers)[0] == 0
     code, _, err = run("verify", answers, "--release", channel)
     assert (code, err) == (0, "")
+
+
+def test_a_statement_says_that_a_ledger_keeps_answers_only_if_it_names_the_release(run, design, file, tmp_path):
+    """Either sentence was believed of either, and so was any text as the level of all versions."""
+    people, kept, alone = file("id,place\nada,1\nbo,2\n", "people.csv"), tmp_path / "kept.csv", tmp_path / "alone.csv"
+    asked = ["respond", design, "--file", people, "--column", "place", "--public", "id", "--id", "id", "--out"]
+    assert run(*asked, alone)[0] == 0
+    assert run(*asked, kept, "--ledger", new_ledger(tmp_path / "answers.db"))[0] == 0
+    with_ledger, without = (json.loads(place.with_name(f"{place.name}.json").read_text()) for place in (kept, alone))
+    facts = {name: with_ledger[name] for name in ("name", "data_version", "together")}
+    wrong = {"name": 7, "data_version": 0, "together": "nothing at all"}
+    for place, said in (
+        (alone, without | {"guarantee": with_ledger["guarantee"]}),
+        (alone, without | facts),
+        (kept, with_ledger | {"guarantee": without["guarantee"]}),
+        (kept, {name: fact for name, fact in with_ledger.items() if name not in facts}),
+        *((kept, {name: fact for name, fact in with_ledger.items() if name != left}) for left in facts),
+        *((kept, with_ledger | {name: value}) for name, value in wrong.items()),
+        (kept, with_ledger | {"together": "1/2"}),
+        (kept, with_ledger | {"data_version": True}),
+    ):
+        (tmp_path / "forged.json").write_text(json.dumps(said))
+        assert run("verify", place, "--statement", tmp_path / "forged.json")[0] == 1
+    assert run("verify", kept, "--release", design)[0] == 0

@@ -11,12 +11,20 @@ import numpy as np
 
 from utmost.core.exact.display import number_words
 from utmost.core.exact.levels import Level
-from utmost.core.exact.written_levels import factor_text, level_facts, level_from_facts, level_from_text, level_name
+from utmost.core.exact.written_levels import (
+    factor_text,
+    level_facts,
+    level_from_facts,
+    level_from_text,
+    level_name,
+    level_text,
+)
 from utmost.design.spaces.space import Space
-from utmost.errors import BadTable
+from utmost.errors import BadTable, UtmostError
 from utmost.interfaces.documents.space_names import distances_words, space_facts, stated_space
 from utmost.publish.promises import codec
 from utmost.publish.promises.codec import StatementForm, does_not_follow, names_of, stated_field, stated_rows
+from utmost.publish.promises.ledger_facts import MOST_VERSIONS
 from utmost.publish.promises.statement import ON_TRUST_OF_DRAWS
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND
 from utmost.publish.releases.release_facts import ReleaseFacts
@@ -35,8 +43,9 @@ MECHANISM_TRUSTED = "the mechanism with this SHA-256 has the stated secrets and 
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 _TABLE_FIELDS = ("public", "rows", "column", "of")
-_METADATA = (*_TABLE_FIELDS, "repeated", "name", "dataset", "data_version", "together")
-"""Fields of a statement that name the table or the persons of the answers."""
+_IN_LEDGER = ("name", "data_version", "together")
+_METADATA = (*_TABLE_FIELDS, "repeated", *_IN_LEDGER)
+"""Fields of a statement about the table of the answers, or about the ledger that keeps them."""
 
 AGAIN = (
     "Each further answer about the same person adds up: k answers cost k times epsilon. So answer once, keep the "
@@ -117,9 +126,9 @@ class StatedAnswers:
         # Fields that name the table or the persons are checked as far as possible without the table.
         if "repeated" in statement and stated_field(statement, "repeated", int) < 0:
             raise does_not_follow("repeated")
-        for name in ("name", "together"):
-            if name in statement and not stated_field(statement, name, str):
-                raise does_not_follow(name)
+        by_ledger = any(name in statement for name in _IN_LEDGER)
+        if by_ledger:
+            _check_ledger_facts(statement, level)
         if any(name in statement for name in _TABLE_FIELDS):
             names_of(statement, "public")
             if stated_field(statement, "repeated", int) > stated_rows(statement):
@@ -128,11 +137,24 @@ class StatedAnswers:
                 raise does_not_follow("of")
         with codec.fields("a statement of answers", "space"):
             space = stated_space(statement["space"])
-        guarantee_by_ledger = answers_guarantee(epsilon, space.unit, by_ledger=True, discrete=is_discrete(space))
-        by_ledger = statement.get("guarantee") == guarantee_by_ledger
         metadata = {name: statement[name] for name in _METADATA if name in statement}
         facts = level_facts(level) if is_exact else {"epsilon": epsilon}
         return cls(facts, space, by_ledger, stated_mechanism(statement), metadata)
+
+
+def _check_ledger_facts(statement: Mapping[str, Any], level: Level) -> None:
+    """Check the name, the version and the level of all versions, which only a ledger's statement has."""
+    if not stated_field(statement, "name", str):
+        raise does_not_follow("name")
+    if not 1 <= stated_field(statement, "data_version", int) < MOST_VERSIONS:
+        raise does_not_follow("data_version")
+    text = stated_field(statement, "together", str)
+    try:
+        together = level_from_text(text)
+    except UtmostError:
+        raise does_not_follow("together") from None
+    if level_text(together) != text or together < level:
+        raise does_not_follow("together")
 
 
 ANSWERS_FORM = StatementForm(ANSWERS_KIND, "a statement of answers", StatedAnswers._fields, StatedAnswers._of_fields)
