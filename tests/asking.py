@@ -1,7 +1,7 @@
 """Calls that tests vary by one dict: what is said of a promise in it becomes the promise, the rest stays as it is."""
 
 import inspect
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import utmost as ut
@@ -10,6 +10,12 @@ from utmost.ledger import PublishRequest
 _UNIT = ("sensitivity", "cells", "neighbours", "amount")
 _CELLS = ("numbers", "grid", "largest", "half_step")
 _ONCE = ("cost", "relaxable")
+ALLOWED = dict[str, str]()
+"""An allowed text of each field of a promise that refuses some texts, as a date does."""
+PROMISE_TEXTS = {
+    each.name: ALLOWED.get(each.name, f"a {each.name}") for each in fields(ut.Promise) if each.metadata["form"].hint
+}
+"""A text for each field of a promise that is a text for people: tests of all fields read it."""
 _OF_A_PROMISE = {*inspect.signature(ut.Promise).parameters, *_UNIT, *_CELLS, *_ONCE}
 
 

@@ -4,14 +4,14 @@ import copy
 import inspect
 import json
 import pickle
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import utmost as ut
-from asking import promised, publish_items
+from asking import PROMISE_TEXTS, promised, publish_items
 from utmost import CellNoise, PointNoise, SumNoise
 from utmost.counting import CountedTable
 from utmost.errors import OutOfRange, Unsupported, UtmostError, WrongKind
@@ -31,11 +31,12 @@ KINDS = {
     "reals": {"columns": "a", "noise": REALS},
     "grid": {"columns": "a", "noise": CellNoise(Unit(1, 1), "reals", grid="1/8", largest="7/2")},
     "half step": {"columns": "a", "noise": CellNoise(Unit(3, 1), half_step=True, largest=10**9)},
-    "plan": {"noise": SumNoise(PLAN, largest=100), "part": ("town", "Bern"), "individual": "one household"},
+    "plan": {"noise": SumNoise(PLAN, largest=100), "part": ("town", "Bern")},
     "points": {"columns": ["x", "y"], "noise": PointNoise(200, grid=8, largest=10**6)},
     "items": {"columns": "n", "id_column": ["b", "a"], "keyed_by_id": True, "unit": Unit(1, 1)},
     "amounts": {"columns": "paid", "unit": Unit(500, 2, amount={"name": "paid", "step": "0.01"})},
     "until": {"columns": "a", "public": "c", "unit": Unit(1, 1), "until": ut.within("10 %", {"c": "p"}, steps=3)},
+    "texts": {"columns": "a", "unit": Unit(1, 1), **PROMISE_TEXTS},
     "huge": {"columns": "Ж☃", "noise": CellNoise(Unit(10**99, 10**9), largest=10**1000)},
 }
 
@@ -56,9 +57,10 @@ def test_two_spellings_are_one_promise_and_two_promises_have_two_digests():
     assert Promise("a", **unit) == Promise(["a"], unit=ut.Unit("2", 3.0)) != Promise("b", **unit)
     other = {
         "columns": "z", "public": "c", "drop": "c", "rows": "observed", "unit": Unit(2, 3, "change-one"),
-        "numbers": "reals", "largest": 5, "id_column": "c", "part": ("p", "q"), "individual": "one row",
-        "until": ut.within("10 %"),
+        "numbers": "reals", "largest": 5, "id_column": "c", "part": ("p", "q"), "proved": True,
+        "until": ut.within("10 %"), **PROMISE_TEXTS,
     }  # fmt: skip
+    assert {each.name for each in fields(Promise)} - other.keys() == {"keyed_by_id", "noise"}
     digests = {promised(**{"columns": "a", **unit, name: word}).digest for name, word in other.items()}
     assert len(digests | {Promise("a", **unit).digest}) == len(other) + 1
     assert len({Promise(**words).digest for words in KINDS.values()}) == len(KINDS)

@@ -10,6 +10,7 @@ from hashlib import sha256
 import pytest
 
 import utmost as ut
+from asking import PROMISE_TEXTS
 from asking import promised as a_promise
 from documents.test_codec import changed
 from service.conftest import TABLE, TERMS, keep
@@ -60,9 +61,9 @@ PROMISES = {
     "keyed_by_id": (promised(id_column="person"), promised(id_column="person", keyed_by_id=True), "yes"),
     "noise": (promised(), promised(unit=Unit(5, 3)), "5"),
     "part": (promised(), promised(part=("town", "Bern")), "Bern of town"),
-    "individual": (promised(), promised(individual="one household"), "one household"),
     "proved": (promised(), promised(proved=True), "proved: utmost counts the table"),
     "until": (promised(), promised(until=within("7 %", steps=3)), "7 % of its released value"),
+    **{name: (promised(), promised(**{name: text}), text) for name, text in PROMISE_TEXTS.items()},
 }
 UNITS = {
     "sensitivity": (Unit(2, 3), Unit(7, 3), "7"),

@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 
 import utmost as ut
+from asking import PROMISE_TEXTS
 from running import with_recipe
 from service.conftest import ALL, KEY
 from service.publications import document as written
@@ -71,8 +72,7 @@ OF_SUMS = {
     "noise": SumNoise(PLAN, largest=1000),
     "until": None,
 }
-ALLOWED = dict[str, str]()  # an allowed text of each field that refuses some
-TEXTS = {name: ALLOWED.get(name, f"a {name}") for name in FIELDS if name not in OF_CELLS}  # of fields added later
+TEXTS = {name: text for name, text in PROMISE_TEXTS.items() if name not in OF_CELLS}  # of fields added later
 ITEMS = ut.Promise(**OF_CELLS, **TEXTS)
 CELLS = ut.Promise(**OF_CELLS | {"keyed_by_id": False}, **TEXTS)
 STOPPING = ut.Promise(**OF_CELLS | {"keyed_by_id": False, "until": ut.within("10 %")}, **TEXTS)
@@ -91,7 +91,7 @@ ITEMS_ONCE = ITEMS.with_noise(CELLS_ONCE.noise)
 WHOLE = ut.Promise(noise=PLAN, individual=PART.individual, proved=True)
 UNPUBLISHED = {"drop", "id_column", "keyed_by_id"}
 """The names of columns that nobody sees: no statement tells them."""
-WORDS = [each.name for each in fields(ut.Promise) if each.metadata["form"].hint]
+WORDS = [*PROMISE_TEXTS]
 """The fields that are words for people."""
 
 
