@@ -22,7 +22,7 @@ from utmost.interfaces.cli.options.option_kinds import argument, flag, option
 from utmost.interfaces.cli.screens.screen import grid, screen
 from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, ScreenText
 from utmost.interfaces.documents.reports import print_json
-from utmost.tables.files.atomic import Writer, write_together
+from utmost.tables.files.atomic import Writer, check_absent_in, write_together
 from utmost_papers.comparison import CORRECTED, DIFFERS, EQUAL, EXTENDED, Comparison
 
 if TYPE_CHECKING:
@@ -159,13 +159,13 @@ def _write_report(
     from utmost_papers.report_page import papers_page
 
     page = papers_page(papers, comparisons, _drawn(papers), at_length=long)
+    writers: dict[Path, Writer] = {
+        folder / "comparisons.json": lambda file: write_json(data, file),
+        folder / "index.html": lambda file: file.write(page.encode()),
+    }
+    check_absent_in(folder, writers)
     folder.mkdir(parents=True, exist_ok=True)
-    write_together(
-        {
-            folder / "comparisons.json": lambda file: write_json(data, file),
-            folder / "index.html": lambda file: file.write(page.encode()),
-        }
-    )
+    write_together(writers)
 
 
 def _drawn(papers: Sequence["Paper"]) -> dict[str, dict[str, bytes]]:
@@ -191,12 +191,13 @@ def _draw(papers: Sequence["Paper"], folder: Path) -> None:
     """
     from utmost_papers.paper_pictures import pictures
 
-    folder.mkdir(parents=True, exist_ok=True)
     writers: dict[Path, Writer] = {
         folder / f"{f'{paper.name}_' if len(papers) > 1 else ''}{name}.svg": partial(_as_svg, picture)
         for paper in papers
         for name, picture in pictures(paper.name).items()
     }
+    check_absent_in(folder, writers)
+    folder.mkdir(parents=True, exist_ok=True)
     write_together(writers)
 
 

@@ -13,7 +13,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts, level_from_text, level_text, level_words
-from utmost.errors import AlreadyPublished, DataChanged, OutOfRange, PrivacyWarning, UtmostError, warn
+from utmost.errors import AlreadyPublished, DataChanged, OutOfRange, PrivacyWarning, Unsupported, UtmostError, warn
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.release_options import ReleaseLedgerOptions
@@ -57,6 +57,8 @@ from utmost.publish.releases.tables_before_draw import measures_before_draw, tab
 from utmost.tables.engines.engines import is_engine_frame
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.signatures import Signer, signature_path
+
+_NOT_STORED = "The ledger has no such answer: under another name this call draws one and spends its epsilon."
 
 
 def status_report(
@@ -187,7 +189,11 @@ class Question:
         status = ledger.status()
         if status.quarantine is not None:
             raise refused_in_quarantine(status.place, status.quarantine)
-        self._check_free(source)
+        try:
+            self._check_free(source)
+        except Unsupported as error:
+            remedy = f"{error.remedy} {_NOT_STORED}"
+            raise Unsupported(error.required, came=error.came, where=error.where, remedy=remedy) from None
 
     def is_answered(self, ledger: Ledger, at: Level) -> bool:
         """Check whether the ledger has an answer at this level: a call then repeats it and spends nothing."""

@@ -19,7 +19,15 @@ from utmost.publish.ledger.events import START, Event, check_chain, check_seal, 
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.state import State, folded
 from utmost.publish.ledger.store import EventPart, Rows, Store, StoredRow, check_version
-from utmost.publish.ledger.witness import RollbackLoss, Witness, WitnessRecord, after_draw, rollback_loss, state_of
+from utmost.publish.ledger.witness import (
+    KEPT,
+    RollbackLoss,
+    Witness,
+    WitnessRecord,
+    after_draw,
+    rollback_loss,
+    state_of,
+)
 
 T = TypeVar("T")
 
@@ -139,7 +147,9 @@ class EventLog:
             if self.witness is not None and settled:
                 self.witness.settle(settled)
         except LedgerUnavailable as error:
-            raise after_draw(error) if drawn is not None or self._has_pending() else error from None
+            if drawn is not None or error.remedy == KEPT:
+                raise after_draw(error) from None
+            raise after_draw(error, earlier=True) if self._has_pending() else error from None
         self._seen = state
         return answer
 

@@ -179,7 +179,9 @@ def _of_file(path: Path) -> Key | KeyRefused:
         if is_secret_file(path):
             return _key_of_text(secret(path, LEDGER_KEY) or "-", f"{LEDGER_KEY} of {path}")
         return _key_of_text(path.read_text(encoding="ascii").strip(), str(path))
-    except (OSError, UnicodeDecodeError):
+    except UnicodeDecodeError:
+        return _not_hexadecimal(str(path))
+    except OSError:
         remedy = (
             'If a recipe made the ledger, pass its secret file, key="NAME.secret.toml"; otherwise '
             "put the key file back."
@@ -193,11 +195,15 @@ def _key_of_text(text: str, where: str) -> Key | KeyRefused:
     try:
         return _key_of(bytes.fromhex(text), where)
     except ValueError:
-        return KeyRefused(
-            "a key must be hexadecimal",
-            where=where,
-            remedy=f"Write {2 * KEY_BYTES} or more of the digits 0 to 9 and a to f.",
-        )
+        return _not_hexadecimal(where)
+
+
+def _not_hexadecimal(where: str) -> KeyRefused:
+    return KeyRefused(
+        "a key must be hexadecimal",
+        where=where,
+        remedy=f"Write {2 * KEY_BYTES} or more of the digits 0 to 9 and a to f.",
+    )
 
 
 def _key_of(secret: bytes, where: str) -> Key | KeyRefused:

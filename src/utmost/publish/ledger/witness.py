@@ -56,6 +56,10 @@ _TABLES = (
 _MADE = "SELECT name FROM sqlite_master WHERE name = 'utmost_witness'"
 
 KEPT = "No answer was given. The draw is stored and its level is spent: remove the cause, and make the same call again."
+_KEPT_EARLIER = (
+    "No answer was given, and nothing was drawn now. The draw of an earlier call is stored and its level is spent: "
+    "remove the cause, and make the same call again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +203,10 @@ class Witness:
 _EVENTS = ("utmost_witness", "utmost_pending")
 
 
-def after_draw(error: LedgerUnavailable) -> LedgerUnavailable:
-    """Return the error with another remedy: the draw is stored, so that a repeated call returns it."""
-    return LedgerUnavailable(error.required, came=error.came, where=error.where, remedy=KEPT)
+def after_draw(error: LedgerUnavailable, *, earlier: bool = False) -> LedgerUnavailable:
+    """Return the error with another remedy: this call's draw, or that of an ``earlier`` call, is stored."""
+    remedy = _KEPT_EARLIER if earlier else KEPT
+    return LedgerUnavailable(error.required, came=error.came, where=error.where, remedy=remedy)
 
 
 def state_of(key: Key, rows: list[StoredRow]) -> State:

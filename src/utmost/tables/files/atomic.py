@@ -5,7 +5,7 @@ import glob
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -46,12 +46,27 @@ def _check_unused(path: Path, *, draws: bool = False) -> None:
     """Refuse to overwrite an existing file, and propose a free name; `overwrite=True` calls `_check_replaceable`."""
     _check_folder(path.parent)
     if os.path.lexists(path):
-        free = next(name for number in count(2) if not os.path.lexists(name := path.with_stem(f"{path.stem}-{number}")))
         raise Unsupported(
             "no existing file is overwritten",
             came="a folder that exists" if path.is_dir() else "a file that exists",
             where=str(path),
-            remedy=f"Choose another name, such as {free.name}." + (f" {_DRAWN_AGAIN}" if draws else ""),
+            remedy=f"Choose another name, such as {_free_name(path).name}." + (f" {_DRAWN_AGAIN}" if draws else ""),
+        )
+
+
+def _free_name(path: Path) -> Path:
+    return next(name for number in count(2) if not os.path.lexists(name := path.with_stem(f"{path.stem}-{number}")))
+
+
+def check_absent_in(folder: Path, names: Iterable[Path]) -> None:
+    """Check that none of these files of a folder exists; the error proposes another folder, as their names are fixed."""
+    taken = next(filter(os.path.lexists, names), None)
+    if taken is not None:
+        raise Unsupported(
+            "no existing file is overwritten",
+            came="a file that exists",
+            where=str(taken),
+            remedy=f"Choose another folder, such as {_free_name(folder)}.",
         )
 
 

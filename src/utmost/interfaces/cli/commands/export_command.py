@@ -22,7 +22,7 @@ from utmost.interfaces.documents.sampler_files import Language, sampler_files
 from utmost.interfaces.documents.samplers import sampler_of
 from utmost.interfaces.documents.space_names import space_named
 from utmost.interfaces.documents.surveys import SURVEY, survey_files
-from utmost.tables.files.atomic import write_together
+from utmost.tables.files.atomic import Writer, check_absent_in, write_together
 from utmost.tables.files.json_files import read_json
 
 
@@ -102,11 +102,13 @@ def export(
 
 def _write(contents: Mapping[str, bytes], folder: Path) -> list[str]:
     """Write all files into a folder, or none; make the folder if it does not exist."""
+    writers: dict[Path, Writer] = {folder / name: methodcaller("write", content) for name, content in contents.items()}
+    check_absent_in(folder, writers)
     is_new = not folder.exists()
     if is_new:
         folder.mkdir()
     try:
-        write_together({folder / name: methodcaller("write", content) for name, content in contents.items()})
+        write_together(writers)
     except BaseException:
         # No error, nor Ctrl-C, leaves an empty new folder behind.
         if is_new:

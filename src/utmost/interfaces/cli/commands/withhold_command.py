@@ -20,7 +20,7 @@ from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.workloads.sums_in_words import TOTAL, read_marginal
 from utmost.tables.files import files
-from utmost.tables.files.atomic import Writer, write_together
+from utmost.tables.files.atomic import Writer, check_absent_in, write_together
 from utmost.tables.files.sidecars import check_free, sidecar_path, table_writers
 from utmost.tables.files.signatures import signer_of
 
@@ -81,9 +81,10 @@ def withhold(
 
     paths: dict[str, Path] = {}
     if tables is not None:
-        tables.mkdir(parents=True, exist_ok=True)
         paths = dict(zip(withheld, file_names(tables, withheld), strict=True))
-    elif len(withheld) > 1:
+        check_absent_in(tables, [file for path in paths.values() for file in (path, sidecar_path(path))])
+        tables.mkdir(parents=True, exist_ok=True)
+    elif out is not None and len(withheld) > 1:
         remedy = "Name a folder: --tables DIR; or one table: --want."
         raise OutOfRange("a file can have only one table", came=f"{len(withheld)} tables", where="--out", remedy=remedy)
     elif out is not None:
@@ -103,9 +104,9 @@ def withhold(
         return print_json(
             [statements[name] | {"table": files.columns(table.table)} for name, table in withheld.items()]
         )
-    if not paths:
-        for table in withheld.values():
-            table_options.give_table(table.table, form)
+    is_printed = not paths and len(withheld) == 1
+    if is_printed:
+        table_options.give_table(next(iter(withheld.values())).table, form)
 
     first, first_table = next(iter(withheld.items()))
     rows = {
@@ -121,5 +122,7 @@ def withhold(
             )
     if paths:
         rows["written"] = ", ".join(f"{path} and {sidecar_path(path)}" for path in paths.values())
+    elif not is_printed:
+        rows["not written"] = "add --tables DIR for all tables; or --want for one of them"
     headline = ScreenText("Cells were withheld by a public rule; nothing was spent.", style="bold")
-    screen(stderr=not paths).print(ScreenGroup(headline, ScreenText(f"{first_table.rule_words}\n"), facts(rows)))
+    screen(stderr=is_printed).print(ScreenGroup(headline, ScreenText(f"{first_table.rule_words}\n"), facts(rows)))

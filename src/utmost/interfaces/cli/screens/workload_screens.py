@@ -49,7 +49,7 @@ from utmost.publish.workloads.planning.table_limits import budget_shares
 from utmost.publish.workloads.sums_in_words import TOTAL, read_marginal
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.files import files
-from utmost.tables.files.atomic import Writer, check_absent, write_together
+from utmost.tables.files.atomic import Writer, check_absent, check_absent_in, write_together
 from utmost.tables.files.json_files import encoded
 from utmost.tables.files.saving import Digest
 from utmost.tables.files.sidecars import missing_document, publish, publish_again, table_writers
@@ -197,6 +197,7 @@ def give_tables(release: NoisySums, plan: Plan, folder: Path, signer: Signer | N
         columns = {name: np.array(column, dtype=object) for name, column in table.items()}
         statement = SumsTable(release, words, release.unit.is_shared).statement
         writers |= table_writers(columns, statement, path, signer=signer)[0]
+    check_absent_in(folder, writers)
     folder.mkdir(parents=True, exist_ok=True)
     write_together(writers)
     return list(writers)
