@@ -24,7 +24,7 @@ _NOT_SHOWN = "Your token includes no release of this dataset: its budget is not 
 class ProposalPreview:
     """The margins, budgets and warnings of a proposal, computed from public facts."""
 
-    # Released columns, or the first dozen tables of a plan, with their margins at 95 %.
+    # Released columns, or the first 48 tables of a plan, with their margins at 95 %.
     bars: tuple[tuple[str, int | float], ...] = ()
     # Budget of the proposal's dataset before the proposal.
     before: Budget | None = None
@@ -85,7 +85,7 @@ def preview(
 ) -> ProposalPreview:
     """Return the margins, budgets and warnings of a request, or the reason why it cannot be carried out."""
     # `may_know` decides whether the viewer may see the budget of a dataset. With `sees_all`, the token is for all
-    # releases; otherwise no dataset with an unused limit is named. Cost: at most a dozen margins; nothing is drawn or
+    # releases; otherwise no dataset with an unused limit is named. Cost: at most 48 margins; nothing is drawn or
     # written.
     bars: tuple[tuple[str, int | float], ...] = ()
     before, level, further = None, request.level, 0

@@ -351,8 +351,7 @@ class Proposals:
         self._context.records.write(work)
 
     def _check_sees(self, token: Token) -> None:
-        if not token.may_ever("propose"):
-            token.check_role("decide proposals")
+        token.check_role("read proposals")
 
     def _found(self, store: RecordTransaction, token: Token, name: object, verb: str = "list") -> Proposal:
         return Proposal.of_kept(str(name), self._context.visible_record(store, "proposal", name, token, verb))

@@ -12,6 +12,7 @@ from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import facts, number, percent, screen
+from utmost.interfaces.cli.screens.terminal import write_note
 from utmost.interfaces.documents.cost_files import cost_of
 from utmost.interfaces.documents.reports import noise_report
 from utmost.publish.promises.accuracy import epsilon_for as least_epsilon
@@ -132,5 +133,7 @@ def epsilon_for(
     noise = cell_noise_at(
         epsilon, unit=unit, confidence=confidence, cost=of_errors, numbers=numbers, relaxable=relaxable
     )
+    if cost != "absolute" and numbers == "integers" and noise.drawn.sensitivity == 1:
+        write_note(f"--cost {cost} changes nothing here: at --sensitivity 1 one noise is the best for every cost.")
     if answer.give(noise_report(noise)):
         show_noise(noise, wanted=margin)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from utmost.errors import LittleProtection, NotALevel, OutOfRange, RowsObserved
 from utmost.interfaces.cli.options.file_options import file_of
@@ -300,7 +301,17 @@ def refuse(why: str, *groups: Any) -> None:
     """Refuse given options of these groups; `why` completes the sentence "--option ..."."""
     for group in groups:
         for name in typed_options(group):
-            raise OutOfRange(f"{name} {why}", remedy=f"Leave out {name}.")
+            raise OutOfRange(f"{name} {why}", remedy=without(name))
+
+
+def without(name: str) -> str:
+    """Return the remedy that leaves an option out: of the call, or of the recipe that has it."""
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        typed = next((each.name for each in context.command.params if name in each.opts), None)
+        if typed is not None and context.get_parameter_source(typed) is ParameterSource.DEFAULT_MAP:
+            return f"Leave out {name.removeprefix('--')} in the recipe."
+    return f"Leave out {name}."
 
 
 def named_value(text: str, written: str, where: str, example: str) -> tuple[str, str]:

@@ -7,6 +7,9 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, TextIO
 
+import click
+from click.core import ParameterSource
+
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options
@@ -64,7 +67,7 @@ class TextFileOptions:
         is_lines = not table.is_dir() and files.ending_of(table) in files.JSON_LINES
         is_text = not table.is_dir() and (is_lines or files.ending_of(table) in files.TEXT)
         for name in given:
-            remedy = f"Leave out {name}."
+            remedy = options.without(name)
             if name in ("--separator", "--encoding") and not is_text:
                 raise OutOfRange(f"{name} is only for text files", came=table.name, remedy=remedy)
             if name == "--header" and (is_lines or not is_text):
@@ -172,6 +175,7 @@ def output(out: Path | None, form: str | None) -> Path | None:
     file = file_options.file_of(out)
     ending = _ending(form)
     if file is None:
+        _check_is_table()
         _piped(form)
         return None
     if ending is None:
@@ -179,6 +183,19 @@ def output(out: Path | None, form: str | None) -> Path | None:
     from utmost.tables.files.text_files import FormattedFile
 
     return FormattedFile.of(file, ending)
+
+
+def _check_is_table() -> None:
+    """Refuse a typed --format beside --json: standard output is then JSON. A recipe has its format for files."""
+    context = click.get_current_context(silent=True)
+    if context is None or not context.params.get("as_json"):
+        return
+    if context.get_parameter_source("form") is ParameterSource.COMMANDLINE:
+        raise OutOfRange(
+            "--format is the format of a table",
+            came="--json without --out FILE",
+            remedy="Leave out --format for JSON, or --json for a table.",
+        )
 
 
 def give_table(table: Any, form: str | None) -> None:

@@ -38,9 +38,9 @@ ROLES: tuple[str, ...] = get_args(Role)
 
 ALLOWED: Mapping[str, frozenset[str]] = {
     "recipient": frozenset({"list", "view"}),
-    "curator": frozenset({"list", "view", "propose", "publish", "relax", "history"}),
-    "approver": frozenset({"list", "decide proposals", "history"}),
-    "auditor": frozenset({"list", "history", "verify", "trail", "metrics"}),
+    "curator": frozenset({"list", "view", "propose", "read proposals", "publish", "relax", "history"}),
+    "approver": frozenset({"list", "decide proposals", "read proposals", "history"}),
+    "auditor": frozenset({"list", "read proposals", "history", "verify", "trail", "metrics"}),
     "admin": frozenset({"list", "tokens", "budgets", "verify", "trail", "metrics"}),
 }
 """The actions of each role; all other actions are refused."""
@@ -53,6 +53,7 @@ _ACTIONS: Mapping[str, str] = {
     "relax": "relaxing",
     "history": "reading the history",
     "decide proposals": "deciding proposals",
+    "read proposals": "reading proposals",
     "verify": "verifying the ledger",
     "trail": "reading the trail",
     "metrics": "reading metrics",

@@ -40,7 +40,7 @@ PLACES = (
         "Decisions",
         (
             (WAITING, "Waiting for you", "decide proposals|publish"),
-            ("/proposals", "Proposals", "propose|decide proposals"),
+            ("/proposals", "Proposals", "read proposals"),
         ),
     ),
     (

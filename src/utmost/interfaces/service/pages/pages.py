@@ -37,7 +37,7 @@ from utmost.interfaces.service.pages.page_tools import tools
 from utmost.interfaces.service.pages.shown_promise import exact_text, visible
 from utmost.interfaces.service.pending_queue import DECISION, TABLE
 from utmost.interfaces.service.proposal_preview import UNREADABLE, ProposalPreview, preview, with_others
-from utmost.interfaces.service.published_margins import bars_of_release, margin_of_release
+from utmost.interfaces.service.published_margins import bars_of_release, margin_of_release, tables_without_bars
 from utmost.interfaces.service.service import Service
 from utmost.interfaces.service.token_releases import View
 from utmost.publish.ledger.spending import Budget
@@ -208,16 +208,15 @@ def proposal_page(request: Request, service: Served, viewer: Viewer, name: NameQ
 
 
 def _preview(service: Service, viewer: Token, proposal: Proposal, facts: Mapping[str, Any]) -> ProposalPreview:
-    verb = "decide proposals" if viewer.may_ever("decide proposals") else "propose"
     try:
         request = proposal.request(facts)
     except (UtmostError, *UNREADABLE):
         return ProposalPreview(problem="its request cannot be read")
 
     def may_know(dataset: str) -> bool:
-        return service.releases.may_know(viewer, verb, dataset, proposal.release)
+        return service.releases.may_know(viewer, "read proposals", dataset, proposal.release)
 
-    seen = preview(service.ledger, request, may_know, sees_all=viewer.may(verb))
+    seen = preview(service.ledger, request, may_know, sees_all=viewer.may("read proposals"))
     if seen.before is None:
         return seen
     others = service.proposals.others_waiting(viewer, proposal.name, seen.before.dataset)
@@ -405,6 +404,7 @@ def _larger_levels(release: Published, levels: tuple[Level, ...]) -> dict[str, A
         "picture": charts.curves(title, {"margin": line}, ("epsilon", "margin, 95 %"), points=points, log_x=True),
         "rows": [(factor, at, release.margin(at, DEFAULT_CONFIDENCE)) for factor, at in wider],
         "tables": [],
+        "further": 0,
     }
 
 
@@ -424,6 +424,7 @@ def _larger_levels_of_plan(release: Published, levels: tuple[Level, ...]) -> dic
         "picture": charts.curves(title, {"margin": line}, ("epsilon", "margin, 95 %"), log_x=True),
         "rows": rows,
         "tables": [(name, [dict(bars)[name] for bars in tables.values()]) for name in names],
+        "further": tables_without_bars(release),
     }
 
 
