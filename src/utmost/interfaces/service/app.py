@@ -46,6 +46,7 @@ from utmost.interfaces.service.pages.page_downloads import FileCache
 from utmost.interfaces.service.pages.page_forms import forms
 from utmost.interfaces.service.pages.page_rendering import problem_page, wants_page
 from utmost.interfaces.service.pages.pages import pages
+from utmost.interfaces.service.records import SECONDS_TO_WAIT
 from utmost.interfaces.service.service import Service
 from utmost.interfaces.service.settings import Settings
 from utmost.interfaces.service.workers.processes import WORKERS
@@ -72,7 +73,7 @@ def of_environment() -> Guards:
     logging.captureWarnings(True)  # other warnings become log lines
     settings = Settings.of_environment()
     service = Service(
-        Ledger.open(settings.ledger, witness=settings.witness or None),
+        Ledger.open(settings.ledger, witness=settings.witness or None, timeout=SECONDS_TO_WAIT),
         approvals=settings.approvals,
         most_levels=settings.most_levels,
     )

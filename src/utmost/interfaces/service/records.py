@@ -122,6 +122,10 @@ class RecordTransaction:
         return hmac.digest(self._key, b"".join(len(part).to_bytes(8, "big") + part for part in parts), sha256)
 
 
+SECONDS_TO_WAIT = 20.0
+"""Seconds that a request waits for other writers before it is answered by 503. Clients and proxies wait 60 seconds."""
+
+
 class Records:
     """Runs transactions on the documents of a service, encrypted by a key of 32 bytes, in a database."""
 
@@ -129,7 +133,7 @@ class Records:
 
     __slots__ = ("_key", "_path", "_store", "_timeout", "notify")
 
-    def __init__(self, store: Store, key: bytes, timeout: float = 60.0) -> None:
+    def __init__(self, store: Store, key: bytes, timeout: float = SECONDS_TO_WAIT) -> None:
         self._store, self._key, self._timeout = store, key, timeout
         self.notify: Callable[[str], None] = ignore_notice
         self._path = store.path.with_name(f"{store.path.name}.service") if isinstance(store, SqliteStore) else None

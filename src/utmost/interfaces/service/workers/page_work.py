@@ -59,7 +59,7 @@ _LIMITS = ReadLimits(
         }.items()
     },
     unpacked=32 << 20,
-    remedy="Verify it on your own machine, without this limit: utmost verify FILE.",
+    remedy="Verify it on your own machine: utmost verify FILE.",
 )  # fmt: skip
 
 SHAPES = {
@@ -371,6 +371,9 @@ def answered(work: str, fields: Mapping[str, str]) -> dict[str, Any]:
         return {"found": WORKS[work](fields), "status": 200, "problem": ""}
     except UtmostError as error:
         refusal = error
+        if isinstance(error.__context__, ModuleNotFoundError):  # the reader of a page cannot install a package here
+            required = "the service must be able to read files of this kind"
+            refusal = Unsupported(required, came="a service without the package for it", remedy=_LIMITS.remedy)
     except (ArithmeticError, MemoryError, ValueError):
         required = "the numbers of a page must be of moderate size"
         refusal = Unsupported(
