@@ -226,3 +226,15 @@ def test_distances_along_roads_are_on_the_writers_word(run, file, tmp_path):
     assert run("design", *words, "--out", saved)[0] == 0
     shown = " ".join(run("design", "--check", saved)[1].split())
     assert "in min, along roads, as stated: no position shows them" in shown
+
+
+def test_a_level_for_each_metre_is_warned_of(run, file, tmp_path):
+    """Without a distance the level is for one metre: nobody is protected, and the remedy names the distance."""
+    towns = file(TOWNS, "towns.csv")
+    code, _, err = run("design", *own(towns), "--epsilon", 1)
+    assert (code, "warning" in err) == (0, True)
+    level = re.search(r'--epsilon "([^"]*)"', err)[1]
+    assert run("design", *own(towns), "--epsilon", level)[::2] == (0, "")
+    for epsilon, is_warned in ((10, False), (11, True)):
+        err = run("design", "--space", "counts:2", "--prior", "uniform", "--epsilon", epsilon)[2]
+        assert ("protects practically nobody" in err) == is_warned

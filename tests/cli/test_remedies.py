@@ -30,6 +30,7 @@ FILES = {
     "regions.json": '{"region": ["north", "south", "east"]}',
     "pairs.csv": "region,n,m\nnorth,10,1\nsouth,20,2\n",
     "commas_n.csv": "region;n\nnorth;10,5\nsouth;20\n",
+    "semicolons.toml": 'separator = ";"\n',
     "reals.toml": 'numbers = "reals"\n',
 }
 UNIT = "--sensitivity 1 --cells 1"
@@ -41,12 +42,15 @@ MADE = [
     f"{COUNT} --out counted.json",
     'plan counted.json --want "region sex" --want region --epsilon 1 --out plan.json',
     "release counted.json --plan plan.json --epsilon 1 --out release.json",
+    "design --space counts:2 --prior uniform --epsilon alpha=1/2 --out design.json",
     f"{CELLS} --epsilon 1 --out released.csv",
     "release whole.csv --each-row --mean paid=0,10 --domain domain.json --epsilon 1 --out means.csv",
     "ledger create l.db",
     f"{KEEP} --dataset d --name a --out kept.csv",
     f"promise --columns n --public region {UNIT} --out promise.json",
     "ledger backup --ledger l.db --out backup.db",
+    "total release.json --tables old",
+    "export design.json --out phone",
 ]
 
 
@@ -185,6 +189,11 @@ READING = {
     "a title of no page": "statement released.csv --title T",
     "the use of a page": "statement released.csv --html page.html --use U",
     "the licence of a page": "statement released.csv --html page.html --license CC0",
+    "a folder with such tables": "total release.json --tables old",
+    "a folder with such withheld tables": "withhold release.json --below 5 --tables old",
+    "a folder with such code": "export design.json --out phone",
+    "a format of several tables": "withhold release.json --below 5 --tables withheld --format tsv",
+    "a format of JSON": "withhold released.csv --below 5 --format tsv --json",
     "no rule": "withhold released.csv",
     "a bound in words": "withhold released.csv --below few",
     "another mark": "withhold released.csv --below 5 --mark hidden",
@@ -196,6 +205,9 @@ READING = {
 KEEPING = {
     "no level": "relax table.csv --ledger l.db --name a",
     "a file that exists": "relax table.csv --ledger l.db --name a --epsilon 1 --out kept.csv",
+    "columns of a relaxation": "relax table.csv --ledger l.db --name a --epsilon 1 --columns n",
+    "a request of a relaxation": "relax table.csv --ledger l.db --name a --epsilon 1 --request r",
+    "columns of a view": "view --ledger l.db --name a --epsilon 1/4 --columns n",
     "a limit in words": "ledger budget --ledger l.db --dataset d --limit much",
     "another command": "ledger statu --ledger l.db",
     "a backup that exists": "ledger backup --ledger l.db --out backup.db",
@@ -239,6 +251,9 @@ def mended(words, told, flags):
     if name:
         taken = re.search(r"utmost: (\S+): no existing file", told)[1]
         return [name[1] if word == taken else word for word in words]
+    folder = re.search(r"Choose another folder, such as (\S+)\.", told)
+    if folder:
+        return [folder[1] if word == folder[1].removesuffix("-2") else word for word in words]
     named = re.search(r"got '([^']*)'\. Write ([^-\s]+=[^,\s]+),", told)
     if named:
         return [named[2] if word == named[1] else word for word in words]
@@ -326,3 +341,52 @@ def test_a_recipe_stops_at_misspelt_labels_and_leaves_out_missing_amounts(run, m
     code, out, err = run(*call, "north.json")
     assert (code, out, "lie outside the declared domain on 'region'" in err) == (1, "", True)
     assert run(*call, "north.json", "--leave-out", "outside,amounts")[0] == 0
+
+
+def test_an_option_that_only_the_recipe_has_is_left_out_there(run, made, tmp_path, monkeypatch):
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    call = ["release", "released.parquet", *UNIT.split(), "--columns", "n", "--public", "region", "--epsilon", 1]
+    assert run(*shlex.split(CELLS), "--epsilon", 1, "--out", "released.parquet")[0] == 0
+    call += ["--drop", "n_margin"]
+    code, _, err = run(*call, "--recipe", "semicolons.toml")
+    assert (code, "Leave out separator in the recipe." in err) == (2, True)
+    Path("semicolons.toml").write_text("")
+    assert run(*call, "--recipe", "semicolons.toml")[0] == 0
+    code, _, err = run(*call, "--separator", ";")
+    assert (code, "Leave out --separator." in err) == (2, True)
+
+
+def test_withheld_tables_are_counted_without_a_file(run, made, tmp_path, monkeypatch):
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = run("withhold", "release.json", "--below", 5)
+    assert (code, "region" in out, "--tables DIR" in out) == (0, True, True)
+
+
+def test_a_new_answer_under_another_name_is_said_to_cost(run, made, tmp_path, monkeypatch):
+    """As after a restore, where the ledger lacks an answer whose file exists."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    call = ["relax", "table.csv", "--ledger", "l.db", "--name", "a", "--epsilon", 1]
+    code, _, err = run(*call, "--out", "kept.csv")
+    assert (code, "spends its epsilon" in err) == (2, True)
+    assert run(*call, "--out", "new.csv")[0] == 0
+    Path("new.csv").write_text("other")
+    code, _, err = run(*call, "--out", "new.csv")  # a stored answer costs nothing under any name
+    assert (code, "spends its epsilon" in err) == (2, False)
+
+
+def test_options_and_arguments_of_other_commands_are_explained(run):
+    code, _, err = run("view", "--recipe", "x.toml")
+    assert (code, "--key-file" in err) == (2, True)
+    code, _, err = run("research", "capacity", "channel.csv")
+    assert (code, "utmost research leakage" in err) == (2, True)
+    code, _, err = run("noise", "table.csv", "--sensitivity", 1)
+    assert (code, "utmost noise reads no table" in err) == (2, True)
+
+
+def test_a_cost_that_changes_nothing_is_named(run):
+    call = ["epsilon-for", "--margin", 5]
+    assert "--cost" in run(*call, "--sensitivity", 1, "--cost", "squared")[2]
+    assert run(*call, "--sensitivity", 1)[2] == run(*call, "--sensitivity", 3, "--cost", "squared")[2] == ""

@@ -195,3 +195,15 @@ def test_events_are_counted_again_by_the_key_of_the_ledger(tmp_path):
         assert ledger.relax("visits", counted(ledger.counting_key()), epsilon=2).epsilon == 2
     with ut.Ledger.open(tmp_path / "other.db", create=True) as other:
         assert not np.array_equal(counted(other.counting_key()).cells, first.cells)
+
+
+def test_a_key_file_of_bytes_is_asked_for_digits(tmp_path):
+    """A file that exists is not called unreadable, and its key in hexadecimal digits is accepted."""
+    file, key = tmp_path / "key", bytes(range(128, 160))
+    file.write_bytes(key)
+    file.chmod(0o600)
+    with pytest.raises(KeyRefused, match="hexadecimal") as refused:
+        Ledger.open(tmp_path / "l.db", create=True, key=file)
+    assert "digits" in refused.value.remedy
+    file.write_text(key.hex())
+    Ledger.open(tmp_path / "l.db", create=True, key=file).close()

@@ -279,6 +279,22 @@ def test_a_commit_that_fails_is_carried_out_by_the_next_call(place, tmp_path, mo
         assert ledger.verify()
 
 
+def test_a_call_that_draws_nothing_is_told_of_an_earlier_draw(place, tmp_path, monkeypatch):
+    """Its own level is not said to be spent; the draw of the failed call before it is."""
+    with Ledger.open(place, create=True, key=KEY, witness=tmp_path / "w") as ledger:
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/4")
+        with monkeypatch.context() as patched:
+            the_store_cannot_write(patched)
+            with pytest.raises(LedgerUnavailable, match="The draw is stored") as own:
+                ledger.relax("r", TABLE, epsilon=1)
+            with pytest.raises(LedgerUnavailable, match="nothing was drawn now") as later:
+                ledger.relax("r", TABLE, epsilon=2)
+        assert "same call again" in own.value.remedy
+        assert "same call again" in later.value.remedy
+        assert ledger.relax("r", TABLE, epsilon=1).table
+        assert ledger.spent("r") == level(1)
+
+
 @pytest.mark.parametrize("place", [".", "/", "sqlite:///."])
 def test_a_place_without_a_name_is_refused(place):
     """Key and witness get their names from the ledger's name."""

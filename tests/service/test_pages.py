@@ -3,14 +3,17 @@
 import csv
 import html
 import io
+import itertools
 import json
 import re
 
+import numpy as np
 import pytest
 
 from service.conftest import TABLE, TERMS, publish, relax
 from service.publications import Terms, document, propose_by, publish_by
 from service.visiting import PAGE, Visitor
+from utmost.core.exact.defaults import CONFIDENCE
 from utmost.counting import CountedTable
 from utmost.exact import level
 
@@ -21,6 +24,7 @@ from utmost.interfaces.service.pages.page_publishing import publishing
 from utmost.interfaces.service.pages.page_sign_in import sign_in
 from utmost.interfaces.service.pages.page_tools import tools
 from utmost.interfaces.service.pages.pages import pages
+from utmost.interfaces.service.published_margins import published_bars
 from utmost.privacy import Unit
 from utmost.promises import Promise, key_noise
 from utmost.releases import NoisySums
@@ -39,7 +43,7 @@ PAGES = {
     "/releases": {"recipient", "curator", "approver", "auditor", "admin"},
     "/release?name=admissions": {"recipient", "curator", "approver", "auditor", "admin"},
     "/verify": {"recipient", "curator", "approver", "auditor", "admin"},
-    "/proposals": {"curator", "approver"},
+    "/proposals": {"curator", "approver", "auditor"},
     "/publish": {"curator"},
     "/waiting": {"curator", "approver"},
     "/history": {"curator", "approver", "auditor"},
@@ -617,3 +621,19 @@ def test_a_page_after_an_item_shows_no_release_that_a_token_is_not_for(visitor, 
     assert "More</a>" not in seen.get("/releases").text
     for hidden in ("1 admissions", "1 nothing"):
         assert seen.get("/releases", params={"after": hidden}).status_code == 404
+
+
+def test_the_margin_of_each_of_many_tables_is_shown(opened, who):
+    """A plan of sixteen tables: the page of its proposal and the margin of its release regard all of them."""
+    service = opened(approvals=False)
+    domain = Domain({name: ["x", "y"] for name in "abcd"})
+    names = [" ".join(some) for size in range(5) for some in itertools.combinations("abcd", size)]
+    plan = choose_plan(Workload(domain, dict.fromkeys(names, 1)), Unit(1, 1), epsilon=1)
+    promise = Promise(noise=plan)
+    bars, left_out = published_bars(promise.noise, level(1))
+    release = NoisySums.without_data(promise, level(1), CONFIDENCE)
+    assert (dict(bars), left_out) == ({name or "total": release.bars(name)[name] for name in names}, 0)
+    ada = who("Ada", "curator")
+    publish_by(service, ada, "k", "many", CountedTable(domain, np.ones((2,) * 4, dtype=int), Unit(1, 1)), level(1),
+               Terms(promise))  # fmt: skip
+    assert service.releases.margin(ada, "many", level(1)) == max(release.bars(*names).values())

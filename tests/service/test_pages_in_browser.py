@@ -41,7 +41,7 @@ SEEN = {
     "recipient": (*RELEASES, "/verify", *TOOLS),
     "curator": (*RELEASES, "/waiting", "/publish", "/proposals", "/verify", "/history", *TOOLS),
     "approver": (*RELEASES, "/waiting", "/proposals", "/verify", "/history", *TOOLS),
-    "auditor": (*RELEASES, "/verify", "/history", "/trail", *TOOLS),
+    "auditor": (*RELEASES, "/proposals", "/verify", "/history", "/trail", *TOOLS),
     "admin": (*RELEASES, "/verify", "/budgets", "/tokens", "/trail", *TOOLS),
 }
 WIDER = """new Promise((found) => requestAnimationFrame(() => setTimeout(found))).then(() => Math.max(

@@ -9,7 +9,8 @@ import pytest
 from service.conftest import TABLE, TERMS, relax
 from service.publications import propose_by, publish_by, relax_by
 from service.test_http import Caller
-from utmost.errors import NeedsApproval, NotAllowed, OutOfRange, RequestReused, WrongKind
+from service.visiting import Visitor
+from utmost.errors import NeedsApproval, NotAllowed, OutOfRange, RequestReused, UnknownRecord, WrongKind
 from utmost.exact import level
 from utmost.promises import Promise, key_noise
 from utmost.service import Settings, application
@@ -42,6 +43,28 @@ def test_only_who_may_proposes_and_decides(service, who):
         with pytest.raises(NotAllowed):
             service.proposals.decide(wrong, proposal.name, "approved")
     assert service.proposals.all(who("Grace", "approver"))[0].state == "proposed"
+
+
+def test_an_auditor_reads_what_was_approved(service, who, bearer):
+    """The request letter for letter, by whom it was decided; no form to decide, and no proposal of other releases."""
+    ada, eve = who("Ada", "curator"), who("Eve", "auditor")
+    made = propose_by(service, ada, "p", "publish", "admissions", ONE, terms=TERMS, reason="yearly")
+    other = propose_by(service, ada, "q", "publish", "wages", ONE, terms=TERMS)
+    service.proposals.decide(who("Grace", "approver"), made.name, "approved")
+    proposal, facts = service.proposals.one(eve, made.name)
+    assert (proposal.state, proposal.decided_by, proposal.digest) == ("approved", "Grace", made.digest)
+    assert facts == service.proposals.one(ada, made.name)[1]
+    with pytest.raises(UnknownRecord):
+        service.proposals.one(who("Ida", "auditor", ("wages", None)), made.name)
+    visitor = Visitor(application(service, Settings(rate=1000, burst=10_000)), bearer("Eve", "auditor"))
+    listed = visitor.get("/proposals").text
+    assert made.name in listed
+    assert other.name in listed
+    for one in (made, other):
+        page = visitor.get(f"/proposal?name={one.name}")
+        assert (page.status_code, one.digest in page.text) == (200, True)
+        assert "/proposals/decision" not in page.text
+        assert "/proposals/table" not in page.text
 
 
 def test_an_approval_is_for_anybody_only_where_that_was_proposed(service, who):

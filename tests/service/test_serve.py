@@ -1,6 +1,7 @@
 """`utmost serve`, a process of its own: first start, restart, a kill in the middle, and refusals."""
 
 import contextlib
+import inspect
 import itertools
 import os
 import random
@@ -18,6 +19,10 @@ import pytest
 
 from running import PLAIN, called
 from utmost.errors import NotAuthenticated, OutOfRange, UtmostError
+
+# What a worker opens, and with which patience.
+from utmost.interfaces.service import app
+from utmost.interfaces.service.records import Records
 from utmost.ledger import Ledger
 from utmost.service import Settings, connect
 
@@ -237,3 +242,14 @@ def test_check_tries_what_a_start_needs(run, tmp_path):
         for options, says in wrong.items():
             code, out, err = run("serve", "--check", *(() if "--port" in options else free), *options)
             assert (code != 0, out, says in " ".join(err.split())) == (True, "", True), (options, err)
+
+
+def test_a_request_is_answered_before_its_client_gives_up(tmp_path, monkeypatch):
+    """The service waits for other writers, once for its records and once for the ledger, less long than a client."""
+    opened = mock.Mock(side_effect=RuntimeError)
+    monkeypatch.setattr(app.Ledger, "open", opened)
+    monkeypatch.setenv("UTMOST_SERVE_LEDGER", str(tmp_path / "l.db"))
+    with pytest.raises(RuntimeError), mock.patch("logging.basicConfig"), mock.patch("logging.captureWarnings"):
+        app.of_environment()
+    waits = opened.call_args.kwargs["timeout"], inspect.signature(Records).parameters["timeout"].default
+    assert sum(waits) < inspect.signature(connect).parameters["timeout"].default

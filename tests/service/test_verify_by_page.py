@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import sys
 from base64 import b64encode
 from hashlib import sha256
 from resource import RUSAGE_SELF, getrusage
@@ -233,3 +234,16 @@ def test_a_plan_with_very_many_bins_is_refused_before_they_are_made(tmp_path):
     document["promise"]["noise"]["plan"]["domain"]["age"]["bins"] = [0, "1e8"]
     found = answered("verify", {"table": b64encode(json.dumps(document).encode()).decode()})
     assert "at most 200000 values" in found["problem"]
+
+
+def test_a_file_that_the_service_cannot_read_is_verified_elsewhere(monkeypatch, tmp_path):
+    """The remedy is for the reader of the page, who installs nothing on the service's machine."""
+    answer = ut.release(TABLE, ut.Promise(["n", "m"], unit=ut.Unit(1, 2)), epsilon=1)
+    answer.save(tmp_path / "t.parquet")
+    files = {"table": tmp_path / "t.parquet", "statement": tmp_path / "t.parquet.json"}
+    fields = {name: b64encode(path.read_bytes()).decode() for name, path in files.items()}
+    assert answered("verify", fields)["status"] == 200
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    refused = answered("verify", fields)
+    assert refused["status"] == 422
+    assert ("utmost verify FILE" in refused["problem"], "pip" in refused["problem"]) == (True, False)

@@ -17,9 +17,9 @@ ONE_STORE = True
 HALF, QUARTER, ONE = level("1/2"), level("1/4"), level(1)
 ALLOWED = {
     "recipient": {"list", "view"},
-    "curator": {"list", "view", "propose", "publish", "relax", "history"},
-    "approver": {"list", "decide proposals", "history"},
-    "auditor": {"list", "history", "verify", "trail", "metrics"},
+    "curator": {"list", "view", "propose", "read proposals", "publish", "relax", "history"},
+    "approver": {"list", "decide proposals", "read proposals", "history"},
+    "auditor": {"list", "read proposals", "history", "verify", "trail", "metrics"},
     "admin": {"list", "tokens", "budgets", "verify", "trail", "metrics"},
 }
 ROLES = tuple(ALLOWED)
@@ -32,6 +32,7 @@ def calls(service, token, at):
         "list": lambda: releases.release(token, "admissions"),
         "view": lambda: releases.view(token, "admissions", at),
         "propose": lambda: proposals.propose(token, "key", AnswerRequest("admissions", at, None)),
+        "read proposals": lambda: proposals.page(token),
         "decide proposals": lambda: proposals.decide(token, "0" * 24, "approved"),
         "publish": lambda: publish_by(service, token, "key", "other", TABLE, at, TERMS),
         "relax": lambda: relax_by(service, token, "key", "admissions", TABLE, at),

@@ -215,12 +215,13 @@ class _Commands(_Parts):
 class _Command(click.Command):
     """A command whose help shows its options in groups: the first ones, then named groups, then the others."""
 
-    # `elsewhere` has advice for options of other commands that people write here. `rare` are options that the help only
-    # names. `as_in` has such options by the command whose help explains them. `recipe_keys` are options that only a
-    # recipe can have.
+    # `elsewhere` has advice for options of other commands that people write here, `instead` for an argument. `rare` are
+    # options that the help only names. `as_in` has such options by the command whose help explains them. `recipe_keys`
+    # are options that only a recipe can have.
 
     context_class = HelpContext
     elsewhere: Mapping[str, str] = MappingProxyType({})
+    instead: str = ""
     rare: Collection[str] = ()
     as_in: Mapping[str, Collection[str]] = MappingProxyType({})
     recipe_keys: Collection[click.Option] = ()
@@ -260,7 +261,8 @@ class _Command(click.Command):
                 if flag is not None:
                     remedy = f"{flag} takes no value: leave the value out."
                 elif not any(isinstance(parameter, click.Argument) for parameter in self.params):
-                    remedy = f"utmost {self.name} reads no table: leave the argument out."
+                    path = error.ctx.command_path if error.ctx is not None else f"utmost {self.name}"
+                    remedy = self.instead or f"{path} reads no table: leave the argument out."
                 object.__setattr__(error, "message", f"{error.message}. {remedy}")
             raise
 
@@ -326,6 +328,7 @@ def command_named(*path: str) -> click.Command:
     if parts is None:
         command = command_of(name, getattr(module, word), first)
         command.elsewhere = getattr(module, "ELSEWHERE", {})
+        command.instead = getattr(module, "INSTEAD", "")
         command.rare, command.as_in = getattr(module, "RARE", ()), getattr(module, "AS_IN", {})
         in_recipe: Collection[str] = getattr(module, "IN_RECIPE", ())
         options = [each for each in command.params if isinstance(each, click.Option)]

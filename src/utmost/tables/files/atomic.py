@@ -59,7 +59,7 @@ def _free_name(path: Path) -> Path:
 
 
 def check_absent_in(folder: Path, names: Iterable[Path]) -> None:
-    """Check that none of these files of a folder exists; the error proposes another folder, as their names are fixed."""
+    """Check that none of these files of a folder exists; the error proposes another folder."""
     taken = next(filter(os.path.lexists, names), None)
     if taken is not None:
         raise Unsupported(

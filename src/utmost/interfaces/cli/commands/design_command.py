@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from utmost.core.exact.written_levels import level_text
 from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.optimum import Optimum, optimal_mechanism
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.families import EuclideanGridMetric, LineMetric, ManhattanGridMetric
 from utmost.design.spaces.geography import Places
 from utmost.design.spaces.loss_algebra import check_monotone
@@ -19,13 +20,14 @@ from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.options.research_options import PrivacyTypeOptions, space_of_option
 from utmost.interfaces.cli.screens.curve_screen import check_no_level, curve_levels, show_loss_curve
 from utmost.interfaces.cli.screens.screen import facts, gap_progress, grid, number, others, screen, with_exact
-from utmost.interfaces.cli.screens.terminal import ScreenText
+from utmost.interfaces.cli.screens.terminal import ScreenText, write_note
 from utmost.interfaces.documents import designs
 from utmost.interfaces.documents.consumer_files import consumer_of, default_loss
 from utmost.interfaces.documents.cost_files import is_file
 from utmost.interfaces.documents.reports import attack_facts, design_report, labelled_answers
 from utmost.interfaces.documents.saved_designs import design_writer
 from utmost.interfaces.documents.space_names import distances_words
+from utmost.publish.promises.noise_at_level import WEAK
 from utmost.tables.files.atomic import Writer, write_together
 
 _SHOWN = 24  # rows of the remap on the screen
@@ -121,7 +123,8 @@ def _cut(value: Any, rounded: Context) -> str:
         return "infinity"
     exactly = Fraction(value)
     shown = rounded.divide(Decimal(exactly.numerator), Decimal(exactly.denominator))
-    return number(float(shown), rounded.prec)
+    near = float(shown)
+    return number(near, rounded.prec) if math.isfinite(near) else f"{shown:.{rounded.prec - 1}e}"
 
 
 def _odds(attack: dict[str, Any]) -> str:
@@ -214,6 +217,7 @@ def design(
     if theorem and program:
         raise OutOfRange("only one of --theorem and --program may be given", came="both", remedy="Leave one out.")
     consumer = consumer_of(prior, loss, ptype.space, ptype.level)
+    _warn_of_weakness(ptype)
 
     method: Literal["auto", "theorem", "program"] = "theorem" if theorem else "program" if program else "auto"
     try:
@@ -243,6 +247,27 @@ def design(
             title = f"\nThe likeliest answers for {likeliest['likeliest_secret']}"
             rows = [[label, f"{100 * share:.2f} %"] for label, share in likeliest["answers_for_it"]]
             screen().print(ScreenText(title, style="bold"), grid(["answer", "chance"], rows))
+
+
+def _warn_of_weakness(ptype: PrivacyType) -> None:
+    """Warn if the level does not even hide the two nearest secrets from each other."""
+    edges, unit = ptype.space.metric.edges(), ptype.space.unit
+    if not len(edges):
+        return
+    nearest = float(min(ptype.space.metric.distance(edges[:, 0], edges[:, 1])))
+    power = float(ptype.epsilon) * nearest
+    if power > WEAK:
+        apart = f"at distance {number(nearest)}" + ("" if unit is None else f" {unit}")
+        remedy = (
+            "Choose a smaller --epsilon."
+            if unit is None
+            else f'Epsilon is for each {unit} unless you name a distance: --epsilon "1 per {number(nearest)}{unit}".'
+        )
+        write_note(
+            f"this level protects practically nobody: an answer may be e^{power:.4g} times as likely from one of "
+            f"the two nearest secrets as from the other, {apart}. {remedy}",
+            "warning",
+        )
 
 
 def _map_writer(optimum: Optimum, path: Path) -> Writer:

@@ -32,6 +32,29 @@ FIRST = ("--ledger", "--name", "--epsilon", "--recipe", "--out", "--dry-run")
 AS_IN = {"utmost release": ("--person", "--each-row", "--at-most", "--by", "--domain", "--mean", "--leave-out")}
 IN_RECIPE = ("--neighbours", "--currency", "--format", "--sign", "--confidence")
 RARE = ("--per-cell", "--in-total", "--data-version", "--yes")
+ELSEWHERE = {
+    **{
+        name: f"Leave out {name}: the ledger has it from the release, all tables of which are relaxed together."
+        for name in (
+            "--want",
+            "--plan",
+            "--promise",
+            "--columns",
+            "--public",
+            "--drop",
+            "--sensitivity",
+            "--cells",
+            "--cost",
+            "--numbers",
+            "--dataset",
+            "--individual",
+            "--independent",
+            "--until",
+            "--once",
+        )
+    },
+    "--request": "Leave out --request: the same call always gets the same answer.",
+}
 
 
 def relax(

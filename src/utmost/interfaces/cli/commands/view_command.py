@@ -4,6 +4,14 @@ from utmost.interfaces.cli.ledger_answers import Question
 from utmost.interfaces.cli.ledger_place import LedgerPlaceOptions
 from utmost.interfaces.cli.means_in_ledger import give_means
 
+ELSEWHERE = {
+    "--recipe": "Write the --ledger, --name and --key-file of the recipe here, and its --witness if it has one.",
+    **{
+        name: f"Leave out {name}: a view needs no data, and the ledger has the promise of the release."
+        for name in ("--want", "--person", "--each-row", "--domain", "--by", "--at-most", "--mean", "--columns")
+    },
+}
+
 
 def view(*, ledger: LedgerPlaceOptions, question: Question) -> None:
     """Make a noisier copy of a release for one recipient. It costs no privacy, and needs no table.

@@ -26,6 +26,10 @@ _MEANINGS = {
 }
 _LONGEST = 40
 
+INSTEAD = (
+    "The capacities of one channel: utmost research leakage CHANNEL.csv. Those of any mechanism: --space, --epsilon."
+)
+
 
 def show_capacities(report: dict[str, Any], out: Path | None) -> None:
     console = screen()
