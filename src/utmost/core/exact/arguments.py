@@ -81,7 +81,7 @@ def instance(value: Any, kind: type[T] | tuple[type[T], ...], name: str) -> T:
 
 
 def sequence(value: Any, name: str, *, or_text: bool = False) -> Any:
-    """Check that a value has a length and elements by index. Text is refused unless ``or_text`` is set."""
+    """Check that a value has a length, and an element at each index. Text is refused unless ``or_text`` is set."""
     return _having(value, ("__len__", "__getitem__"), name, "a sequence", or_text=or_text)
 
 

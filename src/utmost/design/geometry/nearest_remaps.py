@@ -62,7 +62,7 @@ class MergedPair:
 
 
 def _proportional_columns(matrix: Array, near: Floats) -> list[list[int]]:
-    """Return groups of proportional columns, by index. Columns that floats do not tell apart are compared in
+    """Return groups of indices of proportional columns. Columns that floats do not tell apart are compared in
     exact arithmetic.
     """
     if not is_exact(matrix):

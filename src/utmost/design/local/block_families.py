@@ -300,7 +300,7 @@ def _balanced_mixture(
 def _vertex_weights(
     table: NDArray[np.int64], sizes: NDArray[np.int64], each: Fraction
 ) -> list[tuple[int, Fraction]] | None:
-    """Return positive weights, by index, with table @ weights = each * sizes, exactly; None if floats find none."""
+    """Return pairs (index, positive weight) with table @ weights = each * sizes, exactly; None if floats find none."""
     wanted = sizes * float(each)
     scale = 1 / np.sqrt(wanted + 1)
     (rows, columns), bounds = np.indices(table.shape), wanted * scale

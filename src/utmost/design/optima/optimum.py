@@ -266,7 +266,7 @@ def optimal_mechanism(
     Raises:
         OutOfRange: if the prior does not have one entry for each secret, or the gap is not positive.
         WrongKind: for the type of a policy, which `policy_mechanism` takes.
-        NotMonotone: with method "theorem", for a loss to which the theorem does not apply.
+        NotMonotone: for a loss to which the theorem does not apply, if the method is "theorem".
         Unsupported: for ``exactly=True`` with float input or an irrational alpha.
         SolverFailed: if the solver finds no optimum.
 

@@ -150,7 +150,7 @@ class Settings:
 
         Args:
             environment: Environment variables, each named ``UTMOST_SERVE_`` and the name of a setting.
-            file: TOML file of settings by name; it overrides the defaults.
+            file: TOML file with a value for each named setting; it overrides the defaults.
             options: Settings that override all others; None for settings that are not given.
 
         >>> Settings.of_environment(Settings(rate=5.0, approvals=False).environment()) == Settings(

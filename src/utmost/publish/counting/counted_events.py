@@ -133,7 +133,7 @@ def count_table(
         ``report`` of a table has the true numbers of events counted and removed, for the curator only.
 
     Raises:
-        NotDeclared: without a domain, or for a column that is no axis of the domain.
+        NotDeclared: if no domain is passed, or for a column that is no axis of the domain.
         BadTable: for an event without a person; for persons, or values of listed axes, that are neither text nor
             integers; for values of bins that are no numbers; for amounts that are missing, not finite, or, without
             ``step``, not integers; and for missing columns.

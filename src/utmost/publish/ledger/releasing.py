@@ -128,7 +128,7 @@ def release(
             or a public column that repeats a released one.
         OutOfRange: for a promise that does not fit the table, such as a unit smaller than the proved one.
         NotALevel, NotANumber, WrongKind: for an invalid argument.
-        Unsupported: without ``once``, for noise that exists for a single level only.
+        Unsupported: for noise that exists for a single level only, unless ``once`` is set.
         PromiseBroken: for a source of randomness that is not secure.
 
     Warns:

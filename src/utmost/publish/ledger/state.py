@@ -101,7 +101,7 @@ class Published(Display):
         labels: Facts of the stored public columns; None if there are none.
         part: The partition of the individuals, and which part of it was counted; None if there is no partition.
         facts: Facts of the event that published the release.
-        responses: Stored responses by level.
+        responses: Dict from levels to stored responses.
         stopped: Level at which its stopping rule stopped, and the facts of the stop; None without a rule.
         relaxable: False if a rollback has lost responses of the release, see `folded`.
     """

@@ -140,7 +140,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
 
     Raises:
         OutOfRange, NotANumber, WrongKind: for an invalid argument.
-        Unsupported: for a unit that bounds all cells together, with reals or half steps.
+        Unsupported: for reals or half steps, if the unit bounds all cells together.
 
     Source: [koufogiannis2015], [geng2012]; proofs/theory/gradual-release.md.
 

@@ -133,7 +133,7 @@ class CellNoiseAtLevel(Display):
 
     Raises:
         PromiseBroken: for a distribution that does not satisfy the cell's budget share for the unit's sensitivity.
-        Unsupported: for a distribution that is not geometric, if all cells together are bounded.
+        Unsupported: if all cells together are bounded and the distribution is not geometric.
     """
 
     level: Level

@@ -260,7 +260,7 @@ class Promise(Display):
         epsilon: Number | Level,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> dict[str, int | float]:
-        """Return the margins by name, before any draw; for a plan, the 48 largest margins of its measured tables.
+        """Return {name: margin} before any draw; for a plan, the 48 largest margins of its measured tables.
 
         The number for a mean is the margin of the mean times the number of events: divide it by 100 for a group of 100
         events.
@@ -468,8 +468,8 @@ class Promise(Display):
 
         Raises:
             OutOfRange: for a declared largest value, which only a ledger uses.
-            Unsupported: for a cost with noise that is fixed by the promise: points, sums, half steps; and for a
-                stopping rule, which needs several levels.
+            Unsupported: for a cost, if the promise fixes the noise (points, sums, half steps); and for a stopping rule,
+                which needs several levels.
         """
         self.check_fixed("once=True")
         if isinstance(self.noise, Noise) and self.noise.is_bounded:

@@ -50,9 +50,9 @@ def add_noise(
         values.
 
     Raises:
-        NotANumber: for a value that is missing, boolean, text, NaN, infinite or, with a distribution on the integers, a
-            fraction. The message names the position, never the value; only the curator may see it. Nothing was drawn
-            then.
+        NotANumber: for a value that is missing, boolean, text, NaN or infinite, and for a fraction if the distribution
+            is on the integers. The message names the position, never the value; only the curator may see it. Nothing
+            was drawn then.
         PromiseBroken: for a source of randomness that is not secure.
         OutOfRange: for a width that is not a power of two.
 

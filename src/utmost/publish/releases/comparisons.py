@@ -54,7 +54,7 @@ def change(
 
     Args:
         later, earlier: Two answers with independent noise: of two tables, of two plans, or of a table and a plan.
-        where: Label or list of labels of the cells, by the name of a level or of a public column.
+        where: Mapping from names of levels or public columns to the label, or a list of labels, of the cells.
         earlier_where: Selection of the same cells in the earlier release, if that release has other labels.
         column: Name of the released column, if a table has several.
         confidence: Confidence of the margin; that of the later release if left out.

@@ -106,7 +106,7 @@ class DetailRule(Display):
         return {"group": self.group, "details": {name: str(bound) for name, bound in self.details.items()}}
 
     def chosen(self, first: NoisySums) -> dict[str, str]:
-        """Return the breakdown that each group gets by its noisy sum; groups without a breakdown are left out.
+        """Return {group: breakdown}, which follows from the group's noisy sum; groups without a breakdown are left out.
 
         Raises:
             OutOfRange: if the sums of the groups were not measured.

@@ -939,8 +939,8 @@ class NoisySums(Display):
                 sums.
 
         Raises:
-            NotDetermined: for distinct counts; and if the measured marginals do not determine the cells, for more than
-                65 536 cells or measured hat functions.
+            NotDetermined: for distinct counts; for more than 65 536 cells, or measured hat functions, if the measured
+                marginals do not determine the cells.
             SolverFailed: if the numerical search for the cells fails.
             OutOfRange, WrongKind, Infeasible: for invalid facts, and facts that hold for no table.
 
@@ -1012,7 +1012,7 @@ class NoisySums(Display):
         return confidence if self.stop is None else self.stop.at_one_level(confidence)
 
     def distributions(self, marginal: str | Sequence[str] | Marginal) -> dict[int, Combination]:
-        """Return the distributions of the errors of a marginal's sums, by kind of sum; for amounts, in steps.
+        """Return {kind of sum: distribution of its error} for a marginal's sums; for amounts, in steps.
 
         Args:
             marginal: Marginal as `Domain.marginal` reads it: "department sex", a list of levels, or a tuple.

@@ -228,7 +228,7 @@ class ReleasedCells(ABC):
         return rows
 
     def rows_where(self, where: Where | None = None) -> Rows:
-        """Return the rows with these labels, by the name of a public column; all rows for None."""
+        """Return the rows with these labels in the named public columns; all rows for None."""
         rows = frozenset(range(self.rows))
         for name, wanted in ({} if where is None else mapping(where, "where")).items():
             labels = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else wanted

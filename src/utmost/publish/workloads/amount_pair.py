@@ -203,7 +203,7 @@ class AmountPair:
         return Unit(unit.sensitivity, unit.cells, unit.neighbours, amount, in_total=unit.in_total)
 
     def named(self, names: Iterable[Any]) -> list[Marginal]:
-        """Return marginals by their names, as marginals of the domain without the axis of parts."""
+        """Return the marginals of these names, as marginals of the domain without the axis of parts."""
         return [self._without(self.both(self.domain.marginal(name))) for name in names]
 
     def of_both(self, shares: Mapping[Marginal, Fraction]) -> dict[Marginal, Fraction]:

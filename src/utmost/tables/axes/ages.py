@@ -35,7 +35,7 @@ def ages(
         listed: Ages at which groups begin, ascending, and then the end of the last group, or None if it has no end:
             ``[0, 18, 30, 45, 65, None]``. ``range(0, 101)`` makes groups of single years.
         on: Day on which ages are computed, such as "2025-01-01".
-        groups: Coarser levels by name, as for `edges`.
+        groups: Dict from names to coarser levels, as for `edges`.
         spelling: Pattern of dates in text, and missing marks: ``Spelling(pattern="%d.%m.%Y")``.
         other: Label for birth dates outside the domain; if None, they are left out.
         missing: Label for missing birth dates; if None, they count as ``other``, or are left out.

@@ -56,7 +56,7 @@ def bins(
         low, high: Lowest and highest edge; ``bins(n)`` means ``bins(0, n)``.
         width: Width of one bin, > 0, which divides high - low.
         fanout: Factor by which the runs grow from level to level, >= 2; by default 2.
-        groups: Coarser levels by name, the finest first, in place of runs; see `edges`.
+        groups: Dict from names to coarser levels, the finest first, in place of runs; see `edges`.
         spelling: Marks of the column, if they differ from those of the whole table, see `Spelling`.
         below, above: Labels of an additional bin for all numbers below the lowest edge, and of one for all numbers from
             the highest edge on.
@@ -127,7 +127,7 @@ def edges(
         whole: Whether the labels are those of integers, such as "0 to 4" and "65+"; otherwise they are "[0, 5)" and
             "[65, inf)". It is True by default if all edges are integers. The cells must then be integers; for
             decimals pass False.
-        groups: Coarser levels by name, the finest first. A level is a list of its edges, from the first to the last,
+        groups: Dict from names to coarser levels, the finest first. A level is a list of its edges, from first to last,
             which must be edges of the level before; or a mapping from the label of each group to the labels of
             neighbours on the level before: ``{"0-4": [0, 1, 2, 3, 4], "5-9": range(5, 10)}``.
         spelling, below, above, other, missing, column: Arguments of `bins`.

@@ -1,4 +1,4 @@
-"""The table of a release: columns by name, with methods that convert it to dataframes and write it to files."""
+"""The table of a release: named columns, with methods that convert it to dataframes and write it to files."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -74,7 +74,7 @@ class Table(TableMethods, dict[str, Any]):
     dataframe, the table is a dataframe of the same kind.
 
     Args:
-        columns: Lists or arrays by name; by default no columns.
+        columns: Dict from names to lists or arrays; by default no columns.
 
     Raises:
         WrongKind: for a value that is no mapping.

@@ -397,7 +397,7 @@ class CountingOptions(PersonOptions):
 
     @property
     def several(self) -> "dict[str, MeasureSpec] | None":
-        """The measures by name, if several are counted in one pass; None for one."""
+        """{name: measure} if several measures are counted in one pass; None for one."""
         from utmost.core.exact.arguments import wrong_kind
         from utmost.publish.counting.counted_measures import MeasureSpec
         from utmost.tables.files.json_files import read_json

@@ -78,7 +78,7 @@ def promised_bars(plan: Plan, confidence: Fraction) -> dict[str, int | float]:
 
 
 def promised_column_bars(plan: Plan, confidence: Fraction) -> dict[str, dict[str, int | float]]:
-    """Return the margins of counts, sums and means by column, if one noise serves all three; else nothing."""
+    """Return {column: its margins} for counts, sums and means if one noise serves all three, else an empty dict."""
     return _column_bars(NoisySums.without_data(Promise(noise=plan), plan.level or level_of(1), confidence))
 
 
@@ -534,7 +534,7 @@ def planned_ladder(promise: Promise, at: Level, confidence: Fraction) -> list[La
 
 
 def _read_margins(release: NoisySums, until: Until) -> dict[str, int | float]:
-    """Return the margins that a stopping rule reads, by table and, if there are several columns, by column."""
+    """Return the margins that a stopping rule reads, of each table and, if there are several, each column."""
     tables = release.plan.tables
     read = {name for name, columns in tables.items() if until.reads(columns)}
     if not release.unit.is_shared:

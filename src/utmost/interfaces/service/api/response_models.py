@@ -164,7 +164,7 @@ class TableViewed(_Version):
 
 @dataclass(frozen=True, slots=True)
 class MeasuresResponse(JsonRecord):
-    """Released tables, by the names of the releases."""
+    """The released tables: {name of the release: table}."""
 
     measures: dict[str, TableViewed | PlanViewed]
 

@@ -440,7 +440,7 @@ def trail_lines(service: Served, who: Who) -> JsonLinesResponse:
 def _tables(
     requests: Sequence[PublishRequest | AnswerRequest], bodies: Sequence[PublishBody | NamedRelaxBody]
 ) -> tuple[dict[str, Any], dict[str, str | None]]:
-    """Return the tables, and the approved proposals, by the names of the releases."""
+    """Return the table and the approved proposal of each release: two dicts from the names of the releases."""
     names = [request.name for request in requests]
     if len({*names}) < len(names):
         raise OutOfRange(

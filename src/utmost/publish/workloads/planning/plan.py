@@ -513,8 +513,8 @@ class Plan(Display):
             reconstruction: Reconstruction of the release; None to compute it.
 
         Raises:
-            NotDetermined: for distinct counts; and, if the measured sums do not determine the cells, for more than 65
-                536 cells or measured hat functions.
+            NotDetermined: for distinct counts; for more than 65 536 cells, or measured hat functions, if the measured
+                sums do not determine the cells.
             Unsupported: for sums and counts with shared noise, and for a plan that measures other sums than groups,
                 rotated sums and hat functions.
 
@@ -688,7 +688,7 @@ class Plan(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Alternatives(Display):
-    """Plans for the same parts and levels, by name; if printed, they show the standard deviation of each part."""
+    """A dict from names to plans for the same parts and levels; if printed, it shows each part's standard deviation."""
 
     plans: Mapping[str, Plan]
 

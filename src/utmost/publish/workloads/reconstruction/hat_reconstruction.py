@@ -291,7 +291,7 @@ class _AxisSplit:
         return cells
 
     def rest_kinds(self, marginal: Marginal) -> NDArray[np.intp]:
-        """Return a number for each group of a marginal of the other axes, by its sizes; in the shape of the groups."""
+        """Number the groups of a marginal of the other axes by their sizes; in the shape of the groups."""
         return self.blocks.kinds(marginal).reshape(self.rest.group_shape(marginal))
 
     def project(self, cells: NDArray[Any], space: Marginal) -> NDArray[Any]:
