@@ -338,6 +338,10 @@ class RowsObserved(PrivacyWarning):
     """The list of rows was taken from the data, and the promise does not protect it."""
 
 
+class RowsSorted(PrivacyWarning):
+    """The rows are sorted by a released column, and the promise does not protect their order."""
+
+
 _BETWEEN = ("utmost.", "contextlib")  # modules that a warning does not point to
 
 

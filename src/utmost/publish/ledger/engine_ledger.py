@@ -47,6 +47,7 @@ def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> tup
     check_size(noise.unit, checked.rows, len(frame.columns))
     committed = _committed_first(frame, items.key_of_request(request), checked.rows)
     committed = committed.without(checked.flat(noise.by_item()))
+    frame.warn_of_order()
     release = frame.noised(items.published(request, committed, None), noise.margin(request.level, CONFIDENCE))
     known = items.release(request.name, request.version, request.request)
     assert known is not None, "it was published"

@@ -134,6 +134,7 @@ def release(
     Warns:
         LittleProtection: at a level so large that it protects practically nobody.
         RowsObserved: for rows that were observed in the data.
+        RowsSorted: for rows that are sorted by a released column, and by no public one.
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12; with ``once`` [geng2012], Theorems 4, 6, 11 and 12.
 

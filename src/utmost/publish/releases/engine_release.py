@@ -26,10 +26,12 @@ from utmost.publish.promises.declared_columns import (
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, warn_of_rows, warn_of_weakness
 from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.row_order import RowOrder
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.item_columns import (
     ItemNoiseMap,
     ReleaseItems,
+    arrow_numbers,
     check_none_repeated,
     released_type,
     responses_of,
@@ -67,6 +69,7 @@ class CheckedFrame:
         check_size(noise.unit, rows, len(frame.columns))
         warn_of_weakness(noise.weakness())
         warn_of_rows(promise.rows)
+        frame.warn_of_order()
         return cls(frame, promise, noise, rows)
 
     def statement(self) -> dict[str, Any]:
@@ -241,6 +244,19 @@ class ReleasableFrame:
         with progress_bar("Counting distinct identifiers"):
             distinct = int(nw.from_native(ids.native).unique().select(nw.len()).collect().item(0, 0))
         check_none_repeated(rows - distinct, rows, self.identifiers)
+
+    def warn_of_order(self) -> None:
+        """Warn (RowsSorted) if the rows are sorted by a released column; few rows are read if they are not."""
+        if self.frame.engine == "spark":  # its rows have no order
+            return
+        order, public = RowOrder(), list(dict.fromkeys((*self.identifiers, *self.public)))
+        for batch in self.frame.select(list(dict.fromkeys((*self.columns, *public)))).batches():
+            cells = {name: arrow_numbers(batch.column(name), name) for name in self.columns}
+            labels = {name: batch.column(name).to_pylist() for name in public}
+            order.add(cells, public, labels.__getitem__)
+            if not order.may_be_sorted:
+                break
+        order.warn()
 
     def _wrong_cells(self, nw: Any) -> dict[Any, Any]:
         """Return aggregates that count missing cells, empty identifiers, and cells that are infinite or NaN."""

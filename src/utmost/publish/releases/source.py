@@ -16,6 +16,7 @@ from utmost.publish.promises.declared_columns import check_no_copy, check_releas
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.noise_at_level import NoiseAtLevel
 from utmost.publish.promises.promise import Promise, counted_labels
+from utmost.publish.promises.row_order import RowOrder
 from utmost.publish.releases.answer import Answer, drawn_answer
 from utmost.tables.cells.columns import RowName, check_distinct, is_plainly_there
 from utmost.tables.frames.adapters import Column, TableAdapter
@@ -163,6 +164,11 @@ def checked_source(table: Any, rows: Any, promise: Promise, read: ReadColumn, *,
     true = {name: column(name) for name in source.columns} if compared else {}
     for name in compared:
         check_no_copy(name, partial(column, name), true)
+    # The rows of a counted table, and those that the noise makes, have a declared order.
+    noise, rows_in_order = promise.noise, RowOrder()
+    if not (noise.is_by_plan or noise.labels_rows or noise.names_rows or counted_labels(table)):
+        rows_in_order.add(source.columns, dict.fromkeys((*source.promise.public, *promise.id_column)), column)
+        rows_in_order.warn()
     return replace(source, original=table)
 
 

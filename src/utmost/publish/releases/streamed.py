@@ -28,6 +28,7 @@ from utmost.publish.promises.declared_columns import (
 )
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, warn_of_rows, warn_of_weakness
 from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.row_order import RowOrder
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.once import statement_before
 from utmost.tables.cells.columns import not_distinct
@@ -118,7 +119,7 @@ class CheckedPieces:
         check_margins_free({f"{name}_margin": name for name in chosen}, names)
         state, rows = _state(source), 0
         # Check that released cells are numbers, identifiers distinct, and no public column a copy of a released one.
-        copies = {(name, released) for name in published for released in chosen}
+        copies, order = {(name, released) for name in published for released in chosen}, RowOrder()
         with SpillFile(_BUCKETS) as spill:
             seen = _DistinctIdentifiers(spill, promise.single_id_column)
             for piece in source.pieces():
@@ -126,6 +127,7 @@ class CheckedPieces:
                 place = partial(_place, source.path, rows)
                 true = {name: noise.read(piece.column(name), name, place) for name in chosen}
                 copies = {pair for pair in copies if same_cells(piece.column(pair[0]), true[pair[1]])}
+                order.add(true, dict.fromkeys((*published, *promise.id_column)), piece.column)
                 seen.add(piece)
                 rows += piece.rows
             seen.check(source.path)
@@ -134,6 +136,7 @@ class CheckedPieces:
         check_size(noise.unit, rows, len(chosen))
         warn_of_weakness(noise.weakness())
         warn_of_rows(promise.rows)
+        order.warn()
         return cls(source, promise, noise, chosen, published, dropped, state, rows)
 
     def statement(self) -> dict[str, Any]:
