@@ -110,6 +110,8 @@ class Interval:
             raise OutOfRange(
                 "the interval of a divisor must not contain zero", came=that, remedy="Compute with more bits."
             )
+        if self.low >= 0 and that.low > 0:
+            return Interval((self.low << self.bits) // that.high, -((-self.high << self.bits) // that.low), self.bits)
         # The extremes of a quotient are at the ends as long as the divisor keeps its sign.
         quotients = [(x << self.bits, y) for x in (self.low, self.high) for y in (that.low, that.high)]
         return Interval(min(x // y for x, y in quotients), max(-(-x // y) for x, y in quotients), self.bits)

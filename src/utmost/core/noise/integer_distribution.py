@@ -509,11 +509,11 @@ def _refuse(distribution: IntegerDistribution, required: str, place: int) -> NoR
 
 
 def _check_possible(distribution: IntegerDistribution, place: int) -> None:
-    """Check that a probability is positive, by intervals of at most 2^17 bits."""
+    """Check that a probability is positive, by intervals of at most 2^17 bits; one that holds only 0 is enough."""
     bits = 1 << 11
-    while distribution.pmf_interval(place, bits).low <= 0:
+    while (found := distribution.pmf_interval(place, bits)).low <= 0:
         bits *= 2
-        if bits > _FARTHEST_BITS:
+        if found.high <= 0 or bits > _FARTHEST_BITS:
             raise PromiseBroken(
                 "every integer must have a positive probability, else the privacy loss is infinite",
                 came=f"the probability 0 at i = {place}",
