@@ -164,6 +164,15 @@ def places(value, path=()):
             yield from places(part, (*path, key))
 
 
+def is_at_an_end(document, path):
+    """Whether a place lies in the first or last entry of each list of numbers or of lists, which are alike."""
+    for key in path:
+        if isinstance(document, list) and key not in (0, len(document) - 1) and not isinstance(document[0], dict):
+            return False
+        document = document[key]
+    return True
+
+
 def _near_text(text):
     yield from (text + " ", " " + text, text.upper(), text[:-1], "")
     if re.fullmatch(r"-?\d+(/\d+)?", text):
@@ -231,6 +240,8 @@ def test_whatever_is_changed_is_refused_or_changes_nothing_that_is_said(name, do
     document = honest(name)
     said = vouched(document)
     for number, (path, value) in enumerate(places(document)):
+        if dose is not None and not is_at_an_end(document, path):
+            continue
         found = others(value)
         at = number % len(found)
         for other in found if dose is None else (found[at:] + found[:at])[:dose]:

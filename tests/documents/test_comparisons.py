@@ -103,7 +103,7 @@ def test_the_command_compares_two_files(tmp_path, run):
     assert (code, "the true difference is from" in " ".join(shown.split())) == (0, True)
     assert run("total", tmp_path / "1.csv", "--where", "sex=men", "--since", earlier)[0] == 0
     code, _, err = run("total", later, "--since", later)
-    assert (code, "write utmost read RELEASE --where LABELS --minus LABELS." in " ".join(err.split())) == (2, True)
+    assert (code, "--minus" in err) == (2, True)
     assert run("read", later, "--where", "sex=men", "--minus", "sex=women")[0] == 0
     assert run("total", later, "--since", earlier, "--ratio")[0] == 2
     code, shown, _ = run("total", later, "--since", tmp_path / "2024.json", "--since", earlier, "--where", "sex=men")

@@ -126,8 +126,8 @@ def test_whatever_is_changed_of_a_clean_table_is_refused_or_proves_the_same(publ
     )
     assert said["kind"] == CLEAN_KIND
     believed, shown = [], check_clean(said, table, document).words
-    for path, value in places(said):
-        for other in others(value):
+    for number, (path, value) in enumerate(places(said)):
+        for other in others(value)[number % 3 :: 3]:
             try:
                 again = check_clean(changed(said, path, other), table, document)
             except UtmostError:

@@ -399,9 +399,8 @@ def test_only_what_utmost_counted_was_left_out_of():
             is_counted,
             not is_counted,
         ), name
-    with pytest.raises(OutOfRange) as refused:
+    with pytest.raises(OutOfRange, match="proved"):
         ut.release({"town": ["x", "y"], "n": [3, 4]}, replace(elsewhere, proved=True), epsilon=1)
-    assert "without proved=True" in refused.value.remedy
 
 
 def test_the_page_of_means_has_each_margin_once():

@@ -56,7 +56,7 @@ def test_every_document_fits_its_schema_and_no_mutated_one_does(tmp_path):
         for mutated, change in mutations(document, randomness):
             assert not validator.is_valid(mutated), (name, change)
             refused += 1
-    assert refused > 1000
+    assert refused > 600
     described = {schema(kind).get("properties", {}).get("kind", {}).get("const") for kind in get_args(DocumentKind)}
     assert described - {None} == kinds, "a kind without a schema, or a schema without a kind"
 
@@ -68,7 +68,7 @@ def mutations(document, randomness):
         yield {name: value for name, value in document.items() if name != field}, f"without {field}"
     yield document | {"note": "by the way"}, "with a field more"
     places = [path for path in leaves(document) if not FREE & set(path)]
-    for path in randomness.sample(places, min(40, len(places))):
+    for path in randomness.sample(places, min(12, len(places))):
         yield changed(document, path, {"?": 1}), f"another type at {path}"
 
 
@@ -85,12 +85,14 @@ def leaves(value, path=()):
         yield path
 
 
-@pytest.mark.parametrize("kind", get_args(DocumentKind))
-def test_a_schema_is_valid_and_refers_to_nothing_outside(kind):
-    described = schema(kind)
-    jsonschema.Draft202012Validator.check_schema(described)
-    text = json.dumps(described)
-    assert text.count('"$ref": "#/$defs/') == text.count('"$ref"')
+def test_schemas_are_valid_and_refer_to_nothing_outside():
+    for kind in ("any", "domain"):  # "any" has the schemas of all kinds of documents within it
+        jsonschema.Draft202012Validator.check_schema(schema(kind))
+    for kind in get_args(DocumentKind):
+        described = schema(kind)
+        named = re.findall(r'"\$ref": "#/\$defs/([^"]+)"', json.dumps(described))
+        assert {*named} == {*described.get("$defs", ())}
+        assert len(named) == json.dumps(described).count('"$ref"')
 
 
 def test_the_page_of_statements_has_a_row_of_fields_for_every_kind_of_noise():
