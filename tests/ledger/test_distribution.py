@@ -151,7 +151,7 @@ def test_derived_noise_refuses_what_it_cannot_answer(tmp_path):
         ledger.publish("r", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/3")
         with pytest.raises(Unsupported, match="4096th"):
             ledger.relax("r", {"n": [1]}, epsilon=Fraction(1, 3) + Fraction(1, 10**6))
-        with pytest.raises(Unsupported, match="epsilon = 1024"):
+        with pytest.raises(Unsupported, match=r"epsilon.?=.?1024"):
             ledger.relax("r", {"n": [1]}, epsilon=1025)
         assert ledger.relax("r", {"n": [1]}, epsilon=1024).table["n"] == [1]
 
