@@ -84,7 +84,8 @@ class Accounts:
             declared = promise_for(promise, table)
             source = new_source(table, declared)
             own = name if dataset is None else dataset
-            check_publishable(self._log, PublishRequest(name, declared, at, own, version, request, independent), source)
+            wanted = [(PublishRequest(name, declared, at, own, version, request, independent), source)]
+            self._log.read(lambda transaction: check_publishable(self._log, transaction, wanted))
             independent = True  # check_publishable has already checked the dataset
         elif table is not None and not is_engine_table(table):
             check_relaxable(self._log, AnswerRequest(name, at, version), table)

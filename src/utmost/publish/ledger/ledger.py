@@ -320,7 +320,7 @@ class Ledger(Persons, Accounts, Display):
             key, releases = transaction.key, transaction.state.releases
             if source is None:
                 release = transaction.state.release(name, version)
-                own: tuple[str, int] | None = (release.name, release.version)
+                own: tuple[str, int] | None = release.key
                 digests = TableDigests.opened(key, release.values, release.name, release.version)
             else:
                 own, digests = None, TableDigests.of(key, source, source.labels())
@@ -370,7 +370,7 @@ class Ledger(Persons, Accounts, Display):
         """Return an answer whose table is an engine's frame; the engine adds the noise when it evaluates the frame."""
         known, names = self.release(release.name, release.version), published_names(frame)
         public = tuple(name for name in names if name in known.public)
-        remembered = self._read_state(lambda state: state.ledger_facts(known, at))
+        remembered = self._read_state(lambda state: state.ledger_facts(known.key, at))
         promise = known.promise.as_published(names, public)
         return Answer(frame, promise, known.noise.at(at), known.rows, remembered, release)
 

@@ -14,8 +14,8 @@ from utmost.errors import NotPublished, OutOfRange
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.budgets import Expense, budget_with
 from utmost.publish.ledger.event_log import EventLog, Transaction
-from utmost.publish.ledger.means_names import check_published_whole, release_name, releases_of_means
-from utmost.publish.ledger.publishing import check_new_or_stored
+from utmost.publish.ledger.means_names import release_name, releases_of_means
+from utmost.publish.ledger.publishing import check_publishable
 from utmost.publish.ledger.relaxing import check_relaxable_in
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.spending import Budget
@@ -85,15 +85,10 @@ def rehearsed_publication(
     log: EventLog, requests: Sequence[PublishRequest], tables: Mapping[str, CountedTable]
 ) -> Budget:
     """Return the budget as it would be after several tables are published together; check everything, draw nothing."""
-    sources = [new_source(tables[request.name], request.promise) for request in requests]
+    wanted = [(request, new_source(tables[request.name], request.promise)) for request in requests]
 
     def check(transaction: Transaction) -> Budget:
-        new = [
-            request
-            for request, source in zip(requests, sources, strict=True)
-            if not check_new_or_stored(log, transaction, request, source)
-        ]
-        check_published_whole(transaction.state.releases.values(), new)
+        new = check_publishable(log, transaction, wanted)
         return budget_with(transaction.state, requests[0].dataset, [Expense.of_request(request) for request in new])
 
     return log.read(check)

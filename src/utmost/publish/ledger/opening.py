@@ -359,7 +359,7 @@ def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Answer[Any]
             columns = by_column(release, list(stored_blocks(rows, release, level, seal)))
             response = release.responses[level]
             labels = labels_of(rows, release, opened_label_seal(seal, response.event, response.label_key))
-            facts = state.ledger_facts(release, level).seen_at(level)
+            facts = state.ledger_facts(release.key, level).seen_at(level)
             return Answered(level, columns, facts).without_table(release, labels)
         except (LedgerDamaged, KeyRefused):
             continue

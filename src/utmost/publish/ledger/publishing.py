@@ -24,7 +24,6 @@ from utmost.publish.ledger.commitment import commitment, noise_secret
 from utmost.publish.ledger.duplicate_data import TableDigests
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import tag_parts
-from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Labels, label_parts, label_texts, salted_seal
 from utmost.publish.ledger.means_names import check_published_whole, releases_of_means
 from utmost.publish.ledger.names import check_name_differs
@@ -40,6 +39,8 @@ from utmost.publish.promises.until import Stop, Until
 from utmost.publish.releases.noisy_sums import sums_in_one_column
 from utmost.publish.releases.source import Source
 
+_SALT_BYTES = 16
+
 
 def publish_together(
     log: EventLog, wanted: Sequence[tuple[PublishRequest, Source]], randomness: Randomness
@@ -53,36 +54,21 @@ def publish_together(
         new = [pair for pair, answer in zip(wanted, found, strict=True) if answer is None]
         if new and not may_draw:
             return None
-        drafts = checked_drafts(transaction, new)
-        check_published_whole(transaction.state.releases.values(), [draft.request for draft in drafts])
-        for draft in drafts:
-            check_no_duplicate_data(transaction, draft.request, draft.digests)
-        waiting = iter(drafts)
+        waiting = iter(checked_drafts(transaction, new))
         return [next(waiting).draw(transaction, randomness) if answer is None else answer for answer in found]
 
     return log.answer(answers, look=all(may_be_stored(log.seen, request) for request, _ in wanted))
 
 
-def check_publishable(log: EventLog, request: PublishRequest, source: Source) -> None:
-    """Check that a request would be answered; draw and write nothing."""
-
-    def check(transaction: Transaction) -> None:
-        if not check_new_or_stored(log, transaction, request, source):
-            check_published_whole(transaction.state.releases.values(), [request])
-
-    log.read(check)
-
-
-def check_new_or_stored(log: EventLog, transaction: Transaction, request: PublishRequest, source: Source) -> bool:
-    """Check that a request would be answered; return whether its answer is stored."""
-    if stored_publication(transaction, request, source) is not None:
-        return True
-    log.check_writable(transaction)
-    for draft in checked_drafts(transaction, [(request, source)]):
-        check_no_duplicate_data(transaction, draft.request, draft.digests)
-        if not request.independent:
-            warn_of_separate(transaction.state, request.dataset)
-    return False
+def check_publishable(
+    log: EventLog, transaction: Transaction, wanted: Sequence[tuple[PublishRequest, Source]]
+) -> list[PublishRequest]:
+    """Make every check of `publish_together`, and draw nothing; return the requests whose answers are not stored."""
+    new = [pair for pair in wanted if stored_publication(transaction, *pair) is None]
+    if new:
+        log.check_writable(transaction)
+        checked_drafts(transaction, new)
+    return [request for request, _ in new]
 
 
 def may_be_stored(state: State, request: PublishRequest) -> bool:
@@ -103,7 +89,7 @@ def stored_publication(transaction: Transaction, request: PublishRequest, source
     level = repeated_level(transaction.state, release, request.level)
     order = RowPermutation.of(transaction, release, source, committed)
     response = order.as_in_table(stored_response(transaction, release, level))
-    return Answered(level, response, transaction.state.ledger_facts(release, level))
+    return Answered(level, response, transaction.state.ledger_facts(release.key, level))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,14 +128,12 @@ class Draft:
     def draw(self, transaction: Transaction, randomness: Randomness) -> Answered:
         """Draw and write the first answer; with a stopping rule, every answer up to the level where the rule stops."""
         request, source, until = self.request, self.source, self.source.promise.until
-        if not request.independent:
-            warn_of_separate(transaction.state, request.dataset)
         parts, items = [self.commitment], None
         if self.tags is not None:
             items = ItemFacts(parts_digest(tag_parts(self.tags)), None)
             parts += tag_parts(self.tags)
-        labels, label_parts = new_labels(transaction.key, transaction.state, self, len(parts))
-        parts += label_parts
+        labels, parts_of_labels = self._labels(transaction, len(parts))
+        parts += parts_of_labels
         facts = event_facts(
             request,
             rows=source.rows,
@@ -164,20 +148,33 @@ class Draft:
         response = draw_response(drawing, source.columns, "published", facts, parts)
         if until is not None:
             return _answer_upwards(transaction, self, until, response, randomness)
-        release = transaction.state.releases[self.key_of_release]
-        return Answered(request.level, response, transaction.state.ledger_facts(release, request.level))
+        return Answered(request.level, response, transaction.state.ledger_facts(self.key_of_release, request.level))
+
+    def _labels(self, transaction: Transaction, first: int) -> tuple[Labels | None, Sequence[bytes]]:
+        """Return the facts of the labels (public columns), and the parts to store, numbered from ``first``."""
+        state, rows, columns = transaction.state, self.source.rows, len(self.source.promise.public)
+        if not columns:
+            return None, ()
+        salt = entropy(_SALT_BYTES).hex() if state.is_sealed else None
+        seal = salted_seal(transaction.key, state.identity, self.request.name, self.request.version, salt)
+        parts = label_parts(self.label_texts, rows, columns, seal, state.number + 1, first)
+        return Labels.of(self.source.order, parts, salt), parts
 
 
 def checked_drafts(transaction: Transaction, new: Sequence[tuple[PublishRequest, Source]]) -> list[Draft]:
-    """Draft the new releases of a call; check everything except whether another dataset has the same values."""
-    # Values are compared later: otherwise a call that fails another check would test a guess of the values for free.
-    drafts = list[Draft]()
+    """Draft the new releases of a call, and make every check that comes before a draw."""
+    state, drafts = transaction.state, list[Draft]()
     for request, source in new:
         draft = Draft.of(transaction, request, source)
-        earlier = [draft.request for draft in drafts]
-        check_dataset(transaction.state, draft.request, earlier)
+        check_dataset(state, draft.request, [earlier.request for earlier in drafts])
         drafts.append(draft)
-    check_budgets(transaction.state, [Expense.of_request(request) for request, _ in new])
+    check_budgets(state, [Expense.of_request(request) for request, _ in new])
+    check_published_whole(state.releases.values(), [request for request, _ in new])
+    # Values are compared last: otherwise a call that fails another check would test a guess of the values for free.
+    for draft in drafts:
+        check_no_duplicate_data(transaction, draft.request, draft.digests)
+    for dataset in {request.dataset: None for request, _ in new if not request.independent}:
+        warn_of_separate(state, dataset)
     return drafts
 
 
@@ -204,21 +201,7 @@ def _answer_upwards(
             break
     words = {"level": level_text(level), "promised": level_text(levels[-1]), "met": is_met}
     transaction.append("stopped", {"name": item[0], "version": item[1], **words})
-    return Answered(level, response, transaction.state.ledger_facts(transaction.state.releases[item], level))
-
-
-_SALT = 16
-
-
-def new_labels(key: Key, state: State, draft: Draft, first: int) -> tuple[Labels | None, Sequence[bytes]]:
-    """Return the facts of a new release's labels (public columns), and the parts to store, numbered from ``first``."""
-    source = draft.source
-    if not source.promise.public:
-        return None, ()
-    salt = entropy(_SALT).hex() if state.is_sealed else None
-    seal = salted_seal(key, state.identity, draft.request.name, draft.request.version, salt)
-    parts = label_parts(draft.label_texts, source.rows, len(source.promise.public), seal, state.number + 1, first)
-    return Labels.of(source.order, parts, salt), parts
+    return Answered(level, response, transaction.state.ledger_facts(item, level))
 
 
 def requested_version(state: State, request: PublishRequest) -> Published | None:

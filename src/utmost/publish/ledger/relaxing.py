@@ -153,7 +153,7 @@ def stored_relaxation(transaction: Transaction, relaxation: Relaxation) -> Answe
         return None
     order = RowPermutation.of(transaction, release, source, relaxation.commitment)
     response = order.as_in_table(stored_response(transaction, release, level))
-    return Answered(level, response, transaction.state.ledger_facts(release, level))
+    return Answered(level, response, transaction.state.ledger_facts(release.key, level))
 
 
 def check_relaxable(log: EventLog, request: AnswerRequest, table: Any) -> None:
@@ -176,8 +176,7 @@ def draw_relaxation(transaction: Transaction, relaxation: Relaxation, randomness
     release, level, source = relaxation.current_release(transaction), relaxation.request.level, relaxation.source
     order = RowPermutation.of(transaction, release, source, relaxation.commitment)
     response = answer_more(transaction, release, level, order.as_stored(source.columns), randomness)
-    release = relaxation.current_release(transaction)
-    return Answered(level, order.as_in_table(response), transaction.state.ledger_facts(release, level))
+    return Answered(level, order.as_in_table(response), transaction.state.ledger_facts(release.key, level))
 
 
 def view_release(
@@ -192,7 +191,7 @@ def view_release(
     release = state.release(request.name, request.version)
     release.check_kept()
     if level in release.responses:
-        answered = Answered(level, stored_response(transaction, release, level), state.ledger_facts(release, level))
+        answered = Answered(level, stored_response(transaction, release, level), state.ledger_facts(release.key, level))
         return release, labels_by_ledger_key(transaction, release), answered
     if not may_draw:
         return None
@@ -204,8 +203,8 @@ def view_release(
         )
     release.noise.check_level(level)
     response = answer_more(transaction, release, level, None, randomness)
-    now = transaction.state.release(release.name, release.version)
-    answered = Answered(level, response, transaction.state.ledger_facts(now, level))
+    now = transaction.state.releases[release.key]
+    answered = Answered(level, response, transaction.state.ledger_facts(release.key, level))
     return now, labels_by_ledger_key(transaction, now), answered
 
 

@@ -142,6 +142,10 @@ class Published(Display):
             ) from None
 
     @property
+    def key(self) -> ReleaseKey:
+        return self.name, self.version
+
+    @property
     def name_and_version(self) -> str:
         """The release as a message names it."""
         return f"{self.name!r}, version {self.version}"
@@ -343,8 +347,9 @@ class State:
     def datasets(self) -> list[str]:
         return sorted({*self.accounts, *self.limits, *self.missing})
 
-    def ledger_facts(self, release: Published, at: Level) -> LedgerFacts:
+    def ledger_facts(self, key: ReleaseKey, at: Level) -> LedgerFacts:
         """Return the facts that a ledger adds to the statement of an answer, as they were when it was given."""
+        release = self.releases[key]
         event = release.responses[at].event
         levels = tuple(level for level in release.levels if release.responses[level].event <= event)
         versions = (self.releases[release.name, version] for version in range(1, self.newest(release.name) + 1))
@@ -383,7 +388,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
                 )
             elif event.kind == "published":
                 release = _published(facts, event.number)
-                item = release.name, release.version
+                item = release.key
                 if item in releases or (release.version > 1 and (release.name, release.version - 1) not in releases):
                     raise LedgerDamaged(
                         "the versions of a name must be numbered without gaps", came=f"version {release.version}"
