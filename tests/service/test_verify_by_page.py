@@ -154,6 +154,13 @@ def test_a_clean_table_wants_the_release_that_it_is_made_of(bo, tmp_path):
     assert (code, "that the rule withholds are missing" in page) == (200, True)
 
 
+def test_answers_are_checked_with_their_design(bo, published):
+    code, page = verified(bo, published / "answers.csv", release=published / "design.json")
+    assert (code, "has the stated SHA-256, secrets and level" in page) == (200, True)
+    code, page = verified(bo, published / "answers.csv", release=published / "plan.json")
+    assert (code, "must have the SHA-256 that the statement gives" in page) == (422, True)
+
+
 def test_a_table_without_its_statement_is_not_verified(bo, published, tmp_path):
     alone = tmp_path / "together.csv"
     alone.write_bytes((published / alone.name).read_bytes())

@@ -100,7 +100,8 @@ def read_design(path: Path | str) -> Optimum | Channel:
     >>> str(read_design(path).matrix[0, 0]), read_design(path).outcomes
     ('2/3', ('yes', 'no'))
     """
-    path = Path(path_argument(path, "path"))
+    # A file in memory is a Path, too, and a copy would lose its content.
+    path = path if isinstance(path, Path) else Path(path_argument(path, "path"))
     if path.suffix.lower() == ".json" and is_design(path):
         certificate = designs.read(path)
         if not certificate.verify():
