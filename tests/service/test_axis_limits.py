@@ -130,6 +130,15 @@ def test_a_plan_of_too_many_sums_is_refused(axis, until):
     Terms.read({"noise": Plan(Domain(a=WIDE, b=WIDE), Unit(1, 1), {"a b": 1})})
 
 
+def test_the_plans_of_one_request_are_counted_together():
+    plan = Plan(Domain(a=WIDE, b=bins(1 << 11)), Unit(1, 1), {"a b": 1})
+    requests = [Terms.read({"noise": plan}).request(name, 1) for name in ("r", "s", "t")]
+    publish_requests.check_drawn_together(requests[:2])
+    with pytest.raises(OutOfRange, match="sums together") as refused:
+        publish_requests.check_drawn_together(requests)
+    assert "several requests" in refused.value.remedy
+
+
 def test_a_table_of_too_many_cells_at_all_levels_is_refused(monkeypatch):
     monkeypatch.setattr(publish_requests, "MOST_DRAWN", 165)
     cells = {"n": np.zeros(11, dtype=int)}

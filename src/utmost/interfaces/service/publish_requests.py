@@ -1,7 +1,7 @@
 """Read requests to publish from JSON, from a form and from an approved proposal, and check them for a service."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,18 @@ def check_table_served(table: Any, promise: Promise) -> None:
         if promise.until is not None and not promise.noise.is_by_plan:
             cells = sum(map(len, (made[name] for name in promise.columns)))
             _check_drawn(cells, promise, "a table that stops by a rule must have", "cells")
+
+
+def check_drawn_together(requests: Sequence[PublishRequest]) -> None:
+    """Check that the plans of all tables of one request draw few enough numbers, at all levels of stopping rules."""
+    drawn = 0
+    for promise in (request.promise for request in requests):
+        steps = 1 if promise.until is None else promise.until.steps
+        drawn += promise.noise.rows * steps if isinstance(promise.noise, SumNoise) else 0
+    if drawn > MOST_DRAWN:
+        required = f"the plans of one request must measure at most {MOST_DRAWN} sums together, at all levels"
+        remedy = "Publish the tables in several requests, or on the machine that has the ledger."
+        raise OutOfRange(required, came=drawn, where="measures", remedy=remedy)
 
 
 def _check_drawn(numbers: int, promise: Promise, must: str, noun: str) -> None:

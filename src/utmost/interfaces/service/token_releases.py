@@ -23,7 +23,7 @@ from utmost.errors import (
 )
 from utmost.interfaces.service.access.tokens import EVERY, Grant, Token
 from utmost.interfaces.service.proposals import Proposals, check_declared
-from utmost.interfaces.service.publish_requests import check_table_served, proposable, served
+from utmost.interfaces.service.publish_requests import check_drawn_together, check_table_served, proposable, served
 from utmost.interfaces.service.published_margins import margin_of_release
 from utmost.interfaces.service.records import RecordTransaction
 from utmost.interfaces.service.service_context import ServiceContext, granted_level, is_granted
@@ -213,6 +213,7 @@ class Releases:
         # several datasets; a counted table with fields that the promise leaves out; and, with a token for some
         # releases, data that are not declared to be in no other dataset, or a dataset that others spend.
         check_one_dataset(requests)
+        check_drawn_together(requests)
         for request in requests:
             token.check("publish", request.name, request.level)
             check_declared(token, "publish", served(request))
