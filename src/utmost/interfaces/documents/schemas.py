@@ -531,9 +531,8 @@ def _documents() -> dict[str, Schema]:
                 "of": _TEXT,
                 "repeated": _COUNT,
                 "name": _TEXT,
-                "dataset": _TEXT,
                 "data_version": _COUNT,
-                "together": {},
+                "together": _LEVEL_TEXT,
             },
         ),
         "promise": _document(
