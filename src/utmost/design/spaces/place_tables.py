@@ -40,7 +40,8 @@ class PlaceTable:
 
 def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_metres: bool) -> PlaceTable:
     """Read the places of a file, a table, a dict, a GeoSeries or a GeoDataFrame."""
-    if isinstance(table, str | Path):
+    is_file = isinstance(table, str | Path)
+    if is_file:
         table = _file_columns(table if isinstance(table, Path) else Path(table))
     for column in (name, latitude, longitude):
         if not isinstance(column, Hashable):
@@ -49,7 +50,8 @@ def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_
     if hasattr(table, "crs") and hasattr(table, "geometry"):
         return _places_of_geometry(table, name)
     other_names = _OTHER_NAMES_IN_METRES if in_metres else _OTHER_NAMES
-    is_by_name = isinstance(table, Mapping) and not {latitude, longitude} <= set(table)
+    # A file has columns; one of two places looks like a dict of pairs.
+    is_by_name = not is_file and isinstance(table, Mapping) and not {latitude, longitude} <= set(table)
     if is_by_name:
         # A dict is a table of columns if it has columns with the usual names for label, latitude and longitude, and if
         # some value is not a pair of numbers.

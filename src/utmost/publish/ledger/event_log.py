@@ -320,7 +320,9 @@ class EventLog:
 
 def refused_in_quarantine(place: str, reason: str) -> Quarantined:
     """Return the refusal of a new answer by a ledger that is in quarantine."""
-    return Quarantined("the ledger must not be in quarantine", came=reason, where=place, remedy=_MEND)
+    return Quarantined(
+        "the ledger must not be in quarantine", came=f"a quarantine: {reason}", where=place, remedy=_MEND
+    )
 
 
 def open_log(

@@ -32,7 +32,7 @@ def withhold(
     *,
     below: Annotated[str | None, option("NUMBER", "Withhold cells whose noisy value is below this number.")] = None,
     relative_margin: Annotated[
-        str | None, option("PART", "Withhold a cell whose margin exceeds this part of its value, such as 1/4.")
+        str | None, option("PART", "Withhold a cell whose margin exceeds this part of its value, say 1/4.")
     ] = None,
     complementary: Annotated[bool, flag("Withhold further cells, so that no withheld cell follows from sums.")] = False,
     mark: Annotated[
@@ -42,7 +42,7 @@ def withhold(
     statement: file_options.StatementFile = None,
     spelling: table_options.TextFileOptions,
     out: file_options.TableOut = None,
-    tables: Annotated[Path | None, option("DIR", "Folder for several tables, a .csv file each.")] = None,
+    tables: Annotated[Path | None, option("DIR", "Folder for the tables, as .csv files.")] = None,
     form: options.Format = None,
     as_json: options.AsJson = False,
     sign: options.Sign = None,
@@ -51,7 +51,7 @@ def withhold(
 
     utmost withhold released.csv --below 90 --out shown.csv
 
-    It costs no privacy and adds none. Publish the result in place of the release.
+    It costs no privacy and adds none. Publish the result instead of the release.
 
     More: docs/howto/publish-less-than-you-released.md
     """
