@@ -198,15 +198,24 @@ def _places_file(text: str) -> Space:
     """Read places from a file name that may end in a colon and the names of its three columns."""
     path, separator, columns = text.rpartition(":")
     if not separator or "," not in columns:
-        return places(text)
+        return _places(text)
     names = [name.strip() for name in columns.split(",")]
     if len(names) != 3 or not all(names):
-        raise OutOfRange(
-            "places need three columns: names, latitudes and longitudes",
-            came=columns,
-            remedy="Write --space places:towns.csv:name,lat,lon.",
-        )
-    return places(path, name=names[0], latitude=names[1], longitude=names[2])
+        raise OutOfRange("places need three columns: names, latitudes and longitudes", came=columns, remedy=_COLUMNS)
+    return _places(path, name=names[0], latitude=names[1], longitude=names[2])
+
+
+_COLUMNS = "Write --space places:towns.csv:name,lat,lon, with the names of your columns."
+
+
+def _places(file: str, name: str = "name", latitude: str = "latitude", longitude: str = "longitude") -> Space:
+    """Read places; an option names all three columns, the library's arguments one each."""
+    try:
+        return places(file, name=name, latitude=latitude, longitude=longitude)
+    except BadTable as error:
+        if not error.required.startswith("places need a column"):
+            raise
+        raise BadTable(error.required, came=error.came, where=error.where, remedy=_COLUMNS) from None
 
 
 def _grid_reader(metric: Any) -> Callable[[str], Space]:
