@@ -1,7 +1,8 @@
-"""Table files: the reader and the writer of each format, chosen by the ending of the name."""
+"""Table files. `TABLE_FORMATS` has a row for each format: its endings, its reader and its writer."""
 
 import gzip
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib.util import find_spec
 from io import RawIOBase
 from itertools import islice
@@ -26,16 +27,6 @@ TEXT = (".csv", ".tsv", ".txt", "")
 JSON_LINES = (".jsonl", ".ndjson")
 FEATHER = (".feather", ".arrow", ".ipc")
 EXCEL = (".xlsx",)
-FORMATS = {
-    "csv": ".csv",
-    "tsv": ".tsv",
-    "jsonl": ".jsonl",
-    "feather": ".feather",
-    "parquet": ".parquet",
-    "xlsx": ".xlsx",
-}
-"""The ending of each format, by the name of the format."""
-
 LARGE = 1 << 27
 """Files of at least this number of bytes are read one piece at a time, and not stored in memory."""
 
@@ -53,34 +44,24 @@ def read(path: Path, *, as_events: bool = False) -> Any:
         as_events: Whether the rows are events to be counted, so that no column is published. If so, dates of Excel are
             read as dates, and nested cells of JSON lines are refused only if their column is used.
     """
-    ending = ending_of(path)
-    if path.is_dir() or ending in PARQUET:  # this module is not loaded to release a text file
-        from utmost.tables.files import parquet
-
-        parquet.register()
-        return _pieces_of(path).whole() if path.is_dir() else parquet.read(path)
-    if ending in FEATHER:
-        return table_formats.read_feather(path)
-    if ending in JSON_LINES:
-        return Table(table_formats.read_json_lines(TextFile.of(path), has_nested=as_events))
-    if ending == ".json":
-        return Table(table_formats.read_json_records(TextFile.of(path), has_nested=as_events))
-    if ending in EXCEL:
-        from utmost.tables.files import spreadsheets
-
-        return Table(spreadsheets.read(path, has_dates=as_events))
-    if ending not in TEXT:
-        wanted = ", ".join(FORMATS.values())
+    form = TABLE_FORMATS["parquet"] if path.is_dir() else format_of(path)
+    if form is None:
+        wanted = ", ".join(form.endings[0] for form in TABLE_FORMATS.values())
         remedy = "Convert the file to CSV or Parquet."
         raise Unsupported(f"a table file must end in one of {wanted}", came=path.name, remedy=remedy)
-    csv_table.register()
-    return csv_table.read(path)
+    return form.read(path, as_events)
 
 
 def ending_of(path: Path) -> str:
     """The ending of a file that shows its format, in lower case and without ".gz" or the like."""
     suffix = sheet_named(path)[0].suffix.lower()
     return Path(path.stem).suffix.lower() if suffix in PACKED else suffix
+
+
+def format_of(path: Path) -> "TableFormat | None":
+    """The format that the ending of a file shows; None for an ending that no format has."""
+    ending = ending_of(path)
+    return next((form for form in TABLE_FORMATS.values() if ending in form.endings), None)
 
 
 def large_pieces(path: Path, *, by_cells: bool = False) -> FilePieces | None:
@@ -144,32 +125,15 @@ def check_statement(path: Path, statement: Mapping[str, Any]) -> None:
 
 
 def _write(table: Any, file: BinaryIO, path: Path, statement: Mapping[str, Any]) -> None:
-    if path.suffix.lower() == GZ and ending_of(path) not in (*PARQUET, *FEATHER, *EXCEL):
+    form = format_of(path) or TABLE_FORMATS["csv"]
+    assert form.write is not None, "check_same_kind refuses a format that is only read"
+    if path.suffix.lower() == GZ and form.is_text:
         with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
             return _write(table, packed, path.with_suffix(""), statement)  # type: ignore[arg-type]  # it has the methods of a file
-    ending = ending_of(path)
-    if ending in EXCEL:
-        from utmost.tables.files import spreadsheets
-
-        spreadsheets.write(_cells(table), file, statement)
-    elif isinstance(table, WrittenByPieces):
+    if isinstance(table, WrittenByPieces) and ending_of(path) not in EXCEL:
         _write_pieces(table.written(file), file, table.rows)
-    elif ending in PARQUET:
-        from utmost.tables.files import parquet
-
-        if is_engine_frame(table):
-            frame = engine_frame(table)
-            parquet.write_batches(frame.schema(), frame.batches(), file)
-        else:
-            parquet.write(table, file)
-    elif ending in FEATHER:
-        table_formats.write_feather(table, file)
-    elif ending in JSON_LINES:
-        columns_of = table_formats.as_columns(table)
-        pieces = table_formats.write_json_lines(list(columns_of), zip(*columns_of.values(), strict=True))
-        _write_pieces(pieces, file, _rows(table)[2])
     else:
-        write_text(table, file, separator_for(table, path))
+        form.write(table, file, path, statement)
 
 
 def separator_for(table: Any, path: Path) -> str:
@@ -209,14 +173,13 @@ def check_same_kind(source: Path, out: Path) -> None:
     """Check that the table of ``source`` can be written to ``out``: A large file can be written only in its own
     format.
     """
-    if ending_of(out) not in (*PARQUET, *TEXT, *JSON_LINES, *FEATHER, *EXCEL) or out.suffix.lower() in PACKED[1:]:
+    form = format_of(out)
+    if form is None or form.write is None or out.suffix.lower() in PACKED[1:]:
         wanted = ", ".join(FORMATS.values())
         remedy = f"Choose a name that ends in {wanted}."
         raise Unsupported("a table must be written in a known format", came=out.name, remedy=remedy)
-    if ending_of(out) in (*PARQUET, *FEATHER):
-        extra("pyarrow", "tables")
-    if ending_of(out) in EXCEL:
-        extra("xlsxwriter", "excel")
+    if form.writer is not None:
+        extra(*form.writer)
     if source.is_dir() and out.suffix.lower() not in PARQUET:
         remedy = f"Choose a name that ends in {' or '.join(PARQUET)}."
         raise Unsupported("a directory of Parquet files must be written as Parquet", came=out.name, remedy=remedy)
@@ -297,3 +260,95 @@ def _rows(table: Any) -> tuple[list[str], Iterable[list[str]], int]:
 def _batch_rows(batch: Any) -> Iterator[list[str]]:
     for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
         yield ["" if cell is None else str(cell) for cell in cells]
+
+
+def _read_text(path: Path, as_events: bool) -> Any:
+    csv_table.register()
+    return csv_table.read(path)
+
+
+def _write_text(table: Any, file: BinaryIO, path: Path, statement: Mapping[str, Any]) -> None:
+    write_text(table, file, separator_for(table, path))
+
+
+def _read_json_lines(path: Path, as_events: bool) -> Any:
+    return Table(table_formats.read_json_lines(TextFile.of(path), has_nested=as_events))
+
+
+def _write_json_lines(table: Any, file: BinaryIO, path: Path, statement: Mapping[str, Any]) -> None:
+    columns_of = table_formats.as_columns(table)
+    pieces = table_formats.write_json_lines(list(columns_of), zip(*columns_of.values(), strict=True))
+    _write_pieces(pieces, file, _rows(table)[2])
+
+
+def _read_json_records(path: Path, as_events: bool) -> Any:
+    return Table(table_formats.read_json_records(TextFile.of(path), has_nested=as_events))
+
+
+def _read_feather(path: Path, as_events: bool) -> Any:
+    return table_formats.read_feather(path)
+
+
+def _write_feather(table: Any, file: BinaryIO, path: Path, statement: Mapping[str, Any]) -> None:
+    table_formats.write_feather(table, file)
+
+
+def _read_parquet(path: Path, as_events: bool) -> Any:
+    from utmost.tables.files import parquet  # it is not loaded to release a text file
+
+    parquet.register()
+    return _pieces_of(path).whole() if path.is_dir() else parquet.read(path)
+
+
+def _write_parquet(table: Any, file: BinaryIO, path: Path, statement: Mapping[str, Any]) -> None:
+    from utmost.tables.files import parquet
+
+    if is_engine_frame(table):
+        frame = engine_frame(table)
+        parquet.write_batches(frame.schema(), frame.batches(), file)
+    else:
+        parquet.write(table, file)
+
+
+def _read_workbook(path: Path, as_events: bool) -> Any:
+    from utmost.tables.files import spreadsheets
+
+    return Table(spreadsheets.read(path, has_dates=as_events))
+
+
+def _write_workbook(table: Any, file: BinaryIO, path: Path, statement: Mapping[str, Any]) -> None:
+    from utmost.tables.files import spreadsheets
+
+    spreadsheets.write(_cells(table), file, statement)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableFormat:
+    """A format of table files."""
+
+    endings: tuple[str, ...]  # the usual one first
+    read: Callable[[Path, bool], Any]  # takes the path, and whether the rows are events to be counted
+    write: Callable[[Any, BinaryIO, Path, Mapping[str, Any]], None] | None  # None for a format that is only read
+    is_text: bool  # whether the file may be compressed, and be shown on a terminal
+    writer: tuple[str, str] | None = None  # the module that writes, and the extra of utmost that installs it
+
+
+TABLE_FORMATS = {
+    "csv": TableFormat(endings=(".csv", ".txt", ""), read=_read_text, write=_write_text, is_text=True),
+    "tsv": TableFormat(endings=(".tsv",), read=_read_text, write=_write_text, is_text=True),
+    "jsonl": TableFormat(endings=JSON_LINES, read=_read_json_lines, write=_write_json_lines, is_text=True),
+    "json": TableFormat(endings=(".json",), read=_read_json_records, write=None, is_text=True),
+    "feather": TableFormat(
+        endings=FEATHER, read=_read_feather, write=_write_feather, is_text=False, writer=("pyarrow", "tables")
+    ),
+    "parquet": TableFormat(
+        endings=PARQUET, read=_read_parquet, write=_write_parquet, is_text=False, writer=("pyarrow", "tables")
+    ),
+    "xlsx": TableFormat(
+        endings=EXCEL, read=_read_workbook, write=_write_workbook, is_text=False, writer=("xlsxwriter", "excel")
+    ),
+}
+"""All formats by name: a new one needs a row here."""
+
+FORMATS = {name: form.endings[0] for name, form in TABLE_FORMATS.items() if form.write is not None}
+"""The usual ending of each format that is written, by the name of the format."""

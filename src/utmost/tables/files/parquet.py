@@ -14,8 +14,6 @@ from utmost.tables.frames import dataframes
 from utmost.tables.frames.adapters import distinct_names
 from utmost.tables.optional_imports import extra
 
-ENDINGS = (".parquet", ".pq")
-
 # Columns of counts are compressed at most to a hundredth of their size. A small file may be compressed more.
 _INFLATION, _INFLATED = 200, 1 << 30
 _BATCH, _AT_ONCE = 1 << 17, 1 << 28

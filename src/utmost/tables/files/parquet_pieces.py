@@ -10,7 +10,7 @@ import numpy as np
 
 from utmost.core.sampling.item_words import Identifiers
 from utmost.errors import BadTable
-from utmost.tables.files import parquet
+from utmost.tables.files import files, parquet
 from utmost.tables.files.hive_folders import FolderColumns, shown
 from utmost.tables.frames.adapters import Column, column_order
 from utmost.tables.frames.arrow_identifiers import arrow_identifiers
@@ -143,7 +143,7 @@ def _is_part(folder: Path, path: Path) -> bool:
     """Whether a path in a folder is a Parquet file of the table, and not a file that an engine has not finished."""
     parts = path.relative_to(folder).parts
     is_named = not any(name.startswith(".") or (name.startswith("_") and "=" not in name) for name in parts)
-    return is_named and path.suffix.lower() in parquet.ENDINGS and path.is_file()
+    return is_named and path.suffix.lower() in files.PARQUET and path.is_file()
 
 
 def _shown_name(root: Path, files: Sequence[Path], at: int) -> str:

@@ -108,7 +108,7 @@ def _checked_paths(
             raise OutOfRange("a signed statement must go to a file", came="standard output", where="sign")
         files.check_same_kind(_TABLES, Path("table" + files.FORMATS[format or "csv"]))
         # The standard output of a notebook accepts only text.
-        if format in ("feather", "parquet", "xlsx") and getattr(sys.stdout, "buffer", None) is None:
+        if not files.TABLE_FORMATS[format or "csv"].is_text and getattr(sys.stdout, "buffer", None) is None:
             raise Unsupported("standard output must be written in a text format here", came=format, where="format")
         return out, key
     if is_document and out.suffix.lower() == ".json":

@@ -27,7 +27,6 @@ from utmost.errors import BadTable, UtmostError
 from utmost.tables.files.text_files import MemoryFile, ReadLimits, limits_of, sheet_named
 from utmost.tables.optional_imports import extra
 
-ENDINGS = (".xlsx",)
 EXTRA = "excel"
 VALUES, STATEMENT = "Values", "Statement"
 

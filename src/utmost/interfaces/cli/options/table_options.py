@@ -238,7 +238,7 @@ def _piped(form: str | None) -> Path:
         from utmost.tables.files import files
 
         files.check_same_kind(Path("table.csv"), named)
-        if named.suffix in (*files.PARQUET, *files.FEATHER, *files.EXCEL) and sys.stdout.isatty():
+        if not files.TABLE_FORMATS[form].is_text and sys.stdout.isatty():
             raise OutOfRange(
                 "only text can be shown on a terminal",
                 came=form,

@@ -53,10 +53,8 @@ _MOST_MEMBERS, _MOST_EDGES = 60, 400  # of a network of trust on a page
 _FAINT = 1e-3
 _LIMITS = ReadLimits(
     cells={
-        ending: MOST_CELLS[of]
-        for ending, of in {
-            ".csv": "csv", ".json": "csv", ".parquet": "parquet", ".feather": "parquet", ".xlsx": "xlsx"
-        }.items()
+        form.endings[0]: MOST_CELLS[name if name in MOST_CELLS else "csv" if form.is_text else "parquet"]
+        for name, form in files.TABLE_FORMATS.items()
     },
     unpacked=32 << 20,
     remedy="Verify it on your own machine: utmost verify FILE.",
