@@ -57,7 +57,7 @@ settings.register_profile("repeated", **_PATIENT, max_examples=10, derandomize=T
 settings.register_profile("exploring", **_PATIENT, max_examples=400, derandomize=False, print_blob=True)
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-_MEANWHILE = re.compile(r"^(Compiling this search|Designing: round).*\n", re.M)
+_MEANWHILE = re.compile(r'^(\{"note": ")?(Compiling this search|Designing: round).*\n', re.M)
 """What is said where machine code is made first, or where ten seconds pass: chance, on a machine that others use."""
 
 

@@ -53,9 +53,9 @@ def signed_rows(
     if not 1 <= cells <= MOST_CELLS:
         raise OutOfRange(f"signed rows can be searched only for 1 to {MOST_CELLS} cells", came=cells)
     epsilon = min(epsilon, _SILENT)
-    pool = _Pool.of(cells, np.eye(cells) / cells if gram is None else np.array(gram))
     with one_blas_thread():
-        polished = [_optimized(pool, chosen, epsilon) for chosen in _best_sets(pool, square=square)]
+        pool, sets = _searched(cells, square, gram)
+        polished = [_optimized(pool, chosen, epsilon) for chosen in sets]
     least = min(variance for variance, _, _ in polished)
     _, rows, shares = min(
         (len(rows), rows, shares) for variance, rows, shares in polished if variance <= least * (1 + _EQUAL)
@@ -129,6 +129,13 @@ class _Pool:
         values = np.full(len(sets), np.inf)
         values[full] = (np.linalg.inv(X[full]) * self.gram).sum(axis=(1, 2)) * charges[full] ** 2
         return values
+
+
+@lru_cache(maxsize=32)
+def _searched(cells: int, square: bool, gram: Gram | None) -> tuple[_Pool, list[tuple[int, ...]]]:
+    """Return the rows and the best sets of them, which are the same at every level."""
+    pool = _Pool.of(cells, np.eye(cells) / cells if gram is None else np.array(gram))
+    return pool, _best_sets(pool, square=square)
 
 
 def _best_sets(pool: _Pool, *, square: bool) -> list[tuple[int, ...]]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import inf, isinf
 from typing import Any, ClassVar
 
@@ -91,8 +92,7 @@ class RotatedSums:
         """Add up the variance from the sums and the variance from the differences."""
         rows = GroupSums(self.pair.rows)
         variances = {part.name: 0.0 for part in workload.parts}
-        for part in workload.parts:
-            sides = self.pair.sides(workload.reweighted({part.name: 1}))
+        for part, sides in zip(workload.parts, _sides_of_parts(self.pair, workload), strict=True):
             for side, of in zip(sides, self.pair.split(shares), strict=True):
                 if side is not None and not of:
                     variances[part.name] = inf
@@ -110,3 +110,9 @@ class RotatedSums:
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
         why = "a bound over marginals needs sums over groups, and this plan also measures differences"
         return bounds_without_marginals(workload, unit, level, why, self.pair.name)
+
+
+@lru_cache(maxsize=8)
+def _sides_of_parts(pair: PairAxis, workload: Workload) -> list[tuple[Workload | None, Workload | None]]:
+    """Return the sums and the differences of each part alone; they are the same at every level."""
+    return [pair.sides(workload.reweighted({part.name: 1})) for part in workload.parts]
