@@ -110,7 +110,10 @@ def tree_variances(domain: Domain, precisions: Sequence[Any]) -> tuple[Array, ..
 
 def variances_of_groups(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array, ...]:
     """Return the result of `tree_variances` for a tree."""
-    known = _read(tree, precisions)
+    return tuple(frozen(variance.copy()) for variance in _variances(tree, _read(tree, precisions)))
+
+
+def _variances(tree: UnequalTree, known: Sequence[Array]) -> list[Array]:
     finest = _finest_measured(known)
     inside, spreads = _up(tree, known, finest)
     variances: list[Array] = [np.zeros(0)] * len(known)
@@ -130,7 +133,7 @@ def variances_of_groups(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[A
         # A finer level with as many groups has the same groups; no other finer level is determined.
         same = tree.groups[level] == tree.groups[finest]
         variances[level] = variances[finest] if same else np.full(tree.groups[level], np.inf)
-    return tuple(frozen(variance.copy()) for variance in variances)
+    return variances
 
 
 def tree_estimate(domain: Domain, measured: Sequence[Any], precisions: Sequence[Any]) -> tuple[Array | None, ...]:
@@ -233,8 +236,9 @@ class TreeError(Display):
     def _at(self, precisions: Floats) -> float:
         if not (precisions > 0).any():
             return float("inf")
-        variances = variances_of_groups(self.tree, precisions.tolist())
-        pairs = zip(self.weights, variances, strict=True)
+        # The search comes here thousands of times: these precisions need no check.
+        known = list(map(np.full, self.tree.groups, precisions))
+        pairs = zip(self.weights, _variances(self.tree, known), strict=True)
         return sum(float(weights[weights > 0] @ level_variances[weights > 0]) for weights, level_variances in pairs)
 
 
