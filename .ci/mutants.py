@@ -335,6 +335,7 @@ def main() -> int:
         "--first", type=float, default=4.0, help="seconds of quick tests that are tried before all others"
     )
     given = asked.parse_args()
+    sys.path[:] = [path for path in sys.path if Path(path).resolve() != Path(__file__).parent]  # cli.py hides tests/cli
     import hypothesis  # noqa: F401  (imported once, before the processes fork)
     import scipy.stats  # noqa: F401
 
