@@ -14,16 +14,18 @@ import utmost
 from utmost.interfaces.cli.main import (  # commands have no public name
     COMMANDS,
     RESEARCH_COMMANDS,
+    app,
     command_named,
     command_of,
     every_command,
     main,
 )
+from utmost.interfaces.cli.option_words import in_options
 from utmost.tables.files.toml_files import toml_value
 
 __all__ = [
-    "COMMANDS", "RESEARCH_COMMANDS", "called", "command_named", "command_of", "every_command", "main", "new_ledger",
-    "python", "utmost_command", "with_recipe",
+    "COMMANDS", "RESEARCH_COMMANDS", "app", "called", "command_named", "command_of", "every_command", "in_options",
+    "main", "new_ledger", "python", "utmost_command", "with_recipe",
 ]  # fmt: skip
 SOURCES = Path(utmost.__file__).parents[1]
 PLAIN = {"PYTHONPATH": str(SOURCES), "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}

@@ -50,8 +50,7 @@ def test_the_cure_for_changed_data_works_as_the_page_writes_it(run, tmp_path, mo
     path = f"{sysconfig.get_path('scripts')}:/usr/local/bin:/usr/bin:/bin"
     refused = subprocess.run(night.split(), env=PLAIN | {"PATH": path}, capture_output=True, text=True, check=False)
     assert refused.returncode == 3, refused.stderr
-    for turn in ("Answered.", "Answered again"):
-        assert turn in run_bash(f"{night} {cure}")
+    assert "Answered." in run_bash(f"{night} {cure}")
     assert json.loads((tmp_path / "applicants-2026-11-29-v2.csv.json").read_text())["data_version"] == 2
 
 

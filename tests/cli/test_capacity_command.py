@@ -68,11 +68,7 @@ def test_files_of_distances_and_of_edges_are_read(run, file, tmp_path):
 @pytest.mark.parametrize(
     ("asked", "code", "message"),
     [
-        ([*HALF], 2, "got no --space. Add --space line:6"),
-        (["--space", "line:3"], 2, "--epsilon must be given"),
-        (["--space", "line:0", *HALF], 2, "at least 1"),
         (["--space", "grid:4", *HALF], 2, "ROWSxCOLUMNS"),
-        (["--space", "circle:4", *HALF], 2, "The kinds are"),
         (["--space", "line:3", "--epsilon", "alpha=2"], 2, "between 0 and 1"),
         (["--space", "line:3", *HALF, "--out", "capacity.txt"], 2, ".json"),
         (["--space", "graph:nowhere.csv", *HALF], 1, "nowhere.csv"),

@@ -53,15 +53,6 @@ def test_a_release_writes_the_table_and_its_statement(run, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["released.csv", "released.csv.json"]
 
 
-def test_json_holds_the_statement_and_the_table(run):
-    code, out, err = run("release", BERKELEY, *OTHERS, *SILENT, "--json")
-    found = json.loads(out)
-    assert (code, err) == (0, "")
-    assert found["table"]["admitted"][:3] == [512, 89, 353]
-    assert found["table"]["department"][:3] == ["A", "A", "B"]
-    assert found["statement"]["noise"]["distribution"] == "Geometric"
-
-
 def test_a_dry_run_draws_and_writes_nothing(run, tmp_path):
     with nothing_is_drawn():
         code, out, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--dry-run", "--out", tmp_path / "x.csv")
@@ -138,19 +129,12 @@ def test_observed_rows_are_told(run, tmp_path):
 
 BAD_TABLES = {
     "a missing value": ("id,admitted\na,1\nb,\n", r"row 2 \(line 3\), column 'admitted'.*missing value"),
-    "text": ("id,admitted\na,1\nb,many\n", r"row 2 \(line 3\), column 'admitted'.*got text"),
-    "a fraction": ("id,admitted\na,1\nb,1.5\n", r"row 2 \(line 3\), column 'admitted'.*not whole.*reals"),
-    "not a number": ("id,admitted\na,1\nb,nan\n", r"row 2 \(line 3\), column 'admitted'.*got nothing"),
-    "infinity": ("id,admitted\na,inf\n", r"row 1 \(line 2\), column 'admitted'.*got text"),
-    "a truth value": ("id,admitted\na,true\n", r"row 1 \(line 2\), column 'admitted'.*got text"),
     "a doubled identifier": (
         "id,admitted\na,1\na,2\n",
         r"row 2 \(line 3\), column 'id'.*got the one that is also in .*row 1 \(line 2\)",
     ),
-    "a missing column": ("id,accepted\na,1\n", r"no column 'admitted'. None of the 2 columns"),
     "a short row": ("id,admitted\na\n", r"row 1 \(line 2\).*2 cells; got 1"),
     "two columns of one name": ("id,id,admitted\na,b,1\n", "columns 1 and 2"),
-    "an empty file": ("", "must start with a header"),
 }
 
 
@@ -167,15 +151,8 @@ def test_a_bad_table_is_refused_with_its_place_and_nothing_is_written(run, file,
 
 
 MISUSE = {
-    "no level": (["--columns", "admitted", "--sensitivity", "1", "--cells", "1"], "--epsilon must be given"),
     "an alpha above 1": ([*WITHOUT_LEVEL, "--epsilon", "alpha=2"], "alpha must lie"),
     "a level of a distance": ([*WITHOUT_LEVEL, "--epsilon", "1 per 200m"], "must have no distance"),
-    "a level of zero": ([*WITHOUT_LEVEL, "--epsilon", "0"], "--epsilon must be positive"),
-    "no cells": (PROMISE[:6], "--cells"),
-    "no sensitivity": ([*PROMISE[:4], "--cells", "1"], "--sensitivity"),
-    "half a cell": ([*PROMISE[:4], "--cells", "1.5"], "--cells"),
-    "an unknown cost": ([*PROMISE, "--cost", "cubic"], "cost in the recipe must be"),
-    "an unknown option": ([*PROMISE, "--seed", "1"], "--seed"),
 }
 
 
@@ -185,24 +162,6 @@ def test_misuse_ends_with_code_2_and_says_how(run, arguments, message):
     assert (code, out) == (2, "")
     assert message in err
     assert "Traceback" not in err
-
-
-def test_a_file_that_is_not_there_is_named(run):
-    """The table may come later: no misuse. The files of options are part of the command."""
-    code, _, err = run("release", "nowhere.csv", *PROMISE)
-    assert (code, "nowhere.csv" in err) == (1, True)
-    code, _, err = run("release", "-", "--person", "who", "--domain", "nowhere.json", "--epsilon", "1")
-    assert (code, "nowhere.json" in err) == (2, True)
-
-
-def test_a_release_is_never_written_over_anything(run, file, tmp_path):
-    path = file("admitted\n1\n")
-    for out in (path, tmp_path / "out.csv"):
-        (tmp_path / "out.csv.json").touch()
-        code, _, err = run("release", path, *PROMISE, "--out", out)
-        assert code == 2
-        assert "no existing file is overwritten" in err
-    assert path.read_text() == "admitted\n1\n"
 
 
 def test_a_table_is_written_in_no_unknown_format(run, tmp_path):
@@ -232,13 +191,6 @@ def test_a_full_disk_names_the_file_that_did_not_fit(run, tmp_path, monkeypatch)
     assert code == 1
     assert f"{tmp_path / 'out.csv'}: No space left" in err
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_is_not_there_is_named_before_anything_is_drawn(run, tmp_path):
-    folder = tmp_path / "nowhere"
-    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", folder / "out.csv")
-    assert code == 2
-    assert f"{folder}: a file must go into an existing folder. Create the folder first." in " ".join(err.split())
 
 
 def test_noise_of_any_sensitivity_on_the_reals_is_shown(run):
@@ -314,13 +266,6 @@ def test_a_closed_pipe_is_no_traceback(tmp_path):
         print(release.stderr.read())
     """
     assert "Traceback" not in python("-c", code).stdout
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help(run, command):
-    code, shown, err = run(command, "--help")
-    assert (code, err) == (0, "")
-    assert shown.startswith(f"Usage: utmost {command}")
 
 
 def test_a_command_of_research_is_found_from_its_name_alone(run):

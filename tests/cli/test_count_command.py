@@ -7,7 +7,6 @@ import os
 import stat
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from running import changed, new_ledger
@@ -113,15 +112,6 @@ def test_a_release_counts_first(run, files, tmp_path):
     code, _, err = run("release", tmp_path / "counted.json", *loud, "--cells", 1)
     assert code == 2
     assert "--cells must not be below the bound that counting has proved" in err
-
-
-def test_a_counted_file_is_released_as_parquet_too(run, files, tmp_path):
-    events, domain = files
-    run("count", events, *SAY, "--domain", domain, "--out", tmp_path / "counted.json")
-    out = tmp_path / "released.parquet"
-    assert run("release", tmp_path / "counted.json", "--epsilon", 1, "--out", out)[0] == 0
-    assert run("verify", out)[0] == 0
-    assert pq.read_table(out).column_names == ["page", "age", "count", "count_margin"]
 
 
 def test_nothing_is_counted_that_cannot_be_written(run, files):
@@ -270,27 +260,6 @@ def test_a_table_of_cells_is_read_with_the_unit_that_is_said(run, tmp_path):
     assert "AXIS=NAMES" in run(*say, "--nested", "admitted", "--at-most", 1)[2]
     said = run(*say, "--nested", "outcome=applicants,admitted", "--at-most", 1)[2]
     assert "admitted must be at least applicants in every row" in said
-
-
-REFUSED = {
-    "no person": (["count", "EVENTS", "--domain", "DOMAIN"], "no --person"),
-    "no bound": (["count", "EVENTS", "--domain", "DOMAIN", "--person", "user"], "no --at-most"),
-    "a count without a domain": (["count", "EVENTS", *SAY], "listed in a file, without looking at the data"),
-    "no domain": (["release", "EVENTS", *SAY, "--epsilon", 1], "listed in a file, without looking at the data"),
-    "a bound without persons": (["release", "EVENTS", "--at-most", 3, "--epsilon", 1], "--at-most needs --person"),
-    "no unit": (["release", "EVENTS", "--columns", "amount", "--epsilon", 1], "no --sensitivity and no --cells"),
-    "an axis that is none": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--by", "sex"], "--by must name axes"),
-    "another ending": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--out", "x.ods"], "a known format"),
-    "three ends": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--per-cell", "1,2,3"], "--per-cell must be"),
-}
-
-
-@pytest.mark.parametrize(("words", "said"), REFUSED.values(), ids=REFUSED)
-def test_wrong_questions_are_refused(run, files, words, said):
-    events, domain = files
-    code, shown, err = run(*[{"EVENTS": events, "DOMAIN": domain}.get(word, word) for word in words])
-    assert (code, shown) == (2, "")
-    assert said in err
 
 
 def test_no_message_quotes_an_event(run, files):

@@ -237,21 +237,11 @@ def test_types_on_three_and_four_secrets_are_drawn(run, tmp_path, asked):
         (["research", "vertices", "--space", "line:3", "--epsilon", "alpha=1"], "alpha"),
         (["research", "vertices", "--space", "line:3", "--count", "--orbits"], "only one of"),
         (["research", "vertices", "--space", "line:5", *HALF, "--plot", "x.svg"], "3 or 4 secrets"),
-        (["research", "vertices", "--space", "line:3", *HALF, "--plot", "x.gif"], "must end in"),
         (["research", "kernels", "--space", "line:3", *HALF, "--count", "--orbits"], "--count and --orbits"),
         (["research", "kernels", "--space", "line:3", *HALF, "--estimate", 1], "at least 2"),
         (["research", "kernels", "--space", "line:3", *HALF, "--estimate", 10, "--size", 9], "between 1 and 3"),
         (["research", "kernels", "--space", "line:3", *HALF, "--estimate", 10, "--confidence", 2], "between 0 and 1"),
         (["research", "kernels", "--space", "hamming:5", *HALF], "--estimate"),
-        (
-            ["research", "kernels", "--space", "line:3"],
-            "--epsilon must be given; got none",
-        ),
-        (["research", "vertices", "--space", "line:3"], "--epsilon must be given"),
-        (
-            ["research", "vertices", "--space", "line:3", "--count", "--plot", "x.svg"],
-            "--epsilon must be given",
-        ),
         (
             ["research", "kernels", "--space", "line:3", *HALF, "--resume", "s.json", "--out", "-"],
             "needs a file in --out",

@@ -77,16 +77,6 @@ def test_relaxing_and_viewing(run, published):
     assert between["statement"]["together"]["epsilon"] == "100"
 
 
-def test_a_view_is_written_with_its_statement(run, published):
-    code, out, err = run("view", *published, "--name", "admissions", "--epsilon", "1/4", "--out", "quarter.csv")
-    assert (code, err) == (0, "")
-    assert json.loads(Path("quarter.csv.json").read_text())["promise"]["public"] != []
-    assert "answered at" in out
-    assert len(answers(Path("quarter.csv").read_text())) == 12
-    assert run("view", *published, "--name", "admissions", "--epsilon", "1/4", "--out", "quarter.csv")[0] == 0
-    assert run("view", *published, "--name", "admissions", "--epsilon", "1/8", "--out", "quarter.csv")[0] == 2
-
-
 def test_dry_runs_draw_write_and_spend_nothing(run, published, tmp_path):
     """Each call that spends can be rehearsed: the budget after it is shown, and every file stays as it is."""
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
@@ -315,18 +305,9 @@ def test_new_versions_of_the_data_add_up(run, published):
 @pytest.mark.parametrize(
     ("arguments", "code", "reported"),
     [
-        (["release", BERKELEY, *ADMITTED, "--epsilon", "1"], 2, "--name needs --ledger"),
-        (["release", BERKELEY, *ADMITTED[:-2], "--epsilon", "1", "--ledger", "r.db"], 2, "--name"),
-        (["release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", "r.db", "--once", "cells"], 2, "--once"),
-        (["release", BERKELEY, *ADMITTED, "--epsilon", "0", "--ledger", "r.db"], 2, "epsilon"),
-        (["release", BERKELEY, *ADMITTED, "--ledger", "r.db"], 2, "epsilon"),
-        (["relax", BERKELEY, "--ledger", "none.db", "--name", "a", "--epsilon", "1"], 1, "there must be a ledger"),
-        (["view", "--ledger", "none.db", "--name", "a", "--epsilon", "1"], 1, "there must be a ledger"),
         (["ledger", "status", "--ledger", "none.db"], 1, "there must be a ledger"),
-        (["ledger", "status", "--ledger", "sqlite:///none.db"], 1, "there must be a ledger"),
         (["view", "--name", "a", "--epsilon", "1"], 2, "--ledger"),
         (["ledger", "restore", BERKELEY, "--ledger", "new.db"], 1, "key"),
-        (["ledger", "nonsense"], 2, "nonsense"),
     ],
 )
 def test_refusals(run, tmp_path, arguments, code, reported):
@@ -362,15 +343,6 @@ def test_a_key_of_another_ledger_is_refused(run, published, monkeypatch):
     assert "chmod 600" in err
     monkeypatch.setenv("UTMOST_LEDGER_KEY", Path("r.db.key").read_text().strip())
     assert run("ledger", "status", *published)[0] == 0
-
-
-def test_a_ledger_is_made_only_where_one_is_asked_for(run):
-    """A misspelt place is no second ledger, also in a rehearsal."""
-    for more in ([], ["--dry-run"]):
-        code, _, err = run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", "mispelt.db", *more)
-        assert code == 1
-        assert "utmost ledger create mispelt.db" in err
-    assert list(Path().iterdir()) == []
 
 
 def test_a_ledger_on_a_server(run, monkeypatch):

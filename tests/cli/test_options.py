@@ -16,12 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from running import COMMANDS, PLAIN, called, changed, every_command, new_ledger, python
+from running import COMMANDS, PLAIN, called, changed, every_command, in_options, new_ledger, python
 from utmost.errors import BadTable, OutOfRange
-
-# Every remedy in the source is put into the words of the command line.
-from utmost.interfaces.cli.option_words import in_options
-from utmost.interfaces.cli.options.shared_options import PlanarOptions, typed_again
 
 SOURCES = Path(__file__).parents[2] / "src/utmost"
 SILENT = ["--columns", "n", "--epsilon", 100, "--sensitivity", 1, "--cells", 1, "--yes"]
@@ -238,6 +234,8 @@ def test_a_refusal_names_the_option_that_was_written(run, file, tmp_path):
         ([*count, "--person", "u", "--contributions", "at-most=5,1"], "Pass ascending bounds, such as 1, 2, 5 and 10."),
         ([*count, "--each-row", "--contributions", "at-most=1,5"], "--contributions per-cell=10,100 with"),
         ([*count, "--each-row", "--at-most", 2], "got --at-most 2."),
+        ([*count, "--person", "u", *bound, "--by", "sex"], "--by must name axes"),
+        ([*count, "--person", "u", *bound, "--per-cell", "1,2,3"], "--per-cell must be"),
         (["count", events, "--person", "u", *bound, "--unknown-keys", "u", "--epsilon", 1, "--delta", "1e-6"],
          "another column of keys: column, or --unknown-keys"),
         (["trust", file("a,b\n", "edges.csv"), "--owner", "a", "--at", "1"], "--at must be DISTANCE=EPSILON"),
@@ -363,13 +361,14 @@ def test_bash_completes_by_what_it_is_told(tmp_path):
 def test_completing_a_command_reads_none_of_them():
     code = """if True:
         import sys
-        from utmost.interfaces.cli.main import app, COMMANDS
+        from running import app, COMMANDS
         context = app.make_context("utmost", ["x"], resilient_parsing=True)
         found = [item.value for item in app.shell_complete(context, "")]
         assert found[: len(COMMANDS)] == list(COMMANDS), found
         print([name for name in sys.modules if name.endswith("_command")])
     """
-    assert python("-c", code).stdout.strip() == "[]"
+    paths = os.pathsep.join([PLAIN["PYTHONPATH"], str(Path(__file__).parents[1])])
+    assert python("-c", code, env=os.environ | PLAIN | {"PYTHONPATH": paths}).stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize("width", [40, 80])
@@ -427,7 +426,3 @@ def test_with_json_an_error_is_json_too(run, tmp_path, monkeypatch, words, kind,
     plain = run(*(word for word in words if word != "--json"))
     assert plain[0] == code
     assert " ".join(filter(None, (said["message"], said["remedy"]))) in " ".join(plain[2].split())
-
-
-def test_given_options_are_typed_again_as_a_shell_reads_them():
-    assert typed_again(PlanarOptions(planar=True, per="1 km")) == "--planar --per '1 km'"

@@ -116,12 +116,6 @@ def test_a_plan_says_when_so_many_cells_are_open_that_its_release_cannot_be_clea
     assert read_plan(tmp_path / "s.json").clean_needs is None
 
 
-def test_a_domain_alone_is_planned_for(run):
-    code, shown, _ = run("plan", DOMAIN, "--want", "sex", "--epsilon", 1, "--at-most", 2, "--per-cell", 3, "--json")
-    assert code == 0
-    assert json.loads(shown)["unit"] == {"sensitivity": "3", "cells": 2, "neighbours": "add-remove"}
-
-
 def test_a_replaced_record_of_counts_leaves_the_total(run, counted, tmp_path):
     """Planned for a domain, released for a table that was counted so, and for no other; checked."""
     place, out, own = tmp_path / "plan.json", tmp_path / "sums.json", tmp_path / "own.json"
@@ -177,20 +171,6 @@ def test_a_dry_run_of_a_plan_draws_nothing(run, counted, plan, tmp_path):
     assert (code, "Nothing was drawn" in shown) == (0, True)
     assert json.loads(run(*say, "--json")[1])["error_bars"] == {"department sex outcome": 3, "sex": 9, "": 13}
     assert not (tmp_path / "r.json").exists()
-
-
-ASKED = {
-    "everything": ([], "total: 4526 ± 0"),
-    "one label": (["--where", "sex=men"], "sex=men: 2691 ± 0"),
-    "several labels": (["--where", "department=A,B", "--where", "sex=women"], "133 ± 0"),
-}
-
-
-@pytest.mark.parametrize(("words", "said"), ASKED.values(), ids=ASKED)
-def test_a_release_is_asked(run, release, words, said):
-    code, shown, err = run("total", release, *words)
-    assert (code, err) == (0, "")
-    assert said in shown
 
 
 def test_bins_are_asked_by_ranges(run, tmp_path):
@@ -383,31 +363,16 @@ def test_a_count_by_cells_proves_no_rows(run, stays, tmp_path):
 
 
 REFUSED = {
-    "a marginal misspelt": (["plan", "COUNTED", "--want", "departmant", "--epsilon", 1], "Did you mean 'department'?"),
-    "nothing wanted": (["plan", "COUNTED", "--epsilon", 1], "--want must name at least one table"),
     "a share of none": (["plan", "COUNTED", "--want", "sex", "--share", "sez=1", "--epsilon", 1], "mean 'sex'"),
-    "shares of less": (["plan", "COUNTED", "--want", "sex", "--share", "sex=1/2", "--epsilon", 1], "add up to 1"),
     "shares too coarse": (["plan", "COUNTED", "--want", "department", "--share", "sex=1", "--epsilon", 1], "determine"),
     "a plan for a CSV": (["plan", "TABLE", "--want", "sex", "--epsilon", 1], "Count first"),
-    "no unit": (["plan", "DOMAIN", "--want", "sex", "--epsilon", 1], "--at-most must give the number"),
-    "a unit of one's own": (["plan", "COUNTED", "--want", "sex", "--at-most", 1, "--epsilon", 1], "has its own bounds"),
-    "no level": (["plan", "COUNTED", "--want", "sex"], "--epsilon must be given"),
     "up to less": (["plan", "COUNTED", "--want", "sex", "--epsilon", 2, "--up-to", 1], "--up-to must be at least"),
     "no weight": (["plan", "COUNTED", "--want", "sex=-1", "--epsilon", 1], "must be positive"),
     "a table that is none": (["release", "TABLE", "--plan", "PLAN", "--epsilon", 1], "--plan needs a counted table"),
-    "columns of a plan": (["release", "COUNTED", "--plan", "PLAN", "--columns", "n", "--epsilon", 1], "with --plan"),
     "a signature of no table": (["total", "RELEASE", "--sign", "TABLE"], "--sign needs --tables"),
-    "another ending": (["release", "COUNTED", "--plan", "PLAN", "--epsilon", 1, "--out", "x.csv"], "written as .json"),
-    "admitted above applicants": (
-        ["count", "TABLE", "--domain", "DOMAIN", "--nested", "outcome=applicants,admitted", "--at-most", 1],
-        "admitted must be at least applicants",
-    ),
     "a plan that is none": (["release", "COUNTED", "--plan", "DOMAIN", "--epsilon", 1], "a plan must be of the kind"),
-    "a label misspelt": (["total", "RELEASE", "--where", "sex=man"], "Did you mean 'men'?"),
-    "a level alone": (["total", "RELEASE", "--where", "sex"], "a selection must be COLUMN=LABEL"),
     "a level twice": (["total", "RELEASE", "--where", "sex=men", "--where", "sex=women"], "sex=men,women"),
     "a range of labels": (["total", "RELEASE", "--where", "sex=a..b"], "a range needs an axis of bins"),
-    "two questions": (["total", "RELEASE", "--ratio", "--mean", "sex"], "only one of these options"),
     "no release": (["total", "COUNTED"], "must be a release by a plan"),
     "clean what is none": (["clean", "PLAN"], "must be a release by a plan"),
     "clean a label": (["clean", "RELEASE", "--want", "sex=men"], "must name columns"),

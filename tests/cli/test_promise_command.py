@@ -230,13 +230,10 @@ def test_a_promise_goes_through_the_pipe(run, file, table, monkeypatch, tmp_path
     ("say", "said"),
     [
         ([], "a release needs --columns"),
-        (["--columns", "n", "--sensitivity", 1], "no --cells"),
-        (["--per", 3, "--columns", "x"], "--per needs --planar"),
         (["--planar"], "the columns of the coordinates"),
         (["--columns", "n", "--sensitivity", 2, "--cells", 1, "--half-step"], ""),
         ([*COLUMNS, "--noise", "items"], "--id"),
         ([*COLUMNS, "--numbers", "complex"], "--numbers"),
-        ([*COLUMNS, "--out", "promise.txt"], ".json"),
     ],
 )
 def test_what_can_be_promised_of_no_table_is_refused(run, say, said):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from running import PLAIN
 from utmost.workloads import Plan
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -32,23 +31,6 @@ def test_every_cell_and_all_at_once(run):
     assert code == 0
     assert "506 to 518" in shown
     assert "501 to 523" in shown
-
-
-def test_two_released_columns_are_read_on_a_narrow_terminal(run, file, tmp_path, monkeypatch):
-    """Each has a table of its own: on 60 columns no label is lost, and no number is cut off."""
-    monkeypatch.setitem(PLAIN, "COLUMNS", "60")
-    counts = file("department,sex,applicants,admitted\nHistory,women,108000,8900\nLaw,men,25000,1700\n")
-    promise = ["--columns", "applicants,admitted", "--public", "department,sex", "--sensitivity", 1, "--cells", 2]
-    assert run("release", counts, *promise, "--epsilon", 1, "--out", tmp_path / "two.csv")[0] == 0
-    code, shown, _ = run("release", counts, *promise, "--epsilon", 1, "--out", tmp_path / "again.csv")
-    assert code == 0
-    assert shown.count("department   sex") == shown.count("History") == shown.count("women") == 1
-    code, shown, _ = run("read", tmp_path / "two.csv")
-    assert code == 0
-    assert "…" not in shown
-    assert shown.count("History") == shown.count("women") == shown.count("Law") == 2
-    assert "applicants," in shown
-    assert "admitted," in shown
 
 
 def test_sums_differences_means_and_ratios(run):

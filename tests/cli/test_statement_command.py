@@ -50,12 +50,6 @@ def test_what_the_curator_says_is_in_the_entry_and_on_the_page(run, released, tm
     assert "<h1>Admissions</h1>" in page.read_text()
 
 
-def test_a_page_alone_asks_for_nothing_else(run, released, tmp_path):
-    code, out, err = run("statement", released, "--html", tmp_path / "page.html")
-    assert (code, out) == (0, "")
-    assert "filled in" not in err
-
-
 def test_what_cannot_be_written_or_is_no_statement_is_refused(run, released, tmp_path):
     (tmp_path / "there.yaml").write_text("mine")
     for arguments, said in (

@@ -197,15 +197,9 @@ def test_a_table_of_zeros_is_refused_unless_rows_outside_are_meant_to_go(run, tm
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--mean", "income"], "COLUMN=LOW,HIGH"),
-        (["--mean", "income=5"], "COLUMN=LOW,HIGH"),
         (["--mean", "income=1,2,3,4"], "COLUMN=LOW,HIGH"),
-        (["--mean", "income=5,0,0.01"], "LOW below HIGH"),
         (["--mean", "wages=0,5"], "wages"),
-        (["--mean", "income=0,5"], "--mean income=0,5,0.01"),
-        (["--mean", "income=0,5,0.01", "--leave-out", "everything"], "--leave-out"),
         (["--mean", "income=0,5,0.01", "--cost", "squared"], "cost"),
-        (["--mean", "income=0,5,0.01", "--columns", "income"], "--columns"),
         (["--mean", "income=0,5,0.01", "--once", "row"], "--once"),
     ],
 )

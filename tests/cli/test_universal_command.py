@@ -6,28 +6,13 @@ import re
 import pytest
 
 import utmost as ut
-from running import called
 
 HALF = ["--epsilon", "alpha=1/2"]
 
 
-def test_three_discrete_secrets_have_no_mechanism_for_every_prior():
-    ended = called("research", "universal", "--space", "discrete:3", *HALF, "--loss", "binary")
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert "no mechanism is the best for every prior" in ended.stdout
-    assert re.search(r"least regret\s+1/24\s", ended.stdout)
-    assert re.search(r"checked\s+yes", ended.stdout)
-
-
 CASES = {
     "discrete 3, binary": (["--space", "discrete:3", "--loss", "binary", *HALF], False, "1/24"),
-    "discrete 3, nib": (["--space", "discrete:3", "--loss", "nib", *HALF], False, "2/75"),
-    "discrete 3, absolute": (["--space", "discrete:3", "--loss", "absolute", *HALF], False, "1/18"),
-    "discrete 3, squared": (["--space", "discrete:3", "--loss", "squared", *HALF], False, "2/35"),
-    "cube of 2 bits, distance": (["--space", "hamming:2", "--loss", "distance", *HALF], False, "1/6"),
     "line of 3, absolute": (["--space", "line:3", "--loss", "absolute", *HALF], True, "0"),
-    "line of 4, nib": (["--space", "line:4", "--loss", "nib", "--epsilon", "alpha=2/3"], True, "0"),
-    "two secrets": (["--space", "discrete:2", "--loss", "squared", "--epsilon", "alpha=9/10"], True, "0"),
     "one secret": (["--space", "line:1", "--loss", "binary", *HALF], True, "0"),
     "a judged one": (["--space", "line:3", "--loss", "squared", "--mechanism", "geometric", *HALF], True, "0"),
     "one that fails": (
@@ -105,8 +90,6 @@ def test_a_mechanism_and_a_loss_from_files(run, tmp_path):
 @pytest.mark.parametrize(
     ("asked", "code", "said"),
     [
-        (["--loss", "binary"], 2, "got no --space"),
-        (["--space", "line:3"], 2, "--epsilon must be given; got none"),
         (["--space", "line:3", *HALF, "--loss", "zero"], 2, "must be one of"),
         (["--space", "line:3", *HALF, "--mechanism", "laplace"], 2, "geometric, randomized-response"),
         (["--space", "line:3", "--epsilon", "alpha=2/3", "--mechanism", "randomized-response"], 0, ""),

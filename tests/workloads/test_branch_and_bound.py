@@ -11,7 +11,7 @@ from utmost.privacy import Unit
 
 # A box that leaves out shares makes a bound that is none, and a search from few starts may not meet them.
 from utmost.publish.workloads.planning.branch_and_bound import Box
-from utmost.workloads import Domain, Plan, Workload, bins, certified_shares, charge_of, hierarchy
+from utmost.workloads import Domain, Plan, Workload, certified_shares, charge_of, hierarchy
 from workload_cases import precision
 
 ONE = Unit(1, 1)
@@ -52,7 +52,7 @@ def error(wanted, parts, epsilon, unit=ONE):
     return Plan(wanted.domain, unit, shares, wanted, level(epsilon)).value
 
 
-@pytest.mark.parametrize("epsilon", ["1/10", 1, 3])
+@pytest.mark.parametrize("epsilon", ["1/10", 3])
 def test_the_bound_is_below_a_grid_and_the_value_is_not_above(epsilon):
     """All shares of three levels in steps of 1/12: within the tolerance, on both sides."""
     found = certified_shares(GEOGRAPHY, ONE, epsilon, tolerance="1/1000")
@@ -65,9 +65,7 @@ def test_the_bound_is_below_a_grid_and_the_value_is_not_above(epsilon):
 UNITS = [ONE, Unit(2, 1), Unit(1, 1, "change-one", nonnegative=True), Unit(1, 2, "change-one", nonnegative=True)]
 
 
-@pytest.mark.parametrize(
-    ("unit", "seed"), [(unit, seed) for place, unit in enumerate(UNITS) for seed in range(3) if (place + seed) % 2]
-)
+@pytest.mark.parametrize(("unit", "seed"), [(unit, place % 3) for place, unit in enumerate(UNITS)])
 def test_no_shares_are_below_the_bound_wherever_it_starts(unit, seed):
     """Random workloads of four marginals: from shares far off, the bound is below the best that another start finds."""
     random = np.random.default_rng(seed)
@@ -126,15 +124,6 @@ def test_extreme_levels(epsilon):
     found = certified_shares(FOUR, Unit(2, 1), epsilon)
     assert found.is_certified
     assert 0 < found.bound <= found.value
-
-
-def test_ranges_over_few_levels():
-    """The sizes 1, 16 and 128 of 1024 bins at epsilon 1/10: 77.31 a range, as found by search, certified."""
-    domain = Domain(age=bins(1024))
-    names = ["age", "age/16", "age/128"]
-    found = certified_shares(Workload.ranges(domain, "age"), ONE, "1/10", names)
-    assert found.is_certified
-    assert found.value * float(precision(0.1)) == pytest.approx(77.312, abs=2e-3)
 
 
 def test_refusals():

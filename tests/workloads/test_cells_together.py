@@ -1,6 +1,5 @@
 """Which noise is the least for cells that one individual changes together."""
 
-import math
 from fractions import Fraction
 
 import pytest
@@ -43,15 +42,6 @@ def test_shares_spend_the_level_and_no_more(k, neighbours):
                 assert (distribution.level, n) == (at.scaled(share), 2)
             else:
                 assert distribution.level == at.scaled(share)
-
-
-def test_seven_to_four_is_near_the_best_division():
-    """Mean error of a pair and a single cell, continuous: 3/w + 1/(1 - w) is least at w = sqrt 3/(1 + sqrt 3)."""
-
-    def cost(w):
-        return 3 / w + 1 / (1 - w)
-
-    assert cost(7 / 11) < cost(math.sqrt(3) / (1 + math.sqrt(3))) * 1.0001
 
 
 def test_what_can_be_relaxed():

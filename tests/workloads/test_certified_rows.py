@@ -1,26 +1,16 @@
 """Rows over cells that one individual changes together: certified levels, against enumeration and any levels."""
 
-from fractions import Fraction
 from itertools import product
-from math import gcd
 
 import numpy as np
 import pytest
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.exact import level
-from utmost.noise import SignedCells
 from utmost.privacy import Unit
-from utmost.workloads import Domain, Workload, bounds_of, certified_rows, ways_together
+from utmost.workloads import certified_rows
 from workload_cases import precision
 
 ALL_THREE = [(0, 0, 1), (1, -1, 0), (1, 1, -1)]
-
-
-def every_row(cells, largest):
-    """Rows of entries of at most that size, none of them the same up to sign and factor."""
-    rows = (row for row in product(range(-largest, largest + 1), repeat=cells) if any(row) and gcd(*row) == 1)
-    return [row for row in rows if next(entry for entry in row if entry) > 0]
 
 
 def records_of(unit, cells):
@@ -35,33 +25,6 @@ UNITS = [
     for neighbours in ("add-remove", "change-one")
     for known in (False, True)
 ]
-
-
-@pytest.mark.parametrize(
-    ("cells", "largest", "epsilon", "error"),
-    [(2, 2, "1/10", 399.917), pytest.param(3, 1, 3, 0.60659, marks=pytest.mark.slow)],
-)
-def test_no_levels_of_any_such_rows_are_two_hundredths_better(cells, largest, epsilon, error):
-    """All rows of small entries at once: what the search finds is certified as their best, with the same error."""
-    rows = every_row(cells, largest)
-    counts = Unit(1, cells, nonnegative=True)
-    if cells == 2:
-        distribution = SignedCells(epsilon, [[1, 1], [1, -1]], ["1/2", "1/2"])
-    else:
-        (distribution,) = next(
-            way for way in ways_together(level(epsilon), counts) if way.kind == "signed"
-        ).distributions
-    best = dict(zip(distribution.rows, distribution.shares, strict=True))
-    start = [best.get(row, best.get(tuple(-entry for entry in row), Fraction(1, 10**9))) for row in rows]
-    found = certified_rows(rows, counts, epsilon, start=start)
-    assert found.is_certified
-    assert found.value == pytest.approx(error, rel=1e-4)
-    assert found.bound >= found.value / 1.0200001
-    records = np.array(records_of(counts, cells))
-    spent = np.abs(records @ np.array(list(found.shares)).T) @ np.array([float(one) for one in found.shares.values()])
-    assert spent.max() == pytest.approx(1)
-    table = Workload(Domain(row=["all"], kind=range(cells)), {"row kind": 1})
-    assert found.value >= bounds_of(table, counts, epsilon, together="kind").any_integer_plan.value
 
 
 EPSILONS = (0.1, 3.0, 3.0, 0.1, 3.0, 0.1, 0.1, 3.0, 0.1, 3.0, 3.0, 0.1)

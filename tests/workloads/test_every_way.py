@@ -14,7 +14,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
@@ -366,14 +366,6 @@ def test_marginals_of_any_domain(wanted, parts, seed):
     if drawn:
         shares = {marginal: Fraction(part, sum(drawn.values())) for marginal, part in drawn.items()}
         check_estimates(Plan(wanted.domain, ONE, shares), seed, most=6)
-
-
-@given(st.dictionaries(st.tuples(*map(st.sampled_from, ([-1, 0, 1], [0, 1], [0, 1, 2], [-1, 0, 1]))),
-                       st.integers(1, 1000), min_size=1, max_size=6), st.integers(0, 10**6))  # fmt: skip
-@settings(max_examples=6)
-def test_marginals_with_and_without_differences(parts, seed):
-    shares = {marginal: Fraction(part, sum(parts.values())) for marginal, part in parts.items()}
-    check_estimates(Plan(CROSSED, ONE, shares), seed, most=6)
 
 
 @st.composite

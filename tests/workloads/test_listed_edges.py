@@ -88,23 +88,6 @@ def test_columns_of_every_kind_are_read_as_single_cells_are(axis, other):
     assert infinite == (([0] * axis.size, 2) if other is None else ([*[0] * (axis.size - 1), 2], 0))
 
 
-def test_a_domain_with_listed_edges_is_written_and_read_back():
-    for axis in (
-        edges(AGES, groups=BROAD),
-        edges([None, "1/3", 2], other="else"),
-        edges([0, 1, 2, 3, 4]),
-        edges(AGES, whole=False),
-    ):
-        domain = Domain(age=axis, sex=["men", "women"])
-        again = Domain.of_facts(domain.facts())
-        assert again.facts() == domain.facts()
-        assert (again.axes[0].levels, again.axes[0].labels, again.axes[0].edges) == (
-            domain.axes[0].levels,
-            domain.axes[0].labels,
-            domain.axes[0].edges,
-        )
-
-
 EVENTS = {
     "who": [f"p{n}" for n in range(60)],
     "age": [n * 2 for n in range(60)],

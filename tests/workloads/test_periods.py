@@ -18,7 +18,6 @@ from counting_words import counted_with
 from utmost import Counting
 from utmost.counting import count_table
 from utmost.errors import BadTable, OutOfRange, WrongKind
-from utmost.privacy import Unit
 from utmost.workloads import Domain, Workload, bins, choose_plan, edges, hierarchy, periods, plain
 
 
@@ -55,14 +54,6 @@ def test_periods_nest_where_they_do():
     )
     assert periods("2013-03", "2013-12", every="month").levels == ("",)  # no quarter, no year is whole
     assert len(periods("0001-01-01", "9999-01-01", every="year").labels[0]) == 9998
-
-
-def test_months_and_quarters_are_those_of_the_calendar():
-    """Each day's groups against Python's own calendar."""
-    for place in range(0, DAYS.size, 7):
-        day = dt.date(2013, 1, 1) + dt.timedelta(days=place)
-        groups = [DAYS.labels[level][DAYS.group_of(level)[place]] for level in range(4)]
-        assert groups == [str(day), str(day)[:7], f"{day.year}-Q{(day.month - 1) // 3 + 1}", str(day.year)]
 
 
 @pytest.mark.parametrize(
@@ -310,16 +301,6 @@ def test_missing_cells_stand_apart_from_others():
         assert (found["o"], found["m"]) == (1, 2)
     numbers = edges([0, 5, 9], missing="m")
     assert counted(numbers, np.array([1.0, np.nan, 99.0])) == tally(numbers, [0, 2, -1])
-
-
-def test_the_unit_of_dates_is_that_of_any_axis():
-    counted = count_table(
-        {"who": ["a", "a"], "date": ["2013-01-05", "2013-02-05"]},
-        Domain(date=periods("2013", "2014", every="month")),
-        Counting("who", at_most=1),
-    )
-    assert counted.unit == Unit(1, 1)
-    assert counted.cells.sum() == 1
 
 
 def test_longer_periods_that_the_ends_cut_are_no_level_and_it_is_said():

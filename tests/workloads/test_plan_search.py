@@ -12,7 +12,7 @@ from utmost.errors import NotALevel, OutOfRange
 from utmost.exact import level
 from utmost.privacy import Unit
 from utmost.workloads import Domain, Plan, Workload, choose_plan
-from workload_cases import berkeley, geography, two_way, workloads
+from workload_cases import geography, two_way, workloads
 
 LEVELS = st.sampled_from(["0.000001", "0.1", 1, 3, 50])
 ONE = Unit(1, 1)
@@ -54,8 +54,9 @@ def check_never_worse(wanted, epsilon, parts):
         assert found.value <= error(wanted, shares, epsilon) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("epsilon", ["0.1", 3])
-@pytest.mark.parametrize("wanted", [geography(), geography(10, 1, 1), geography("0.2", 1, 3), two_way("a", "b", "")])
+@pytest.mark.parametrize(
+    ("wanted", "epsilon"), [(geography(), 3), (geography("0.2", 1, 3), "0.1"), (two_way("a", "b", ""), 3)]
+)
 def test_no_point_of_a_grid_and_no_exchange_of_a_step_is_better(wanted, epsilon):
     """All shares of three marginals in steps of 1/10; and from the shares that are found, all that differ by a step."""
     found = chosen(wanted, epsilon)
@@ -84,11 +85,6 @@ def test_margins_of_many_axes_are_searched_among_what_is_useful():
     twelve = Domain({name: range(2) for name in "abcdefghijkl"})
     pairs = {f"{a} {b}": 1 for a, b in combinations("abcdefghijkl", 2)}
     assert set(chosen(Workload(twelve, pairs), 1).shares) <= {twelve.marginal(pair) for pair in pairs} | {twelve.finest}
-
-
-def test_the_same_shares_every_time():
-    """Nothing is drawn at random."""
-    assert chosen(berkeley(), "0.1").shares == chosen(berkeley(), "0.1").shares
 
 
 def test_a_level_too_small_for_floats_is_refused():

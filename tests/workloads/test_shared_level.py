@@ -57,21 +57,6 @@ def test_the_search_is_the_best_of_all_partitions(epsilon, weights):
     assert all((share * parts).denominator == 1 for share in shared.shares.values())
 
 
-@pytest.mark.parametrize("weights", [{}, {"visits": 8}, {"visits": "1/27", "spent": 64}])
-def test_at_small_levels_shares_go_by_the_cube_root(weights):
-    """Variances are c/e^2 there, of which the least weighted sum has a closed form."""
-    plans, epsilon = three_plans("0.001"), Fraction(1, 1000)
-    shared = share_level(plans, epsilon=epsilon, weights=weights)
-    numbers = {name: float(Fraction(weight)) for name, weight in weights.items()}
-    roots = {name: weighted({name: one}, {name: 1}, numbers, epsilon) ** (1 / 3) for name, one in plans.items()}
-    for name, share in shared.shares.items():
-        assert float(share) == pytest.approx(roots[name] / sum(roots.values()), abs=1 / 200)
-    least = sum(roots.values()) ** 3
-    assert weighted(plans, shared.shares, numbers, epsilon) == pytest.approx(least, rel=1e-3)
-    assert weighted(plans, shared.shares, numbers, epsilon) / shared.within <= least * (1 + 1e-9)
-    assert sum(shared.shares.values()) == 1
-
-
 @pytest.mark.parametrize("epsilon", ["0.000001", 1, 12, 50])
 def test_no_other_shares_are_better_than_the_certificate_says(epsilon):
     """Against a numerical search over all real shares, under the exact distribution of the noise."""

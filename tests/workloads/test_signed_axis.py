@@ -50,39 +50,6 @@ def test_the_charge_is_the_largest_over_all_neighbours(unit):
     assert largest == chosen.charge == 1
 
 
-def test_the_joint_distribution_keeps_its_level_in_rationals():
-    """One row of three cells: the product of the distributions, at the response that tells most."""
-    domain = Domain(quarter=["q1", "q2", "q3"])
-    rows = ProductRows(domain, (THREE,))
-    chosen = Plan(domain, COUNTS, rows.shares, together="quarter", rows=rows)
-    distributions = {marginal: of.scaled(1) for marginal, of in chosen.levels(level(15)).items()}
-    ratio = max(
-        sum(
-            distributions[marginal].epsilon * abs(sums).sum()
-            for marginal, sums in chosen.sums(np.array(change)).items()
-        )
-        for change in product((0, 1), repeat=3)
-    )
-    assert ratio == 15
-
-
-@pytest.mark.parametrize(
-    ("wanted", "epsilon", "value", "times"),
-    [
-        ({"quarter": 1}, 1, 6.4397, 2.769),
-        ({"quarter": 1}, "1/10", 657.55, 2.737),
-    ],
-)
-def test_three_columns_have_the_variance_of_signed_sums(wanted, epsilon, value, times):
-    """The table of proofs/theory/cells-together.md, by a plan; and how many times the error without."""
-    domain = Domain(quarter=["q1", "q2", "q3"])
-    chosen = choose_plan(Workload(domain, wanted), COUNTS, epsilon=epsilon, together="quarter")
-    assert chosen.value == pytest.approx(value, rel=1e-3)
-    assert chosen.independent_times == pytest.approx(times, rel=1e-3)
-    assert chosen.lower_bounds.ratios(chosen.value)
-    assert "without signed sums" in chosen.summary()
-
-
 def test_rows_are_searched_for_what_is_wanted():
     """Where the total over the columns is wanted above all, it is measured."""
     domain = Domain(quarter=["q1", "q2", "q3"])

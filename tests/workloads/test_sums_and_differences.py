@@ -1,7 +1,5 @@
 """Sums and differences of two columns that one individual changes together: privacy, error, estimates, the choice."""
 
-import itertools
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -11,104 +9,12 @@ from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import level
-from utmost.noise import Geometric, RotatedPair
+from utmost.noise import RotatedPair
 from utmost.privacy import Unit
-from utmost.workloads import Domain, Plan, Workload, bins, check_lower_bounds, choose_plan, hierarchy
+from utmost.workloads import Domain, Plan, Workload, check_lower_bounds, choose_plan
 
 PLACES = Domain(row=list("ABC"), column=["visits", "nights"])
 WANTED = Workload(PLACES, {"row column": 1, "column": 1, "row": 1, "": 1})
-SHARES = {"row column": "3/4", "column": "1/4", "row": "1/3", "": "2/3"}
-ROTATED = Plan(PLACES, Unit(1, 2), SHARES, WANTED, level(1), together="column")
-
-
-def rows_of(made):
-    """The measured numbers as rows of coefficients on the cells, with the level of each."""
-    n = made.domain.size
-    units = [made.sums(np.eye(n, dtype=int)[j].reshape(made.domain.shape)) for j in range(n)]
-    return {marginal: np.array([one[marginal].ravel() for one in units]).T for marginal in made.shares}
-
-
-def moves(made, rows, s):
-    """All changes of the cells of so many rows along the axis, each by at most s."""
-    pair = made.pair
-    places = np.arange(made.domain.size).reshape(made.domain.shape)
-    lines = np.moveaxis(places, pair.place, -1).reshape(-1, 2)
-    for chosen in itertools.combinations(range(len(lines)), rows):
-        for change in itertools.product(range(-s, s + 1), repeat=2 * rows):
-            d = np.zeros(made.domain.size, dtype=int)
-            d[lines[list(chosen)].ravel()] = change
-            yield d
-
-
-@pytest.mark.parametrize(("unit", "rows"), [(Unit(1, 2), 1), (Unit(2, 2), 1), (Unit(1, 4), 2)])
-def test_the_load_of_every_change_is_at_most_the_level_and_one_attains_it(unit, rows):
-    """sum of level times |row . d|, over all changes d of whole rows, by enumeration in rationals."""
-    made = Plan(PLACES, unit, SHARES, together="column")
-    parts = [
-        (matrix, made.levels(level(1))[marginal].epsilon / unit.sensitivity)
-        for marginal, matrix in rows_of(made).items()
-    ]
-    loads = [
-        sum(int(abs(matrix @ d).sum()) * at for matrix, at in parts) for d in moves(made, rows, int(unit.sensitivity))
-    ]
-    assert max(loads) == 1
-
-
-def test_two_cells_of_different_rows_would_cost_more():
-    """What is taken for granted is needed: one cell in each of two rows costs twice the level."""
-    parts = [(matrix, ROTATED.levels(level(1))[marginal].epsilon) for marginal, matrix in rows_of(ROTATED).items()]
-    d = np.array([1, 0, 1, 0, 0, 0])
-    assert sum(int(abs(matrix @ d).sum()) * at for matrix, at in parts) == 2
-
-
-def test_the_joint_distribution_of_what_is_measured_has_exactly_the_ratio():
-    """P(y | x) / P(y | x + d) over a box of responses y is at most exp(epsilon) = 4, and attains it; in rationals."""
-    made = Plan(Domain(column=["a", "b"]), Unit(1, 2), {"column": 1, "": 1}, together="column")
-    distributions = {marginal: Geometric(at) for marginal, at in made.levels(level(alpha="1/4")).items()}
-    matrices = rows_of(made)
-    worst = Fraction(0)
-    for d in itertools.product((-1, 0, 1), repeat=2):
-        moved = [int((matrices[marginal] @ np.array(d)).item()) for marginal in distributions]
-        for y in itertools.product(range(-3, 4), repeat=2):
-            pairs = zip(distributions.values(), y, moved, strict=True)
-            worst = max(
-                worst,
-                math.prod(
-                    Fraction(distribution.pmf(z)) / Fraction(distribution.pmf(z - m)) for distribution, z, m in pairs
-                ),
-            )
-    assert worst == 4
-
-
-def dense(made, at):
-    """The covariance of least squares for the cells, from the rows themselves."""
-    parts = [(matrix, float(made.levels(at)[marginal].epsilon)) for marginal, matrix in rows_of(made).items()]
-    information = sum((math.cosh(e) - 1) * matrix.T @ matrix for matrix, e in parts)
-    return np.linalg.inv(information)
-
-
-@given(
-    st.sampled_from([(2, 3), (3, 2), (4, 2)]),
-    st.booleans(),
-    st.lists(st.integers(1, 9), min_size=8, max_size=8),
-    st.sampled_from([Fraction(1, 4), Fraction(1), Fraction(3)]),
-)
-def test_variances_are_those_of_dense_least_squares(shape, first, weights, epsilon):
-    """The closed form of both sides against the inverse of the whole information matrix, every marginal wanted."""
-    axes = {"a": range(shape[0]), "pair": ["x", "y"], "b": bins(4) if shape[1] == 3 else range(2)}
-    domain = Domain({name: axes[name] for name in (("pair", "a", "b") if first else ("a", "b", "pair"))})
-    place = domain.columns.index("pair")
-    marginals = [marginal for marginal in domain.marginals() if marginal[place] in (0, 1)]
-    parts, shares = dict(zip(marginals, itertools.cycle(weights), strict=False)), {}
-    for side in (0, 1):  # differences of the pair, and sums
-        of_side = {marginal: part for marginal, part in parts.items() if marginal[place] == side}
-        shares |= {marginal: Fraction(part, sum(of_side.values())) for marginal, part in of_side.items()}
-    wanted = Workload(domain, dict.fromkeys(marginals, 1)) + Workload.sums(domain, [{"pair": "x", "a": 0}])
-    made = Plan(domain, Unit(1, 2), shares, wanted, level(epsilon), together="pair")
-    covariance, found = dense(made, level(epsilon)), made.variances
-    for part in wanted.parts:
-        matrix = part.matrix(domain)
-        assert found[part.name] == pytest.approx(np.einsum("ij,jk,ik->i", matrix, covariance, matrix).mean(), rel=1e-9)
 
 
 def test_a_pair_has_half_the_variance_of_independent_noise():
@@ -181,18 +87,6 @@ def test_more_columns_in_pairs():
     chosen = choose_plan(wanted, Unit(1, 4), epsilon=1, together="side")
     assert chosen.independent_times == pytest.approx(2)
     assert chosen.variances["place pair side"] == pytest.approx(float(RotatedPair("1/2").variance))
-
-
-def test_beside_levels_of_several_sizes():
-    """Districts in uneven regions: regions are wanted, and made of districts' sums and differences."""
-    place = hierarchy({"N": ["n1"], "S": ["s1", "s2"]}, names=["region", "district"])
-    domain = Domain(place=place, column=["x", "y"])
-    wanted = Workload(domain, {"region column": 1, "region": 1})
-    chosen = choose_plan(wanted, Unit(1, 2), epsilon=1, together="column")
-    covariance = dense(chosen, level(1))
-    for part in wanted.parts:
-        matrix = part.matrix(domain)
-        assert chosen.variances[part.name] == pytest.approx(np.einsum("ij,jk,ik->i", matrix, covariance, matrix).mean())
 
 
 def test_what_is_refused():

@@ -49,14 +49,6 @@ def test_wanted_marginals_are_named_as_people_write_them():
     assert part.matrix(GEOGRAPHY).nonzero()[1].tolist() == list(range(75, 100))
 
 
-def test_parts_and_weights_of_the_berkeley_workload():
-    """42 answers; weights of each answer, or of each marginal's mean."""
-    assert berkeley().answers == 42
-    assert berkeley().weight == 8
-    assert berkeley(per_answer=True).weight == 42
-    assert [part.sizes(BERKELEY) for part in berkeley().parts][4:] == [{2: 12}, {4: 6}, {12: 2}, {24: 1}]
-
-
 def test_joined_workloads_add_the_weights_of_what_both_want():
     one = Workload(BERKELEY, {"sex": 1, "": 2})
     both = one + Workload.sums(BERKELEY, [{}, {"sex": "men"}], ["1/2", 3])

@@ -1,4 +1,4 @@
-"""What the screens are made of: nothing is lost, nothing is wider than the line, and no text acts on a terminal."""
+"""Screens: no text is lost, wider than the line or acts on a terminal; and the progress of files and searches."""
 
 import io
 import re
@@ -9,8 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-# A page is laid out for every width and every text; a command has the widths of its own texts.
+# A page is laid out for every width and every text, and progress is drawn at every moment; a command has the widths of
+# its own texts, and draws after a second of work.
+from utmost.core.exact.progress_bar import ProgressLine, progress_on
+from utmost.interfaces.cli.screens import screen as progress
 from utmost.interfaces.cli.screens.terminal import Screen, ScreenColumn, ScreenGroup, ScreenTable, ScreenText, cells
+from utmost.tables.files.sidecars import publish
 
 LONG = "longlonglonglonglonglongword"
 WORDS = st.sampled_from(
@@ -155,3 +159,64 @@ def test_a_narrow_screen_lists_no_empty_cells():
     table = ScreenTable([ScreenColumn("wanted"), ScreenColumn("n", right=True, wraps=False)], rows, has_titles=True)
     first = [line.characters.strip()[:1] for line in table.lines(12)]
     assert (first.count("n"), first.count("w")) == (1, 2)
+
+
+ROWS = [["1"], ["2"]]
+PIECES = [(400_000, b"1\n"), (600_000, b"2\n")]
+
+
+class Lines(list):
+    """A screen that remembers."""
+
+    width = 80
+    show = list.append
+
+
+@pytest.fixture
+def lines():
+    """What somebody sees to whom each moment is two seconds later."""
+    lines, now = Lines(), iter(range(0, 1000, 2))
+    line = ProgressLine(lines, clock=lambda: next(now), ticks=False)
+    with progress_on(line):
+        yield lines, line
+
+
+class InPieces:
+    """A table that is looked at while it is written."""
+
+    rows, names, shown = 1_000_000, ["n"], []
+
+    def __init__(self, look):
+        self.look = look
+
+    def written(self, file):
+        for piece in PIECES:
+            self.look()
+            yield piece
+        self.look()
+
+
+def test_rows_that_are_written_have_a_bar(lines, tmp_path):
+    shown, line = lines
+    publish(InPieces(line.draw), lambda table: {"table": table}, tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_bytes() == b"1\n2\n"
+    assert shown[0].startswith("Writing")
+    assert "40 %" in shown[1]
+    assert "100 %" in shown[2]
+    assert shown[-1] == ""
+
+
+def test_items_without_end_are_tallied(lines):
+    shown, line = lines
+    for _ in progress.tallied(iter(ROWS), "vertices written"):
+        line.draw()
+    assert shown[0].startswith("vertices written, 1,")
+    assert shown[-1] == ""
+
+
+def test_a_pipe_sees_neither_pieces_nor_tally(capsys, tmp_path):
+    publish(InPieces(lambda: None), lambda table: {"table": table}, tmp_path / "t.csv")
+    assert list(progress.tallied(ROWS, "written")) == ROWS
+    with progress.logged_progress("Searching") as report:
+        report(0.5, 1)
+    assert capsys.readouterr() == ("", "")
