@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from ledger.test_conformance import plain
 from service.test_client import Inside
 from utmost.counting import CountedTable
 from utmost.errors import NotALevel
 from utmost.exact import level
-from utmost.ledger import Answer, Ledger
+from utmost.ledger import Ledger
 from utmost.promises import Promise
 from utmost.releases import NoisySums
 from utmost.service import Grant, Service, Settings, application, connect
@@ -42,12 +43,6 @@ def served(folder):
 
 
 MEMORIES = {"ledger": lambda folder: lambda: opened(folder), "service": served}
-
-
-def plain(answer):
-    table = answer.table if isinstance(answer, Answer) else answer
-    shown = table.measured if isinstance(table, NoisySums) else table
-    return {str(name): np.asarray(cells).tolist() for name, cells in shown.items()}
 
 
 def saved(answer, folder):

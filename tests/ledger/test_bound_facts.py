@@ -186,17 +186,6 @@ def test_the_key_of_the_labels_is_bound_to_its_response(sealed, tmp_path):
                     assert same(read_sealed(copy, "r", key, version=version).table, said)
 
 
-def test_an_answers_level_and_the_ledgers_identity_are_bound(sealed, tmp_path):
-    place, found = sealed
-    bodies = bodies_of(place)
-    for number, name, other in ((4, "level", "2"), (1, "identity", "0" * 32)):
-        event = json.loads(json.dumps(bodies[number]))
-        event["facts"][name] = other
-        copy = with_bodies(place, tmp_path / "copy.db", {number: json.dumps(event).encode()})
-        with pytest.raises(KeyRefused, match="must decrypt an answered level"):
-            read_sealed(copy, "r", found[2, 3][0], version=2)
-
-
 @pytest.mark.parametrize(
     "statement",
     [

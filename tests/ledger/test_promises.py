@@ -46,14 +46,6 @@ def test_a_release_goes_through_levels_in_any_order(ledger):
     assert ledger.verify()
 
 
-def test_the_same_request_gets_the_same_answer(ledger, reopened):
-    """Also from another ledger object on the same store."""
-    one = ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=1).table
-    other = reopened().publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=1).table
-    assert one["admitted"] == other["admitted"]
-    assert len(ledger.history("admissions")) == 1
-
-
 def test_changed_data_are_refused_and_named(ledger):
     """The error is the same wherever the tables differ; `difference` names the place."""
     ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=1)

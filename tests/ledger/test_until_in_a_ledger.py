@@ -188,15 +188,15 @@ def test_a_recipient_reads_the_stop_with_the_key_of_its_level(tmp_path):
 @pytest.mark.parametrize(
     ("table", "promise", "stride"),
     [
-        (TABLE, PROMISE, 5),
-        (COUNTED, PLANNED, 11),
+        (TABLE, PROMISE, 9),
+        (COUNTED, PLANNED, 17),
         pytest.param(TABLE, PROMISE, 1, marks=pytest.mark.slow),
         pytest.param(COUNTED, PLANNED, 1, marks=pytest.mark.slow),
     ],
     ids=["cells", "plan", "every step with cells", "every step with a plan"],
 )
 def test_a_kill_leaves_all_of_it_or_nothing(tmp_path, table, promise, stride):
-    """A process dies at operations on the disk, by default at every fifth or eleventh: all levels are there and
+    """A process dies at operations on the disk, by default at every ninth or seventeenth: all levels are there and
     charged, or none."""
     children, point, survived = Children(), 0, False
     while not survived:

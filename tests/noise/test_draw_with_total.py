@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from goodness import LEVEL, as_often, no_more_often
+from noise.test_one_draw import all_presences, changes
 
 # The step from cells to a total of its own is looked at alone, with chosen coins.
 from utmost.core.noise.draw_with_total import least_share
@@ -32,28 +33,6 @@ DRAWS = [
     TablesDraw(HALF, [2, 2]),
     TablesDraw(HALF, [2, 2], "change-one"),
 ]
-
-
-def presences(distribution):
-    """All that one individual can add to the cells."""
-    if isinstance(distribution, TablesDraw):
-        for cells in product(*map(range, distribution.sizes)):
-            yield tuple(
-                int(i == cell) for size, cell in zip(distribution.sizes, cells, strict=True) for i in range(size)
-            )
-        yield (0,) * distribution.size
-        return
-    s, in_total = distribution.sensitivity, distribution.in_total
-    for u in product(range(s + 1) if distribution.nonnegative else range(-s, s + 1), repeat=distribution.cells):
-        if sum(v != 0 for v in u) <= distribution.changed and (in_total is None or sum(map(abs, u)) <= in_total):
-            yield u
-
-
-def changes(distribution):
-    present = set(presences(distribution))
-    if distribution.neighbours == "change-one":
-        return {tuple(a - b for a, b in zip(u, v, strict=True)) for u in present for v in present}
-    return present | {tuple(-a for a in u) for u in present}
 
 
 def with_total(distribution, at=THIRD):
@@ -89,8 +68,8 @@ def test_what_is_released_is_a_function_of_cells_and_total(draw):
     """The noise added to true cells is what comes of noisy cells and a noisy total, by the same coins."""
     distribution, bits = with_total(draw), np.random.default_rng(7)
     first = distribution.tables[0]
-    person = np.array(max(presences(draw)))
-    true = person * 11 + np.array(min(presences(draw)))  # of tables all with one total
+    person = np.array(max(all_presences(draw)))
+    true = person * 11 + np.array(min(all_presences(draw)))  # of tables all with one total
     drawn = sample_one_draw(draw, 200, randomness=SeededRandomness(b"cells"))
     totals = bits.integers(-9, 9, 200)
     coins = SeededRandomness(b"coins"), SeededRandomness(b"coins")

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.noise import Geometric, JointCells, RotatedPair
 
 ratios = st.fractions(Fraction(1, 12), Fraction(4, 5), max_denominator=12)
@@ -160,21 +159,6 @@ def test_extreme_levels():
     assert higher.mean_size == pytest.approx(2 * 27 * math.exp(-50), rel=1e-12)
     assert RotatedPair("1/1000000").mean_size == pytest.approx(1.5e6, rel=1e-9)
     assert JointCells(1, 40).mean_size == pytest.approx(20.5, rel=0.01)
-
-
-def test_refusals():
-    """Cells and sensitivity below 1; no level or two; points of another length."""
-    for given_ in ({"cells": 0}, {"cells": 2, "sensitivity": 0}):
-        with pytest.raises(OutOfRange):
-            JointCells(1, **given_)
-    with pytest.raises(NotANumber):
-        JointCells(1, sensitivity="1/2")
-    with pytest.raises(NotALevel):
-        JointCells()
-    with pytest.raises(NotALevel):
-        RotatedPair(1, alpha="1/2")
-    with pytest.raises(OutOfRange):
-        JointCells(1, 2).pmf([1, 2, 3])
 
 
 def quotient(lower, higher, k, size):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.errors import NotALoss, NotANumber, OutOfRange
+from utmost.errors import NotANumber, OutOfRange
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, costs, gain, optimal_noise, relaxable_noise
 
 
@@ -79,29 +79,6 @@ def test_what_lossless_noise_costs_on_the_integers(cost):
     for D in (3, 7, 101):
         assert gain(DiscreteStaircase.half_step("5/2", D), Geometric("5/2", D), cost) > 1
     assert gain(DiscreteStaircase.half_step("2.6", 3), Geometric("2.6", 3), costs.absolute) < 1
-
-
-@pytest.mark.parametrize("distribution", [optimal_noise, relaxable_noise])
-def test_a_sensitivity_with_a_fraction_points_to_the_reals(distribution):
-    with pytest.raises(NotANumber, match='numbers="reals"'):
-        distribution(1, "5/2")
-
-
-def test_misuse_is_refused():
-    with pytest.raises(OutOfRange, match="numbers"):
-        optimal_noise(1, numbers="naturals")
-    with pytest.raises(NotANumber, match="sensitivity"):
-        optimal_noise(1, 2.5)
-    with pytest.raises(NotALoss):
-        optimal_noise(1, 1, "absolute")
-    with pytest.raises(OutOfRange, match="laplace"):
-        gain(Geometric(1), "gaussian")
-    with pytest.raises(OutOfRange, match="distribution"):
-        gain("geometric")
-    with pytest.raises(NotANumber):
-        gain(Laplace(1, 2.5), "geometric")
-    with pytest.raises(OutOfRange, match="positive"):
-        gain(Geometric(1), cost=lambda x: 0)
 
 
 @given(

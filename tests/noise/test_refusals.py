@@ -1,4 +1,4 @@
-"""What no distribution, no cost and no sum takes: each by its class."""
+"""What no distribution, no cost, no sum and no noise of several cells takes: each by its class."""
 
 from fractions import Fraction
 
@@ -6,8 +6,27 @@ import numpy as np
 import pytest
 
 from every_noise import EXAMPLES
-from utmost.errors import NotALevel, NotANumber, OutOfRange, Unsupported, WrongKind
-from utmost.noise import Combination, DiscreteStaircase, Geometric, Laplace, Staircase, costs, simultaneous_margins
+from utmost.errors import NotALevel, NotALoss, NotANumber, NotMonotone, OutOfRange, Unsupported, WrongKind
+from utmost.noise import (
+    CellsDraw,
+    Combination,
+    DiscreteStaircase,
+    Geometric,
+    JointCells,
+    Laplace,
+    RotatedPair,
+    SignedCells,
+    Staircase,
+    TablesDraw,
+    costs,
+    gain,
+    heuristic_gamma,
+    optimal_gamma,
+    optimal_noise,
+    optimal_step,
+    relaxable_noise,
+    simultaneous_margins,
+)
 
 
 def changed(distribution, **arguments):
@@ -42,6 +61,35 @@ REFUSED = {
         lambda: Combination([1], 1).margin(1),
         lambda: Combination([1], 1).margin_for_miss(0),
         lambda: simultaneous_margins([]),
+        lambda: optimal_gamma(1, 0),
+        lambda: optimal_step(1, 0),
+        lambda: heuristic_gamma("1e-60"),
+        lambda: optimal_noise(1, numbers="naturals"),
+        lambda: gain(Geometric(1), "gaussian"),
+        lambda: gain("geometric"),
+        lambda: gain(Geometric(1), cost=lambda x: 0),
+        *(lambda wrong=wrong: JointCells(1, **wrong) for wrong in ({"cells": 0}, {"cells": 2, "sensitivity": 0})),
+        lambda: JointCells(1, 2).pmf([1, 2, 3]),
+        *(
+            lambda wrong=wrong: CellsDraw(1, **wrong)
+            for wrong in ({"cells": 0}, {"cells": 2, "changed": 3}, {"step": 2}, {"sensitivity": 3, "in_total": 2})
+        ),
+        lambda: CellsDraw(1, 2).variance_of([1]),
+        *(lambda sizes=sizes: TablesDraw(1, sizes) for sizes in ((), (2, 0))),
+        lambda: TablesDraw(1, (2,), exactly=True),
+        lambda: TablesDraw(1, [2, 2]).tail(1, cell=4),
+    ],
+    NotALoss: [
+        *(lambda best=best: best(1, 5, lambda x: max(x, 0)) for best in (optimal_step, optimal_gamma)),
+        *(
+            lambda make=make, more=more: make(1, 5, "absolute", **more)
+            for make, more in ((DiscreteStaircase, {}), (DiscreteStaircase, {"step": 1}), (Staircase, {}))
+        ),
+        lambda: Staircase(1, 1, "absolute", gamma=0.5),
+        lambda: optimal_noise(1, 1, "absolute"),
+    ],
+    NotMonotone: [
+        *(lambda best=best: best(1, 5, lambda x: 1 / (1 + abs(x))) for best in (optimal_step, optimal_gamma))
     ],
     NotANumber: [
         *(
@@ -60,14 +108,25 @@ REFUSED = {
         lambda: Combination([True], 1),
         lambda: Combination([[1]], 1),
         lambda: Combination([1], 1).coverage("x"),
+        *(lambda best=best: best(1, "5/2") for best in (optimal_noise, relaxable_noise)),
+        lambda: gain(Laplace(1, 2.5), "geometric"),
+        lambda: JointCells(1, sensitivity="1/2"),
+        lambda: SignedCells(1, [["1/2"]], [1]),
     ],
     NotALevel: [
         *(lambda distribution=distribution: changed(distribution, epsilon=None) for distribution in EXAMPLES),
         *(lambda distribution=distribution: changed(distribution, alpha="1/2") for distribution in EXAMPLES),
         lambda: Combination([1], 0),
         lambda: Combination([1], None),
+        lambda: JointCells(),
+        lambda: RotatedPair(1, alpha="1/2"),
+        lambda: CellsDraw(),
     ],
-    Unsupported: [lambda: Geometric(1).pmf(np.array([1], dtype=object)), lambda: Geometric(alpha="1/3").pmf(10**9)],
+    Unsupported: [
+        lambda: Geometric(1).pmf(np.array([1], dtype=object)),
+        lambda: Geometric(alpha="1/3").pmf(10**9),
+        *(lambda best=best: best(1, 5, lambda x: np.exp(2 * np.abs(x))) for best in (optimal_step, optimal_gamma)),
+    ],
     WrongKind: [lambda: Combination(1, 1), lambda: simultaneous_margins([1]), lambda: simultaneous_margins(3)],
 }
 

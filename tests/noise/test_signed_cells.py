@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.errors import NotANumber, OutOfRange
+from utmost.errors import OutOfRange
 from utmost.noise import Combination, Geometric, SignedCells
 
 THREE = [[1, 0, 0], [1, -1, -1], [0, 1, -1]]
@@ -153,8 +153,6 @@ def test_refusals():
     ):
         with pytest.raises(OutOfRange, match=required):
             SignedCells(1, rows, shares)
-    with pytest.raises(NotANumber):
-        SignedCells(1, [["1/2"]], [1])
     with pytest.raises(OutOfRange, match="nonnegative"):
         SignedCells(1, THREE, PARTS, nonnegative=False)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from utmost.errors import NotALoss, NotMonotone, OutOfRange, Unsupported
+from utmost.errors import NotMonotone
 from utmost.exact import level
 from utmost.noise import DiscreteStaircase, Staircase, costs, optimal_gamma, optimal_noise, optimal_step
 
@@ -147,27 +147,6 @@ def test_theorem_12_against_a_linear_program(D, epsilon, cost):
     )
     assert found.status == 0
     assert DiscreteStaircase(epsilon, D, cost).expected_cost(cost) == pytest.approx(found.fun, rel=1e-8)
-
-
-# Refusals
-
-
-def test_costs_that_are_none_are_refused():
-    with pytest.raises(NotALoss, match="even"):
-        optimal_step(1, 5, lambda x: max(x, 0))
-    with pytest.raises(NotMonotone):
-        optimal_step(1, 5, lambda x: 1 / (1 + abs(x)))
-    with pytest.raises(NotALoss, match="function"):
-        DiscreteStaircase(1, 5, "absolute")
-    with pytest.raises(NotALoss, match="function"):
-        DiscreteStaircase(1, 5, "absolute", step=1)
-    with pytest.raises(Unsupported, match="finite"):
-        optimal_step(1, 5, lambda x: np.exp(2 * np.abs(x)))
-
-
-def test_levels_and_sensitivities_are_checked():
-    with pytest.raises(OutOfRange):
-        optimal_step(1, 0)
 
 
 @pytest.mark.parametrize("epsilon", [699, 707])

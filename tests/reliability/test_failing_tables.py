@@ -87,8 +87,8 @@ NEEDED = {"names", "column", "with_columns", "without", "schema", "select", "map
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_step_that_fails_spends_nothing_or_loses_nothing(kind, tmp_path, monkeypatch):
-    """Published, then relaxed: each call of each function fails once; asked again, there is one event, one level, and
-    the values that a ledger without a failure gives under the same key."""
+    """Published, then relaxed: calls of each function fail, one at a time; asked again, there is one event, one
+    level, and the values that a ledger without a failure gives under the same key."""
     table = KINDS[kind](tmp_path)
     say = SAY | ({"id_column": "ward"} if is_engine_frame(table) else {})
     secret = bytes(range(32))
@@ -117,5 +117,5 @@ def test_a_step_that_fails_spends_nothing_or_loses_nothing(kind, tmp_path, monke
                 if is_engine_frame(table):  # drawn from key and identifier: the same in every ledger
                     expected = expected or made
                     assert made == expected
-            first += 1
+            first += 1 if first < 4 else 3  # of many calls every third
         assert first > 2 or name not in NEEDED, f"{name} was never called"
