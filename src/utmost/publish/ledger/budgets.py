@@ -17,7 +17,7 @@ from utmost.errors import (
     SeparateDatasets,
     warn,
 )
-from utmost.publish.counting.counted_facts import Part
+from utmost.publish.counting.counted_facts import Part, read_part
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.means_names import releases_of_means
 from utmost.publish.ledger.names import SAME_IN_NAMES, check_name, lookalike_of
@@ -118,7 +118,7 @@ def budget_after(
         if not independent:
             check_named(state, group)
             warn_of_separate(state, group)
-    expense = Expense(group, level, part) if release is None else Expense.of_answer(release, level)
+    expense = Expense(group, level, read_part(part)) if release is None else Expense.of_answer(release, level)
     return budget_with(state, group, [expense])
 
 

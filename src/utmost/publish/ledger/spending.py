@@ -1,9 +1,8 @@
 """Add up epsilons, exactly where possible, and compare the sum with the limit of a budget."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import reduce
 
 from utmost.core.exact.arguments import iterable, wrong_kind
 from utmost.core.exact.display import Display
@@ -108,29 +107,25 @@ class Account:
     Theorem 4).
     """
 
-    whole: Spending = Spending()  # Sum of the largest levels of the releases of all individuals
-    # Sum of the largest levels of the releases of each part, by partition and part
-    parts: Mapping[str, Mapping[str, Spending]] = field(default_factory=dict)
+    # Sum of the largest levels of the releases of each part; under None, of the releases of all individuals
+    sums: Mapping[Part | None, Spending] = field(default_factory=dict)
 
     def plus(self, level: Level, part: Part | None = None) -> "Account":
         """Return the account with one more release, whose largest level is ``level``."""
-        return self._changed(lambda spent: spent.plus(level), part)
+        return Account({**self.sums, part: self.sums.get(part, Spending()).plus(level)})
 
     def minus(self, level: Level, part: Part | None = None) -> "Account":
         """Return the account without one of its releases, whose largest level is ``level``."""
-        return self._changed(lambda spent: spent.minus(level), part)
+        return Account({**self.sums, part: self.sums[part].minus(level)})
 
     @property
     def spending(self) -> Spending:
         """What the dataset has spent: of parts that share nobody, only the part that has spent the most counts."""
-        return sum((reduce(Spending.larger, parts.values()) for parts in self.parts.values()), self.whole)
-
-    def _changed(self, change: Callable[[Spending], Spending], part: Part | None) -> "Account":
-        if part is None:
-            return Account(change(self.whole), self.parts)
-        parts = self.parts.get(part[0], {})
-        changed = {**parts, part[1]: change(parts.get(part[1], Spending()))}
-        return Account(self.whole, {**self.parts, part[0]: changed})
+        largest = dict[str | None, Spending]()
+        for part, spent in self.sums.items():
+            partition = None if part is None else part[0]
+            largest[partition] = largest[partition].larger(spent) if partition in largest else spent
+        return sum(largest.values(), Spending())
 
 
 @dataclass(frozen=True, slots=True, repr=False)
