@@ -523,7 +523,7 @@ def test_wanted_tables_are_released_by_noise_made_once(run, tmp_path):
     code, _, err = run(*tables, "--ledger", new_ledger(tmp_path / "l.db"), "--name", "x")
     assert (code, "Leave out --once" in err) == (2, True)
     code, _, err = run(*events, "--once", "tables")
-    assert (code, "Add --want" in err) == (2, True)
+    assert (code, "Add, for example, --want" in err) == (2, True)
 
 
 @pytest.mark.parametrize(
