@@ -336,7 +336,7 @@ def test_a_probability_that_no_interval_tells_from_0_is_refused():
 
 def cell_with(noise):
     """The noise of one released cell that claims to satisfy its level."""
-    return CellNoiseAtLevel(noise.level, Unit(1, 1), noise, noise, costs.absolute, False, Fraction("0.95"), grid=None)
+    return CellNoiseAtLevel.of_integers(noise.level, Unit(1, 1), noise)
 
 
 def test_a_ratio_that_grows_beyond_the_level_is_found_wherever_a_class_says_the_worst_is():

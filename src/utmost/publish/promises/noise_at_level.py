@@ -17,7 +17,7 @@ from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import IntegersOrReals, Number, read_confidence
 from utmost.core.exact.written_levels import level_facts
-from utmost.core.noise.costs import Cost, Moment, cost_named
+from utmost.core.noise.costs import Cost, Moment, absolute, cost_named
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.distribution import NO_CLAIM, THEOREM_11, Distribution
 from utmost.core.noise.geometric import Geometric
@@ -156,6 +156,23 @@ class CellNoiseAtLevel(Display):
         steps = self.drawn.margin(self.confidence)
         margin = unit.margin(steps) if grid is None else round_up((steps + FARTHEST) * grid)  # rounding: half a step
         object.__setattr__(self, "margin", margin)
+
+    @classmethod
+    def of_integers(
+        cls, level: Level, unit: Unit, distribution: IntegerDistribution, confidence: Number = DEFAULT_CONFIDENCE
+    ) -> "CellNoiseAtLevel":
+        """Return noise of integers with a distribution that was not chosen for a cost, and cannot be relaxed.
+
+        Args:
+            level: Level of the whole release.
+            unit: Unit of privacy.
+            distribution: Distribution of the noise of one cell, at ``unit.per_cell(level)``.
+            confidence: Confidence of the margin.
+
+        >>> CellNoiseAtLevel.of_integers(level(1), Unit(1, 2), Geometric("1/2")).margin
+        6
+        """
+        return cls(level, unit, distribution, distribution, absolute, False, read_confidence(confidence), grid=None)
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
         """Read a column: as reals if there is a grid, else as integers."""
