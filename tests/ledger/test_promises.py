@@ -19,6 +19,7 @@ from utmost.errors import (
     OutOfRange,
     PromiseBroken,
     RowsRenamed,
+    WrongKind,
 )
 from utmost.exact import level
 from utmost.ledger import Ledger
@@ -152,6 +153,8 @@ def test_budgets_hold_before_anything_is_drawn(ledger):
         ledger.rehearse("two", epsilon="1.01")
     assert len(ledger.history()) == before
     assert ledger.rehearse("two", epsilon=1).remaining == 0
+    with pytest.raises(WrongKind, match="two names"):
+        ledger.rehearse("four", epsilon="1/2", dataset="students", part="north")
     ledger.relax("two", TABLE, epsilon=1)
     assert ledger.budget("students").remaining == 0
     assert ledger.spent(dataset="students") == level(2)
@@ -252,6 +255,8 @@ def test_nothing_is_drawn_at_a_level_that_has_no_error_bar(ledger):
             ledger.view("admissions", epsilon=at)
         with pytest.raises(OutOfRange, match="1e-50"):
             ledger.relax("admissions", TABLE, epsilon=at)
+        with pytest.raises(OutOfRange, match="1e-50"):  # a rehearsal refuses what the call itself refuses
+            ledger.rehearse("admissions", epsilon=at, table=TABLE)
     wide = PROMISE | {"unit": ut.Unit(10**20, 1)}
     with pytest.raises(OutOfRange, match="1e-50"):
         ledger.publish("wide", TABLE, ut.Promise(**wide), epsilon="1e-40", dataset="admissions")
