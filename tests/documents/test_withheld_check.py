@@ -154,7 +154,9 @@ def test_the_command_withholds_what_the_method_does(table, planned, tmp_path, ru
     _, whole = planned
     marginals = [word for name in ("age sex", "sex", "total") for word in ("--want", name)]
     tables = tmp_path / "tables"
-    assert run("withhold", whole, "--below", 90, *marginals)[0] == 2, "three tables, one standard output"
+    assert run("withhold", whole, "--below", 90, *marginals, "--out", tmp_path / "one.csv")[0] == 2, "three tables"
+    code, shown, _ = run("withhold", whole, "--below", 90, *marginals)
+    assert (code, "cells are shown" in shown) == (0, True)
     assert run("withhold", whole, "--below", 90, "--complementary", *marginals, "--tables", tables)[0] == 0
     assert len(list(tables.glob("*.csv"))) == len(list(tables.glob("*.csv.json"))) == 3
     for place in tables.glob("*.csv"):

@@ -62,6 +62,8 @@ def test_what_is_no_rule_is_refused():
             release.withhold(**wrong)
     with pytest.raises(OutOfRange, match="complementary=True"):
         release.withhold(below=90, complementary=True, mark="unreliable")
+    with pytest.raises(OutOfRange, match=r"needs a release by a plan.* Leave out complementary=True"):
+        release.withhold(below=90, complementary=True)
     with pytest.raises(NotANumber):
         release.withhold(below="many")
     with pytest.raises(WrongKind):

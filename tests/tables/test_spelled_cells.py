@@ -395,6 +395,10 @@ def test_an_unreadable_birth_date_is_refused_with_its_row_and_counts_under_other
         ut.count_table(people, ages(), ut.Counting(each_row=True))
     with pytest.raises(BadTable, match="add other= to the axis"):
         ut.count_table(people, ages(), ut.Counting(each_row=True))
+    by_pattern = ages(spelling=ut.Spelling(pattern="%d.%m.%Y"))
+    for text, refused in (("31.02.1980", "a date that does not exist"), ("31/02/1980", "does not match the pattern")):
+        with pytest.raises(BadTable, match=refused):
+            ut.count_table(wrap({"born": ["01.01.1980", text]}), by_pattern, ut.Counting(each_row=True))
     counted = ut.count_table(people, ages(other="unreadable"), ut.Counting(each_row=True))
     assert np.asarray(counted.table("age")["count"]).tolist() == [701, 0, 1]
 

@@ -494,12 +494,12 @@ class Answer(Display, Generic[TableT_co]):
     ) -> "WithheldTable[TableT_co] | WithheldTables":
         """Return the table, or tables of a plan, with cells withheld by a public rule on their noisy values.
 
-        Withholding costs no epsilon. Without a plan, all cells have independent noise, so ``complementary`` withholds
-        no further cells.
+        Withholding costs no epsilon.
 
         Args:
             marginals: Marginals of a plan to publish, see `NoisySums.withhold`; none for a table of cells.
-            below, relative_margin, complementary, mark: Arguments of `WithholdingRule`.
+            below, relative_margin, complementary, mark: Arguments of `WithholdingRule`; ``complementary`` only for a
+                plan, because cells with independent noise do not follow from each other.
 
         Raises:
             OutOfRange, NotANumber: for an invalid rule.
@@ -524,6 +524,12 @@ class Answer(Display, Generic[TableT_co]):
             required = "withhold needs a release whose cells have independent noise"
             remedy = "Release each cell by its sensitivity and cells, or publish the release as it is."
             raise Unsupported(required, came=f"{self.distribution}", remedy=remedy)
+        if rule.complementary:
+            raise OutOfRange(
+                "complementary=True needs a release by a plan",
+                came="cells with independent noise, none of which follows from others",
+                remedy="Leave out complementary=True.",
+            )
         return withheld_table(self.table, self.columns, self.noise, self.statement_with(None), rule)
 
     def to_pandas(self, marginal: "MarginalNames | None" = None, *, means: bool = False) -> Any:

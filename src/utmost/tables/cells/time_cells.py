@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable
 from utmost.tables.axes.axes import Axis, label_text
 from utmost.tables.axes.clock import has_zone
-from utmost.tables.axes.time_patterns import DAY
+from utmost.tables.axes.time_patterns import DAY, time_pattern
 from utmost.tables.cells.cell_values import is_masked_array, kind_of
 from utmost.tables.cells.columns import is_marked, is_missing
 from utmost.tables.cells.event_codes import OUTSIDE, PlaceReader, by_cell, check_type, missing_place
@@ -153,11 +153,12 @@ def _refused_time(cell: Any, name: str, axis: Axis, spelling: Spelling) -> BadTa
     assert axis.clock is not None, "the axis is one of periods"
     if isinstance(cell, str):
         came, remedy = "text that is not a time", f"{_ISO} {_UNREADABLE}"
-        if axis.clock.pattern is not None:
+        pattern = None if axis.clock.pattern is None else time_pattern(axis.clock.pattern)
+        if (_ISO_DATE if pattern is None else pattern.form).fullmatch(cell.strip()):
+            came, remedy = "a date that does not exist, like 30 February", f"Correct the cell. {_UNREADABLE}"
+        elif pattern is not None:
             came = "text that does not match the pattern"
             remedy = f"Correct the cell, or the declared pattern. {_UNREADABLE}"
-        elif _ISO_DATE.fullmatch(cell.strip()):
-            came, remedy = "a date that does not exist, like 30 February", f"Correct the cell. {_UNREADABLE}"
         if not any(letter.isdigit() for letter in cell):
             came, remedy = "text without a digit", MARK_ANYWAY
         elif axis.clock.pattern is None and has_zone(cell):
