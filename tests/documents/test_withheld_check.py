@@ -11,12 +11,13 @@ import pytest
 
 import utmost as ut
 from counting_words import counted_with
+from every_format import WRITTEN
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.releases import Answer, WithheldTable
 from utmost.statements import check_withheld, read_release
 from utmost.workloads import Domain, Plan
 
-ENDINGS = ("csv", "jsonl", "parquet", "feather", "tsv", "csv.gz")
+ENDINGS = (*WRITTEN, ".csv.gz")
 NOISY = {"place": list("abcd"), "n": [500, 97, 890, 3], "m": [1, 2, 300, 4]}
 
 
@@ -51,7 +52,7 @@ def changed(place, change, **statement):
 @pytest.mark.parametrize("mark", ["withheld", "unreliable"])
 def test_every_format_comes_back_and_is_verified(table, tmp_path, ending, mark, run):
     release, full = table
-    place = tmp_path / f"shown.{ending}"
+    place = tmp_path / f"shown{ending}"
     release.withhold(below=90, mark=mark).save(place)
     found = read_release(place)
     assert isinstance(found, WithheldTable)
@@ -67,7 +68,7 @@ def test_tables_of_a_plan_come_back_and_are_verified_beside_the_release_or_any_t
     tables = release.withhold(["age", "sex"], ["age"], ["sex"], (), below=90, complementary=True)
     release.save(tmp_path / "sex.csv", marginal=["sex"])
     for name, ending in zip(tables, ENDINGS, strict=False):
-        place = tmp_path / f"shown.{ending}"
+        place = tmp_path / f"shown{ending}"
         tables.save(place, marginal=name)
         assert read_release(place).marginals == ("age sex", "age", "sex", "")
         for whole in (full, tmp_path / "sex.csv"):

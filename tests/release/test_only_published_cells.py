@@ -14,6 +14,7 @@ import pytest
 from pyarrow import ipc
 
 import utmost as ut
+from every_format import WRITTEN
 from utmost.tables.files.table_formats import as_arrow
 
 TEXT, NUMBER = "HIDDEN-text-longer-than-12-bytes", 987654321987654
@@ -24,7 +25,6 @@ MARKERS = (
     str(NUMBER).encode(),
 )
 PROMISE = ut.Promise("n", public="ward", unit=ut.Unit(1, 1))
-ENDINGS = ("feather", "parquet", "csv", "jsonl", "xlsx")
 
 
 def hidden_in(content):
@@ -174,8 +174,8 @@ def check(answer, folder):
     if hasattr(answer.table, "__arrow_c_stream__"):
         assert not hidden_in(feather_of(pa.table(answer.table)))
     assert not hidden_in(pickle.dumps(answer.withhold(below=10).table))
-    for ending in ENDINGS:
-        file = folder / f"t.{ending}"
+    for ending in WRITTEN:
+        file = folder / f"t{ending}"
         answer.save(file, overwrite=True)
         assert not hidden_in(file.read_bytes()), ending
 

@@ -13,6 +13,7 @@ import pandas
 import pytest
 
 import utmost as ut
+from every_format import WRITTEN
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, NotDetermined, OutOfRange, PrivacyWarning, Unsupported
 from utmost.statements import check_statement, check_sums_table, stated_release
@@ -62,7 +63,7 @@ KINDS = {
     "clean": lambda at, folder, **how: _workload().clean().save(at, **how),
     "ledger": lambda at, folder, **how: _in_ledger(folder).view("r", epsilon="1/2").save(at, **how),
 }
-FORMATS = ["t.csv", "t.tsv", "t.csv.gz", "t.jsonl", "t.jsonl.gz", "t.feather", "t.parquet", "t.xlsx"]
+FORMATS = [f"t{ending}" for ending in (*WRITTEN, ".csv.gz", ".jsonl.gz")]
 
 
 def pairs():

@@ -14,13 +14,14 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from pyarrow import feather, parquet
 
 import utmost as ut
 from counting_words import counted_with
 from spark import OF_SPARK, on, session
 from utmost import Spelling
 from utmost.errors import BadTable
+from utmost.tables.files import files
 from utmost.workloads import bins, edges, periods, plain
 
 duckdb = pytest.importorskip("duckdb")
@@ -206,6 +207,12 @@ def json_lines(columns, folder):
     return folder / "t.jsonl"
 
 
+def json_records(columns, folder):
+    lines = json_lines(columns, folder).read_text(encoding="utf-8").splitlines()
+    (folder / "t.json").write_text(f"[{', '.join(lines)}]", encoding="utf-8")
+    return folder / "t.json"
+
+
 def workbook(columns, folder):
     book = openpyxl.Workbook()
     book.active.append(list(columns))
@@ -219,6 +226,11 @@ def workbook(columns, folder):
 def parquet_file(columns, folder):
     parquet.write_table(pa.table(columns), folder / "t.parquet")
     return folder / "t.parquet"
+
+
+def feather_file(columns, folder):
+    feather.write_feather(pa.table(columns), folder / "t.feather")
+    return folder / "t.feather"
 
 
 def parquet_folder(columns, folder):
@@ -237,8 +249,10 @@ ENTRANCES = {
     "csv": separated(",", "t.csv"),
     "semicolons": separated(";", "t.csv"),
     "tsv": separated("\t", "t.tsv"),
-    "json lines": json_lines,
-    "excel": workbook,
+    "jsonl": json_lines,
+    "xlsx": workbook,
+    "json": json_records,
+    "feather": feather_file,
     "parquet": parquet_file,
     "folder": parquet_folder,
     "dict": lambda columns, folder: dict(columns),
@@ -256,8 +270,8 @@ ENTRANCES = {
     "arrow": lambda columns, folder: pa.table(columns),
     "duckdb": relation,
 }
-TEXT_ALONE = {"csv", "semicolons", "tsv", "json lines"}
-WITHOUT_NESTED = {"csv", "semicolons", "tsv", "excel"}
+TEXT = {"csv", "semicolons", "tsv", "jsonl", "json"}
+WITHOUT_NESTED = {"csv", "semicolons", "tsv", "xlsx"}
 
 
 def takes(entrance, case):
@@ -266,8 +280,8 @@ def takes(entrance, case):
     if any(isinstance(cell, list | dict) for cell in cells):
         return entrance not in WITHOUT_NESTED
     if case in ("days: dates where dots are declared", "list: dates"):
-        return entrance not in TEXT_ALONE
-    return not (case == "list: floats" and entrance == "excel")  # there a 1.0 is a 1
+        return entrance not in TEXT
+    return not (case == "list: floats" and entrance == "xlsx")  # there a 1.0 is a 1
 
 
 def counted(events, kind, words):
@@ -292,13 +306,17 @@ def answer(events, case):
         return BadTable if says else str(error)
 
 
+def test_every_format_of_files_is_an_entrance():
+    assert files.TABLE_FORMATS.keys() <= ENTRANCES.keys()
+
+
 @pytest.mark.filterwarnings("ignore::utmost.errors.NothingCounted")
 @pytest.mark.parametrize("case", CASES)
 def test_every_entrance_gives_one_answer(case, tmp_path):
     cells, expected = CASES[case][1], CASES[case][3]
     columns = {"x": cells, "axis": ["on"] * len(cells)}
     answers = {name: answer(make(columns, tmp_path), case) for name, make in ENTRANCES.items() if takes(name, case)}
-    assert len(answers) >= len(ENTRANCES) - 4
+    assert len(answers) >= len(ENTRANCES) - len(TEXT)
     assert answers == dict.fromkeys(answers, expected)
 
 
@@ -316,7 +334,7 @@ ONE_MORE = [
     Decimal("5.5"),
 ]
 """Cells of one more person; some of them change the type of the whole column in some library."""
-OF_ARROW = {"arrow", "parquet", "folder", "duckdb"}
+OF_ARROW = {"arrow", "feather", "parquet", "folder", "duckdb"}
 NEIGHBOURS = {
     "days": (digits(other="else"), ["1012013", "2012013", "02012013"]),
     "days as integers": (digits(other="else"), [1012013, 2012013, 2012013]),

@@ -6,6 +6,7 @@ from itertools import chain, islice, product
 import pytest
 
 import utmost as ut
+from every_format import TEXT_ALONE, WRITTEN
 from running import called
 
 # The quick look is compared with the whole rule on 40 000 texts: no release can be made of each.
@@ -22,7 +23,7 @@ LABELS = [
     "80+", "+41 44 555 55 55", "-0.5", "e=mc2", "Smith, J. (ed.)", "a; b (c)", 'say "=" twice', "!", "[x]", "a|b",
 ]  # fmt: skip
 TEXT_FILES = ("t.csv", "t.tsv", "t.txt", "t.csv.gz", "t.tsv.gz")
-OTHERS = ("t.xlsx", "t.parquet", "t.jsonl", "t.feather")
+OTHERS = [f"t{ending}" for ending in WRITTEN if ending not in TEXT_ALONE]
 
 
 def released(label):
