@@ -156,22 +156,6 @@ def test_a_second_count_without_the_key_is_told_to_use_it(run, tmp_path):
     assert (code, "of a file of `utmost count`, release that file again" in err) == (3, True)
 
 
-def test_a_counted_release_is_kept_in_a_ledger_and_relaxed(run, files, tmp_path):
-    """From the file that was counted: which events of a person count is drawn, and a ledger may meet them again."""
-    events, domain = files
-    key, place = tmp_path / "key", ["--ledger", new_ledger(tmp_path / "ledger.db"), "--name", "views"]
-    key.write_bytes(b"k" * 32)
-    counted = tmp_path / "counted.json"
-    run("count", events, *SAY, "--domain", domain, "--out", counted, "--count-key", key)
-    code, shown, err = run("release", counted, "--epsilon", 2, *place, "--columns", "views")
-    assert code == 0, err
-    assert next(csv.DictReader(io.StringIO(shown))).keys() == {"page", "age", "views", "views_margin"}
-    assert run("view", *place, "--epsilon", 1)[0] == 0
-    code, shown, err = run("relax", counted, *place, "--epsilon", 99, "--yes")
-    assert code == 0, err
-    assert [row["views"] for row in csv.DictReader(io.StringIO(shown))] == ["1", "1", "0", "1", "1", "0"]
-
-
 def test_parts_are_counted_into_files_that_share_nobody(run, files, tmp_path):
     """Each person is in one part; the files of one count know that they are parts of one partition."""
     events, domain = files
@@ -283,34 +267,6 @@ def test_a_file_of_counts_is_read_as_it_was_written(tmp_path):
     (tmp_path / "bad.json").write_text("{")
     with pytest.raises(BadTable):
         read_counted(tmp_path / "bad.json")
-
-
-def test_amounts_and_measures_are_counted_and_released_in_their_own_unit(run, files, tmp_path):
-    events, domain = files
-    events.write_text("user,page,age,amount\nann,A,3,5.125\nbob,A,99,1000\nbob,B,99,-1\n")
-    money = ["--values", "amount", "--step", "0.01", "--each", "0,100", "--per-cell", "0,500", "--by", "page"]
-    assert run("count", events, *SAY, "--domain", domain, *money, "--out", tmp_path / "c.json")[0] == 0
-    code, shown, _ = run("release", tmp_path / "c.json", "--epsilon", 5, "--out", tmp_path / "r.csv")
-    assert code == 0
-    assert "each by at most 500 " in " ".join(shown.split())
-    assert (tmp_path / "r.csv").read_text().startswith("page,amount,amount_margin\n")
-    assert run("verify", tmp_path / "r.csv")[0] == 0
-    counted, plan, out = (tmp_path / name for name in ("counted.json", "plan.json", "out.json"))
-    assert run("count", events, *SAY, "--domain", domain, *money, "--out", counted)[0] == 0
-    assert read_counted(counted).table("page")["amount"].tolist() == [105.12, 0, 0]
-    assert run("plan", counted, "--want", "page", "--want", "total", "--epsilon", 5, "--out", plan)[0] == 0
-    assert run("release", counted, "--plan", plan, "--epsilon", 5, "--out", out)[0] == 0
-    assert run("verify", out)[0] == 0
-    measures = tmp_path / "measures.json"
-    measures.write_text('{"visits": {}, "spent": {"values": "amount", "step": "0.01", "each": 100, "per_cell": 500}}')
-    code, shown, _ = run(
-        "count", events, *SAY, "--domain", domain, "--measures", measures, "--out", tmp_path / "m.json"
-    )
-    assert code == 0
-    assert "each by at most 500" in " ".join(shown.split())
-    assert read_counted(tmp_path / "m-spent.json").unit.largest_change == "500"
-    assert read_counted(tmp_path / "m-visits.json").cells.sum() == 3
-    assert run("release", events, *SAY, "--domain", domain, "--measures", measures, "--epsilon", 1)[0] == 2
 
 
 def test_remedies_of_measures_work_in_their_file(run, files, tmp_path):

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import utmost as ut
-from running import main, with_recipe
+from running import main
 
 PEOPLE = [("men", "yes"), ("women", "no"), ("men", "no"), ("women", "no")]
 
@@ -103,22 +103,6 @@ def test_the_cells_of_each_row(run, files, tmp_path):
     code, _, err = run(*asked, "row", "--cells", 2)
     assert (code, "cells" in err) == (2, True)
     assert run(*asked, "all")[0] == 2
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--columns", "n", "--ledger", "l.db", "--name", "x"], "--ledger cannot be combined with --once"),
-        (["--columns", "n", "--cost", "squared"], "cost in the recipe cannot be combined with --once"),
-    ],
-)
-def test_what_does_not_go_with_it(run, files, options, message):
-    """Ledgers, other noise and other costs, by type and with a remedy."""
-    table, _ = files
-    more = ["--sensitivity", 1, "--cells", 1, "--once", "cells", "--epsilon", 1]
-    code, _, said = run(*with_recipe("release", table, *options, *more))
-    assert code != 0
-    assert message in said
 
 
 def test_one_way_tables_are_of_people(run, files):

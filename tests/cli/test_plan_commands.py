@@ -86,11 +86,11 @@ def test_a_plan_says_the_choice_in_numbers(run, counted, tmp_path):
 
 def test_another_weighting_is_taken_by_its_name(run, tmp_path):
     out, domain = tmp_path / "p.json", tmp_path / "d.json"
-    domain.write_text('{"department": ["A", "B", "C"], "sex": ["men", "women"]}')
-    say = ["plan", domain, "--at-most", 1, "--want", "department sex", "--want", "", "--epsilon", 1]
+    domain.write_text(json.dumps({"department": list(range(100))}))
+    say = ["plan", domain, "--at-most", 1, "--want", "department", "--want", "", "--epsilon", 1]
     shown = run(*say, "--choose", "cells alone", "--json", "--out", out)[1]
-    assert [one["marginal"] for one in json.loads(shown)["measured"]] == ["department sex"]
-    assert json.loads(out.read_text())["shares"] == [[["department", "sex"], "1"]]
+    assert [one["marginal"] for one in json.loads(shown)["measured"]] == ["department"]
+    assert json.loads(out.read_text())["shares"] == [[["department"], "1"]]
     code, _, err = run(*say, "--choose", "cells")
     assert (code, "that --weightings shows" in err) == (2, True)
 
@@ -455,22 +455,6 @@ def test_a_table_has_one_margin_on_every_page(run, counted, tmp_path):
     assert f">{margin}<" in page
 
 
-def test_a_plan_shows_each_margin_beside_the_table_alone_and_at_its_budget_share(run, counted):
-    """And says which option brings the table that lost most nearer to it; none is worse than at its share."""
-    wanted = ["--want", "department sex outcome", "--want", "sex", "--want", "outcome"]
-    shown = run("plan", counted, *wanted, "--epsilon", 1)[1]
-    assert '=10"' in shown
-    rows = [line for line in shown.splitlines() if line.count("±") == 3 and "," not in line]
-    assert len(rows) == 3
-    for line in rows:
-        bar, alone, split = (float(part.split()[0]) for part in line.split("±")[1:])
-        assert split >= bar >= alone > 0
-    assert "if each table had separate noise, with a third of epsilon" in " ".join(shown.split())
-    dry = run("release", counted, *wanted, "--epsilon", 1, "--dry-run")[1]
-    gain = "planned together: department sex outcome ±"
-    assert all(gain in " ".join(screen.split()) for screen in (shown, dry))
-
-
 def test_ranges_within_a_table_are_asked_for_as_the_refusal_says(run, tmp_path):
     (tmp_path / "d.json").write_text('{"age": {"edges": [0, 18, 65, 100]}, "sex": ["m", "w"]}')
     asked = ["plan", tmp_path / "d.json", "--at-most", 1, "--epsilon", 1, "--want"]
@@ -524,16 +508,6 @@ def test_wanted_tables_are_released_by_noise_made_once(run, tmp_path):
     assert (code, "Leave out --once" in err) == (2, True)
     code, _, err = run(*events, "--once", "tables")
     assert (code, "Add, for example, --want" in err) == (2, True)
-
-
-@pytest.mark.parametrize(
-    "more",
-    [["--once", "cells"], ["--columns", "sex"], ["--cells", 1], ["--cost", "squared"]],
-)
-def test_wanted_tables_go_with_no_other_noise(run, counted, more):
-    code, _, err = run(*with_recipe("release", counted, "--want", "sex", "--epsilon", 1, *more))
-    assert code == 2
-    assert "--want" in err
 
 
 def test_a_plan_names_the_option_of_noise_made_once(run, tmp_path):

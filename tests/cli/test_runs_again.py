@@ -117,22 +117,6 @@ def test_a_view_needs_a_level_once_there_are_several(run, events):
     assert not (events / "which.csv").exists()
 
 
-@pytest.mark.parametrize(("ending", "lost"), [("csv", "table"), ("parquet", "statement"), ("xlsx", "signature")])
-def test_a_run_that_was_killed_between_its_files_is_finished(run, events, ending, lost):
-    """What is missing is written with the same bytes; the ledger spends nothing more."""
-    recipe_that_signs(events)
-    call = ["release", "e.csv", *EACH, *ONCE, *KEPT, "--recipe", "r.toml", "--out", f"o.{ending}"]
-    assert run(*call)[0] == 0
-    first = {name: content for name, (content, _) in written(events).items()}
-    assert len(first) == 3
-    gone = {"table": f"o.{ending}", "statement": f"o.{ending}.json", "signature": f"o.{ending}.json.sig"}[lost]
-    (events / gone).unlink()
-    code, _, err = run(*call)
-    assert code == 0, err
-    assert {name: content for name, (content, _) in written(events).items()} == first
-    assert json.loads(run("ledger", "budget", "--ledger", "r.db", "--dataset", "v", "--json")[1])["spent"] == "1/2"
-
-
 @pytest.mark.parametrize("wrong", ['{"junk": 1}', "no JSON"])
 def test_another_statement_beside_the_table_is_never_taken_for_this_one(run, events, wrong):
     call = ["release", "e.csv", *EACH, *ONCE, *KEPT, "--out", "o.csv"]

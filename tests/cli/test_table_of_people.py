@@ -169,19 +169,6 @@ def test_a_file_that_is_counted_otherwise_is_told_the_options_of_its_release(run
     assert run(*with_recipe(*again, "--each-row", *mean, *domain, *MARKS[2:]))[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("more", "said"), [([], "neither --person nor --each-row"), (["--each-row", "--by", "region"], "got --by region")]
-)
-def test_counts_that_are_counted_otherwise_are_told_the_columns_of_their_release(run, tmp_path, more, said):
-    file, domain = written(tmp_path, persons(50)), ["--domain", tmp_path / "domain.json"]
-    kept = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "persons"]
-    assert run(*with_recipe("release", file, *SAY, *domain, *kept, "--epsilon", 1))[0] == 0
-    code, out, err = run("relax", file, *more, *(domain if more else ()), *kept, "--epsilon", 2)
-    assert (code, out) == (2, "")
-    assert "with --by region,age" in err
-    assert said in err
-
-
 def test_a_table_of_zeros_is_refused_unless_rows_outside_are_meant_to_go(run, tmp_path):
     """The curator's files write 01 where the domain declares 1."""
     file, domain = written(tmp_path, persons(20)), tmp_path / "numbers.json"
@@ -211,21 +198,6 @@ def test_what_makes_no_table_is_refused_and_writes_nothing(run, tmp_path, more, 
     assert shown == ""
     assert said in err
     assert not (tmp_path / "t.csv").exists()
-
-
-def test_a_strict_run_loses_nobody_or_ends_before_a_release(run, tmp_path):
-    rows = [*persons(20), {"id": 99, "region": "03", "birth_date": "1990-01-01", "income": "5"}]
-    asked = ["release", written(tmp_path, rows), *SAY, "--domain", tmp_path / "domain.json", "--epsilon", 1]
-    asked += ["--missing-marks", "NA", "--out", tmp_path / "t.csv"]
-    code, _, err = run(*with_recipe(*asked, "--leave-out", "nothing"))
-    assert code == 1
-    assert "'region'" in err
-    assert not (tmp_path / "t.csv").exists()
-    code, _, err = run(*with_recipe(*asked))
-    assert (code, "'region'" in err) == (0, True)
-    (tmp_path / "t.csv").unlink()
-    (tmp_path / "t.csv.json").unlink()
-    assert run(*with_recipe(*asked, "--leave-out", "outside"))[0] == 0
 
 
 def test_tables_have_means_and_say_which_are_left_out(run, tmp_path):
