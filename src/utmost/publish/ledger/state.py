@@ -143,6 +143,7 @@ class Published(Display):
 
     @property
     def key(self) -> ReleaseKey:
+        """The name and the version of the release."""
         return self.name, self.version
 
     @property
