@@ -134,6 +134,22 @@ def test_derived_noise_of_a_sum_is_not_that_of_a_column(tmp_path):
         assert np.mean(found == true) < 0.5
 
 
+@pytest.mark.parametrize("is_by_id", [False, True], ids=["derived", "keyed by identifier"])
+def test_no_column_gets_the_noise_of_another(tmp_path, is_by_id):
+    """In a copy the first column is called b and the second one a. With a's noise on both, the answers a would differ
+    by the difference of the columns.
+    """
+    names, first, second = [f"p{at}" for at in range(200)], list(range(200)), list(range(200, 400))
+    terms = {"id_column": "id", "keyed_by_id": True} if is_by_id else {}
+    found = []
+    for at, columns in enumerate((["a", "b"], ["b", "a"])):
+        table = {"id": names, columns[0]: first, columns[1]: second}
+        promise = ut.Promise(columns, public="id", unit=ut.Unit(1, 2), **terms)
+        with Ledger.open(tmp_path / f"{at}.db", create=True, key=KEY, derived=not is_by_id, witness=False) as ledger:
+            found.append(np.array(ledger.publish("r", table, promise, epsilon=1).table["a"]))
+    assert np.mean(found[1] - found[0] == 200) < 0.5
+
+
 def test_derived_noise_of_a_plan_hangs_on_the_runs_of_its_sums(tmp_path):
     """Two plans measure 50, 30, 0, 60 and 20, one as three sums and two, the other as two and three. With one stream
     of bits for each run, the noise of 60 in one answer would resemble that of 0 in the other.

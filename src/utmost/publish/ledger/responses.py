@@ -27,7 +27,7 @@ from utmost.publish.ledger.labels import TableLabels, label_key_under, label_sea
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.store import PartReader, Rows
 from utmost.publish.promises.drawing import BLOCK, ResponseNoise
-from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.lattice import Lattice, column_in_keys
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promised_noise import Response
@@ -92,7 +92,11 @@ class LedgerResponse:
         check_derived_level(release.responses, self.level)
         name, version, content = self.about
         about = name, str(version), lattice.name_in_keys, sha256(content).hexdigest(), *run
-        return DerivedNoise(step, lattice, lambda *place: transaction.key.derived("noise", *about, *map(str, place)))
+
+        def derive(column: str, block: int, node: str) -> bytes:
+            return transaction.key.derived("noise", *about, column_in_keys(column, release.columns), str(block), node)
+
+        return DerivedNoise(step, lattice, derive)
 
 
 def stored_commitment(transaction: Transaction, release: Published) -> bytes:

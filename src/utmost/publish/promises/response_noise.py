@@ -11,7 +11,7 @@ levels:
 
 The noise at each node comes from a separate keystream, AES-256-CTR under
 
-    HKDF(ledger key; name, version, lattice, commitment to the values, column, block, level of the node),
+    HKDF(ledger key; name, version, lattice, commitment to the values, columns, column, block, level of the node),
 
 so the answers at all levels have the joint distribution of the process, whatever their order. Two levels in the same
 last interval would be bridged independently of each other, so the second is refused. Whoever has the key and a response
