@@ -614,7 +614,7 @@ def test_a_promise_says_no_other_individual_than_was_counted(tmp_path, run):
         *with_recipe("release", world.path / "counted.json", "--individual", "one household", "--epsilon", 1)
     )
     assert code == 2
-    assert "utmost promise COUNTED.json --out promise.json" in " ".join(said.split())
+    assert "utmost promise COUNTED.json" in " ".join(said.split())
     world.run("promise", world.path / "counted.json", "--out", world.path / "promise.json")
     world.release(world.path / "counted.json", "--promise", world.path / "promise.json", "--epsilon", 1)
     world.file("events.csv", "who,sex\nann,men\n")
