@@ -128,19 +128,6 @@ def test_a_report_goes_to_a_file_and_never_over_one(run, tmp_path, asked):
     assert "written as .json" in run(*asked, "--out", tmp_path / "report.txt")[2]
 
 
-@pytest.fixture(scope="module")
-def sources():
-    """The nodes of each file that speaks of remedies."""
-    texts = {str(path.relative_to(SOURCES)): path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.py")}
-    return {name: [*ast.walk(ast.parse(text))] for name, text in texts.items() if "remedy" in text}
-
-
-def text_of(node, value=""):
-    """A text in the sources, with this value for what is put into it."""
-    parts = getattr(node, "values", [node])
-    return "".join(str(getattr(part, "value", "")) if isinstance(part, ast.Constant) else value for part in parts)
-
-
 def test_a_place_without_a_name_is_no_file(run, file, tmp_path):
     table = file("n\n1\n")
     for nameless in (".", "/"):
@@ -148,15 +135,25 @@ def test_a_place_without_a_name_is_no_file(run, file, tmp_path):
         assert (code, "must be a file with a name" in err) == (2, True)
 
 
-def test_every_mend_speaks_of_options(sources):
+LITERAL = r'f?"(?:[^"\\\n]|\\.)*"'
+
+
+def remedies():
+    """The remedies in calls of the sources, with a number for what is put into them."""
+    for path in SOURCES.rglob("*.py"):
+        for text in re.findall(rf"\bremedy=\(?\s*((?:{LITERAL}\s*)+)", path.read_text(encoding="utf-8")):
+            literals = (re.sub(r"\{[^{}]*\}", "7", each).removeprefix("f") for each in re.findall(LITERAL, text))
+            yield "".join(map(ast.literal_eval, literals))
+
+
+def test_every_mend_speaks_of_options():
     """Where an argument of the library is an option, its remedy names the option; calls of Python stay as they are."""
     options = {
         name.strip("-").replace("-", "_") for command in COMMANDS for part in options_of(command) for name in part
     }
-    calls = (node.keywords for nodes in sources.values() for node in nodes if isinstance(node, ast.Call))
-    remedies = {text_of(each.value, "7") for keywords in calls for each in keywords if each.arg == "remedy"} - {""}
-    assert len(remedies) > 60
-    for remedy in remedies:
+    found = set(remedies())
+    assert len(found) > 400
+    for remedy in found:
         said = in_options(OutOfRange("it must", remedy=remedy))
         assert not options & set(re.findall(r"(?<![(\w])(\w+)=", said)), said
         assert "(--" not in said, said
