@@ -61,7 +61,9 @@ def _read_until(facts: Any, name: str) -> Until:
 
 _MOST_MARGINS = 48
 """The largest number of tables of a plan whose margins are listed."""
-_FROM_COUNTED = "Make the promise from this counted table: Promise.of_counted, or utmost promise COUNTED.json."
+_FROM_COUNTED = (
+    "Make the promise from this counted table: Promise.of_counted, or utmost promise COUNTED.json --out promise.json."
+)
 
 _ROWS: dict[str | bool, str] = {
     "declared": "the list of rows was fixed without looking at the data (declared)",
