@@ -93,7 +93,7 @@ def test_counting_events_that_wait_on_the_disk(here, monkeypatch, at):
 
 STEPS = {
     "drawing its first block": (block_encryption.Seal, "sealed", 1, 1),
-    "drawing its last block": (block_encryption.Seal, "sealed", 4, 1),
+    "drawing its last block": (block_encryption.Seal, "sealed", 2, 1),
     "when the witness has it": (store.Rows, "write", 1, 2),
     "when both have it": (witness.Witness, "settle", 1, 2),
 }
@@ -103,7 +103,7 @@ STEPS = {
 @pytest.mark.parametrize("step", STEPS)
 def test_publishing_in_a_ledger(here, monkeypatch, noise, step):
     """What no witness has heard of is gone; what one has is carried out, once: the same call then gives it."""
-    table, (owner, name, at, events) = {"id": list(range(200_000)), "n": np.arange(200_000) % 7}, STEPS[step]
+    table, (owner, name, at, events) = {"id": list(range(70_000)), "n": np.arange(70_000) % 7}, STEPS[step]
     with ut.Ledger.open(here / "made" / "l.db", create=True) as ledger:
         before = files_in(here)
         publish = lambda: ledger.publish("r", table, **asked(**SAY, id_column="id", drop="id", **noise))  # noqa: E731
@@ -132,8 +132,10 @@ runpy.run_module("utmost", run_name="__main__")
 """
 
 
-@pytest.mark.parametrize("options", [[], ["--json"]])
-@pytest.mark.parametrize("module", ["utmost.interfaces", "click", "utmost.interfaces.cli.commands.noise_command"])
+@pytest.mark.parametrize(
+    ("module", "options"),
+    [("utmost.interfaces", ["--json"]), ("click", []), ("utmost.interfaces.cli.commands.noise_command", ["--json"])],
+)
 def test_ctrl_c_while_a_command_is_imported_is_one_line(module, options):
     """In the first 0.2 s it showed a traceback of the import."""
     code = EARLY.replace("MODULE", module).replace("OPTIONS", repr(options))
