@@ -169,6 +169,21 @@ def test_derived_noise_of_a_plan_hangs_on_the_runs_of_its_sums(tmp_path):
     assert np.mean([np.corrcoef(noise[0, :, one], noise[1, :, other])[0, 1] for one, other in pairs]) < 0.3
 
 
+def test_derived_noise_of_a_plan_hangs_on_what_is_measured(tmp_path):
+    """In two copies a and b are measured, and both sums are 5 and 5. With equal answers, a reader would be certain of
+    that; one more person makes the sums unequal.
+    """
+    counts = []
+    for measured in "ab":
+        domain = ut.Domain(a=[0, 1], b=[0, 1])
+        plan = ut.workloads.Plan(domain, ut.Unit(1, 1), {measured: 1})
+        table = ut.counting.CountedTable(domain, np.array([[3, 2], [2, 3]]), plan.unit)
+        with Ledger.open(tmp_path / f"{measured}.db", create=True, key=KEY, derived=True, witness=False) as ledger:
+            answer = ledger.publish("r", table, ut.Promise(noise=plan), epsilon="1/1000").table
+            counts.append(np.concatenate([sums.ravel() for sums in answer.measured.values()]))
+    assert (counts[0] != counts[1]).any()
+
+
 @pytest.mark.parametrize("other", [{"delta": "1e-3"}, {"delta": "1e-9", "keys": 2}, {"delta": "1e-9", "shares": 2}])
 def test_derived_bits_draw_one_distribution_of_thresholds_only(tmp_path, other):
     """With the same bits, the noise of one selection would grow with that of the other; both give the counts."""

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, islice, pairwise
+from hashlib import sha256
+from itertools import islice
 from math import prod
 from typing import Any, ClassVar
 
@@ -194,10 +195,10 @@ class SumNoise(LatticeNoise):
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
         """Return the object that draws a response; each marginal has its own noise."""
         sizes, lattices = zip(*self.runs, strict=True)
-        # Two plans may measure the same numbers in other runs: derived noise of one sum must not be that of another.
-        ends = list(accumulate(sizes, initial=0))
-        names = (f"run {at}: sums {low} to {high}" for at, (low, high) in enumerate(pairwise(ends)))
-        runs = (response.on(lattice, name) for lattice, name in zip(lattices, names, strict=True))
+        # Two plans may measure the same numbers, in other runs or about other things: derived noise of one sum must not
+        # be that of another, and equal answers must not show that the numbers are equal.
+        plan = sha256(self.name_in_keys.encode()).hexdigest()
+        runs = (response.on(lattice, f"run {at} of {plan}") for at, lattice in enumerate(lattices))
         noise = NoiseByRuns(tuple(zip(sizes, runs, strict=True)), BLOCK)
         return NoiseOnLattice(response.step, self.lattice, noise, values)
 
