@@ -203,5 +203,5 @@ def test_releasing_a_file_in_pieces(here, monkeypatch, ending, at):
     line += ["--cells", "1", "--epsilon", "1", "--out", str(out)]
     before = files_in(here)
     release = lambda: cli.main(line)  # noqa: E731
-    pressed_while(release, monkeypatch, streamed, "noised_by", at, (KeyboardInterrupt, SystemExit))
+    pressed_while(release, monkeypatch, streamed.CellNoiseAtLevel, "noised_column", at, (KeyboardInterrupt, SystemExit))
     assert files_in(here) == before
