@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import truth
+from utmost.core.exact.arguments import instance, truth
 from utmost.core.exact.defaults import CONFIDENCE, DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
@@ -172,6 +172,9 @@ class CellNoiseAtLevel(Display):
         >>> CellNoiseAtLevel.of_integers(level(1), Unit(1, 2), Geometric("1/2")).margin
         6
         """
+        instance(level, Level, "level")
+        instance(unit, Unit, "unit")
+        instance(distribution, IntegerDistribution, "distribution")
         return cls(level, unit, distribution, distribution, absolute, False, read_confidence(confidence), grid=None)
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
