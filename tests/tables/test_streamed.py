@@ -151,6 +151,17 @@ def test_a_file_with_as_many_other_rows_is_not_released(kind, tmp_path):
         written(made, out_of(path))
 
 
+def test_a_release_in_pieces_is_written_once(kind, tmp_path):
+    """A second file would have other noise, and the epsilon of one release."""
+    path = kind(wards(), tmp_path)
+    made = ut.release(files.large_pieces(path), **asked(**SAY), once=True)
+    written(made, out_of(path))
+    again = out_of(path).with_stem("again")
+    with pytest.raises(Unsupported, match="Copy"):
+        written(made, again)
+    assert not again.read_bytes()
+
+
 def test_categories_that_no_row_has_are_not_written(tmp_path):
     frame = wards()
     frame["ward"] = pd.Categorical(frame["ward"], categories=[*frame["ward"], "secret"])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from utmost.core.sampling.item_words import SECRET_BYTES, Tags, check_unique, item_tags
 from utmost.core.sampling.random_bits import Randomness, entropy
-from utmost.errors import BadTable
+from utmost.errors import BadTable, Unsupported
 from utmost.publish.promises.declared_columns import (
     check_margins_free,
     check_released,
@@ -55,6 +55,9 @@ class StreamedTable:
     state: StreamState  # State of the files when they were checked
     randomness: Randomness  # Source of the noise
     shown: list[list[str]] = field(default_factory=list)  # The first released rows as text, once they are written
+    drawn: set[str] = field(
+        default_factory=set
+    )  # Columns whose noise was drawn; a second draw would cost epsilon again
 
     @property
     def after(self) -> dict[str, str]:
@@ -68,6 +71,13 @@ class StreamedTable:
 
     def written(self, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         """Draw and write block by block; yield the number of rows of each block; BadTable if the file has changed."""
+        if self.drawn:
+            raise Unsupported(
+                "a table whose noise is drawn while it is written must be written once",
+                came="a second file",
+                remedy="Copy the first file; a new release of the table spends its epsilon again.",
+            )
+        self.drawn.update(self.cells)
         margin = "float" if isinstance(self.noise.margin, float) else "int"
         value = "int" if self.noise.exponent is None else "float"
         kinds = {**dict.fromkeys(self.cells, value), **dict.fromkeys(self.after, margin)}
