@@ -135,7 +135,7 @@ def _parts(columns: Mapping[str, list[Any]], column: str | None) -> tuple[str, l
     if column is None and "clean" in released:
         column = "clean"
     if column is None and len(released) != 1:
-        remedy = f"Pass, for example, column={released[0]!r} (--column)." if released else "Name a released table."
+        remedy = f"Pass, for example, column={released[0]!r}." if released else "Name a released table."
         raise OutOfRange(
             "column must name the column of the measure", came=f"{len(released)} released columns", remedy=remedy
         )
