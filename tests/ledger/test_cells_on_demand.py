@@ -5,8 +5,11 @@ import sqlite3
 from collections import Counter
 from contextlib import closing
 from datetime import date
+from decimal import Decimal
+from fractions import Fraction
 from math import cosh, exp
 
+import numpy as np
 import pytest
 
 import utmost as ut
@@ -164,6 +167,16 @@ def test_a_universe_is_a_promise_that_is_kept(tmp_path):
                     call(str(at), {} if at == 6 else counts, other, epsilon=1, **options)
         assert "The universe has 18 cells" in cells.view("2", *pairs[2][:2], epsilon=1).guarantee
         assert ledger.status().releases == 7
+
+
+def test_no_cell_has_two_noises(tmp_path):
+    """Decimal("3.0"), Decimal("3.00") and so on are equal to 3: the mean of their answers would be the true count."""
+    with opened(tmp_path) as ledger:
+        answered = ledger.cells_on_demand.publish("d", {3: 40}, Own(10), most=5, epsilon="1/10")
+        assert answered[np.int64(3)] == answered[3]
+        for key in (Decimal("3.0"), 3.0, True, Fraction(3)):
+            with pytest.raises(WrongKind, match="place"):
+                answered[key]
 
 
 def test_the_same_counts_are_known_again_under_another_dataset(tmp_path):

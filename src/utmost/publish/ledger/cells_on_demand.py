@@ -14,7 +14,7 @@ from typing import Any
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.numbers import Number, natural
+from utmost.core.exact.numbers import Number, exact_integer, natural
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.item_words import Identifiers
 from utmost.errors import OutOfRange
@@ -23,7 +23,7 @@ from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.promises.partition_selection import counted_keys, keys_of_one
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
-from utmost.publish.promises.vast_domains import Universe, check_places, size_text, universe_facts
+from utmost.publish.promises.vast_domains import Universe, check_places, place_in, size_text, universe_facts
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemResponder
 
@@ -81,9 +81,9 @@ class AnsweredCells:
         """
         if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
             raise wrong_kind("keys", "keys of the universe in a list", keys)
-        places: dict[Any, int] = {}
+        places, size = dict[Any, int](), exact_integer(self.universe.size, "size of the universe")
         for at, key in enumerate(keys):
-            place = self.universe.place(key)
+            place = place_in(self.universe, key, size)
             if place is None:
                 remedy = "Leave the key out, or publish over a larger universe."
                 raise OutOfRange(

@@ -17,7 +17,7 @@ from hashlib import sha256
 from math import prod
 from typing import Any, Protocol
 
-from utmost.core.exact.arguments import mapping, wrong_kind
+from utmost.core.exact.arguments import is_integer, mapping, wrong_kind
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval
 from utmost.core.exact.levels import Level, level
@@ -339,11 +339,28 @@ def read_false_keys(false_keys: Number) -> Fraction:
     return wish
 
 
+def place_in(universe: Universe, key: Any, size: int) -> int | None:
+    """Return the index of a key in a universe of this size; None if the key is not in it."""
+    # Noise is a function of the text of an index. If 3, 3.0 and Decimal("3.00") were three indices, one cell would have
+    # as many noises as a reader asks for, and their mean is the true count.
+    place = universe.place(key)
+    if place is None:
+        return None
+    if not is_integer(place) or not 0 <= place < size:
+        raise WrongKind(
+            "a universe must give each key an integer, from 0 to size - 1, as its place",
+            came=type(place).__name__,
+            where="universe",
+            remedy="Correct the method place() of the universe: return None for a key of another type.",
+        )
+    return int(place)
+
+
 def check_places(counts: Sequence[tuple[Any, int]], universe: Universe) -> dict[int, int]:
     """Return {index in the universe: count}; refuse a key outside the universe, and two keys with one index."""
-    places = {}
+    places, size = {}, exact_integer(universe.size, "size of the universe")
     for key, count in counts:
-        place = universe.place(key)
+        place = place_in(universe, key, size)
         if place is None:
             remedy = "Drop keys outside the universe before they are counted, or declare a larger universe."
             raise OutOfRange("each key must be in the universe", came="another key", where="counts", remedy=remedy)
