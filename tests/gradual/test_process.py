@@ -161,9 +161,9 @@ def test_a_path_refuses_what_it_does_not_know():
 def test_processes_refuse_reversed_levels():
     lower, higher = level(epsilon=1), level(epsilon=2)
     for function in (expected_jumps, no_jump_probability):
-        with pytest.raises(OutOfRange, match="larger"):
+        with pytest.raises(OutOfRange, match="must be at most the"):
             function(higher, lower)
-    with pytest.raises(OutOfRange, match="larger"):
+    with pytest.raises(OutOfRange, match="must be at most the"):
         expected_jumps_of_size(1, higher, lower)
     with pytest.raises(OutOfRange, match="other than 0"):
         expected_jumps_of_size(0, lower)

@@ -142,7 +142,7 @@ def test_what_is_not_counted_over_more_cells_than_numbers(few_numbers):
 def test_cells_that_share_a_number_are_refused_and_not_added_up():
     cells = NumberedCells((10,) * 30, 4, KEY)
     cells.numbers(np.random.default_rng(0).integers(0, 10, (30, 40)))
-    with pytest.raises(OutOfRange, match="another key"):
+    with pytest.raises(OutOfRange, match="another counting key"):
         cells.few(np.array([1]), np.array([1]))
     empty = NumberedCells((300, 2), 60, KEY)
     assert len(empty.few(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))) == 0

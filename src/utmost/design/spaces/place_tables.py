@@ -62,7 +62,7 @@ def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_
         # Any other dict maps the name of each place to its latitude and longitude.
         for label, pair in table.items():
             if isinstance(pair, str | bytes | Mapping) or not hasattr(pair, "__len__") or len(pair) != 2:
-                remedy = "Pass {name: (latitude, longitude)}, or columns named name, latitude and longitude."
+                remedy = "Pass {name: (latitude, longitude)}, or name the columns with name=, latitude= and longitude=."
                 required = "a dict of places must have a latitude and a longitude for each name"
                 raise BadTable(required, came=f"{type(pair).__name__} for {str(label)!r}", remedy=remedy)
         return PlaceTable(list(table), _exact_positions(list(table), [tuple(pair) for pair in table.values()]))

@@ -48,7 +48,7 @@ class SortedColumn:
                 self.rises, self.falls = self.rises and above <= here, self.falls and here <= above
                 if not self.may_be_sorted:
                     return
-        except TypeError:  # missing cells, or cells of several types
+        except (TypeError, ArithmeticError):  # missing cells, cells of several types, or a signalling NaN
             self.rises = self.falls = False
             return
         self.last, self.rows = cells[-1], self.rows + len(cells)
