@@ -10,6 +10,7 @@ from hashlib import sha256
 import pytest
 
 from running import new_ledger
+from utmost.ledger import Ledger
 
 NINE = ["--space", "grid:3x3", "--prior", "uniform", "--loss", "distance", "--epsilon", 1]
 PLACES = {f"({r}, {c})" for r in range(3) for c in range(3)}
@@ -128,6 +129,38 @@ def test_an_answer_that_was_kept_is_repeated_whatever_the_secret_is_by_now(run, 
         "must be unchanged since utmost respond wrote it"
         in run("respond", design, "--file", moved, *more, "--kept", kept)[2]
     )
+
+
+@pytest.mark.parametrize("keeping", ["--kept", "--ledger"])
+def test_a_person_is_found_again_in_a_file_of_another_format(run, design, tmp_path, keeping):
+    """The 7 of a Parquet file is the "7" of a CSV file, and a letter is one letter in both of its Unicode forms."""
+    names = ["7", "8", "Zo\u00eb"]
+    first, then = tmp_path / "first.csv", tmp_path / "then.json"
+    first.write_text("id,place\n" + "".join(f"{name},0\n" for name in names), encoding="utf-8")
+    then.write_text(json.dumps([{"id": name, "place": "8"} for name in (7, 8, "Zoe\u0308")]), encoding="utf-8")
+    kept = tmp_path / "kept.csv"
+    more = ["--column", "place", "--public", "id", "--id", "id"]
+    stored = ["--ledger", new_ledger(tmp_path / "kept.db")] if keeping == "--ledger" else []
+    assert run("respond", design, "--file", first, *more, *stored, "--out", kept)[0] == 0
+    code, out, err = run("respond", design, "--file", then, *more, *(stored or ["--kept", kept]), "--json")
+    assert code == 0, err
+    assert json.loads(out)["statement"]["repeated"] == 3
+    answers = [row[1] for row in csv.reader(kept.read_text(encoding="utf-8").splitlines())][1:]
+    assert json.loads(out)["table"]["place_answer"] == answers
+
+
+@pytest.mark.parametrize(("ids", "says"), [([7, "7"], "distinct"), ([7.0, 8.0], "text"), ([True, False], "text")])
+def test_identifiers_that_another_file_would_spell_otherwise_are_refused(run, design, tmp_path, ids, says):
+    """Nobody is answered before the refusal."""
+    table, ledger = tmp_path / "people.json", new_ledger(tmp_path / "kept.db")
+    table.write_text(json.dumps([{"id": name, "place": "8"} for name in ids]))
+    asked = ["respond", design, "--file", table, "--column", "place", "--public", "id", "--id", "id"]
+    for stored in ([], ["--ledger", ledger]):
+        code, out, err = run(*asked, *stored)
+        assert (code, out) == (1, "")
+        assert says in err
+    with Ledger.open(ledger) as opened:
+        assert opened.mechanisms == ()
 
 
 def test_a_person_has_one_row_and_can_be_found_again(run, design, file):

@@ -1,8 +1,9 @@
 """A distribution that the library has never seen gets everything from its two formulas, right by enumeration."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
 
@@ -393,3 +394,56 @@ def test_a_ratio_of_probabilities_that_do_not_fall_is_no_level():
         uniform.ratio_level(0, 1)
     with pytest.raises(PromiseBroken, match="positive probability"):
         truncated(2).ratio_level(0, 3)
+
+
+@dataclass(frozen=True)
+class Tagged(TwoGeometrics):
+    """A field that equality leaves out."""
+
+    wider: object = field(default=None, compare=False)
+
+
+class Changeable(IntegerDistribution):
+    """Geometric noise whose level can be set later, so that a cached sampler would be that of another level."""
+
+    sensitivity = 1
+    level = property(lambda self: self.at)
+    levels = property(lambda self: (self.at,))
+
+    def __init__(self, alpha):
+        self.at = level(alpha=alpha)
+
+    def mass(self, arithmetic, i):
+        return Geometric(self.at).mass(arithmetic, i)
+
+    def tail(self, arithmetic, i):
+        return Geometric(self.at).tail(arithmetic, i)
+
+
+class Slotted(Changeable):
+    __slots__ = ("more",)
+
+    def __init__(self, alpha):
+        super().__init__(alpha)
+        self.more = 1
+
+
+@pytest.mark.parametrize(
+    "noise", [Tagged(NOISE.first, NOISE.second, NOISE.share, 1), Changeable("1/4"), Slotted("1/4")], ids=repr
+)
+def test_noise_that_its_equality_does_not_determine_is_not_drawn(noise):
+    """Samplers are cached by equality: an equal object with other formulas would get the noise of the first."""
+    for call in (lambda: sample(noise, 3), lambda: cell_with(noise)):
+        with pytest.raises(PromiseBroken, match=r"frozen dataclass.*@dataclass"):
+            call()
+
+
+def test_noise_may_compute_an_attribute_once():
+    class Computing(TwoGeometrics):
+        @cached_property
+        def widest(self):
+            return max(self.levels)
+
+    noise = Computing(NOISE.first, NOISE.second, NOISE.share, 1)
+    assert noise.widest in noise.levels
+    assert len(sample(noise, 3)) == 3

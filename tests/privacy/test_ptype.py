@@ -18,6 +18,7 @@ from utmost.channels import (
     renormalised_geometric_channel,
     unbounded_geometric_channel,
 )
+from utmost.errors import NotAChannel
 from utmost.exact import Level, Surd, level
 from utmost.privacy_types import PrivacyType, smallest_epsilon
 from utmost.spaces import Space, counts, discrete, graph, grid, hamming
@@ -249,3 +250,20 @@ def test_the_surface():
     assert not t.same_as(PrivacyType(hamming(2), epsilon=1))
     assert not t.same_as(PrivacyType(discrete(4), epsilon="1/2"))
     assert repr(t) == "PrivacyType(spaces.hamming(2), epsilon='1/2')"
+
+
+def test_rows_that_are_named_after_secrets_stand_in_the_order_of_the_space():
+    """Else the distance of a and b would be that of c and a, and epsilon too small."""
+    rows, roads = [["2/3", "1/3"], ["1/3", "2/3"], ["8/15", "7/15"]], graph([("a", "b", 1), ("b", "c", 10)])
+    assert smallest_epsilon(Channel(rows, ["a", "b", "c"]), roads).level == level(alpha="1/2")
+    moved, others = Channel([rows[2], *rows[:2]], ["c", "a", "b"]), Channel(rows, ["a", "b", "d"])
+    for channel in (moved, others):
+        with pytest.raises(NotAChannel, match="a, b, c"):
+            smallest_epsilon(channel, roads)
+        with pytest.raises(NotAChannel, match="a, b, c"):
+            PrivacyType(roads, epsilon=1).contains(channel)
+    with pytest.raises(NotAChannel, match="order"):
+        smallest_epsilon(Channel(rows, ["2", "0", "1"]), counts(2))
+    for names in (None, ["0", "1", "2"]):  # a channel without names, and the file of one
+        assert smallest_epsilon(Channel(rows, names), roads).level == level(alpha="1/2")
+    assert smallest_epsilon(others, discrete(3)).level == level(alpha="1/2")

@@ -4,9 +4,10 @@ computes everything else from them.
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import Field
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from itertools import pairwise
 from typing import Any, Literal, NoReturn
 
@@ -483,11 +484,40 @@ def _window(distribution: IntegerDistribution, least: float) -> Floats:
     return frozen(masses[:count])
 
 
-@lru_cache(maxsize=64, typed=True)  # a class may be equal to the one that it inherits from
 def check_formulas_once(distribution: IntegerDistribution) -> None:
     """Check the formulas of a distribution, unless its class is the package's own, whose formulas are proved."""
     if not type(distribution).__module__.startswith("utmost."):
-        IntegerDistribution.check_formulas(distribution)  # a class that inherits closed forms may change the formulas
+        _check_state(distribution)
+        _check_formulas(distribution)
+
+
+@lru_cache(maxsize=64, typed=True)  # a class may be equal to the one that it inherits from
+def _check_formulas(distribution: IntegerDistribution) -> None:
+    IntegerDistribution.check_formulas(distribution)  # a class that inherits closed forms may change the formulas
+
+
+def _check_state(distribution: IntegerDistribution) -> None:
+    """Check that equal distributions have equal noise, now and later: samplers and checks are cached by equality."""
+    cls = type(distribution)
+    params = getattr(cls, "__dataclass_params__", None)
+    declared: dict[str, Field[Any]] = getattr(cls, "__dataclass_fields__", {})
+    compared = {name for name, field in declared.items() if field.compare and field.hash is not False}
+    classes = [vars(base) for base in cls.__mro__]
+    slots = {name for own in classes for name in _names(own.get("__slots__", ())) if hasattr(distribution, name)}
+    state = {*getattr(distribution, "__dict__", ()), *slots} - {"__dict__", "__weakref__"}
+    computed = {name for own in classes for name, value in own.items() if isinstance(value, cached_property)}
+    other = sorted(state - compared - computed)
+    if other or (state and not (params and params.frozen and params.eq)):
+        raise PromiseBroken(
+            "noise must be a frozen dataclass, whose compared fields determine it",
+            came=f"another attribute: {other[0]}" if other else "a class that can change",
+            where=cls.__name__,
+            remedy="Write @dataclass(frozen=True) above the class, and each attribute as a field in it.",
+        )
+
+
+def _names(slots: str | Iterable[str]) -> Iterable[str]:
+    return [slots] if isinstance(slots, str) else slots
 
 
 def _tails_of(same: Profile | IntegerDistribution, places: Sequence[int]) -> list[Interval]:

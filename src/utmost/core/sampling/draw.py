@@ -370,6 +370,7 @@ def _waiting(distribution: Distribution, randomness: Randomness) -> tuple[int | 
         if len(ahead) >= _KEPT:
             ahead.clear()
         lattice, exponent = on_grid(distribution)
+        check_formulas_once(lattice)
         entry = ahead[id(distribution)] = distribution, exponent, ahead.setdefault(lattice.canonical, [])
     return entry[1:]
 

@@ -303,7 +303,7 @@ class PrivacyType(Display, PickledByFields):
 
 
 def rows_of(channel: Channel | object, space: Space) -> Array:
-    """Return the matrix of a channel; raise NotAChannel unless it has one row for each secret of the space."""
+    """Return the matrix of a channel; raise NotAChannel unless its rows are the secrets of the space."""
     read = channel if isinstance(channel, Channel) else Channel(channel)
     if read.shape[0] != space.size:
         raise NotAChannel(
@@ -311,4 +311,19 @@ def rows_of(channel: Channel | object, space: Space) -> Array:
             came=read.shape[0],
             remedy="Pass a channel on the secrets of this space.",
         )
+    if read.secrets is not None:
+        _check_same_order([str(name) for name in read.secrets], space)
     return read.matrix
+
+
+def _check_same_order(rows: list[str], space: Space) -> None:
+    """Raise NotAChannel if rows named after secrets stand in another order: their distances would be of others."""
+    own = [str(name) for name in space.labels]
+    is_numbered = rows == [str(at) for at in range(len(rows))]  # the rows of a file without names
+    has_others = space.names is not None and not is_numbered
+    if rows != own and (has_others or sorted(rows) == sorted(own)):
+        raise NotAChannel(
+            "the rows of a channel must have the names and the order of the secrets of its space",
+            came="other names" if sorted(rows) != sorted(own) else "another order",
+            remedy=f"Sort and name the rows as the space does: {', '.join(own[:3])}{', ...' if len(own) > 3 else ''}.",
+        )

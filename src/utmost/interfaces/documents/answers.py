@@ -1,6 +1,7 @@
 """Draw answers from a saved mechanism, for one secret or a column of secrets, and write their statement."""
 
 import json
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -256,10 +257,10 @@ def answered_table(
     if request.id_column is None:
         drawn, repeated = saved.draw(secrets), 0
     else:
-        ids = table[request.id_column]
-        check_distinct(ids, request.id_column, lambda row: f"row {row + 1}")
+        ids = _persons(table[request.id_column], request.id_column)
+        check_distinct(ids, request.id_column, _row)
         if keeper is not None:
-            answers, repeated = keeper(dict(zip(map(str, ids), secrets, strict=True)))
+            answers, repeated = keeper(dict(zip(ids, secrets, strict=True)))
             drawn = list(answers.values())
         else:
             known = {}
@@ -306,4 +307,23 @@ def _earlier_answers(saved: SavedMechanism, path: Path, person: str, answer: str
     for name in (person, answer):
         if name not in table:
             raise no_column(name, list(table))
-    return dict(zip(table[person], table[answer], strict=True))
+    return dict(zip(_persons(table[person], person), table[answer], strict=True))
+
+
+def _persons(column: Sequence[Any], name: str) -> list[str]:
+    """Return the text that names each person; the 7 of one file and the "7" of another are one person."""
+    check_distinct(column, name, _row)
+    for at, person in enumerate(column):
+        # The texts of floats and times depend on the file: by another text a person would be answered a second time.
+        if isinstance(person, bool) or not isinstance(person, int | str | np.integer):
+            raise BadTable(
+                "identifiers of people must be text or whole numbers",
+                came=type(person).__name__,
+                where=f"{_row(at)}, column {name!r}",
+                remedy="Write the identifiers as text, always in the same way.",
+            )
+    return [unicodedata.normalize("NFC", str(person).strip()) for person in column]
+
+
+def _row(at: int) -> str:
+    return f"row {at + 1}"
