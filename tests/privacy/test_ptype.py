@@ -266,4 +266,5 @@ def test_rows_that_are_named_after_secrets_stand_in_the_order_of_the_space():
         smallest_epsilon(Channel(rows, ["2", "0", "1"]), counts(2))
     for names in (None, ["0", "1", "2"]):  # a channel without names, and the file of one
         assert smallest_epsilon(Channel(rows, names), roads).level == level(alpha="1/2")
-    assert smallest_epsilon(others, discrete(3)).level == level(alpha="1/2")
+    for channel in (others, Channel(rows, ["2", "0", "1"])):  # all distances are equal
+        assert smallest_epsilon(channel, discrete(3)).level == level(alpha="1/2")

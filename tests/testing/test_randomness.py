@@ -2,13 +2,15 @@
 
 import copy
 import pickle
+import secrets
 
 import numpy as np
 import pytest
 
 import utmost.testing
-from utmost import GradualRelease, Ledger, PlanarRelease
+from utmost import GradualRelease, Ledger, PlanarRelease, Promise, Unit, release
 from utmost.channels import geometric_channel
+from utmost.core.sampling.random_bits import source
 from utmost.errors import NotANumber, PromiseBroken, Unsupported
 from utmost.local import PermanentResponses
 from utmost.noise import Geometric, Laplace
@@ -78,6 +80,58 @@ def test_a_release_refuses_a_source_that_only_seems_secure():
 
     with pytest.raises(PromiseBroken):
         add_noise(1, Geometric(epsilon=1), randomness=Truthy(1))
+
+
+class OwnBits:
+    """A source of a user, whose words are changed on their way."""
+
+    is_secure = True
+
+    def __init__(self, words=lambda array: array, word=lambda number: number):
+        self._words, self._word, self.ahead = words, word, {}
+
+    @property
+    def word(self):
+        return lambda: self._word(secrets.randbits(64))
+
+    def words(self, count, bits):
+        return self._words(np.frombuffer(secrets.token_bytes(count * bits // 8), f"u{bits // 8}"))
+
+
+@pytest.mark.parametrize(
+    "bits",
+    [
+        OwnBits(lambda words: words.view(f"i{words.itemsize}")),
+        OwnBits(lambda words: words / 2.0 ** (8 * words.itemsize)),
+        OwnBits(lambda words: words.astype("u8" if words.itemsize < 8 else "u4")),
+        OwnBits(lambda words: words[:1]),
+        OwnBits(lambda words: words.tolist()),
+    ],
+    ids=["signed", "floats", "width", "count", "list"],
+)
+def test_words_of_another_type_are_not_taken_for_noise(bits):
+    """Signed words and fractions are below nearly every threshold: the values would be released without noise."""
+    promise, table = Promise("n", unit=Unit(1, 1)), {"n": [5] * 200}
+    for call in (
+        lambda: add_noise([5] * 200, Geometric(epsilon=1), randomness=bits),
+        lambda: sample(Geometric(epsilon=1), 200, randomness=bits),
+        lambda: release(table, promise, epsilon=1, randomness=bits),
+        lambda: release(table, promise, epsilon=1, once=True, randomness=bits),
+        lambda: GradualRelease([5] * 200, 1, randomness=bits).at(1),
+    ):
+        with pytest.raises(PromiseBroken, match="words must give an array"):
+            call()
+
+
+@pytest.mark.parametrize("word", [float, lambda number: -number, lambda number: number << 64, str])
+def test_a_single_word_is_an_integer_of_64_bits(word):
+    with pytest.raises(PromiseBroken, match="word must give integers"):
+        source(OwnBits(word=word)).word()
+
+
+def test_a_source_of_a_user_is_taken():
+    assert len(add_noise([5] * 200, Geometric(epsilon=1), randomness=OwnBits())) == 200
+    assert source(OwnBits(word=np.uint64)).word() < 1 << 64
 
 
 def test_a_seeded_release_is_the_values_plus_the_seeded_noise():

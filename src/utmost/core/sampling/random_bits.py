@@ -13,6 +13,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import is_integer
 from utmost.errors import EntropyFailed, PromiseBroken, Unsupported
 
 KEY_BYTES, NONCE_BYTES = 32, 16
@@ -191,6 +192,10 @@ SYSTEM = SystemRandomness()
 
 def source(randomness: Randomness | None) -> Randomness:
     """The source for an argument ``randomness=``: the operating system for None. A seed or a generator is refused."""
+    return _checked(_declared_source(randomness))
+
+
+def _declared_source(randomness: Randomness | None) -> Randomness:
     if randomness is None:
         return SYSTEM
     if all(hasattr(randomness, name) for name in ("is_secure", "word", "words", "ahead")):
@@ -207,7 +212,7 @@ def unpredictable(randomness: Randomness | None, *, where: str, instead: str) ->
     refused.
     """
     # The message contains ``where``, the kind of publication, and ``instead``, the function for tests.
-    bits = source(randomness)
+    bits = _declared_source(randomness)
     if bits.is_secure is not True:
         raise PromiseBroken(
             f"a {where} needs randomness that nobody can predict",
@@ -215,7 +220,51 @@ def unpredictable(randomness: Randomness | None, *, where: str, instead: str) ->
             where=where,
             remedy=f"Leave out randomness=; in tests call {instead}.",
         )
-    return bits
+    return _checked(bits)
+
+
+def _checked(bits: Randomness) -> Randomness:
+    return bits if type(bits).__module__.startswith("utmost.") else _CheckedSource(bits)
+
+
+class _CheckedSource:
+    """A user's source, whose words are checked: with floats or signed words most draws would be noise of 0."""
+
+    __slots__ = ("_bits",)
+
+    def __init__(self, bits: Randomness) -> None:
+        self._bits = bits
+
+    @property
+    def is_secure(self) -> bool:
+        return self._bits.is_secure
+
+    @property
+    def word(self) -> WordSource:
+        draw = self._bits.word
+
+        def checked() -> int:
+            word = draw()
+            if not is_integer(word) or not 0 <= word < 1 << 64:
+                self._refuse("word must give integers from 0 to 2^64 - 1", type(word).__name__)
+            return int(word)
+
+        return checked
+
+    @property
+    def ahead(self) -> dict[Any, Any]:
+        return self._bits.ahead
+
+    def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
+        words: Any = self._bits.words(count, bits)
+        dtype, shape = getattr(words, "dtype", type(words).__name__), getattr(words, "shape", None)
+        if not isinstance(words, np.ndarray) or dtype != np.dtype(f"u{bits // 8}") or shape != (count,):
+            self._refuse(f"words must give an array of {count} numbers of type uint{bits}", f"{dtype}, shape {shape}")
+        return words
+
+    def _refuse(self, required: str, came: str) -> NoReturn:
+        remedy = "Correct the class of the source, or leave out randomness=."
+        raise PromiseBroken(required, came=came, where=type(self._bits).__name__, remedy=remedy)
 
 
 class KeyedRandomness:
