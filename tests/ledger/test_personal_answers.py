@@ -276,3 +276,34 @@ def test_an_answer_cut_off_before_it_was_given_is_the_answer(ledger, monkeypatch
     assert ledger.verify().answers == 3
     events = [event for event in ledger.history("c") if event.kind == "drawn"]
     assert [event.facts["persons"] for event in events] == [1, 1, 1]
+
+
+class Drawing:
+    """A mechanism of a user, with the facts of the coin and other draws."""
+
+    level, relation, digest, outcomes, names = COIN.level, COIN.relation, COIN.digest, COIN.outcomes, COIN.names
+    rows = staticmethod(COIN.rows)
+
+    def __init__(self, number):
+        self.number = number
+
+    def drawn(self, rows, randomness):
+        return [self.number] * len(rows) if not isinstance(self.number, list) else self.number
+
+
+@pytest.mark.parametrize("number", [2, -1, 1.0, True, None, [0], [0, 0, 0]], ids=repr)
+def test_a_draw_that_is_no_outcome_is_neither_stored_nor_charged(ledger, number):
+    """Stored, it would damage the whole ledger: no call could read the answers of anybody."""
+    with pytest.raises(WrongKind, match="outcomes"):
+        ledger.respond("smokes", Drawing(number), {"ada": "yes", "ben": "no"})
+    assert ledger.mechanisms == ()
+    assert ledger.respond("smokes", Drawing(np.int64(1)), {"ada": "yes", "ben": "no"}) == {"ada": "N", "ben": "N"}
+    assert ledger.verify().answers == 2
+
+
+def test_every_outcome_of_a_mechanism_has_a_name(ledger):
+    short = Drawing(1)
+    short.names = ["Y"]
+    with pytest.raises(WrongKind, match="name for each"):
+        ledger.respond("smokes", short, {"ada": "yes"})
+    assert ledger.mechanisms == ()

@@ -17,6 +17,7 @@ from hashlib import sha256
 from itertools import takewhile
 from typing import Any, Protocol, runtime_checkable
 
+from utmost.core.exact.arguments import is_integer
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.written_levels import level_text
@@ -140,6 +141,9 @@ class ResponseRequest:
         """Parse and check a request; messages of errors repeat no name, person or secret."""
         if not isinstance(independent, bool):
             raise OutOfRange("independent must be true or false", came=independent, remedy="Leave it out.")
+        if len(answering.names) != answering.outcomes:
+            required = f"a mechanism must have a name for each of its {answering.outcomes} outcomes"
+            raise WrongKind(required, came=f"{len(answering.names)} names", where="mechanism")
         rows = dict(zip(persons, answering.rows(list(persons.values())), strict=True))
         named = check_name(name, "name")
         group = None if dataset is None else check_name(dataset, "dataset")
@@ -175,8 +179,16 @@ class ResponseRequest:
                 where=f"{mechanism.name!r}, version {mechanism.version}",
                 remedy=f"Pass version={mechanism.version + 1}, a new version, whose epsilon is added.",
             )
-        numbers = self.answering.drawn([row for row in new.values() if row is not None], randomness)
-        drawn = dict(zip(new, numbers, strict=True))
+        numbers = list(self.answering.drawn([row for row in new.values() if row is not None], randomness))
+        # A number that is no outcome would be stored, and nothing could read this ledger's answers any more.
+        if len(numbers) != len(new) or not all(is_integer(x) and 0 <= x < mechanism.outcomes for x in numbers):
+            raise WrongKind(
+                f"a mechanism must draw one of its {mechanism.outcomes} outcomes for each person, by number",
+                came="other numbers",
+                where="mechanism",
+                remedy="Correct its method drawn; or pass a mechanism of utmost.local.read_mechanism.",
+            )
+        drawn = dict(zip(new, map(int, numbers), strict=True))
         # The event stores the answers in the order of the persons' tags, which is random without the key: the order of
         # the call would reveal who was answered together.
         answers = {tag: drawn[person] for person, tag in person_tags(transaction.key, mechanism, drawn).items()}
