@@ -6,9 +6,13 @@ The map of a measurement is asked without the package that it is for.
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import utmost as ut
+from utmost.core.exact.intervals import round_up
+from utmost.core.sampling.draw import on_grid
+from utmost.core.sampling.grid import snapped
 from utmost.errors import UtmostError
 from utmost.gradual import correlation
 
@@ -50,6 +54,20 @@ def test_the_map_rounds_up():
         assert Fraction(level_within(ut.noise.Geometric("1/3", 7), d)) >= Fraction(d, 21)
     assert level_within(ut.noise.Laplace(1), math.inf) == math.inf
     assert level_within(ut.noise.Laplace(1), 0.0) == 0
+
+
+@pytest.mark.parametrize("noise", [ut.noise.Laplace("1/3", 2), ut.noise.Laplace(1), ut.noise.Staircase(1, 3)], ids=repr)
+@pytest.mark.parametrize("distance", [2.0**-50, 1e-9, 0.1, 0.75, 1.0, 3.0, 7.3])
+def test_the_map_of_reals_is_that_of_the_noise_that_is_drawn(noise, distance):
+    """Two reals on both sides of the middle of two grid points are rounded away from each other."""
+    lattice, exponent = on_grid(noise)
+    low = math.nextafter(2.0 ** -(exponent + 1), 0)
+    high = low + distance  # rounded, so that the exact distance is another one
+    apart = int(snapped(np.array([high]), exponent)[0] - snapped(np.array([low]), exponent)[0])
+    assert apart >= 1
+    attained = Fraction(lattice.worst_level(Fraction(apart)).epsilon_interval().lower)
+    assert attained <= Fraction(level_within(noise, Fraction(high) - Fraction(low)))
+    assert level_within(noise, float(noise.sensitivity)) == round_up(noise.level.epsilon_interval().upper)
 
 
 @pytest.mark.oracle

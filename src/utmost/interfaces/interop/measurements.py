@@ -13,6 +13,8 @@ from utmost.core.exact.levels import level
 from utmost.core.exact.numbers import exact
 from utmost.core.noise.distribution import Distribution
 from utmost.core.noise.geometric import Geometric
+from utmost.core.sampling.draw import on_grid
+from utmost.core.sampling.grid import steps
 from utmost.errors import Unsupported
 from utmost.interfaces.interop.packages import package
 from utmost.publish.promises.values import add_noise
@@ -25,8 +27,8 @@ def opendp_measurement(distribution: Distribution) -> Any:
     """Return a measurement of OpenDP that adds noise of the distribution to one number.
 
     The input domain is ``atom_domain`` of i64, or of floats without NaN; the input metric is the absolute distance; the
-    output measure is the maximum divergence. The privacy map takes d_in to the smallest level that the distribution
-    satisfies at that distance, see `utmost.privacy_types.smallest_level`, rounded up. A released integer beyond i64
+    output measure is the maximum divergence. The privacy map takes d_in to the smallest level that the drawn noise
+    satisfies at that distance, rounded up; reals get noise in steps of a grid. A released integer beyond i64
     becomes the nearest integer in i64, which is post-processing.
 
     OpenDP must first allow measurements from outside:
@@ -115,10 +117,8 @@ def level_within(distribution: Distribution, distance: Any) -> float:
     """Return the epsilon that the distribution satisfies at a distance, rounded up; infinity beyond the floats."""
     if isinstance(distance, float) and math.isinf(distance):
         return math.inf
-    shift = exact(distance, "d_in")
-    level = (
-        distribution.worst_level(Fraction(math.ceil(shift)) if distribution.numbers == "integers" else shift)
-        if shift > 0
-        else None
-    )
+    shift, (lattice, exponent) = exact(distance, "d_in"), on_grid(distribution)
+    # Reals are rounded to a grid first: two reals that are nearly equal may be a whole step of it apart.
+    moved = math.ceil(shift) if exponent is None else steps(shift, exponent)
+    level = lattice.worst_level(Fraction(moved)) if shift > 0 else None
     return 0.0 if level is None else round_up(narrow_interval(level.epsilon_interval))
