@@ -71,6 +71,17 @@ def test_refusals_do_not_repeat_the_secret(run, design, file):
     assert "Atlantis" not in err
 
 
+def test_a_missing_secret_is_none_of_the_secrets(run, file, tmp_path):
+    """A missing cell of JSON was read as the text "None", which may name a secret."""
+    channel, table = file("secret,Y,N\nNone,2/3,1/3\nSome,1/3,2/3\n", "coin.csv"), tmp_path / "people.json"
+    asked = ["respond", channel, "--space", "discrete:2", "--file", table, "--column", "place"]
+    table.write_text('[{"place": "Some"}, {"place": "None"}]')
+    assert run(*asked)[0] == 0
+    table.write_text('[{"place": "Some"}, {"place": null}]')
+    code, out, err = run(*asked)
+    assert (code, out, "in row 2" in err) == (2, "", True)
+
+
 def test_a_table_leaves_with_answers_and_without_secrets(run, design, file, tmp_path):
     """The answers stand in the place of the secrets; other columns are public or dropped, and the statement says so."""
     table = file('name,place,age\nAda,"(0, 1)",36\nBea,4,007\n')

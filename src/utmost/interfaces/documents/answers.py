@@ -33,7 +33,7 @@ from utmost.interfaces.documents.saved_designs import read_design
 from utmost.interfaces.documents.space_names import secret_names
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.promises.codec import digest_of, does_not_follow
-from utmost.tables.cells.columns import check_distinct
+from utmost.tables.cells.columns import check_distinct, is_missing
 from utmost.tables.files import files
 from utmost.tables.files.json_files import read_json
 from utmost.tables.files.saving import SavedTable
@@ -253,7 +253,7 @@ def answered_table(
         required = "every other column must be in exactly one of --public and --drop"
         remedy = f"Add --drop {','.join(left)}, or --public for columns that depend on no person."
         raise OutOfRange(required, came=", ".join(left), remedy=remedy)
-    secrets = [str(text) for text in table[request.column]]
+    secrets = ["" if is_missing(cell) else str(cell) for cell in table[request.column]]
     if request.id_column is None:
         drawn, repeated = saved.draw(secrets), 0
     else:
