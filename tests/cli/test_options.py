@@ -180,6 +180,7 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
         ("Declare the edges with whole=False, or other= beside.", 'the edges with "whole": false, or "other" beside.'),
         ('On its axis: spelling=ut.Spelling(pattern="%d%m%Y").', 'On its axis: "pattern": "%d%m%Y".'),
         ('Pass missing="leave out" in ut.mean or ut.sum.', "Pass --leave-out amounts."),
+        ("Write: claim groups=statisticians https://id.example.", "claim groups=statisticians https"),
         ('Declare missing="not stated".', 'Declare "missing": "not stated".'),
         ('Give the level as alpha="1/2".', "Give the level as --epsilon alpha=1/2."),
         ("Pass witness=PATH, or leave it out.", "Pass --witness PATH,"),

@@ -45,7 +45,8 @@ _NUMBERED = re.compile(r"values=\{((?:'[^']*': [\w/.-]+(?:, )?)+)\}")
 _QUOTED, _NUMBER = re.compile(r"'([^']*)'"), re.compile(r"'([^']*)': ([\w/.-]+)")
 _AXES, _KINDS = re.compile(r"ut\.workloads\.([a-z]+)(?![\w(])"), {"hierarchy": "tree"}  # kinds of axes in a domain file
 _AXIS_KEY = re.compile(
-    r'(?<![(\w])(?:(other|whole|fanout|groups|on|zone)=("[^"]*"|True|False)?|(missing)=("(?!leave out)[^"]*"))'
+    r'(?<![(\w])(?:(other|whole|fanout|groups|on|zone)=(?:("[^"]*"|True|False)|(?!\w))'
+    r'|(missing)=("(?!leave out)[^"]*"))'
 )
 _PATTERN = re.compile(r'spelling=ut\.Spelling\(pattern="([^"]*)"\)')
 _LEFT_OUT = re.compile(r'(outside|missing)="leave out"(?: in ut\.mean or ut\.sum)?')
