@@ -9,9 +9,18 @@ from scipy.optimize import linprog
 
 from utmost import losses
 from utmost.channels import Channel, geometric_channel, randomized_response
+from utmost.design.geometry.log_domain import LogPowers
 from utmost.errors import NotAChannel, OutOfRange, PromiseBroken, Unsupported
-from utmost.exact import Surd
-from utmost.geometry import PowerChannel, exact_mechanism, kernels, universal_mechanism, universality, vertices
+from utmost.exact import Surd, level
+from utmost.geometry import (
+    PowerChannel,
+    PowerField,
+    exact_mechanism,
+    kernels,
+    universal_mechanism,
+    universality,
+    vertices,
+)
 from utmost.privacy_types import PrivacyType
 from utmost.spaces import Space, counts, discrete, grid
 
@@ -148,3 +157,17 @@ def test_tiny_levels_give_verdicts_without_warnings():
     assert not verdict
     assert verdict.certificate.verify()
     assert verdict.conflict.verify()
+
+
+@pytest.mark.parametrize("epsilon", [800, 100_000])
+def test_high_levels_give_verdicts_without_warnings(epsilon):
+    """The quotient of two powers may be above every float; its float is infinite, and it is compared exactly."""
+    verdict = universal_mechanism(PrivacyType(discrete(3), epsilon=epsilon), losses.absolute)
+    assert not verdict
+    assert verdict.regret > 0
+    assert verdict.certificate.verify()
+    assert universal_mechanism(PrivacyType(counts(2), epsilon=epsilon), losses.absolute)
+    power = PowerField.of(LogPowers(level(epsilon), (1,))).power((-1,))
+    assert (float(power), float(-power)) == (np.inf, -np.inf)
+    assert power < power * power
+    assert power != 2 * power

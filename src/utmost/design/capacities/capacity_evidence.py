@@ -33,7 +33,7 @@ from utmost.design.capacities.implicit_mechanisms import (
     UniformMechanism,
     distance_profile,
     product_parts,
-    profile_sum,
+    profile_shares,
 )
 from utmost.design.capacities.similarity import Similarity, farthest, row_sums
 from utmost.design.channels.channel import Channel
@@ -213,8 +213,7 @@ def _uniform_value(ptype: PrivacyType, kind: CapacityKind, sign: int) -> Enclosu
         raise PromiseBroken("every secret must have the same distances to the others", came=ptype.space)
     if (kind == "multiplicative") != (sign > 0):
         raise PromiseBroken(f"the sign must be {-sign} for the {kind} capacity", came=sign)
-    total = profile_sum(ptype.level, profile, sign)
-    value = ptype.space.size / total
+    value = profile_shares(ptype.level, profile, sign)[Fraction(0)] * ptype.space.size
     return (value.lower, value.upper) if isinstance(value, Interval) else (value, value)
 
 
@@ -297,7 +296,11 @@ class CapacityCertificate(Evidence):
         proven = bounded(self.ptype, self.kind, self.dual, self.multipliers)
         low, high = (reached[0], proven[1]) if self.kind == "multiplicative" else (1 - reached[1], 1 - proven[0])
         exactly = reached[0] == reached[1] and proven[0] == proven[1] and low == high
-        return Bounds(low, high) if exactly else Bounds(round_down(low), round_up(high))
+        if exactly:
+            return Bounds(low, high)
+        # No capacity is outside these limits, but a rounded bound may be.
+        least, most = (1, self.ptype.space.size) if self.kind == "multiplicative" else (0, 1)
+        return Bounds(max(round_down(low), round_down(least)), min(round_up(high), round_up(most)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arrays import Array, PickledByFields, frozen, is_exact, same_numbers, to_floats
+from utmost.core.exact.arrays import Array, PickledByFields, frozen, is_exact, objects, same_numbers, to_floats
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, nearest
 from utmost.core.exact.levels import Level, level
@@ -80,21 +80,35 @@ def distance_profile(space: Space) -> DistanceCounts | None:
     )
 
 
-def profile_sum(at: Level, profile: DistanceCounts, sign: int) -> Fraction | Interval:
-    """Return the sum of count(d) alpha^(sign d) over the distances d: a Fraction if all terms are rational, else an
-    interval.
+# The smallest positive float is 2^-1074, so these bits determine the float nearest to any number up to 1.
+_BITS_OF_ANY_FLOAT = 1200
+
+
+def profile_shares(at: Level, profile: DistanceCounts, sign: int) -> dict[Length, Fraction] | dict[Length, Interval]:
+    """Return alpha^(sign d) / s for each distance d, where s is the sum of count(d) alpha^(sign d): Fractions if all
+    powers are rational, else intervals.
     """
-    scaled = [(at.scaled(d) if d and isinstance(d, Fraction) else None, d, count) for d, count in profile.items()]
-    if all(isinstance(d, Fraction) and (s is None or s.is_rational) for s, d, _ in scaled):
-        powers = ((s.alpha_fraction() if s else Fraction(1), count) for s, _, count in scaled)
-        return sum((count * (p if sign > 0 else 1 / p) for p, count in powers), Fraction(0))
-    # A power may have this many leading zero bits, so the intervals get this many more bits.
-    zeros = max(int(3 * at.epsilon_float * float(d)) for d in profile) + 2
-    bits = 256 + 2 * zeros + max(profile.values()).bit_length()
+    scaled = [(at.scaled(d) if d and isinstance(d, Fraction) else None, d) for d in profile]
+    if all(isinstance(d, Fraction) and (s is None or s.is_rational) for s, d in scaled):
+        powers = {d: s.alpha_fraction() ** sign if s else Fraction(1) for s, d in scaled}
+        whole = sum((count * powers[d] for d, count in profile.items()), Fraction(0))
+        return {d: power / whole for d, power in powers.items()}
+    # For sign -1 every power is multiplied by alpha^D, with the largest distance D: numbers up to 1 need no more bits
+    # at a high level.
+    farthest = max(profile)
+    steps = tuple(profile if sign > 0 else (_difference(farthest, d) for d in profile))
+    zeros = min(3 * at.epsilon_float * float(farthest), _BITS_OF_ANY_FLOAT)
+    bits = 256 + int(zeros) + max(profile.values()).bit_length()
+    around = power_intervals(at, steps, bits)
     total = Interval.of(0, bits)
-    for count, power in zip(profile.values(), power_intervals(at, tuple(profile), bits), strict=True):
-        total = total + (power if sign > 0 else 1 / power) * count
-    return total
+    for count, power in zip(profile.values(), around, strict=True):
+        total = total + power * count
+    return {d: power / total for d, power in zip(profile, around, strict=True)}
+
+
+def _difference(first: Length, second: Length) -> Length:
+    gap = first - second
+    return gap.simplified() if isinstance(gap, Surd) else gap
 
 
 class ImplicitMechanism(Display, PickledByFields, ABC):
@@ -180,14 +194,12 @@ class UniformMechanism(ImplicitMechanism):
     def matrix(self) -> Array:
         profile = distance_profile(self.ptype.space)
         assert profile is not None, "all secrets of a uniform mechanism have the same distances to the others"
-        total = profile_sum(self.ptype.level, profile, self.sign)
+        shares = profile_shares(self.ptype.level, profile, self.sign)
         similarity = Similarity.of(self.ptype)
-        if isinstance(total, Fraction):
-            return frozen(similarity.matrix(self.sign) / total)
-        # As floats, powers of 1 / alpha may overflow; their quotients do not.
-        powers = similarity.intervals(total.bits)
-        entries = [nearest((power if self.sign > 0 else 1 / power) / total) for power in powers]
-        return frozen(np.array(entries)[similarity.kinds])
+        entries = [shares[d] for d in similarity.lengths]
+        if all(isinstance(entry, Fraction) for entry in entries):
+            return frozen(objects(entries)[similarity.kinds])
+        return frozen(np.array([nearest(entry) for entry in entries])[similarity.kinds])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

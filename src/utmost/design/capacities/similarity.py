@@ -102,11 +102,12 @@ _LONGEST = 1 << 14
 
 def row_sums(ptype: PrivacyType, weights: Array, sign: int) -> tuple[list[Fraction], list[Fraction]]:
     """Return lower and upper bounds of sum_j alpha^(sign d(x, j)) weights[j] for every x, for weights >= 0."""
+    used = np.flatnonzero(weights != 0)
+    # At a high level no bits suffice for alpha^-d, which a dual of zeros does not need.
+    if not used.size or len(weights) == 1:
+        return weights.tolist(), weights.tolist()
     if isinstance(ptype.space.metric, LineMetric):
         return _line_sums(ptype, weights, sign)
-    used = np.flatnonzero(weights != 0)
-    if not used.size:
-        return [Fraction(0)] * len(weights), [Fraction(0)] * len(weights)
     similarity = Similarity.of(ptype)
     low, high, scale = scaled_table(similarity, sign)
     weights, kinds = weights[used], similarity.kinds[:, used]

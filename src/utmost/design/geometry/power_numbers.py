@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from utmost.design.geometry.log_domain import Field, LogPowers
 from utmost.design.geometry.power_steps import (
     TINY,
     ULP,
+    UNKNOWN,
     WIDER,
     Quotient,
     around,
@@ -163,12 +164,15 @@ class PowerField:
             return ball_of(quotient[0], generators), ball_of(quotient[1], generators)
 
     def near(self, quotient: Quotient, bits: int = _FIRST_BITS) -> tuple[float, float]:
-        """Return a float near the value of a quotient, and a bound on its error."""
+        """Return a float near the value of a quotient, and a bound on its error, infinite if no float is near."""
         above, below = self.ball(quotient, bits)
         with working_precision(bits):
             value = above / below
             middle = float(value.mid())
-            reach = float((value - arb(middle)).abs_upper()) if isfinite(middle) else float("nan")
+            # Comparing NaN would set a flag of the processor, of which NumPy warns.
+            if not isfinite(middle):
+                return (0.0 if isnan(middle) else middle), UNKNOWN
+            reach = float((value - arb(middle)).abs_upper())
         return middle, reach * WIDER + TINY
 
     def read(self, stored: Any) -> "PowerNumber":
@@ -403,7 +407,7 @@ class PowerNumber:
             return None if that is None else 0
         (a, r), (b, s) = self._near, that._near
         # Subtracting the floats adds one rounding error, of half a unit in the last place.
-        if abs(gap := a - b) > (r + s + ULP * abs(gap)) * WIDER + TINY:
+        if r + s < UNKNOWN and abs(gap := a - b) > (r + s + ULP * abs(gap)) * WIDER + TINY:
             return 1 if gap > 0 else -1
         difference = self - that
         return difference.sign if isinstance(difference, PowerNumber) else 0
