@@ -107,7 +107,7 @@ class CellsDraw(DrawDistribution):
         most = None if in_total is None else positive_integer(in_total, "in_total", name)
         first = positive_integer(step, "step", name)
         if k > n:
-            raise OutOfRange(f"changed must be at most {n}, the number of cells", came=k, remedy=f"Pass changed={n}.")
+            raise OutOfRange(f"changed= must be at most {n}, the number of cells", came=k, remedy=f"Pass changed={n}.")
         if most is not None and most < s:
             raise OutOfRange(
                 "in_total must be at least the sensitivity",

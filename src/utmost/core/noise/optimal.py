@@ -121,7 +121,7 @@ def gain(
     elif isinstance(over, str) and over == "geometric":
         other = Geometric(distribution.level, distribution.sensitivity)
     else:
-        raise OutOfRange('over must be "laplace", "geometric" or a distribution of noise', came=over, where="gain")
+        raise OutOfRange('over= must be "laplace", "geometric" or a distribution of noise', came=over, where="gain")
     chosen = cost if cost is not None else getattr(distribution, "cost", absolute)
     least = distribution.expected_cost(chosen)
     if least <= 0:

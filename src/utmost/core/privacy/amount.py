@@ -84,7 +84,7 @@ class Amount(PickledByFields):
             low, high = (self.steps(end, "between") * width for end in between)
             if low >= high:
                 raise OutOfRange(
-                    "between must be two different amounts, the smaller one first", came=between, where="between"
+                    "between= must be two different amounts, the smaller one first", came=between, where="between"
                 )
             object.__setattr__(self, "between", (low, high))
 

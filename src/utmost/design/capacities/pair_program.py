@@ -54,7 +54,7 @@ class Classes:
 
     @classmethod
     def of(cls, similarity: Similarity) -> "Classes":
-        """Return the coarsest equitable partition, by colour refinement: Cost: a few rounds of O(n^2)."""
+        """Return the coarsest equitable partition, by colour refinement. Cost: a few rounds of O(n^2)."""
         kinds = mixed_words(np.arange(len(similarity.lengths), dtype=np.uint64))
         labels = np.zeros(similarity.size, dtype=np.intp)
         # Hash so many rows together that they need about 16 MB.
@@ -114,7 +114,7 @@ class PairClasses:
 
     @classmethod
     def of(cls, similarity: Similarity) -> "PairClasses":
-        """Return the coarsest coherent partition that distinguishes distances: Cost: a few rounds of O(n^3)."""
+        """Return the coarsest coherent partition that distinguishes distances. Cost: a few rounds of O(n^3)."""
         n = similarity.size
         labels = row_numbers(similarity.kinds.reshape(-1, 1).astype(np.uint64)).reshape(n, n)
         while True:

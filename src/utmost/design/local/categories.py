@@ -135,8 +135,8 @@ class CategoryReport(ABC, Display):
     def tightened(
         self, reports: NDArray[np.int64], higher: "CategoryReport", stays: NDArray[np.bool_], randomness: Randomness
     ) -> NDArray[np.int64]:
-        """Draw a report from each report at a higher epsilon: a superset or subset of it where ``stays`` is true, else
-        a random set.
+        """Draw a report for each given report, which has a higher epsilon: a superset or subset of it where ``stays``
+        is true, else a random set.
         """
 
     @abstractmethod
@@ -149,8 +149,8 @@ class CategoryReport(ABC, Display):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> NDArray[np.int64]:
-        """Draw a report from each report at a lower epsilon: a superset or subset of it where ``near`` is true, else
-        take ``fresh``.
+        """Draw a report for each given report, which has a lower epsilon: a superset or subset of it where ``near`` is
+        true, else the one in ``fresh``.
         """
         # ``keeps`` says whether the new report contains the category in ``values``; this matters only if the given
         # report does not decide it.

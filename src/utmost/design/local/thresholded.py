@@ -96,7 +96,7 @@ class ThresholdedPair(Display):
         instance(self.higher, ThresholdedLaplace, "higher")
         if not self.lower.rate < self.higher.rate:
             raise OutOfRange(
-                f"higher must have a rate above {self.lower.rate}",
+                f"higher= must have a rate above {self.lower.rate}",
                 came=self.higher.rate,
                 where="rappor",
                 remedy="Exchange the two responses.",

@@ -268,7 +268,7 @@ def between_levels(size: int, lower: Level, higher: Level) -> Channel:
     if higher < lower:
         remedy = "Exchange the two levels."
         came = f"{lower} and {higher}"
-        raise OutOfRange("lower must not have a larger epsilon than higher", came=came, remedy=remedy)
+        raise OutOfRange("lower= must not have a larger epsilon than higher=", came=came, remedy=remedy)
     target = GeometricMatrix(size, lower).matrix()
     factor = GeometricMatrix(size, higher).inverse_product(target)
     return Channel(factor if is_exact(factor) else np.maximum(factor, 0.0))

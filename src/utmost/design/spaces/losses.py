@@ -324,15 +324,15 @@ class NamedLoss:
 LOSSES = {
     row.form.partition(":")[0]: row
     for row in (
-        NamedLoss(absolute, "absolute", "absolute", "how far it is off", True),
-        NamedLoss(squared, "squared", "squared", "the square of that", True),
-        NamedLoss(binary, "binary", "binary", "1 unless it is right", True),
-        NamedLoss(nib, "nib", "nib", "1 if it is right", False),
+        NamedLoss(absolute, "absolute", "absolute", "the distance from the truth", True),
+        NamedLoss(squared, "squared", "squared", "the square of the distance", True),
+        NamedLoss(binary, "binary", "binary", "1 if the answer is wrong", True),
+        NamedLoss(nib, "nib", "nib", "1 if the answer is right", False),
         NamedLoss(power, "power:1.5", "power:1.5", "the distance to the power 1.5", True),
         NamedLoss(
             asymmetric, "asymmetric:OVER,UNDER", "asymmetric:1,3", "1 for each too many, 3 for each too few", True
         ),
-        NamedLoss(thresholded, "thresholded:T", "thresholded:2", "1 unless within 2", True),
+        NamedLoss(thresholded, "thresholded:T", "thresholded:2", "1 if the distance exceeds 2", True),
         NamedLoss(capped, "capped:LIMIT", "capped:10", "the distance, at most 10", True),
     )
 }

@@ -103,7 +103,7 @@ class LedgerOptions(LedgerBudgetOptions):
     name: Annotated[str | None, option("NAME", "Name of the release in the ledger.")] = None
     version: Annotated[
         int | None,
-        option("N", "Version of changed data: 2. Epsilons of versions add up.", "--data-version"),
+        option("N", "Version number for changed data: 2. Epsilons of versions add up.", "--data-version"),
     ] = None
 
 

@@ -201,7 +201,7 @@ class RemoteLedger:
         if not isinstance(proposed, PublishRequest | AnswerRequest):
             remedy = "Pass ut.ledger.PublishRequest(...), or AnswerRequest(name, level) to relax a release."
             came = type(proposed).__name__
-            raise WrongKind("proposed must be a PublishRequest or an AnswerRequest", came=came, remedy=remedy)
+            raise WrongKind("proposed= must be a PublishRequest or an AnswerRequest", came=came, remedy=remedy)
         kind = "publication" if isinstance(proposed, PublishRequest) else "relaxation"
         body = {kind: _sent(proposed), "reason": reason, "anyone": anyone}
         return self._post("/v1/proposals", request, body)

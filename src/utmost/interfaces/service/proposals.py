@@ -88,7 +88,7 @@ class Proposals:
         token.check("propose", request.name, request.level)
         _check_reason(reason)
         if not isinstance(anyone, bool):
-            raise WrongKind("anyone must be true or false", came=type(anyone).__name__, where="anyone")
+            raise WrongKind("the field anyone must be true or false", came=type(anyone).__name__, where="anyone")
         if isinstance(request, PublishRequest):
             request = proposable(served(request))
             check_declared(token, "propose", request)

@@ -118,8 +118,9 @@ def begins(*columns: NDArray[Any]) -> NDArray[np.bool_]:
 def least_hashed(
     pairs: Pairs, most: int, names: Sequence[str], *, key: bytes, purpose: bytes, runs: NDArray[np.int64] | None = None
 ) -> NDArray[np.bool_]:
-    """Whether each pair is kept: the pairs of a person with the least hash are, up to the number ``most``, and of equal
-    hashes the first."""
+    """Return whether each pair is kept. Of the pairs of a person, the ``most`` with the least hash are kept; of equal
+    hashes, the first.
+    """
     # `pairs` are distinct, ordered by person; `names` has each person's text by code. `runs` may number groups of one
     # person's pairs, ascending: then `most` pairs of each group are chosen. From c pairs exactly min(c, most) are
     # chosen.

@@ -117,7 +117,7 @@ def cells_table(
 def _nested_axis(nested: Mapping[str, Sequence[str]], domain: Domain) -> tuple[int, list[str]]:
     if len(nested) != 1:
         raise OutOfRange(
-            "nested must name one axis", came=len(nested), remedy='Pass {"outcome": ["admitted", "applicants"]}.'
+            "nested= must name one axis", came=len(nested), remedy='Pass {"outcome": ["admitted", "applicants"]}.'
         )
     ((name, columns),) = nested.items()
     if isinstance(columns, str) or not all(isinstance(column, str) for column in columns):
@@ -128,11 +128,11 @@ def _nested_axis(nested: Mapping[str, Sequence[str]], domain: Domain) -> tuple[i
         )
     if name not in domain.columns:
         remedy = f'Declare the axis in the domain: "{name}": ["admitted", "rejected"].'
-        raise NotDeclared("nested must name an axis of the domain", came=repr(name), remedy=remedy)
+        raise NotDeclared("nested= must name an axis of the domain", came=repr(name), remedy=remedy)
     place = domain.columns.index(name)
     if len(columns) != domain.shape[place] or len(set(columns)) < len(columns):
         raise OutOfRange(
-            f"nested must list {domain.shape[place]} different columns, one for each value of {name!r}",
+            f"nested= must list {domain.shape[place]} different columns, one for each value of {name!r}",
             came=len(set(columns)),
             remedy="List the columns so that each counts at least the events of the column before it; the "
             "last counts all events.",

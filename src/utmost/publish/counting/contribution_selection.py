@@ -72,7 +72,7 @@ def in_one_part(pairs: Pairs, cells: int, persons: Sequence[str], key: bytes) ->
 
 
 def in_rows(pairs: Pairs, whole: WholeRows, rows: int, persons: Sequence[str], key: bytes) -> NDArray[np.bool_]:
-    """Return for each pair whether its row of cells is kept: those of a person with the least hash, up to ``rows``."""
+    """For each pair, return whether its row of cells is kept: of a person's rows, the ``rows`` with the least hash."""
     after = prod(whole.domain.shape[whole.place + 1 :])
     row = pairs.cells // (whole.values * after) * after + pairs.cells % after
     order = np.lexsort((row, pairs.persons))

@@ -323,7 +323,7 @@ def read_outside(outside: str | None) -> str | None:
             f'Pass outside="{LEAVE_OUT}", or leave out outside=; other= on an axis counts events outside the domain.'
         )
         raise OutOfRange(
-            f"outside must be {LEAVE_OUT!r}, or left out", came=repr(outside), where="outside", remedy=remedy
+            f"outside= must be {LEAVE_OUT!r}, or left out", came=repr(outside), where="outside", remedy=remedy
         )
     return outside
 
@@ -360,7 +360,7 @@ def counted_cells(events: Any, rule: CountingRule, outside: str | None) -> tuple
 
 
 def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | None) -> None:
-    """Warn of events that are not counted, by the names of axes and bounds, but no numbers: these are confidential."""
+    """Warn of events that are not counted. The warning names axes and bounds; numbers are confidential."""
     undeclared, missing = report.lost
     if report.events == 0:
         warn("There are no events: every cell is 0. Check whether the table is complete.", NothingCounted)

@@ -192,7 +192,7 @@ class CountedMeasure:
         if spec.missing not in (None, LEAVE_OUT):
             remedy = 'Pass missing="leave out"; or leave out missing=, and missing amounts raise an error.'
             raise OutOfRange(
-                f"missing must be {LEAVE_OUT!r}, or left out", came=repr(spec.missing), where="missing", remedy=remedy
+                f"missing= must be {LEAVE_OUT!r}, or left out", came=repr(spec.missing), where="missing", remedy=remedy
             )
         if spec.distinct is not None or spec.of is not None or spec.at_most is not None:
             return cls._distinct(spec, each_row=each_row, name=name)
@@ -273,7 +273,7 @@ class CountedMeasure:
         axis = declare({spec.distinct: spec.of}).axes[0]
         if axis.columns != (spec.distinct,):
             raise OutOfRange(
-                "distinct must name one column",
+                "distinct= must name one column",
                 came=f"{len(axis.columns)} columns",
                 remedy="List the values of one column in of=.",
             )
@@ -376,7 +376,7 @@ class CountedMeasure:
     def amounts(
         self, batch: Batch, before: int, spelling: Spelling, known: dict[str, Any] | None = None
     ) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-        """Read amounts in steps, 0 for missing ones, and whether each is missing (None if missing ones are refused)."""
+        """Return the amounts, in steps (0 if missing), and which are missing (None if missing amounts are refused)."""
         assert self.column is not None, "amounts are summed"
         column, gone = batch[self.column], None
         if self.leaves_missing:

@@ -73,7 +73,7 @@ class CountingRule:
         self.valued = tuple(measure.distinct for measure in measures if measure.distinct is not None)
         if self.person is not None and any(self.person == values.levels[0] for values in self.valued):
             remedy = "Pass measure=ut.count(): it counts each person once in a cell."
-            raise OutOfRange("distinct must name another column than person", came=repr(self.person), remedy=remedy)
+            raise OutOfRange("distinct= must name another column than person", came=repr(self.person), remedy=remedy)
         who = [] if self.person is None else [self.person]
         self.amount_columns = list(dict.fromkeys(measure.column for measure in measures if measure.column is not None))
         keys = [name for axis in self.read for name in axis.columns]

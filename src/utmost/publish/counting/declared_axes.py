@@ -35,14 +35,14 @@ def chosen_axes(domain: Domain, by: Any) -> list[Axis]:
     names = (by,) if isinstance(by, str) else tuple(sequence_of(by, text, "by"))
     if not names or len(set(names)) < len(names):
         raise OutOfRange(
-            "by must name at least one axis, and no axis twice",
+            "by= must name at least one axis, and no axis twice",
             came=names,
             remedy=f"The domain declares {', '.join(map(repr, domain.columns))}.",
         )
     for name in names:
         if name not in known:
             raise NotDeclared(
-                "by must name axes of the domain",
+                "by= must name axes of the domain",
                 came=repr(name),
                 remedy=_axis_remedy(domain, name),
             )
@@ -86,7 +86,7 @@ def part_axis(domain: Domain, part: Any) -> Axis:
 def whole_rows(axes: Sequence[Axis], together: str, at_most: int) -> WholeRows:
     """Return the rows of cells along an axis: for each person, all cells of a row are kept, or none."""
     if not axes:
-        raise OutOfRange("together must name an axis of the table", came=repr(together), remedy="Leave out together=.")
+        raise OutOfRange("together= must name an axis of the table", came=repr(together), remedy="Leave out together=.")
     rows = WholeRows.of(Domain({axis.levels[0]: axis for axis in axes}), together)
     rows.check_whole(at_most, "at_most")
     return rows

@@ -60,7 +60,7 @@ class ValuesSeen:
             yield batch.filter(arrow.array(cells < self._first))
 
     def counts(self, first: int, tables: int, size: int) -> NDArray[np.int64]:
-        """Return for each cell the number of values with persons, over the tables first..first + tables - 1."""
+        """For each cell, return the number of values with persons, over the tables first..first + tables - 1."""
         seen = self._seen()
         own = seen[(seen >= first * size) & (seen < (first + tables) * size)]
         return np.bincount(own % size, minlength=size).astype(np.int64)

@@ -183,7 +183,7 @@ class _KeyReader:
         return [(np.array([*numbers, -1], dtype=np.int64)[codes], ())]
 
     def counts(self, pairs: Pairs, persons: Sequence[str]) -> Iterator[tuple[str, int]]:
-        """Return for each key that some person keeps the number of these persons, or of their shares."""
+        """For each key that some person keeps, return the number of these persons, or of their shares."""
         names = list(self.texts)
         sizes = np.bincount(pairs.persons) if len(pairs.persons) else np.zeros(0, dtype=np.int64)
         # Persons with too many keys keep some of them: by hash, ties by name, so that the order of events does not

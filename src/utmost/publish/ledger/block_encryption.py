@@ -92,7 +92,7 @@ def _block(count: int, width: int, least: int, words: bytes) -> bytes:
 
 
 def _above(low: Integers, width: int) -> Integers:
-    """Return for each 64-bit x all 64-bit words of x + 2^(8 width - 1) but the lowest; shape (n, width // 8 - 1)."""
+    """For each 64-bit x, return the words of x + 2^(8 width - 1) except the lowest; shape (n, width // 8 - 1)."""
     signs = (low >> 63).view(np.uint64)
     above = np.repeat(signs[:, np.newaxis], width // 8 - 1, axis=1)
     # Adding 2^(8 width - 1) flips the highest bit only; the carry beyond it is dropped.

@@ -256,7 +256,7 @@ def _padded(key: CommitmentKey, places: Mapping[int, int], room: int) -> ItemCom
         remedy = (
             "Publish a new version with a larger most=. Choose this number from what is possible, not from the data."
         )
-        raise OutOfRange("most must be at least the number of counted cells", came="a smaller number", remedy=remedy)
+        raise OutOfRange("most= must be at least the number of counted cells", came="a smaller number", remedy=remedy)
     held, values = [str(place) for place in places] or ["-0"], list(places.values()) or [0]
     commitment = key.committed([Identifiers.of(held)], {_COUNT: values})
     if len(set(values)) == 1:  # equal values do not identify a table, so they are not compared with other releases

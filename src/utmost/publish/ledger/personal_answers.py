@@ -140,7 +140,7 @@ class ResponseRequest:
     ) -> "ResponseRequest":
         """Parse and check a request; messages of errors repeat no name, person or secret."""
         if not isinstance(independent, bool):
-            raise OutOfRange("independent must be true or false", came=independent, remedy="Leave it out.")
+            raise OutOfRange("independent= must be true or false", came=independent, remedy="Leave it out.")
         if len(answering.names) != answering.outcomes:
             required = f"a mechanism must have a name for each of its {answering.outcomes} outcomes"
             raise WrongKind(required, came=f"{len(answering.names)} names", where="mechanism")

@@ -66,7 +66,7 @@ def read_largest(largest: Number | None) -> Fraction | None:
     bound = None if largest is None else exact(largest, "largest")
     if bound is not None and not (bound > 0 and max(bound.numerator, bound.denominator) < 1 << _LARGEST_BITS):
         raise OutOfRange(
-            f"largest must be positive and below 2^{_LARGEST_BITS}",
+            f"largest= must be positive and below 2^{_LARGEST_BITS}",
             came=largest,
             remedy="Pass a bound on the absolute value of every true value.",
         )

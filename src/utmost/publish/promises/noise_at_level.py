@@ -422,7 +422,7 @@ WEAK = 10  # the epsilon above which odds change by a factor of more than 22 000
 
 
 def weakness_of(level: Level, distribution: "Distribution | DrawDistribution") -> str:
-    """Say why a level protects practically nobody: epsilon > 10, or over 19 in 20 cells are true; else return ""."""
+    """Say why a level protects practically nobody: epsilon > 10, or over 19 in 20 cells get no noise; "" if neither."""
     if level.epsilon_interval(64).lower > WEAK:
         said = f"epsilon is above {WEAK}, so the odds of any guess about an individual may grow more than 22 000-fold"
     elif distribution.numbers == "integers" and distribution.margin(CONFIDENCE) == 0:

@@ -537,7 +537,7 @@ class OneWayDraw(ColumnNoise):
         """Return the names of the columns of tables and groups; refuse other names."""
         if public not in ((), (TABLE, GROUP)):
             raise OutOfRange(
-                "public must name the label columns of the noise", came="other columns", remedy="Leave out public=."
+                "public= must name the label columns of the noise", came="other columns", remedy="Leave out public=."
             )
         return TABLE, GROUP
 

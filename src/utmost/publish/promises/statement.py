@@ -163,7 +163,7 @@ class Statement:
         if promise.as_drawn(noise) != promise:
             raise does_not_follow("promise")
         statement = cls(promise, noise, rows, digest_of(document), LedgerFacts.of_statement(document, level))
-        # Check that the stopping rule can have stopped at this level, and that the margins hold there.
+        # Check that the stopping rule may have stopped at this level, and that the margins hold there.
         ledger, until = statement.ledger, promise.until
         if ledger is not None and (stop := ledger.stop) is not None:
             ladder = () if until is None or not stop.levels else until.levels(stop.promised)

@@ -119,7 +119,8 @@ class TangentPlane(Display):
             1.0, abs(flat).max(axis=-1, keepdims=True) / _FAR
         )  # points that far are beyond the horizon
         away, up = flat @ self._axes[:2], self._axes[2]
-        # (C + t W + u U)' A (C + t W + u U) = 1: a quadratic in u, whose discriminant is one in t, least at the rim.
+        # (C + t W + u U)' A (C + t W + u U) = 1: a quadratic in u. Its discriminant is a quadratic in t, and is least
+        # at the rim.
         uu, cu, wu = (up / _SQUARED) @ up, (self._place / _SQUARED) @ up, (away / _SQUARED) @ up
         cw, ww = (away / _SQUARED) @ self._place, ((away / _SQUARED) * away).sum(axis=-1)
         c2, c1, c0 = wu * wu - uu * ww, 2 * (cu * wu - uu * cw), cu * cu

@@ -299,7 +299,7 @@ def noise_of_way(
     confidence: Number,
     cost: CellCost,
 ) -> NoiseTogetherAtLevel:
-    """Return noise of a chosen kind with its margins; ``nonnegative`` of the unit stays only if the noise needs it."""
+    """Return noise of a chosen kind with its margins; its unit is ``nonnegative`` only if the noise needs it."""
     sure = read_confidence(confidence)
     of_distributions = dict[Any, Sequence[int | float]]()
     for distribution, cells in dict(zip(way.distributions, way.groups, strict=True)).items():
@@ -315,7 +315,7 @@ def noise_of_way(
 
 
 def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTogether:
-    """Read the noise that a statement describes; check its level by computing it, but not its optimality."""
+    """Read the noise that a statement describes; compute its level again, but do not check its optimality."""
     kind, spent = one_of(facts["noise"], TogetherKind, "noise"), presence(level, unit)
     if kind in RAISED and not unit.nonnegative:
         raise BadTable(

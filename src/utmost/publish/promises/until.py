@@ -154,7 +154,7 @@ class Until(Display):
         for name, _ in self.where:
             if name not in public:
                 remedy = f"Choose cells by {', '.join(public)}." if public else "Leave out where=."
-                raise OutOfRange("until must select cells by public columns", came=repr(name), remedy=remedy)
+                raise OutOfRange("until= must select cells by public columns", came=repr(name), remedy=remedy)
 
     def chosen(self, table: Any) -> NDArray[np.bool_] | None:
         """Return the rows that the rule reads, as booleans; None for all rows.
@@ -168,7 +168,7 @@ class Until(Display):
         columns = [(list(map(str, adapter.label(table, name))), labels) for name, labels in self.where]
         rows = np.logical_and.reduce([np.isin(column, labels) for column, labels in columns])
         if not rows.any():
-            required = "until must choose cells of the table"
+            required = "until= must choose cells of the table"
             remedy = "Correct the labels in until=."
             raise OutOfRange(required, came=str(_written_labels(self.where)), remedy=remedy)
         return np.asarray(rows)

@@ -119,7 +119,7 @@ class CellBars:
             natural(count, name, least=0)
         self.noise.unit.check_adds(is_one_cell=max(above, below) <= 1, came="a ratio of sums")
         if shared > min(above, below):
-            raise OutOfRange("shared must be at most the number of cells of each sum", came=shared, where="shared")
+            raise OutOfRange("shared= must be at most the number of cells of each sum", came=shared, where="shared")
         distribution = self.noise.drawn
         if distribution.ratio is not None and self.noise.grid is None:
             u, v, counts = [1, 0, 1], [0, 1, 1], [above - shared, below - shared, shared]

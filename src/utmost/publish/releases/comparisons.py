@@ -116,7 +116,7 @@ def trend(
     chosen = [where] * len(answers) if each_where is None else sequence(each_where, "each_where")
     if len(chosen) != len(answers):
         raise OutOfRange(
-            f"each_where must have {len(answers)} selections, one for each answer",
+            f"each_where= must have {len(answers)} selections, one for each answer",
             came=len(chosen),
             remedy="Pass one selection for each answer; or pass where=, one selection for all answers.",
         )
@@ -188,7 +188,7 @@ def _digest(answer: Answer[Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """A sum with the distribution of its error; ``parts`` are independent sums with margins, in case it is unknown."""
+    """A sum with the distribution of its error; if that is unknown, ``parts`` are independent sums with margins."""
 
     value: Fraction
     distribution: Combination | None

@@ -45,7 +45,7 @@ def read_table(domain: Domain, name: str | Sequence[str] | Marginal) -> Marginal
     marginal, narrow = narrowed(domain, _words(domain, name))
     if narrow:
         raise OutOfRange(
-            "hold must name complete tables, without labels",
+            "hold= must name complete tables, without labels",
             came=repr(name),
             remedy='Pass, for example, "total", or "carrier".',
         )
@@ -68,7 +68,7 @@ def _rows(domain: Domain, name: str, values: object) -> Iterator[tuple[Marginal,
     if isinstance(values, Sequence | np.ndarray) and not isinstance(values, str):
         if len(values) != len(places):
             raise OutOfRange(
-                f"given must have {len(places)} numbers for {name!r}, one for each sum",
+                f"given= must have {len(places)} numbers for {name!r}, one for each sum",
                 came=len(values),
                 remedy="Pass a number for each sum, or a mapping from labels to numbers.",
             )
@@ -85,7 +85,7 @@ def _rows(domain: Domain, name: str, values: object) -> Iterator[tuple[Marginal,
     for row, value in _by_label(levels, values, name):
         if row not in place_of:
             raise OutOfRange(
-                f"given must name labels of {', '.join(map(repr, levels))}",
+                f"given= must name labels of {', '.join(map(repr, levels))}",
                 came=", ".join(map(str, row)),
                 where=f"given, {name!r}",
                 remedy="Spell the labels as the domain does.",

@@ -158,7 +158,7 @@ class BatchCommitter:
         return _sums_batch(np.arange(_REPEATED, _REPEATED - len(sums), -1), sums, [None, *pieces])
 
     def _part_of(self, halves: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the number of each tag's part, from the tag's highest bits: equal tags are in the same part."""
+        """Return the index of each tag's part, from the tag's highest bits: equal tags are in the same part."""
         return ((halves >> np.uint64(32)) * np.uint64(self.parts) >> np.uint64(32)).astype(np.int64)
 
 

@@ -183,9 +183,7 @@ class PlanarRelease(Display, ProcessMemory):
 
 
 def nearest_places(answers: NDArray[np.float64], places: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the number of the nearest of ``places`` for each answer, the first of several; floats suffice, since
-    answers are private already.
-    """
+    """Return the index of the place nearest to each answer, the first one if several are nearest."""
     rows = answers.reshape(-1, answers.shape[-1])
     nearest = np.empty(len(rows), np.intp)
     at_once = max(1, _PLACES_AT_ONCE // len(places))

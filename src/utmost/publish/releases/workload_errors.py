@@ -80,7 +80,7 @@ class AnswerErrors:
         return dict(zip(("u", "v", "levels", "counts"), _columns(listed, 4), strict=True))
 
     def of_marginal(self, marginal: Marginal) -> MarginalDistributions:
-        """Return the number of each group's error distribution in a marginal, and the distributions by number."""
+        """Return the index of each group's error distribution in a marginal, and the list of these distributions."""
         domain = self.reconstruction.domain
         self.unit.check_adds(
             is_one_cell=domain.is_of_cells(marginal), came=f"sums by {domain.marginal_name(marginal)!r}"

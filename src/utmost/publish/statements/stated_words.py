@@ -237,7 +237,7 @@ def possible_values(columns: Sequence[str]) -> str:
 def _noised(
     release: "NoisySums", marginal: Any, distribution: Geometric, one: Mapping[str, Any]
 ) -> list[tuple[str, str, Callable[[Any], int | float], str]]:
-    """Return for a measured marginal its name, its sums, their margin, and the text of the margin.
+    """For a measured marginal, return its name, its sums, their margin, and the text of the margin.
 
     A marginal of an amount has an entry for each of its columns.
     """

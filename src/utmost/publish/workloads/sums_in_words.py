@@ -60,7 +60,7 @@ def read_wanted(
     if not wanted:
         names = domain.level_names(domain.finest)
         remedy = f'Pass, for example, want="{names[0]}"; the levels are {", ".join(names)}, and "" is the total.'
-        raise OutOfRange("want must name at least one table", came="none", remedy=remedy)
+        raise OutOfRange("want= must name at least one table", came="none", remedy=remedy)
     return Workload.of_parts(domain, wanted)
 
 
@@ -104,7 +104,7 @@ def _wanted(domain: Domain, text: str, per_answer: bool, without: str | None) ->
     if not all(isinstance(word, tuple) for word in words):
         remedy = 'Write "ranges of age by sex", or name a label: "age=20..40 sex=men".'
         raise OutOfRange(
-            "want must not name a range together with a level without a label", came=repr(text), remedy=remedy
+            "want= must not name a range together with a level without a label", came=repr(text), remedy=remedy
         )
     return Workload.sums(domain, [dict(words)], [_given_weight(weight)])
 

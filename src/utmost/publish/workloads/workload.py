@@ -111,12 +111,12 @@ class Workload(Display):
             raise wrong_kind("domain", "a Domain", domain)
         if not isinstance(wanted, Mapping):
             raise WrongKind(
-                "wanted must map names of tables to weights", came=type(wanted).__name__, remedy='Pass {"": 1}.'
+                "wanted= must map names of tables to weights", came=type(wanted).__name__, remedy='Pass {"": 1}.'
             )
         parts = [_part_of(domain, *narrowed(domain, name), weight, per_answer) for name, weight in wanted.items()]
         if len({part.sums for part in parts}) < len(parts):
             raise OutOfRange(
-                "wanted must name each table once",
+                "wanted= must name each table once",
                 came="one table twice",
                 remedy="Name each table once, with the sum of its weights.",
             )
@@ -471,7 +471,7 @@ def _crossing(domain: Domain, places: Iterable[int], by: Any) -> tuple[Marginal,
     marginal, only = narrowed(domain, by)
     if any(marginal[place] < len(domain.axes[place].levels) for place in places):
         raise OutOfRange(
-            "by must not name the axis of the ranges", came=repr(by), remedy="Leave out the axis of the ranges."
+            "by= must not name the axis of the ranges", came=repr(by), remedy="Leave out the axis of the ranges."
         )
     return marginal, only
 

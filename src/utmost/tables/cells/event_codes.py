@@ -37,7 +37,7 @@ MISSING, OUTSIDE = -2, -1
 
 
 def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[NDArray[np.int64], list[Any]]:
-    """Return for each row the index of its cell among the distinct cells (-1 if missing), and the distinct cells.
+    """Return the distinct cells, and for each row the index of its cell among them (-1 if missing).
 
     >>> distinct_cells(["a", None, "a", 3], "user")
     (array([ 0, -1,  0,  1]), ['a', 3])

@@ -27,7 +27,7 @@ def bounds(
         file_options.File,
         argument(
             "CONTRIBUTIONS",
-            "Released contributions; with --public, counted contributions.",
+            "Release of contributions; with --public, their counts.",
             parser=file_options.published,
         ),
     ],

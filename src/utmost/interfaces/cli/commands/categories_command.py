@@ -74,15 +74,13 @@ def categories(
     categories: Annotated[int | None, option("K", "Number of categories, in place of --labels.")] = None,
     level: options.LevelOptions,
     size: Annotated[int | None, option("D", "Number of categories in a report; by default the best.")] = None,
-    short: Annotated[bool, flag("Send a block number as report: fewer bits, the same error.", "--short")] = False,
-    save: Annotated[Path | None, option("FILE", "File for labels, level and blocks, with --short.")] = None,
+    short: Annotated[bool, flag("Send the number of a block: fewer bits, the same error.", "--short")] = False,
+    save: Annotated[Path | None, option("FILE", "File for labels, level and blocks (--short).")] = None,
     survey: Annotated[
         file_options.File | None,
         file_options.file_option("FILE", "Survey that --save wrote, in place of --labels and --epsilon."),
     ] = None,
-    up_to: Annotated[
-        str | None, option("NUMBER", "Larger epsilon; shows whether reports can be relaxed to it.")
-    ] = None,
+    up_to: Annotated[str | None, option("NUMBER", "Larger epsilon: show whether reports can be relaxed to it.")] = None,
     table: Annotated[
         file_options.File | None,
         file_options.file_option("TABLE", "Table with a client's true category in each row.", "--file"),

@@ -168,11 +168,11 @@ def design(
             "Range of epsilons, in place of --epsilon: 0.5:4:8.",
         ),
     ] = None,
-    theorem: Annotated[bool, flag("Use the theorem; refuse a loss that it does not cover.")] = False,
-    program: Annotated[bool, flag("Solve the linear program even if a theorem gives the answer.")] = False,
+    theorem: Annotated[bool, flag("Use the closed form; refuse a loss without one.")] = False,
+    program: Annotated[bool, flag("Solve the linear program even if a closed form exists.")] = False,
     gap: Annotated[
         str | None,
-        option("SHARE", "Largest relative excess loss, for many places; default 1e-7."),
+        option("SHARE", "Largest excess loss, as a fraction of the least; default 1e-7."),
     ] = None,
     out: Annotated[
         Path | None,

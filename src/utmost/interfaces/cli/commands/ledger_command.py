@@ -265,7 +265,7 @@ def resume(
     missing: Annotated[
         list[str] | None, option("DATASET=EPSILON", "Spent epsilon that is missing in the ledger.")
     ] = None,
-    nothing_missing: Annotated[bool, flag("No spent epsilon is missing in the ledger.")] = False,
+    nothing_missing: Annotated[bool, flag("Confirm that the ledger misses no spent epsilon.")] = False,
     answer: options.Output,
 ) -> None:
     """End a quarantine, and charge what may have been spent since the backup.

@@ -42,7 +42,7 @@ def respond(
         str | None,
         option(
             "PERSON",
-            "Public column that identifies persons; without --file, the person.",
+            "Public column with each row's person; without --file, the person.",
             "--id",
         ),
     ] = None,

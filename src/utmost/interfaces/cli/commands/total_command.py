@@ -67,10 +67,10 @@ def total(
         str | None, option("COLUMN", "Amount to sum, also with --ratio; by default people are counted.", "--sum")
     ] = None,
     mean: Annotated[
-        str | None, option("COLUMN", "Column of numbers or bins for a mean; bins count as middles.")
+        str | None, option("COLUMN", "Column of numbers or bins for a mean; a bin counts as its middle.")
     ] = None,
     values: Annotated[
-        str | None, option("NUMBERS", "Numbers of the labels for --mean: 20,35,55 or 85+=90,none=0.")
+        str | None, option("NUMBERS", "Number that each label stands for, with --mean: 20,35,55 or 85+=90,none=0.")
     ] = None,
     sums: Annotated[
         file_options.File | None,

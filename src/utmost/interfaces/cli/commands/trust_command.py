@@ -57,11 +57,11 @@ def trust(
         file_options.file_argument("NETWORK", "File of edges, two names in each row (.csv)."),
     ],
     *,
-    owner: Annotated[str, option("NAME", "Member whose value is shared.")],
+    owner: Annotated[str, option("NAME", "Member of NETWORK whose value is shared.")],
     level: options.LevelOptions,
     at: Annotated[
         list[str] | None,
-        option("DISTANCE=EPSILON", "Epsilon from a distance on: 1=ln2, 2=1/4; repeat."),
+        option("DISTANCE=EPSILON", "Epsilon from a distance on: 1=ln2, 2=1/4; repeatable."),
     ] = None,
     value: Annotated[
         file_options.File | None, file_options.file_option("FILE", "File with the integer to share.")

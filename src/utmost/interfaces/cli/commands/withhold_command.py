@@ -36,7 +36,7 @@ def withhold(
     ] = None,
     complementary: Annotated[bool, flag("Withhold further cells, so that no withheld cell follows from sums.")] = False,
     mark: Annotated[
-        str, option("WORD", "Mark of these cells: withheld (blank) or unreliable (with values).")
+        str, option("WORD", "Mark of such cells: withheld (blank) or unreliable (value shown).")
     ] = "withheld",
     want: Annotated[list[str] | None, option("SUMS", 'Table of a release by a plan: "department sex".')] = None,
     statement: file_options.StatementFile = None,

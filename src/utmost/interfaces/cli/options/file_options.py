@@ -143,4 +143,4 @@ TableOut = Annotated[
     option("FILE", "File for the table; its statement goes to FILE.json."),
 ]
 Check = Annotated[File | None, file_option("FILE", "Proof to check, which --out wrote.")]
-StatementFile = Annotated[File | None, file_option("FILE", "Statement that is not beside the table.")]
+StatementFile = Annotated[File | None, file_option("FILE", "Statement, if not beside the table.")]

@@ -36,8 +36,8 @@ LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "Data to leave out: outside (undeclared or missing values), amounts (missing; persons still count), "
-        "'nothing but amounts', or nothing (refuse both, and bounds that remove over half).",
+        "Data to leave out: outside (undeclared or missing values), amounts (missing; their persons still count), "
+        "nothing, or 'nothing but amounts'. The last two also refuse bounds that remove over half.",
     ),
 ]
 
@@ -55,7 +55,7 @@ class PersonOptions:
             "Column that identifies persons. Without --in-total, a person counts once in a cell.",
         ),
     ] = None
-    each_row: Annotated[bool, flag("Each row is another person.")] = False
+    each_row: Annotated[bool, flag("Each row is a different person.")] = False
     domain: file_options.DomainFile = None
     by: Annotated[
         list[str] | None,
@@ -106,7 +106,7 @@ class CountingOptions(PersonOptions):
     each: Annotated[str | None, option("HIGH", "Range to which each amount is clipped: 100, or LOW,HIGH.")] = None
     most_events: Annotated[
         int | None,
-        option("M", "Most events of one person in a cell, counted beside amounts."),
+        option("M", "Count events beside amounts: at most M of one person in a cell."),
     ] = None
     measures: Annotated[
         Path | None,

@@ -73,8 +73,8 @@ class OnceOptions:
         MadeOnce | None,
         option(
             "WHAT",
-            "Noise drawn once, never relaxed: cells (one person changes them up or down), counts (in one direction), "
-            "row or row-counts (in one row only), one-way tables, or tables (least noise for --want).",
+            "Noise that is never relaxed: cells (one person raises or lowers them), counts (only raises them), row or "
+            "row-counts (likewise, in one row), one-way (all one-way tables) or tables (those of --want).",
         ),
     ] = None
 

@@ -18,7 +18,7 @@ SpaceText = Annotated[
     option("KIND:SIZE", "Secrets: line:6 or places:towns.csv."),
 ]
 CountOnly = Annotated[bool, flag("Print only the number.")]
-ByOrbit = Annotated[bool, flag("Take one of each orbit under symmetries, with orbit size.")]
+ByOrbit = Annotated[bool, flag("Print one member of each orbit, with the orbit's size.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ CostName = Annotated[
 Numbers = Annotated[str, option("NAME", "Kind of numbers: integers or reals.")]
 NeighboursName = Annotated[str, option("NAME", "Neighbours: add-remove (default), or change-one (twice the noise).")]
 Relaxable = Annotated[bool, flag("Use noise that can be relaxed later without loss.")]
-Confidence = Annotated[str, option("NUMBER", "Confidence of the margins; 0.95 by default.")]
+Confidence = Annotated[str, option("NUMBER", "Confidence of the margins; default 0.95.")]
 PriorName = Annotated[
     str,
     option("PRIOR", "Prior: uniform, binomial:0.3, poisson:4 or prior.csv."),
@@ -72,7 +72,7 @@ WitnessFile = Annotated[
 ]
 NewDataVersion = Annotated[
     int | None,
-    option("N", "Version of changed data: 2. Epsilons of versions add up.", "--data-version"),
+    option("N", "Version number for changed data: 2. Epsilons of versions add up.", "--data-version"),
 ]
 DryRun = Annotated[bool, flag("Check the run, show its cost.")]
 Format = Annotated[str | None, option("NAME", "Table format: csv, tsv, jsonl, feather, parquet or xlsx.", "--format")]

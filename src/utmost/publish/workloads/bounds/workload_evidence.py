@@ -220,7 +220,7 @@ def place_of(workload: Workload, unit: Unit, together: str | None) -> int | None
         return None
     columns = workload.domain.columns
     if together not in columns:
-        raise PromiseBroken("together must name an axis", came=repr(together))
+        raise PromiseBroken("together= must name an axis", came=repr(together))
     if unit.cells % workload.domain.axes[columns.index(together)].size or unit.in_total is not None:
         raise PromiseBroken("with together, one individual must change whole rows", came=repr(unit))
     return columns.index(together)

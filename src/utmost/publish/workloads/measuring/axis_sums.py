@@ -155,7 +155,7 @@ class Ranges:
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """The sums over all runs of neighbouring values of an axis, as many values as ``length``."""
+    """The sums over all runs of ``length`` neighbouring values of an axis."""
 
     length: int
 

@@ -191,7 +191,7 @@ def _is_one(pair: tuple[Fraction, Fraction]) -> bool:
 
 
 def stand_for_bins(domain: Domain, name: str, where: Where) -> bool:
-    """Whether some number represents a bin, and so several values, in the groups of the selection."""
+    """Whether a number represents a bin, which may have several values, in some group of the selection."""
     place, level = domain.level_named(name)
     axis = domain.axes[place]
     if axis.edges is None or axis.clock is not None:

@@ -53,7 +53,7 @@ class PairAxis:
                 "pairs and an axis of two values."
             )
             came = f"{axis.groups(level)} values of {len(axis.levels)} levels"
-            raise OutOfRange("together must name an axis of two values", came=came, remedy=remedy)
+            raise OutOfRange("together= must name an axis of two values", came=came, remedy=remedy)
         single = plain([" and ".join(str(label_text(label)) for label in axis.labels[0])]).named(axis.levels[0])
         axes = {axis.levels[0]: axis for axis in (*domain.axes[:place], single, *domain.axes[place + 1 :])}
         return cls(domain, place, Domain(axes))

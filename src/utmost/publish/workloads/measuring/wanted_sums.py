@@ -48,7 +48,7 @@ def check_determined(workload: Workload, marginals: Iterable[Marginal]) -> None:
 
 
 def undetermined(name: str) -> OutOfRange:
-    """Return the error for a part of the workload that the measured marginals do not determine."""
+    """Return the exception for a part of the workload that the measured marginals do not determine."""
     return OutOfRange(
         "the measured tables must determine every wanted answer",
         came=f"{name or 'total'!r}, which is not determined",

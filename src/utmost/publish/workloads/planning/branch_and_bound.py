@@ -58,7 +58,7 @@ class CertifiedShares(Display):
 
     @property
     def is_certified(self) -> bool:
-        """Whether the value is within the tolerance of the bound; False if the search stopped before."""
+        """Whether the value is within the tolerance of the bound; False if the search stopped too early."""
         return self.value <= self.bound * (1 + self.tolerance) * (1 + _LOWERED)
 
 

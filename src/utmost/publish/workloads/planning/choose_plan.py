@@ -96,7 +96,7 @@ def choose_plan(
     highest = now if up_to is None else level(up_to)
     if highest < now:
         raise NotALevel(
-            "up_to must be at least epsilon", came=up_to, remedy="Pass a larger up_to=, or leave out up_to=."
+            "up_to= must be at least epsilon", came=up_to, remedy="Pass a larger up_to=, or leave out up_to=."
         )
     if aim not in AIMS:
         raise OutOfRange(f"aim must be one of {', '.join(AIMS)}", came=aim, remedy="Leave out aim= for the default.")

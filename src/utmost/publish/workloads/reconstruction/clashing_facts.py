@@ -1,4 +1,4 @@
-"""Find public facts that contradict each other: by a linear program without solution, whose multipliers name them."""
+"""Find public facts that contradict each other: the multipliers of a linear program without solution name them."""
 
 from fractions import Fraction
 from math import inf

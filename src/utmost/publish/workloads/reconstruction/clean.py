@@ -127,7 +127,7 @@ def _integers_with_facts(
 
 
 def kept_in_rounding(domain: Domain, measured: Iterable[Marginal]) -> tuple[Domain, list[Marginal]]:
-    """Return a domain, and the marginals over it whose sums rounding should change by less than 1."""
+    """Return a domain and marginals over it; rounding should change the sums of these marginals by less than 1."""
     # These are the measured marginals. Hat functions overlap, so along their axis, unless it has levels, nested runs of
     # 4, 16, 64, ... values replace them: a range then changes by less than twice the number of its runs.
     marginals = list(measured)

@@ -65,8 +65,8 @@ def _value(capacity: dict[str, Any]) -> str:
 def capacity(
     *,
     asked: research_options.PrivacyTypeOptions,
-    multiplicative: Annotated[bool, flag("Find only the largest factor by which a gain grows.")] = False,
-    additive: Annotated[bool, flag("Find only the largest addition to a vulnerability.")] = False,
+    multiplicative: Annotated[bool, flag("Find only the largest factor (multiplicative capacity).")] = False,
+    additive: Annotated[bool, flag("Find only the largest difference (additive capacity).")] = False,
     measure: research_options.MeasureOptions,
     prior: options.PriorName = "uniform",
     out: Annotated[Path | None, option("FILE", "File for mechanisms and proofs (.json).")] = None,

@@ -46,7 +46,7 @@ def compare(
     *,
     up_to: Annotated[str, option("NUMBER", "Largest epsilon.")] = "10",
     costs: Annotated[
-        list[str], option("NAME", "Cost of an error: absolute, squared or moment:3; repeat.", "--cost")
+        list[str], option("NAME", "Cost of an error: absolute, squared or moment:3; repeatable.", "--cost")
     ] = ["absolute", "squared"],  # noqa: B006
     sensitivity: options.Sensitivity = "1",
     numbers: options.Numbers = "reals",

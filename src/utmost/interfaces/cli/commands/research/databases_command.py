@@ -68,11 +68,11 @@ def databases(
     *,
     values: Annotated[int, option("K", "Number of values that a row may take.")] = 2,
     rows: Annotated[int, option("N", "Number of rows of a database.")] = 3,
-    satisfying: Annotated[list[str] | None, option("VALUES", "Values, of 0..K-1, that are counted; default 1.")] = None,
+    satisfying: Annotated[list[str] | None, option("VALUES", "Counted values, each in 0..K-1; default 1.")] = None,
     prior: options.PriorName = "uniform",
     loss: options.LossName = "absolute",
     level: options.LevelOptions,
-    conflict: Annotated[bool, flag("Two consumers of Theorem 6.3 without a common best mechanism.")] = False,
+    conflict: Annotated[bool, flag("Show two consumers without a common best mechanism.")] = False,
     tilt: Annotated[
         str | None,
         option("NUMBER", "Probability that each consumer of --conflict gives to its fourth database; default 1/100."),
@@ -81,7 +81,7 @@ def databases(
 ) -> None:
     """Decide whether a mechanism that sees the whole database loses less than one that sees its count.
 
-    It does not for a prior over counts (Proposition 6.2); --conflict shows Theorem 6.3.
+    For a prior over counts it does not (Proposition 6.2); --conflict shows Theorem 6.3.
 
     More: docs/theory/designs.md
     """

@@ -106,7 +106,7 @@ def kernels(
     seed: Annotated[int | None, option("N", "Seed of a repeatable estimate.")] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     out: Annotated[Path | None, option("FILE", "File for all kernels, as sets of vertices (.csv or .json).")] = None,
-    resume: Annotated[Path | None, option("FILE", "File for the state of the search, which continues from it.")] = None,
+    resume: Annotated[Path | None, option("FILE", "File that stores the search, so that it can continue.")] = None,
     plot: options.Plot = None,
     as_json: options.AsJson = False,
 ) -> None:

@@ -172,7 +172,7 @@ def exactly_charged(theorem: str) -> str:
 
 def of_largest_share(unit: Unit, shares: Shares, level: Level) -> tuple[Level, dict[Marginal, Fraction]]:
     """Return the level of the largest share, and all shares as fractions of the largest."""
-    # First lower shares so large that the variance of their noise would be 0 in floats.
+    # Reduce a share first if it is so large that the variance of its noise would be 0 in floats.
     loudest = Fraction(max(1.0, _LOUDEST / max(1.0, float(level_of_cells(unit, level).epsilon_float))))
     bounded = {marginal: min(share, loudest) for marginal, share in shares.items()}
     largest = max(Fraction(1), *bounded.values())
