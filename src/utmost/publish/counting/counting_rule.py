@@ -13,9 +13,9 @@ from utmost.publish.counting.bounding import EventCells, Pairs, PairSums, least_
 from utmost.publish.counting.cell_totals import cell_totals
 from utmost.publish.counting.contribution_selection import by_cell, in_one_part, in_rows, joined_pairs, least_in_total
 from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, CountedMeasure
-from utmost.publish.counting.counting_report import ReportTally
 from utmost.publish.counting.distinct_values import ValuesSeen, keep_values
 from utmost.publish.counting.numbered_cells import NumberedCells
+from utmost.publish.counting.report_tally import ReportTally
 from utmost.publish.counting.sparse_totals import SparseTotals
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.axes.axes import Axis

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from utmost.core.exact import arguments
 from utmost.core.exact.display import Display
@@ -17,7 +17,6 @@ from utmost.errors import AlreadyPublished, BadTable, DataChanged, OutOfRange, U
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import engine_ledger
 from utmost.publish.ledger.accounts import Accounts
-from utmost.publish.ledger.cells_on_demand import CellLedger
 from utmost.publish.ledger.duplicate_data import TableDigests
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_ledger import ItemLedger
@@ -52,6 +51,9 @@ from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 from utmost.tables.files.secret_file import COUNTING
 from utmost.tables.frames.any_table import is_engine_table, published_names
+
+if TYPE_CHECKING:  # imported only where needed: few ledgers answer cells on demand
+    from utmost.publish.ledger.cells_on_demand import CellLedger
 
 
 class Ledger(Persons, Accounts, Display):
@@ -564,8 +566,10 @@ class Ledger(Persons, Accounts, Display):
         return ItemLedger(self._log)
 
     @property
-    def cells_on_demand(self) -> CellLedger:
+    def cells_on_demand(self) -> "CellLedger":
         """The part of this ledger for cells that are answered on demand; the ledger does not store these answers."""
+        from utmost.publish.ledger.cells_on_demand import CellLedger
+
         return CellLedger(self.items)
 
     def backup(self, path: StorePlace) -> None:
