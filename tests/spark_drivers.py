@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 
 import utmost as ut
@@ -147,7 +148,7 @@ def die(what, when):
             elif what == "keep":
                 response_folder.os = Renaming(dies(os.replace, when))
             else:
-                sqlite_store.in_transaction = around_commit(sqlite_store.in_transaction, when)
+                sqlite_store.transaction = around_commit(sqlite_store.transaction, when)
             if what == "publish":
                 ledger.publish("visits", frame, ut.Promise(**PROMISE), epsilon="1/2", request="monday")
             elif what == "relax":
@@ -169,20 +170,17 @@ class Renaming:
         return getattr(os, name)
 
 
-def around_commit(transact, when):
+def around_commit(transaction, when):
     """SQLite's transactions, the first of which that writes kills this process before or after its COMMIT."""
 
-    def dying(path, work, timeout, *, write):
-        def told(connection):
-            made = work(connection)
-            if when == "before":
+    @contextmanager
+    def dying(path, timeout, *, write):
+        with transaction(path, timeout, write=write) as connection:
+            yield connection
+            if write and when == "before":
                 os.kill(os.getpid(), signal.SIGKILL)
-            return made
-
-        made = transact(path, told if write else work, timeout, write=write)
         if write:
             os.kill(os.getpid(), signal.SIGKILL)
-        return made
 
     return dying
 

@@ -166,4 +166,4 @@ def pending(witness):
 
 def last_event(witness):
     """The number of the last event of a witness file."""
-    return Witness(witness, 5.0).last()[0]
+    return Witness(witness, 5.0).record().last[0]

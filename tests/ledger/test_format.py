@@ -14,7 +14,7 @@ from utmost.ledger import Event, Ledger
 
 # No ledger writes an event that is damaged, and to put one into a store needs the chain to be made again.
 from utmost.publish.ledger.events import START, event_bytes, read_event
-from utmost.publish.ledger.sqlite_store import in_transaction
+from utmost.publish.ledger.sqlite_store import transaction
 from utmost.publish.ledger.state import State, folded
 from utmost.publish.ledger.store import VERSION
 
@@ -109,11 +109,9 @@ def test_a_ledger_of_another_version_is_refused(tmp_path):
 def test_the_file_is_kept_as_it_must_be(tmp_path):
     """The file has a rollback journal, no write-ahead log, and every commit is synced with its directory."""
     Ledger.open(tmp_path / "l.db", create=True, key=KEY).close()
-
-    def pragmas(connection):
-        return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
-
-    assert in_transaction(tmp_path / "l.db", pragmas, 1, write=True) == ["delete", 3]
+    with transaction(tmp_path / "l.db", 1, write=True) as connection:
+        names = "journal_mode", "synchronous"
+        assert [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names] == ["delete", 3]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["l.db", "l.db.witness"]
 
 

@@ -28,8 +28,14 @@ def opened(monkeypatch):
     sqlite_store.forget_idle()
 
 
-def asked(path):
-    return sqlite_store.in_transaction(path, lambda c: c.execute("SELECT x FROM t").fetchall(), 5, write=False)
+def asked(path, query="SELECT x FROM t"):
+    with sqlite_store.transaction(path, 5, write=False) as connection:
+        return connection.execute(query).fetchall()
+
+
+def write(path, change):
+    with sqlite_store.transaction(path, 5, write=True) as connection:
+        connection.execute(f"UPDATE t SET x = {change}")
 
 
 @pytest.fixture
@@ -49,25 +55,22 @@ def test_readers_of_a_quiet_file_share_a_connection(file, opened):
 
 
 def test_a_file_that_was_just_written_is_read_anew(file, opened):
-    sqlite_store.in_transaction(file, lambda c: c.execute("UPDATE t SET x = 2"), 5, write=True)
+    write(file, "2")
     assert asked(file) == asked(file) == [(2,)]
     assert len(opened) == 3
 
 
 def test_writers_share_a_connection_until_somebody_else_writes_or_replaces_the_file(file, opened):
-    def added(number):
-        return sqlite_store.in_transaction(file, lambda c: c.execute(f"UPDATE t SET x = x + {number}"), 5, write=True)
-
-    added(1), added(1)
+    write(file, "x + 1"), write(file, "x + 1")
     assert len(opened) == 1
     with closing(sqlite3.connect(file)) as other, other:
         other.execute("UPDATE t SET x = 10")
     other.close()
-    added(1)
+    write(file, "x + 1")
     assert asked(file) == [(11,)]
     os.replace(file, file.with_suffix(".old"))
     file.write_bytes(file.with_suffix(".old").read_bytes())
-    added(1)
+    write(file, "x + 1")
     assert asked(file) == [(12,)]
     assert asked(file.with_suffix(".old")) == [(11,)]
 
@@ -96,9 +99,9 @@ def test_who_changes_replaces_or_removes_the_file_ends_what_waited(file, opened)
 
 def test_a_failed_reader_leaves_no_connection(file, opened):
     with pytest.raises(LedgerError):
-        sqlite_store.in_transaction(file, lambda c: c.execute("SELECT y FROM t"), 5, write=False)
-    with pytest.raises(ZeroDivisionError):
-        sqlite_store.in_transaction(file, lambda c: 1 / 0, 5, write=False)
+        asked(file, "SELECT y FROM t")
+    with pytest.raises(ZeroDivisionError), sqlite_store.transaction(file, 5, write=False):
+        raise ZeroDivisionError
     assert not any(sqlite_store._idle.values())
 
 

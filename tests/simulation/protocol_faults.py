@@ -1,5 +1,6 @@
 """Faults planted in the protocol, each of which a history must find; the first line of each says what goes wrong."""
 
+from contextlib import contextmanager
 from dataclasses import replace
 
 # Each fault is planted where it stands.
@@ -116,18 +117,17 @@ def labels_swapped(plant):
 
 def the_lock_let_go(plant):
     """A writer lets the lock go as soon as it has it."""
-    real = sqlite_store.in_transaction
+    real = sqlite_store.transaction
 
-    def let_go(path, work, timeout, *, write):
-        def after(connection):
+    @contextmanager
+    def let_go(path, timeout, *, write):
+        with real(path, timeout, write=write) as connection:
             if write:
                 connection.execute("COMMIT")
                 connection.execute("BEGIN")
-            return work(connection)
+            yield connection
 
-        return real(path, after, timeout, write=write)
-
-    plant.setattr(sqlite_store, "in_transaction", let_go)
+    plant.setattr(sqlite_store, "transaction", let_go)
 
 
 def requests_not_known_again(plant):
@@ -177,13 +177,11 @@ def what_was_drawn_dropped(plant):
     real = Witness.record
 
     def held(self):
-        def emptied(connection):
-            for table in ("utmost_pending", "utmost_pending_parts"):
-                connection.execute(f"DELETE FROM {table}")
-
         found = real(self)
         if found.pending:
-            self._write(emptied)
+            with self._writing() as connection:
+                for table in ("utmost_pending", "utmost_pending_parts"):
+                    connection.execute(f"DELETE FROM {table}")
         return WitnessRecord(found.last, ())
 
     plant.setattr(Witness, "record", held)

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import LedgerDamaged, OutOfRange
 from utmost.publish.ledger.key import make_file
-from utmost.publish.ledger.sqlite_store import SqliteStore, in_transaction
+from utmost.publish.ledger.sqlite_store import SqliteStore, transaction
 from utmost.publish.ledger.store import Rows, Store
 
 T = TypeVar("T")
@@ -193,6 +193,5 @@ class Records:
     def _transact(self, work: Callable[[RecordTable], T], *, write: bool) -> T:
         if self._path is None:
             return self._store.transact(work, write=write)
-        return in_transaction(
-            self._path, lambda connection: work(Rows(connection.execute, set, "BLOB")), self._timeout, write=write
-        )
+        with transaction(self._path, self._timeout, write=write) as connection:
+            return work(Rows(connection.execute, set, "BLOB"))

@@ -357,7 +357,7 @@ def open_log(
         return witness(transaction.state), transaction.rows.events() if transaction.state.number == 1 else []
 
     log.witness, rows = log.read(begun)
-    if rows and log.witness is not None and log.witness.last() is None:
+    if rows and log.witness is not None and log.witness.record().last is None:
         log.witness.settle(rows)
     return log
 

@@ -68,7 +68,7 @@ def opened_log(
         if fresh and create:
             # A new ledger without a place for its witness is refused before anything is written to the store.
             found = watching(State(0, b"", identity=identity, has_witness=watched))
-            if found is not None and found.last() and not store.transact(Rows.has_tables, write=False):
+            if found is not None and found.record().last and not store.transact(Rows.has_tables, write=False):
                 raise OutOfRange(
                     "a new ledger needs its own witness",
                     came="the witness of another ledger",

@@ -10,6 +10,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -80,7 +81,8 @@ class SqliteStore:
 
     def transact(self, work: Callable[[Rows], T], *, write: bool) -> T:
         if not write:
-            return in_transaction(self._path, lambda connection: work(rows_on(connection)), self._timeout, write=False)
+            with transaction(self._path, self._timeout, write=False) as connection:
+                return work(rows_on(connection))
         self._check_writable()
         # SQLite opens existing files only (mode=rw): the file is made here, with the mode of a ledger's file.
         make_file(self._path)
@@ -96,9 +98,11 @@ class SqliteStore:
                 where=self.place,
             )
         try:
-            return in_transaction(
-                self._path, lambda connection: work(self._checked_rows(connection)), self._timeout, write=True
-            )
+            with transaction(self._path, self._timeout, write=True) as connection:
+                # A trigger or an index that somebody added would change what is written.
+                if odd := _schema_differences(connection):
+                    raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, remedy=MEND_CHANGED)
+                return work(rows_on(connection))
         finally:
             lock.release()
 
@@ -115,20 +119,11 @@ class SqliteStore:
                     "ledger to another disk.",
                 )
 
-    def _checked_rows(self, connection: sqlite3.Connection) -> Rows:
-        """Check that the file has exactly the tables of a ledger; return its rows."""
-        # The writing transaction checks this, since a trigger or an index that somebody adds would change what is
-        # written.
-        if odd := _schema_differences(connection):
-            raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, remedy=MEND_CHANGED)
-        return rows_on(connection)
-
     def problems(self) -> list[str]:
         """List the faults that SQLite finds in pages and indices, and the differences from a ledger's tables."""
-        lines = in_transaction(self._path, _integrity, self._timeout, write=False)
-        return [line for line in lines if line != "ok"] + in_transaction(
-            self._path, _schema_differences, self._timeout, write=False
-        )
+        with transaction(self._path, self._timeout, write=False) as connection:
+            lines = [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
+            return [line for line in lines if line != "ok"] + _schema_differences(connection)
 
     def close(self) -> None:
         forget_idle()
@@ -171,8 +166,9 @@ class VolatileStore(ProcessMemory):
         self._connection.close()
 
 
-def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout: float, *, write: bool) -> T:
-    """Do the work on an exclusive connection, in one transaction that is durable when the function returns."""
+@contextmanager
+def transaction(path: Path, timeout: float, *, write: bool) -> Iterator[sqlite3.Connection]:
+    """Open an exclusive connection for one transaction, which is durable when the block ends."""
     mark = _mark(path, write=write)
     try:
         connection = _idle_connection((str(path), timeout, write), mark) or _connected(path, timeout, write=write)
@@ -180,14 +176,13 @@ def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout:
             # isolation_level=None: Python's own BEGIN would come late, before the first write. A writer takes the lock
             # before it reads, so that its reads are still valid when it commits.
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-            answer = work(connection)
+            yield connection
             connection.execute("COMMIT")
         except BaseException:
             connection.close()  # rolls back what was not committed
             raise
         if not _push_idle((str(path), timeout, write), _mark(path, write=True) if write else mark, connection):
             connection.close()
-        return answer
     except sqlite3.Error as error:
         # SQLite's messages contain no stored values.
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in _UNAVAILABLE:
@@ -255,10 +250,6 @@ def forget_idle() -> None:
 
 
 atexit.register(forget_idle)
-
-
-def _integrity(connection: sqlite3.Connection) -> list[str]:
-    return [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
 
 
 def _schema_differences(connection: sqlite3.Connection) -> list[str]:

@@ -30,22 +30,20 @@ mechanism is charged again.
 """
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TypeVar
 
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level
 from utmost.errors import LedgerDamaged, LedgerError, LedgerUnavailable, Quarantined
 from utmost.publish.ledger.events import START, check_chain, read_event
 from utmost.publish.ledger.key import Key, make_file
-from utmost.publish.ledger.sqlite_store import in_transaction
+from utmost.publish.ledger.sqlite_store import transaction
 from utmost.publish.ledger.state import ReleaseKey, State, folded
 from utmost.publish.ledger.store import EventPart, StoredRow
-
-T = TypeVar("T")
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS utmost_witness (number BIGINT PRIMARY KEY, body BLOB NOT NULL, mac BLOB NOT NULL)",
@@ -80,54 +78,45 @@ class Witness:
     is_sealed: bool = False
 
     def record(self) -> WitnessRecord:
-        return self._read(
-            lambda connection: WitnessRecord(_last(connection), tuple(_rows(connection, "utmost_pending"))),
-            WitnessRecord(None, ()),
-        )
-
-    def last(self) -> tuple[int, bytes] | None:
-        """Return the number and mac of the last settled event; None if there is none."""
-        return self._read(_last, None)
+        with self._reading() as connection:
+            if connection is None:
+                return WitnessRecord(None, ())
+            return WitnessRecord(_last(connection), tuple(_rows(connection, "utmost_pending")))
 
     def mac(self, number: int) -> bytes | None:
         """Return the mac of a settled event; None if there is none of this number."""
-
-        def work(connection: sqlite3.Connection) -> bytes | None:
+        with self._reading() as connection:
+            if connection is None:
+                return None
             row = connection.execute("SELECT mac FROM utmost_witness WHERE number = ?", (number,)).fetchone()
             return None if row is None else bytes(row[0])
 
-        return self._read(work, None)
-
     def rows(self) -> list[StoredRow]:
-        return self._read(lambda connection: [row for name in _EVENTS for row in _rows(connection, name)], [])
+        with self._reading() as connection:
+            if connection is None:
+                return []
+            return _rows(connection, "utmost_witness") + _rows(connection, "utmost_pending")
 
     def parts(self, number: int) -> list[EventPart]:
         """Return the parts of all pending events whose number is at least ``number``."""
-
-        def work(connection: sqlite3.Connection) -> list[EventPart]:
+        with self._reading() as connection:
             query = "SELECT event, part, content FROM utmost_pending_parts WHERE event >= ? ORDER BY event, part"
-            return connection.execute(query, (number,)).fetchall()
-
-        return self._read(work, [])
+            return [] if connection is None else connection.execute(query, (number,)).fetchall()
 
     def intend(self, after: tuple[int, bytes], rows: list[StoredRow], parts: list[EventPart]) -> None:
         """Store events as pending, before the ledger's store gets them; refuse unless the last event is ``after``."""
-        reached = False
-
-        def work(connection: sqlite3.Connection) -> None:
-            nonlocal reached
-            pending = _rows(connection, "utmost_pending")
-            # One transaction compares and adds: two processes cannot both add a successor of the same event.
-            if ((pending[-1][0], pending[-1][2]) if pending else _last(connection)) != after:
-                raise self._history_error()
-            _write(connection, "utmost_pending", rows, parts)
-            reached = True
-
+        is_written = False
         try:
-            self._write(work)
+            with self._writing() as connection:
+                pending = _rows(connection, "utmost_pending")
+                # One transaction compares and adds: two processes cannot both add a successor of the same event.
+                if ((pending[-1][0], pending[-1][2]) if pending else _last(connection)) != after:
+                    raise self._history_error()
+                _write(connection, "utmost_pending", rows, parts)
+                is_written = True
         except LedgerUnavailable as error:
             # The commit may have failed after it took effect: then the draw may be stored, and its level is spent.
-            raise after_draw(error) if reached and self._may_hold(rows[-1]) else error from None
+            raise after_draw(error) if is_written and self._may_hold(rows[-1]) else error from None
 
     def settle(self, rows: list[StoredRow]) -> None:
         """Mark events as settled, once they are in the ledger's store: their answers may then be returned."""
@@ -135,7 +124,7 @@ class Witness:
         # One of three cases is required: the events are pending in this witness; or the first of them is settled, and
         # the others follow it; or the witness is empty. Otherwise somebody has written to the ledger without this
         # witness.
-        def work(connection: sqlite3.Connection) -> None:
+        with self._writing() as connection:
             query = "SELECT number, body, mac FROM utmost_witness WHERE number = ?"
             settled: list[StoredRow | None] = [connection.execute(query, row[:1]).fetchone() for row in rows]
             pending = {row[0]: row for row in _rows(connection, "utmost_pending")}
@@ -151,19 +140,14 @@ class Witness:
             connection.execute("DELETE FROM utmost_pending WHERE number <= ?", (end,))
             connection.execute("DELETE FROM utmost_pending_parts WHERE event <= ?", (end,))
 
-        self._write(work)
-
     def start_over(self, settled: list[StoredRow], rows: list[StoredRow], parts: list[EventPart]) -> None:
         """Replace all events by a new history, whose last events are pending."""
-
-        def work(connection: sqlite3.Connection) -> None:
+        with self._writing() as connection:
             connection.execute("PRAGMA secure_delete=ON")
             for name in ("utmost_witness", "utmost_pending", "utmost_pending_parts"):
                 connection.execute(f"DELETE FROM {name}")
             connection.executemany("INSERT INTO utmost_witness VALUES (?, ?, ?)", settled)
             _write(connection, "utmost_pending", rows, parts)
-
-        self._write(work)
 
     def _may_hold(self, row: StoredRow) -> bool:
         try:
@@ -179,28 +163,22 @@ class Witness:
             remedy="No answer was given. Open the ledger again: its status shows the difference.",
         )
 
-    def _read(self, work: Callable[[sqlite3.Connection], T], without: T) -> T:
-        """Do the work in one transaction; return ``without`` if the witness was never written."""
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection | None]:
+        """Read in one transaction; None instead of a connection if the witness was never written."""
+        with transaction(self.path, self.timeout, write=False) as connection:
+            yield connection if connection.execute(_MADE).fetchone() is not None else None
 
-        def look(connection: sqlite3.Connection) -> T:
-            return without if connection.execute(_MADE).fetchone() is None else work(connection)
-
-        return in_transaction(self.path, look, self.timeout, write=False)
-
-    def _write(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        def whole(connection: sqlite3.Connection) -> None:
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        make_file(self.path)
+        with transaction(self.path, self.timeout, write=True) as connection:
             for table in _TABLES:
                 connection.execute(table)
             # Unencrypted pending responses must not stay in unused pages. Encrypted ones may, as in the ledger's store;
             # overwriting them took a sixth of the time of a large publication.
             connection.execute(f"PRAGMA secure_delete={'OFF' if self.is_sealed else 'ON'}")
-            work(connection)
-
-        make_file(self.path)
-        in_transaction(self.path, whole, self.timeout, write=True)
-
-
-_EVENTS = ("utmost_witness", "utmost_pending")
+            yield connection
 
 
 def after_draw(error: LedgerUnavailable, *, earlier: bool = False) -> LedgerUnavailable:
