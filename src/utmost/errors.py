@@ -48,6 +48,9 @@ information, than a user may expect. The subclasses of `PrivacyWarning` name the
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Self
 
 
@@ -342,11 +345,37 @@ class RowsSorted(PrivacyWarning):
     """The rows are sorted by a released column, and the promise does not protect their order."""
 
 
+class WitnessMissing(PrivacyWarning):
+    """The witness of a ledger is missing: a stored answer was repeated, and a new one will be refused."""
+
+
+_COLLECTED: ContextVar[list[PrivacyWarning] | None] = ContextVar("_COLLECTED", default=None)
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[PrivacyWarning]]:
+    """Collect the privacy warnings of a ``with`` block in a list, each once, instead of issuing them.
+
+    Other threads and tasks keep theirs, unlike with `warnings.catch_warnings`.
+    """
+    outer, found = _COLLECTED.get(), list[PrivacyWarning]()
+    _COLLECTED.set(found)
+    try:
+        yield found
+    finally:
+        _COLLECTED.set(outer)
+
+
 _BETWEEN = ("utmost.", "contextlib")  # modules that a warning does not point to
 
 
 def warn(text: str, category: type[PrivacyWarning]) -> None:
-    """Issue a warning that points to the nearest calling line outside of utmost."""
+    """Issue a warning that points to the nearest calling line outside of utmost, or add it to `collected_warnings`."""
+    found = _COLLECTED.get()
+    if found is not None:
+        if all((type(one), str(one)) != (category, text) for one in found):
+            found.append(category(text))
+        return
     frame, above = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_BETWEEN):
         frame, above = frame.f_back, above + 1

@@ -1,6 +1,7 @@
 """What a thief with a token learns by guessing: few answers a day, however asked, and none before an approval."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import replace
 
 import pytest
@@ -209,7 +210,7 @@ def test_a_comparison_that_was_cut_off_is_counted(opened, who, clock, monkeypatc
     monkeypatch.setattr("utmost.interfaces.service.token_releases._TO_COMPARE", 0.0)
     cut_off = [alone.releases._comparing(ada, "k", lambda store: False, "admissions") for _ in range(5)]
     for one in cut_off:
-        one.__enter__()
+        copy_context().run(one.__enter__)
     relaxed = lambda key: kind_of(lambda: relax_by(alone, ada, key, "admissions", TABLE, level(2)))  # noqa: E731
     assert relaxed("a") == "LedgerUnavailable"
     clock.now += 601  # ten minutes, after which it counts as failed

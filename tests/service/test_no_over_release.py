@@ -255,6 +255,7 @@ def test_a_guess_at_somebody_elses_values_is_not_confirmed(world):
         scoped = Caller(world.app, bearer(world.app, "curator", (Grant(f"mine {number}"),)))
         answer = scoped("POST", "/v1/releases", key="g", json=asked)
         told = answer.json()
+        assert {one["kind"] for one in told.pop("warnings")} <= {"RowsSorted"}, "which is of the table sent alone"
         drawn = told.pop("columns"), told["statement"].pop("table"), told.pop("name"), told["statement"].pop("name")
         assert drawn[2:] == (f"mine {number}",) * 2
         answers.append((answer.status_code, told))

@@ -25,6 +25,7 @@ from utmost.errors import (
     PrivacyWarning,
     TooOften,
     UtmostError,
+    WitnessMissing,
 )
 from utmost.interfaces.service.access.openid import OpenId
 from utmost.interfaces.service.access.openid_sign_in import SignIn, client_secret
@@ -70,6 +71,7 @@ def of_environment() -> Guards:
     logging.basicConfig(level=logging.INFO, handlers=[lines])
     # Warnings about a request name releases and datasets; a log must not name them.
     warnings.simplefilter("ignore", PrivacyWarning)
+    warnings.simplefilter("default", WitnessMissing)  # names no release, and only the operator can put the file back
     logging.captureWarnings(True)  # other warnings become log lines
     settings = Settings.of_environment()
     service = Service(

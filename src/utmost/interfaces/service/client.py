@@ -14,7 +14,7 @@ from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.written_levels import level_from_text, level_text
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import LedgerUnavailable, NotServed, OutOfRange, ServiceError, Unsupported, WrongKind
-from utmost.interfaces.service.api.serialization import facts_in, path_part, table_as_json, table_in
+from utmost.interfaces.service.api.serialization import facts_in, path_part, table_as_json, table_in, warn_as_answered
 from utmost.interfaces.service.publish_requests import served
 from utmost.interfaces.service.settings import THIS_MACHINE
 from utmost.interfaces.service.trail import check_lines
@@ -22,7 +22,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.spending import Spending
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.promise import Promise, promise_for, warn_of_left_out
+from utmost.publish.promises.promise import Promise, promise_for
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.release import Release
@@ -145,6 +145,7 @@ class RemoteLedger:
 
     def _answer(self, found: Mapping[str, Any], sent_table: Any) -> Answer[Any]:
         """Read an answer from JSON; `sent_table` is the table that was sent, or None for a view."""
+        warn_as_answered(found)
         at, table = level_from_text(found["epsilon"]), table_in(found, sent_table)
         release = Release(self, found["name"], found["version"], sent_table)
         if isinstance(table, NoisySums):
@@ -249,7 +250,6 @@ class RemoteLedger:
         """
         dataset_name, complete = name if dataset is None else dataset, promise_for(promise, table)
         if proposal is not None and isinstance(promise, Promise):
-            warn_of_left_out(promise, table)
             complete = promise
         publication = PublishRequest(name, complete, level(epsilon), dataset_name, version, None, independent)
         answer = self._post(
@@ -287,9 +287,6 @@ class RemoteLedger:
             request: Name under which the same call can be repeated.
             proposals: Dict from the name of each release to its approved proposal, if the service needs approval.
         """
-        for one in requests:
-            if proposals and one.name in proposals:
-                warn_of_left_out(one.promise, tables[one.name])
         return self._together("publications", request, tables, list(map(_sent, requests)), proposals or {})
 
     def relax_shared(
@@ -328,8 +325,9 @@ class RemoteLedger:
         """Send a request about several releases, each with its table and its proposal; return the answers."""
         for body in bodies:
             body |= {"proposal": proposals.get(body["name"]), **table_as_json(tables[body["name"]])}
-        answer = self._post(f"/v1/{what}", request, {"measures": bodies})["measures"]
-        return {name: self._answer(answer[name], table) for name, table in tables.items()}
+        answer = self._post(f"/v1/{what}", request, {"measures": bodies})
+        warn_as_answered(answer)
+        return {name: self._answer(answer["measures"][name], table) for name, table in tables.items()}
 
     def rehearse(
         self,

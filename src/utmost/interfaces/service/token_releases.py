@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
@@ -18,8 +18,13 @@ from utmost.errors import (
     NotAllowed,
     NotPublished,
     OutOfRange,
+    PrivacyWarning,
+    RowsRenamed,
     TooOften,
     UtmostError,
+    WitnessMissing,
+    collected_warnings,
+    warn,
 )
 from utmost.interfaces.service.access.tokens import EVERY, Grant, Token
 from utmost.interfaces.service.proposals import Proposals, check_declared
@@ -54,6 +59,9 @@ class View:
     margin: int | float  # of a value, with 95 % confidence
     # Facts of the ledger in the statement, without larger levels.
     remembered: LedgerFacts
+    # Warnings of the call that brought the table. They may depend on its true values, so only the caller gets them, and
+    # nothing keeps them.
+    warnings: tuple[PrivacyWarning, ...] = ()
 
 
 def without_larger_levels(table: Any) -> Any:
@@ -103,6 +111,14 @@ class _Copies:
 
     def put(self, store: RecordTransaction) -> None:
         store.put("asked", self.name, {"made": self.made, "shared": self.shared})
+
+
+@dataclass(slots=True)
+class _Compared:
+    """The datasets that a call looked up, and the warnings of its tables."""
+
+    looked_up: list[str] = field(default_factory=list)
+    warnings: list[PrivacyWarning] = field(default_factory=list)
 
 
 @contextmanager
@@ -245,7 +261,7 @@ class Releases:
         )
         is_paid = not is_guess and self._is_limited(requests[0].dataset)
         comparing = self._comparing(token, key, begin, *tables, is_guess=is_guess, is_paid=is_paid)
-        with comparing as looked_up, _hidden_dataset_names(not token.may("publish")):
+        with comparing as compared, _hidden_dataset_names(not token.may("publish")):
             # A token for some releases must not spend a dataset of others. A dataset is looked up only for an approved
             # request whose other errors were reported before. So a guess of a dataset's name costs a publication if it
             # is wrong, and counts as a failed comparison if it is right. An existing release stays in its dataset,
@@ -255,13 +271,13 @@ class Releases:
                 if is_there or self.may_know(token, "publish", request.dataset, request.name):
                     continue
                 checked_table(tables[request.name], request.promise, request.level)
-                looked_up.append(request.dataset)
+                compared.looked_up.append(request.dataset)
                 with suppress(NotPublished):  # nobody spends this dataset, and it has no limit
                     self._ledger.budget(request.dataset)
                     raise _others_dataset()
             published = self._ledger.publish_measures(named, tables)
         self._proposals.note_sent(token, key, approved, proposals)
-        return {name: self._view(name, answer) for name, answer in published.items()}
+        return {name: self._view(name, answer, compared.warnings) for name, answer in published.items()}
 
     def relax_measures(
         self,
@@ -283,13 +299,15 @@ class Releases:
             meant.append(replace(request, version=release.version))
             if request.level not in release.levels:
                 new.append(meant[-1])
-        with self._comparing(token, key, self._proposals.begin_work(token, key, meant, proposals, new), *tables):
+        begin = self._proposals.begin_work(token, key, meant, proposals, new)
+        with self._comparing(token, key, begin, *tables) as compared:
             relaxed = self._ledger.relax_measures(meant, tables)
         self._proposals.note_sent(token, key, meant, proposals)
-        return {name: self._view(name, answer) for name, answer in relaxed.items()}
+        return {name: self._view(name, answer, compared.warnings) for name, answer in relaxed.items()}
 
-    def _view(self, name: str, answer: Answer[Any]) -> View:
-        return view_of(self._ledger.release(name, answer.release.version), answer)
+    def _view(self, name: str, answer: Answer[Any], warnings: Sequence[PrivacyWarning]) -> View:
+        view = view_of(self._ledger.release(name, answer.release.version), answer)
+        return replace(view, warnings=tuple(warnings))
 
     @contextmanager
     def _comparing(
@@ -300,11 +318,11 @@ class Releases:
         *names: str,
         is_guess: bool = True,
         is_paid: bool = False,
-    ) -> Iterator[list[str]]:
+    ) -> Iterator["_Compared"]:
         """Count a person's tables that differ from confidential values; refuse more tables after too many in a day.
 
         With ``is_paid`` a table is compared even after too many: its answer spends a limited budget. The `with` block
-        appends each dataset that it looks up to the yielded list: an error after a look-up counts as a failure, too.
+        appends each dataset that it looks up to `looked_up`: an error after a look-up counts as a failure, too.
         """
         # A comparison reveals only yes or no, but unlimited guesses would find small values. A failure is counted
         # before the comparison, and taken back after a success: simultaneous requests learn no more than successive
@@ -313,7 +331,7 @@ class Releases:
         # be repeated after failures of other requests; guesses under that key are limited in the same way.
         began = self._context.clock()
         day, mark = int(began // _DAY), entropy(8).hex()
-        count_name, looked_up = list[str](), list[str]()
+        count_name, compared = list[str](), _Compared()
 
         def count(store: RecordTransaction) -> bool:
             own = [self._context.record_name("compared", token, key)] if begin(store) else []
@@ -352,11 +370,23 @@ class Releases:
             time.sleep(_A_TURN)
         failed_as = None
         try:
-            yield looked_up
+            with collected_warnings() as found:
+                yield compared
+            # Texts beside the values, which agree: unlimited guesses would find them, too.
+            failed_as = next((RowsRenamed.__name__ for one in found if isinstance(one, RowsRenamed)), None)
+            for one in found:
+                if isinstance(one, WitnessMissing):  # has a path of the server
+                    warn(str(one), WitnessMissing)
+                else:
+                    compared.warnings.append(one)
         except UtmostError as error:
             # An `AlreadyPublished` because of other arguments does not depend on the values, and is no failure.
             reveals_values = isinstance(error, (DataChanged, NotAllowed))
-            if reveals_values or looked_up or (isinstance(error, AlreadyPublished) and error.known_as is not None):
+            if (
+                reveals_values
+                or compared.looked_up
+                or (isinstance(error, AlreadyPublished) and error.known_as is not None)
+            ):
                 failed_as = type(error).__name__
             raise
         finally:

@@ -10,8 +10,8 @@ from utmost.errors import (
     LedgerDamaged,
     LedgerError,
     LedgerUnavailable,
-    PrivacyWarning,
     Quarantined,
+    WitnessMissing,
     warn,
 )
 from utmost.publish.ledger.duplicate_data import KnownDigests
@@ -275,7 +275,7 @@ class EventLog:
                 warn(
                     f"the witness of this ledger is missing: {self.witness.path}. This stored answer was repeated; "
                     "a new answer will be refused. Put the file back, or resume the ledger (utmost ledger resume)",
-                    PrivacyWarning,
+                    WitnessMissing,
                 )
             return []
         # A ledger that lacks its witness or differs from it may return the responses that both have.

@@ -163,10 +163,41 @@ class TableViewed(_Version):
 
 
 @dataclass(frozen=True, slots=True)
+class WarningResponse(JsonRecord):
+    """A warning of the call: it succeeded, and protects individuals less than its sender may expect."""
+
+    kind: Annotated[str, Field(description="a class of utmost.errors", examples=["RowsSorted"])]
+    text: Annotated[str, Field(examples=["The rows are sorted by the released column 'admitted'."])]
+
+
+Warnings = Annotated[
+    list[WarningResponse],
+    Field(
+        description="what the sender of the table should know; it may depend on true values, and nobody else gets it"
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanPublished(PlanViewed):
+    """The sums of a plan at the level to which they were published or relaxed."""
+
+    warnings: Warnings
+
+
+@dataclass(frozen=True, slots=True)
+class TablePublished(TableViewed):
+    """A table at the level to which it was published or relaxed."""
+
+    warnings: Warnings
+
+
+@dataclass(frozen=True, slots=True)
 class MeasuresResponse(JsonRecord):
     """The released tables: {name of the release: table}."""
 
     measures: dict[str, TableViewed | PlanViewed]
+    warnings: Warnings
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,16 +370,34 @@ class TrailResponse(JsonRecord):
 
 
 def measures_found(views: Mapping[str, View]) -> MeasuresResponse:
-    return MeasuresResponse({name: view_found(view) for name, view in views.items()})
+    return MeasuresResponse({name: view_found(view) for name, view in views.items()}, warnings_of(views))
+
+
+def published_found(views: Mapping[str, View], name: str) -> TablePublished | PlanPublished:
+    """Return a release as its curator published or relaxed it."""
+    about, warned = _about(views[name]), warnings_of(views)
+    if "release" in about:
+        return PlanPublished(**about, warnings=warned)
+    return TablePublished(**about, warnings=warned)
+
+
+def warnings_of(views: Mapping[str, View]) -> list[WarningResponse]:
+    """Return the warnings of a call, which its views share."""
+    return [WarningResponse(type(one).__name__, str(one)) for one in next(iter(views.values())).warnings]
 
 
 def view_found(view: View) -> TableViewed | PlanViewed:
     """Return a release at a level, with its statement."""
+    about = _about(view)
+    return PlanViewed(**about) if "release" in about else TableViewed(**about)
+
+
+def _about(view: View) -> dict[str, Any]:
     about = _version(view.release, view.rows) | {"epsilon": view.level, "margin": view.margin}
     if view.release.noise.is_by_plan:
-        return PlanViewed(**about, release=view.table.facts())
+        return about | {"release": view.table.facts()}
     about["columns"] = columns(view.table)
-    return TableViewed(**about, statement=statement_of(view, cells_digest(view.table)))
+    return about | {"statement": statement_of(view, cells_digest(view.table))}
 
 
 def _version(release: Published, rows: int | None) -> dict[str, Any]:

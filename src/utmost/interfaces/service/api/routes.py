@@ -187,6 +187,7 @@ NextPage = Annotated[
 ]
 Most = Annotated[int, Query(ge=1, le=MOST, description="how many"), SPELLED]
 ViewResponse = answers.TableViewed | answers.PlanViewed
+PublishedResponse = answers.TablePublished | answers.PlanPublished
 _VIEWED: TypeAdapter[ViewResponse] = TypeAdapter(ViewResponse)
 PathPart = Annotated[str, Path(max_length=200, examples=["admissions"]), AfterValidator(name_of_part)]
 Made = Annotated[str, Path(pattern=RECORD_NAME, examples=[RECORD_EXAMPLE])]
@@ -212,12 +213,12 @@ def version_name(published: Published) -> str:
 
 
 @router.post("/releases", summary="Publish a table")
-def publish(service: Served, who: Who, key: IdempotencyKey, body: PublishBody) -> ViewResponse:
+def publish(service: Served, who: Who, key: IdempotencyKey, body: PublishBody) -> PublishedResponse:
     """Publish a table at a first level; a repetition under the same key returns the same answer."""
     request = body.read()
     tables, proposals = {request.name: _table(body)}, {request.name: body.proposal}
     published = service.releases.publish_measures(who, key, [request], tables, proposals)
-    return answers.view_found(published[request.name])
+    return answers.published_found(published, request.name)
 
 
 @router.get("/releases/{name}", summary="A release: its promise and its levels")
@@ -257,11 +258,11 @@ def margin(
 
 
 @router.post("/releases/{name}/relax", summary="The same release at another level, with the table")
-def relax(service: Served, who: Who, key: IdempotencyKey, name: PathPart, body: RelaxBody) -> ViewResponse:
+def relax(service: Served, who: Who, key: IdempotencyKey, name: PathPart, body: RelaxBody) -> PublishedResponse:
     """Relax a release to a larger epsilon; the table must have the values that were published."""
     tables, proposals = {name: _table(body)}, {name: body.proposal}
     relaxed = service.releases.relax_measures(who, key, [body.read(name)], tables, proposals)
-    return answers.view_found(relaxed[name])
+    return answers.published_found(relaxed, name)
 
 
 @router.post("/publications", summary="Publish several tables of one dataset, all or none")

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from utmost import errors
 from utmost.core.exact.arguments import text
-from utmost.errors import ServiceError, UtmostError
+from utmost.errors import PrivacyWarning, ServiceError, UtmostError, warn
 from utmost.interfaces.service.api.response_models import columns
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.releases.noisy_sums import NoisySums
@@ -53,6 +53,14 @@ def table_in(answer: Mapping[str, Any], sent: Any) -> Any:
     # Each margin column that the service added stands after its column.
     after = {name: order[order.index(name) - 1] for name in order[1:] if name not in names}
     return adapter.with_columns(table, cells, after)
+
+
+def warn_as_answered(answer: Mapping[str, Any]) -> None:
+    """Issue the warnings of an answer; one of a class that this version lacks is a `PrivacyWarning`."""
+    for one in answer.get("warnings", ()):
+        named: Any = getattr(errors, str(one["kind"]), None)
+        is_known = isinstance(named, type) and issubclass(named, PrivacyWarning)
+        warn(str(one["text"]), named if is_known else PrivacyWarning)
 
 
 def path_part(name: object) -> str:

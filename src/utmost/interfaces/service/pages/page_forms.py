@@ -13,7 +13,7 @@ from utmost.interfaces.service.api.routes import Served
 from utmost.interfaces.service.pages.page_counted import read_counted_file
 from utmost.interfaces.service.pages.page_measures import measures
 from utmost.interfaces.service.pages.page_publishing import publishing, read_publication_form, read_request_form
-from utmost.interfaces.service.pages.page_rendering import redirect, render
+from utmost.interfaces.service.pages.page_rendering import published, redirect, render
 from utmost.interfaces.service.pages.page_session import FilledForm, Sent, Viewer
 from utmost.interfaces.service.pages.page_sign_in import sign_in
 from utmost.interfaces.service.pages.page_tables import read_csv_file
@@ -84,8 +84,9 @@ def _publish(
     if proposal is None and isinstance(table, CountedTable):
         # Without an approval, the promise takes its part and its individual from the counted table.
         publication = replace(publication, promise=promise.of_table(table))
-    published = service.releases.publish_measures(viewer, _key(sent), [publication], {name: table}, {name: proposal})
-    return redirect(request, "/release", name=name, version=published[name].release.version, done="published")
+    views = service.releases.publish_measures(viewer, _key(sent), [publication], {name: table}, {name: proposal})
+    version = views[name].release.version
+    return published(request, viewer, views, "/release", name=name, version=version, done="published")
 
 
 @forms.post("/relax")
@@ -102,8 +103,8 @@ def _relax(
     viewer.check_role("relax")
     content, is_planned = sent.file("table"), found.noise.is_by_plan
     table = read_counted_file(content) if is_planned else read_csv_file(content, found.columns)
-    service.releases.relax_measures(viewer, _key(sent), [relaxation], {name: table}, {name: proposal})
-    return redirect(request, "/release", name=name, version=relaxation.version, done="relaxed")
+    views = service.releases.relax_measures(viewer, _key(sent), [relaxation], {name: table}, {name: proposal})
+    return published(request, viewer, views, "/release", name=name, version=relaxation.version, done="relaxed")
 
 
 @forms.post("/view")

@@ -10,7 +10,7 @@ from utmost.errors import AlreadyPublished, OutOfRange
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.routes import Served
 from utmost.interfaces.service.pages.page_counted import read_counted_file, read_plan_file
-from utmost.interfaces.service.pages.page_rendering import redirect
+from utmost.interfaces.service.pages.page_rendering import published
 from utmost.interfaces.service.pages.page_session import FilledForm, Sent, Viewer
 from utmost.interfaces.service.pages.page_tables import read_csv_file
 from utmost.interfaces.service.publish_requests import read_request
@@ -55,8 +55,9 @@ def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Se
             fields = request_facts(sent, name=name, level=level)
             requests.append(read_request({**fields, "promise": promise.facts()}))
             _add(tables, name, counted)
-    service.releases.publish_measures(viewer, sent.text("key"), _some(requests, "release-1"), tables, {})
-    return redirect(request, "/releases", done="published")
+    some = _some(requests, "release-1")
+    views = service.releases.publish_measures(viewer, sent.text("key"), some, tables, {})
+    return published(request, viewer, views, "/releases", done="published")
 
 
 @measures.post("/publish/means")
@@ -93,8 +94,8 @@ def publish_means(request: Request, service: Served, viewer: Viewer, sent: Sent)
         facts = request_facts(sent, name=one.name, level=level_text(one.level))
         requests.append(read_request({**facts, "dataset": one.dataset, "promise": one.promise.facts()}))
     of_releases = {one.name: table for one, table in zip(requests, tables.values(), strict=True)}
-    service.releases.publish_measures(viewer, sent.text("key"), requests, of_releases, {})
-    return redirect(request, "/releases", done="published")
+    views = service.releases.publish_measures(viewer, sent.text("key"), requests, of_releases, {})
+    return published(request, viewer, views, "/releases", done="published")
 
 
 @measures.post("/relax/measures")
@@ -107,8 +108,8 @@ def relax_measures(request: Request, service: Served, viewer: Viewer, sent: Sent
             release = service.releases.release(viewer, name)
             requests.append(AnswerRequest(name, read_level(sent.text(f"epsilon-{row}")), release.version))
             _add(tables, name, _table_for(release, sent.file(f"table-{row}")))
-    service.releases.relax_measures(viewer, sent.text("key"), _some(requests, "release-1"), tables, {})
-    return redirect(request, "/releases", done="relaxed")
+    views = service.releases.relax_measures(viewer, sent.text("key"), _some(requests, "release-1"), tables, {})
+    return published(request, viewer, views, "/releases", done="relaxed")
 
 
 @measures.post("/proposals/tables")
@@ -135,11 +136,12 @@ def upload_tables(request: Request, service: Served, viewer: Viewer, sent: Sent)
             remedy="Send the two kinds of proposals in two forms.",
         )
     viewer.check_role("relax" if relaxations else "publish")
+    key = sent.text("key")
     if relaxations:
-        service.releases.relax_measures(viewer, sent.text("key"), relaxations, tables, proposals)
+        views = service.releases.relax_measures(viewer, key, relaxations, tables, proposals)
     else:
-        service.releases.publish_measures(viewer, sent.text("key"), _some(publications, "proposal"), tables, proposals)
-    return redirect(request, "/releases", done="relaxed" if relaxations else "published")
+        views = service.releases.publish_measures(viewer, key, _some(publications, "proposal"), tables, proposals)
+    return published(request, viewer, views, "/releases", done="relaxed" if relaxations else "published")
 
 
 def _table_for(promised: Promise | Published, content: bytes) -> CountedTable | dict[str, list[object]]:

@@ -21,6 +21,7 @@ from utmost.interfaces.figures.inline_svg import short
 from utmost.interfaces.service.access.bearers import SOON
 from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.pages.page_session import end_session, form_proof, fresh_guest, put_session, session
+from utmost.interfaces.service.token_releases import View
 from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.release_facts import short_bar
 from utmost.version import __version__
@@ -224,6 +225,17 @@ def redirect(request: Request, path: str, **query: Any) -> Response:
     if is_part(request):
         return Response(status_code=204, headers={"HX-Redirect": redirection.headers["location"]})
     return redirection
+
+
+def published(request: Request, viewer: Token, views: Mapping[str, View], path: str, **query: Any) -> Response:
+    """Lead the curator whose tables were published or relaxed to a page, and show the warnings before, if any."""
+    # A warning may depend on true values: it is shown in this answer alone, and an address could not keep it secret.
+    warned = next(iter(views.values())).warnings
+    if not warned:
+        return redirect(request, path, **query)
+    shown: dict[str, Any] = {"warnings": list(map(str, warned)), "following": link(path, **query)}
+    shown["said"] = DONE[query["done"]]
+    return render(request, "published.html", viewer, whole=not is_part(request), **shown)
 
 
 def is_part(request: Request) -> bool:
