@@ -4,6 +4,7 @@ import pickle
 from fractions import Fraction
 from itertools import pairwise
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -174,9 +175,9 @@ def test_floats_agree_with_rationals_near_by(lower, higher):
     for x in (0, 1, -3):
         for y in (0, 1, 2, -3):
             exact, floats = Relaxing(*near), Relaxing(lower, higher)
-            assert floats.pmf([y], x) == pytest.approx([float(exact.pmf(y, x))], rel=1e-13)
+            assert floats.pmf([y], x) == pytest.approx([float(exact.pmf(y, x))], rel=1e-13, abs=0)
             assert floats.mean(x) == pytest.approx(float(exact.mean(x)), rel=1e-12)
-        assert Tightening(lower, higher).pmf(x) == pytest.approx(float(Tightening(*near).pmf(x)), rel=1e-13)
+        assert Tightening(lower, higher).pmf(x) == pytest.approx(float(Tightening(*near).pmf(x)), rel=1e-13, abs=0)
 
 
 @pytest.mark.parametrize(("lower", "higher"), PAIRS, ids=str)
@@ -185,7 +186,7 @@ def test_bridge_in_floats_sums_to_one(lower, higher):
     for end in (higher, None):
         B = Bridge(lower, at, end)
         total = B.home.number + B.across.number + B.stay.number + B.leap.number
-        assert total == pytest.approx(1, rel=1e-13)
+        assert total == pytest.approx(1, rel=1e-13, abs=0)
         assert min(B.across.number, B.stay.number, B.leap.number) > 0
     assert Bridge(lower, at, None).home.number == 0
 
@@ -246,3 +247,26 @@ def test_the_distributions_differ_from_a_fresh_draw(drawn, x, y):
     lower, higher = levels_of(*drawn)
     assume(x != 0)
     assert Relaxing(lower, higher).pmf(x, x) > Geometric(alpha=higher.alpha).pmf(x)
+
+
+@pytest.mark.parametrize(("first", "gap"), [("1", "1e-9"), ("1e-12", "1e-13"), ("30", "1e-9")])
+@pytest.mark.parametrize("x", [0, 1, -100])
+def test_levels_that_are_close_lose_no_digits(first, gap, x):
+    """At gaps of 1e-9 floats of bridges and of pieces had eight digits, of mpmath's."""
+    lower, middle, higher = (level(Fraction(first) + k * Fraction(gap)) for k in range(3))
+    with mpmath.workdps(60):
+        a, m, b = (mpmath.exp(-mpmath.mpf(at.power.numerator) / at.power.denominator) for at in (lower, middle, higher))
+        power, d = (b / a) ** abs(x), a * (1 - b * b)
+        inward = a * (1 - a * b) * (1 - power) / d
+        pieces = [b * (1 - a * a) / d * power, a * b * (a - b) / d, inward, (a - b) / d * power]
+        assert Relaxing(lower, higher).pieces(x) == pytest.approx([float(piece) for piece in pieces], rel=1e-14, abs=0)
+        bridge = Bridge(lower, middle, higher)
+        for k in (0, 1, -3, 20):
+            known = difference_of(m, b, k) * difference_of(a, m, x - k) / difference_of(a, b, x)
+            assert bridge.pmf(k, x) == pytest.approx(float(known), rel=1e-13, abs=0)
+
+
+def difference_of(p, b, k):
+    """P(W = k) from the definition, in the numbers of p and b."""
+    atom = b / p * ((1 - p) / (1 - b)) ** 2
+    return (1 - atom) * (1 - p) / (1 + p) * p ** abs(k) + (atom if k == 0 else 0)

@@ -125,6 +125,12 @@ class NumberKind:
         power = ExactPowers(base).power if isinstance(base, Level) else base.fraction().__pow__
         return objects((power(int(k)) for k in np.ravel(exponents)), np.shape(exponents))
 
+    def complements(self, base: Quantity, exponents: Any) -> Any:
+        """1 - base^k for integers k >= 0 and a base in (0, 1), without cancellation."""
+        if self.exact:
+            return 1 - self.powers(base, exponents)
+        return -np.expm1(-_level(base).epsilon_float * np.asarray(exponents, dtype=np.float64))
+
     def where(self, condition: Any, value: Any) -> Any:
         """``value`` where the condition is true, and zero elsewhere."""
         zero: Any = Fraction(0) if self.exact else 0.0

@@ -178,12 +178,12 @@ class Bridge:
     @property
     def idle(self) -> Quantity:
         """Probability w_0/(w_0 + t) of K = 0 without the mixture, when W = 0."""
+        return self._quantity(lambda a, m, b: _quotient(b, a) * (1 - a * a) / (1 - 2 * a * b + b * b))
 
-        def idle(a: Any, m: Any, b: Any) -> Any:
-            atom = staying(b, a)
-            return atom / (atom + (1 - atom) * (1 - a) / (1 + a))
-
-        return self._quantity(idle)
+    @property
+    def moves(self) -> Quantity:
+        """1 - idle, without cancellation."""
+        return self._quantity(lambda a, m, b: (1 - a * b) * (1 - _quotient(b, a)) / (1 - 2 * a * b + b * b))
 
     @property
     def fall(self) -> Quantity:
@@ -206,8 +206,9 @@ class Bridge:
         density = kind.number(smooth) * density + kind.where(ahead == 0, kind.number(self.home))
         density = density + kind.where(ahead == size, kind.number(self.stay)) * kind.powers(self.fall, size)
         # At w = 0, K is 0 with probability `idle`, and else has the distribution of the mixture.
-        idle = kind.where(size == 0, kind.number(self.idle))
-        return plain((1 - idle) * density + idle * (ahead == 0))
+        idle = kind.where((size == 0) & (ahead == 0), kind.number(self.idle))
+        moves = kind.where(size == 0, kind.number(self.moves)) + (size != 0)
+        return plain(moves * density + idle)
 
     def _quantity(self, formula: Callable[[Any, Any, Any], Any]) -> Quantity:
         return Quantity(formula, (self.lower, self.middle, self.higher))
@@ -313,7 +314,7 @@ class Relaxing:
         across = kind.number(self._quantity(lambda a, b: b * (a - b) / (1 - b * b)))
         inward = kind.number(self._quantity(lambda a, b: (1 - a * b) / (1 - b * b)))
         outward = kind.number(self._quantity(lambda a, b: (a - b) / (a * (1 - b * b))))
-        return Pieces(stay * power, across + 0 * power, inward * (1 - power), outward * power)
+        return Pieces(stay * power, across + 0 * power, inward * kind.complements(self._fall, size), outward * power)
 
     def _number_kind(self, *points: ArrayLike) -> tuple[NumberKind, list[Any]]:
         return NumberKind.of((self.lower, self.higher), *points)
