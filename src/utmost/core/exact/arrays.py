@@ -122,7 +122,6 @@ def check_array(value: object, name: str, ndim: int) -> None:
 
 
 def check_numbers(value: object, name: str) -> None:
-    """Check that a value is a number, or an array of numbers."""
     if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
         return
     array = plain_array(value, name)

@@ -101,7 +101,7 @@ class NumberKind:
 
     @classmethod
     def of(cls, levels: Sequence[Level | None], *points: ArrayLike) -> tuple["NumberKind", list[NDArray[Any]]]:
-        """The kind of numbers for these points and levels, and the points as integer arrays that broadcast."""
+        """The kind of numbers for these levels and points, and the points as integer arrays that broadcast together."""
         read_points = [Points.of(point) for point in points]
         for read_point, point in zip(read_points, points, strict=True):
             if not read_point.integral.all():

@@ -207,7 +207,9 @@ class CellsDraw(DrawDistribution):
 
     @property
     def is_joined(self) -> bool:
-        """Whether d(x) is a maximum over raised and lowered cells: True if a record that lowers no cell is replaced."""
+        """Whether d(x) is a maximum over raised and lowered cells: when a record is replaced and no record lowers a
+        cell.
+        """
         return self.nonnegative and self.neighbours == "change-one"
 
     def mixture_factor(self, q: Q) -> Q:

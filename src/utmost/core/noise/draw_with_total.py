@@ -48,7 +48,7 @@ class DrawWithTotal(Display):
         OutOfRange: for a public total, and for noise of the total with a smaller sensitivity.
 
     Promise: epsilon-DP, where epsilon is the sum of both levels. The noise cannot be relaxed.
-    Cost:    the cost of the draw.
+    Cost:    that of ``draw``.
     Source:  sequential composition and least squares; proofs/theory/one-draw.md, "A total of its own".
 
     >>> from utmost.exact import level

@@ -56,7 +56,7 @@ class FewPeriods:
         return cls(epsilon, period, read, LaterPeriods(epsilon, nearest(period), read, {}))
 
     def crossing(self) -> tuple[float, float]:
-        """The last float with M < V and the next float; (1/2, 1/2) if all gammas cost the same."""
+        """The last float gamma with M < V, and the next float; (1/2, 1/2) if all gammas cost the same."""
         if self._sign(0.5) == 0:
             return 0.5, 0.5
         # positive floats have the same order as their bits read as integers

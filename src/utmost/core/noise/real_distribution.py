@@ -97,16 +97,13 @@ class RealDistribution(Distribution):
         """An interval around E|X|^order, for an integer order >= 1."""
 
     @abstractmethod
-    def _density(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The density at x >= 0."""
+    def _density(self, x: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
     @abstractmethod
-    def _log_density(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The logarithm of the density at x >= 0."""
+    def _log_density(self, x: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
     @abstractmethod
-    def _tail(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """P(X > x) for x >= 0."""
+    def _tail(self, x: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
     @abstractmethod
     def _inverse_tail(self, q: NDArray[np.float64]) -> NDArray[np.float64]:

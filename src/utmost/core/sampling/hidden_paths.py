@@ -120,7 +120,7 @@ def _started(uniform: Uniform, n: int) -> tuple[Any, list[Any]]:
 
 
 def _relaxed(uniform: Uniform, clock: Any, noise: list[Any]) -> tuple[Any, list[Any]]:
-    """Clock and noise after an event towards larger epsilon: the Brownian bridge at the fraction r of its time."""
+    """Return clock and noise after an event if epsilon increases: the Brownian bridge at the fraction r of its time."""
     n = len(noise)
     r = _remaining_fraction(uniform, n)
     move = normal_move(uniform, clock * r * (1 - r), n, first=_TURN)
@@ -128,7 +128,7 @@ def _relaxed(uniform: Uniform, clock: Any, noise: list[Any]) -> tuple[Any, list[
 
 
 def _tightened(uniform: Uniform, v: Any, clock: Any, noise: list[Any]) -> tuple[Any, list[Any]]:
-    """Clock and noise after an event at v towards smaller epsilon: the Brownian motion continues for an Exp(v) time."""
+    """Return clock and noise after an event at v if epsilon decreases: Brownian motion for a further time Exp(v)."""
     n = len(noise)
     more = -uniform(_WAIT).log() / v
     move = normal_move(uniform, more, n, first=_TURN)

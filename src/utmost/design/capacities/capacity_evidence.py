@@ -321,7 +321,6 @@ class TypeCapacity(Capacity):
 
     @classmethod
     def of(cls, certificate: CapacityCertificate, method: str) -> "TypeCapacity":
-        """Return the capacity that a certificate proves."""
         return cls(certificate.upper, certificate.mechanism, certificate, method)
 
     @property

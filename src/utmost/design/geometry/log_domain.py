@@ -114,12 +114,11 @@ class LogPowers:
 
     @classmethod
     def of(cls, level: Level, distances: Distances) -> "LogPowers":
-        """Return the powers of alpha that occur in channels of a level on a space with these distances."""
+        """Return the powers of alpha that channels of this level have on a space with these distances."""
         return cls(level.scaled(distances.unit), distances.roots)
 
     @property
     def is_rational(self) -> bool:
-        """Whether every power is rational."""
         return self.roots == (1,) and self.level.is_rational
 
     def fraction(self, exponent: tuple[int, ...]) -> Fraction:

@@ -55,9 +55,7 @@ class MergedPair:
         return cls(_summed_columns(B, groups), _summed_columns(A, parts), merged, rows, shares)
 
     def unmerged(self, remap: Array) -> Array:
-        """Return the remap from B to A that corresponds to a remap from `coarse` to `fine`. Impossible outcomes of B
-        use its row 0.
-        """
+        """Convert a remap from `coarse` to `fine` into a remap from B to A. Impossible outcomes of B use its row 0."""
         return (remap if self.shares is None else matrix_product(remap, self.shares))[self.rows]
 
 

@@ -154,7 +154,6 @@ def column_permutations(vertices: Vertices, automorphisms: Iterable[Permutation]
 
 
 def orbits_under(permutations: Iterable[Indices], count: int) -> Orbits:
-    """Return the orbits of 0, ..., count-1 under permutations."""
     # Every label is replaced by the lowest label in its orbit, until no label changes.
     labels = np.arange(count)
     permutations = list(permutations)

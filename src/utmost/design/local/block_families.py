@@ -327,7 +327,7 @@ def _vertex_weights(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OrbitUnions:
-    """A sampler of random unions of orbits of residues with d members in total."""
+    """A sampler of random unions of orbits of residues; each union has d members."""
 
     orbits: dict[int, list[list[int]]]  # the orbits of each length
     reachable: list[set[int]]  # for each length, the possible total sizes of sets of orbits of this and later lengths

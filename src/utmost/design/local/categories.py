@@ -296,7 +296,6 @@ def chance_inside(how: CategoryReport) -> Any:
 
 
 def within_unit(interval: Interval) -> Interval:
-    """Return the intersection of an interval with [0, 1]."""
     unit = 1 << interval.bits
     return Interval(min(max(interval.low, 0), unit), min(max(interval.high, 0), unit), interval.bits)
 

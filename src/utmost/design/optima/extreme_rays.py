@@ -129,8 +129,8 @@ class Forest:
         )
 
     def multipliers(self, prices: Floats, factors: Floats) -> Multipliers:
-        """Return multipliers along the arcs of the trees. If possible, they prove that the prices (k, n) are
-        nonnegative on all rays.
+        """Return multipliers of the privacy constraints along the arcs of the trees. If possible, they prove that the
+        prices (k, n) are nonnegative on all rays.
         """
         # A row of ``prices`` is p_x l(x, w) - mu_x for one action w. ``factors`` (n, n) are those of the type. Each
         # action has at most n - 1 multipliers.

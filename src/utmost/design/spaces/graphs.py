@@ -134,7 +134,6 @@ def edge_list(edges: Any) -> list[Any]:
 
 
 def _shortest_paths(n: int, ends: EdgeEnds, lengths: Array) -> Array:
-    """Return the lengths of all shortest paths, (n, n)."""
     # Every edge shortens the paths from its two ends, until no path gets shorter. Sweeping over the edges forward and
     # back takes one round for a tree, and few rounds for graphs that resemble a tree or a lattice.
     scale = lcm(*(length.denominator for length in lengths)) if is_exact(lengths) else 1

@@ -29,8 +29,6 @@ KIND = "utmost kernel search"
 
 @dataclass(frozen=True, slots=True)
 class KernelSearch:
-    """The state of a search for kernels."""
-
     position: WalkPosition | None = field(
         default_factory=WalkPosition
     )  # where the search continues; None if it is finished

@@ -488,5 +488,5 @@ def budget_rows(report: Mapping[str, Any]) -> dict[str, str]:
 
 
 def spent_words(spent: str | float) -> str:
-    """Return the text or float of a level in a report in words, such as "epsilon = 1"."""
+    """Return in words the level that a report states as text or as a float: "epsilon = 1"."""
     return f"epsilon = {spent if spent == '0' or not isinstance(spent, str) else level_words(level_from_text(spent))}"

@@ -42,8 +42,6 @@ _ALARM = 1e-9
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SelfCheck:
-    """The result of a check."""
-
     name: str
     problem: str  # empty if none was found
     seconds: float
@@ -117,7 +115,7 @@ def chi_square_chance(distribution: IntegerDistribution, draws: np.ndarray) -> f
 
 
 def check_sums() -> None:
-    """Check the margin of a sum of 24 noises by a Fourier series and by a product of polynomials."""
+    """Check the margin of a sum of 24 noises in two ways: by a Fourier series, and by a product of polynomials."""
     combined, other = Combination([1], 1, counts=[24]).margin(), RepeatedSum(Geometric(1), 24).margin()
     _require(holds=combined == other == 13, what="two computations of a margin must agree")
 

@@ -75,7 +75,6 @@ def _facts(channel: Channel) -> dict[str, Any]:
 
 
 def channel_of(written: Mapping[str, Any]) -> Channel:
-    """Read a channel from its `document`."""
     return Channel(written["matrix"], written["secrets"], written["outcomes"])
 
 

@@ -36,8 +36,7 @@ _MAKE = f"""CREATE TABLE IF NOT EXISTS {_TABLE}
 class RecordTable(Protocol):
     """Runs SQL on the table of records inside one transaction."""
 
-    def ask(self, query: str, values: Any = ()) -> list[Any]:
-        """Return all rows of a query."""
+    def ask(self, query: str, values: Any = ()) -> list[Any]: ...
 
     def run(self, statement: str, values: Any = ()) -> None: ...
 

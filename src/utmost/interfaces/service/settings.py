@@ -30,8 +30,8 @@ class Settings:
         workers: Number of processes that answer; more than one needs PostgreSQL.
         demo: Whether a new ledger gets an example of public data.
         approvals: Whether a second person must approve what cannot be undone.
-        most_bytes: Longest body of a curator who sends a table, in bytes.
-        few_bytes: Longest body of any other request, in bytes.
+        most_bytes: Largest size of a request in which a curator sends a table, in bytes.
+        few_bytes: Largest size of any other request, in bytes.
         rate: Requests per second for each token, and for each address that sends no valid token.
         burst: Largest number of requests that may come without a pause.
         patience: Number of seconds within which the body of a request must arrive.

@@ -322,9 +322,7 @@ def read_outside(outside: str | None) -> str | None:
         remedy = (
             f'Pass outside="{LEAVE_OUT}", or leave out outside=; other= on an axis counts events outside the domain.'
         )
-        raise OutOfRange(
-            f"outside= must be {LEAVE_OUT!r}, or left out", came=repr(outside), where="outside", remedy=remedy
-        )
+        raise OutOfRange(f"outside= must be {LEAVE_OUT!r} or None", came=repr(outside), where="outside", remedy=remedy)
     return outside
 
 

@@ -192,7 +192,7 @@ class CountedMeasure:
         if spec.missing not in (None, LEAVE_OUT):
             remedy = 'Pass missing="leave out"; or leave out missing=, and missing amounts raise an error.'
             raise OutOfRange(
-                f"missing= must be {LEAVE_OUT!r}, or left out", came=repr(spec.missing), where="missing", remedy=remedy
+                f"missing= must be {LEAVE_OUT!r} or None", came=repr(spec.missing), where="missing", remedy=remedy
             )
         if spec.distinct is not None or spec.of is not None or spec.at_most is not None:
             return cls._distinct(spec, each_row=each_row, name=name)

@@ -387,15 +387,15 @@ class OneWayDraw(ColumnNoise):
 
     Args:
         domain: Domain of the counted table; the finest level of each axis is released.
-        unit: Unit of privacy: one cell, by 1. With "change-one" it must have ``nonnegative``.
+        unit: Unit of privacy: a change of one cell by 1. With "change-one" it must have ``nonnegative``.
         total_share: Budget share for measuring the total separately, as for `OneDraw`.
         table_shares: Budget share of each further table, by the names of its levels, ``{"sex age": "1/10"}``; its
             groups have independent noise. The draw gets the rest of the budget. A further table need not add up to the
             one-way tables.
 
     Raises:
-        OutOfRange: for a unit other than one cell by 1, an axis named "total", a further table that is a one-way table
-            or named twice, or shares that leave nothing to the draw.
+        OutOfRange: for another unit than a change of one cell by 1; for an axis named "total"; for a further table that
+            is a one-way table or is named twice; and for shares that leave nothing to the draw.
 
     Source: proofs/theory/one-draw.md. Not the least noise: for two cells, up to 2.2 % less is known.
 

@@ -88,7 +88,7 @@ def columns_of(
 
 
 def ratios_of(distribution: CellsDistribution) -> tuple[Level, ...]:
-    """Return the level for a change of 1 in each sum of a group with geometric noise."""
+    """For each sum of a group with geometric noise, return the level for a change of 1."""
     if isinstance(distribution, SignedCells):
         return distribution.ratios
     assert isinstance(distribution, RotatedPair | Geometric), "geometric noise"

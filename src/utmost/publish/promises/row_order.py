@@ -21,7 +21,7 @@ _DIGITS = re.compile(r"([0-9]+)")
 
 @dataclass(slots=True, eq=False)
 class SortedColumn:
-    """Whether the cells of a column rise or fall from the first to the last row, read block by block."""
+    """Reads a column block by block, and finds out whether its cells rise or fall from the first to the last row."""
 
     rises: bool = True
     falls: bool = True

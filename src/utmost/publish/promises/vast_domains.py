@@ -376,7 +376,7 @@ def check_places(counts: Sequence[tuple[Any, int]], universe: Universe) -> dict[
 
 
 def tail(each: Level, threshold: int, bits: int) -> Interval:
-    """Compute P(noise of a cell > threshold m) = a^(m+1)/(1 + a), for m >= 0, to ``bits`` relative bits."""
+    """Compute P(noise of a cell > threshold m) = a^(m+1)/(1 + a), for m >= 0, to a relative error of 2^-bits."""
     inner = bits + 2 * threshold.bit_length() + 16
     while True:
         a = each.alpha_interval(inner)

@@ -21,7 +21,7 @@ from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 
 @dataclass(frozen=True, slots=True)
 class CellBars:
-    """Margins of results that are computed from the cells of a release with the noise of `cell_noise_at`.
+    """Margins of results that are computed from the cells of a release; its noise is that of `cell_noise_at`.
 
     Every margin is proved: the probability that it holds, before the noise is drawn, is at least the confidence. Under
     a uniform prior the margin also holds with this probability after the draw, and the released value, or the sum of

@@ -234,7 +234,7 @@ class ItemResponder:
 
 
 def drawn_by_item(step: Step, lattice: Lattice, known: Mapping[Level, Integers], words: ItemWords) -> Integers:
-    """Derive the noise of each row at the level of a step from its noise at the neighbouring levels."""
+    """Derive each row's noise at the level of a step, from the row's noise at the neighbouring levels."""
     distribution = step.distribution(lattice)
     if isinstance(distribution, Geometric):
         return item_geometric(distribution.level, words)

@@ -144,7 +144,6 @@ class MeasuresTable:
 
     @cached_property
     def _columns(self) -> dict[str, list[Any]]:
-        """The columns of `table`."""
         first, noise, counts = self._first, self._count_noise, []
         for group in range(prod(first.domain.group_shape(self._seen_marginal))):
             persons = [of.reconstruction.value(of.measured, form) for of, form in self._count_forms(group)]

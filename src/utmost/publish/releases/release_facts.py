@@ -121,7 +121,6 @@ class ReleaseFacts(Display):
 
     @property
     def beyond_label(self) -> str:
-        """The title of the fact ``beyond``."""
         return "not counted" if self.is_proved else "on the publisher's word"
 
     @property

@@ -133,7 +133,7 @@ def _scanned(domain: Domain, text: str) -> tuple[tuple[Any, ...], Number | None]
         typed = _longest_name_at(text, at, [*levels])
         if typed is None and _word_at(text, at) in ("ranges", "prefixes"):
             remedy = f'Write "{_word_at(text, at)} of age by sex" for the {_word_at(text, at)} of each sex.'
-            raise OutOfRange("the word ranges or prefixes must be the first word", came=repr(text), remedy=remedy)
+            raise OutOfRange("'ranges' or 'prefixes' must be the first word", came=repr(text), remedy=remedy)
         if typed is None:
             domain.level_named(_word_at(text, at))  # raises, and suggests the nearest name
         assert typed is not None

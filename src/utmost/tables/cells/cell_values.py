@@ -89,7 +89,6 @@ def read_reals(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
 
 
 def is_masked_array(values: Any) -> bool:
-    """Whether values are a masked array of NumPy."""
     # If the caller has a masked array, numpy.ma is already imported. It is not imported for other callers.
     return "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray)
 

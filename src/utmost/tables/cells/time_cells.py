@@ -138,7 +138,7 @@ def _typed_times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64],
     if kind.tz is not None:
         if clock.zone is None:
             raise BadTable(
-                "times with a zone need an axis with a zone",
+                "times with a time zone need an axis with a time zone",
                 came=f"times in {kind.tz}",
                 where=f"column {name!r}",
                 remedy=_ZONED if axis.on is None else _DATES,

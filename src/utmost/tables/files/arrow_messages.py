@@ -37,7 +37,6 @@ class _Record:
         return _Record(self.content, _referred(self.content, -1 if at is None else at))
 
     def structures(self, field: int, form: str) -> Iterator[tuple[Any, ...]]:
-        """Yield the structures in a vector."""
         place = self.place(field)
         if place is None:
             return

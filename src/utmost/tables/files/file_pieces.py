@@ -20,8 +20,7 @@ class WrittenByPieces(Protocol):
     def rows(self) -> int: ...
 
     @property
-    def names(self) -> list[str]:
-        """The names of the written columns."""
+    def names(self) -> list[str]: ...
 
     @property
     def shown(self) -> list[list[str]]:

@@ -25,7 +25,6 @@ StatementOf = Callable[[dict[str, str]], dict[str, Any]]
 
 
 def sidecar_path(table: Path) -> Path:
-    """The path of the statement of a table."""
     if not table.name:
         raise OutOfRange("a table must be a file with a name", came=str(table))
     return table.with_name(table.name + ".json")
@@ -100,7 +99,7 @@ def publish_again(
     out: Path,
     signer: Signer | None = None,
 ) -> dict[str, Any]:
-    """A second run writes the same files: write those that are missing after a killed run, and check the others."""
+    """Write the files that a killed run did not write, and check that the existing ones are those of this run."""
     # The same call in another process may write these files meanwhile. Then they are checked in a second attempt.
     paths = (out, sidecar_path(out), signature_path(sidecar_path(out)))
     before = [path.exists() for path in paths]

@@ -17,7 +17,6 @@ Signer = Callable[[bytes], bytes]
 
 
 def signature_path(statement: Path) -> Path:
-    """The path of the signature of a statement."""
     return statement.with_name(statement.name + ".sig")
 
 

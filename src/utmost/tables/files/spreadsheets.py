@@ -305,7 +305,6 @@ def _facts_of(lines: Iterable[Iterable[Any]]) -> dict[str, str]:
 
 
 def _table_sheets(book: Any, path: Path, sheet: str | None) -> list[str]:
-    """The titles of the sheets with the table."""
     titles = [page.title for page in book.worksheets]  # chart sheets contain no tables
     if sheet is not None and sheet in titles:
         return [sheet]

@@ -42,7 +42,7 @@ def bounds(
     ] = None,
     step: Annotated[str, option("STEP", "Step to which amounts are rounded.")] = "1",
     want: Annotated[
-        str | None, option("SUMS", 'Table of compared errors: "sex age" or "total"; default: the cells.')
+        str | None, option("SUMS", 'Table whose errors are compared: "sex age" or "total"; default: cells.')
     ] = None,
     public: Annotated[bool, flag("CONTRIBUTIONS are public data, which cost no epsilon.", "--public")] = False,
     persons: Annotated[int | None, option("N", "Number of all persons, with --public.")] = None,

@@ -87,7 +87,6 @@ class PersonOptions:
 
     @property
     def relation(self) -> str:
-        """The neighbouring relation."""
         return self.neighbours or "add-remove"
 
     @property
@@ -508,7 +507,7 @@ _FEWEST = 20  # smallest number of rows for such a search
 
 
 def _as_keys(text: str) -> str:
-    """Write the arguments of a measure in a sentence of the library as keys of the file of --measures."""
+    """In a sentence of the library, write the arguments of a measure as keys of the file of --measures."""
 
     def pairs(match: re.Match[str]) -> str:
         found = re.finditer(_KEY_VALUE, match[0])

@@ -284,11 +284,6 @@ class PromiseOptions:
         return PLAN_FORM.read(self.noise.plan)
 
     def of(self, counted: "CountedTable | None" = None, noise: "PlannedNoise | Plan | None" = None) -> "Promise":
-        """Return the promise.
-
-        A counted table determines the unit if the promise comes from options, and who was counted if it comes from a
-        file.
-        """
         # Every promise of a command is made here. `noise` replaces the noise of the options.
         from utmost.publish.promises.declared_columns import rows_origin
         from utmost.publish.promises.promise import Promise, promise_for

@@ -35,7 +35,6 @@ class ScreenText:
         self.append(text, style)
 
     def append(self, text: str, style: str = "") -> "ScreenText":
-        """Append words with a style, and return the text."""
         shown = harmless(text).replace("\t", "    ")
         self.characters += shown
         self.styles += [style] * len(shown)

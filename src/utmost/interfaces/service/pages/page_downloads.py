@@ -114,7 +114,7 @@ class FileCache:
 
 
 class StoredLevel:
-    """One stored level of a release, if the viewer's token includes it; viewing a page never makes a new level."""
+    """One stored level of a release that the viewer's token includes; viewing a page never makes a new level."""
 
     def __init__(
         self, request: Request, service: Served, viewer: Viewer, name: NameQuery, at: NameQuery, version: Version = None

@@ -79,7 +79,6 @@ class PairAxis:
         return marginal[self.place] == 0
 
     def of_rows(self, marginal: Marginal) -> Marginal:
-        """Return a marginal of the domain as a marginal of `rows`."""
         return (*marginal[: self.place], 1, *marginal[self.place + 1 :])
 
     def rotated(self, sums: NDArray[Any], marginal: Marginal) -> NDArray[Any]:

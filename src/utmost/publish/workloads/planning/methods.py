@@ -102,7 +102,6 @@ class _SearchResult:
 
 
 def _search_results(request: PlanRequest, method: PlanMethod, *, refuses: bool = True) -> Iterator[_SearchResult]:
-    """Yield the results of the searches of a method that apply."""
     obstacles = [obstacle for search in method.named if (obstacle := search.obstacle(request)) is not None]
     if len(obstacles) == len(method.named):
         if refuses:

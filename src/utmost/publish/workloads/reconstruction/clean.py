@@ -218,7 +218,9 @@ def least_whole_flow(program: LinearProgram, sums: ChainSums, chains: list[list[
 def _best_of_few(
     program: LinearProgram, sums: ChainSums, chains: list[list[NDArray[np.int64]]]
 ) -> tuple[Floats, Floats]:
-    """Return an integer optimum and its duals, by a simplex method over few cells from a near integer point."""
+    """Return an integer optimum and its duals, by a simplex method over few cells that starts at an integer point near
+    it.
+    """
     # A few interior steps give prices and, after rounding, an integer point. About a tenth of the cells contradict the
     # prices or are nearly tied; the simplex method changes only these cells.
     rows = program.shape[0]

@@ -319,7 +319,9 @@ class _AxisSplit:
         return list(Counter(zip(*rows, strict=True)).items())
 
     def share(self, space: HatSpace, which: int, keys: Sequence[Any]) -> Fraction:
-        """Return the coefficient of a form's part in an eigenspace, for these classes of the other axes' groups."""
+        """Return the coefficient of a form's projection to an eigenspace, for these classes of groups of the other
+        axes.
+        """
         share = Fraction(1, self.rest.size)
         for a, (chain, level) in enumerate(zip(self.blocks.chains, space.space, strict=True)):
             share *= keys[a][which * len(chain) + chain.index(level)]

@@ -199,7 +199,6 @@ class _SumConstraints:
         return np.asarray(moved - np.clip(moved, self.lower, self.upper))
 
     def largest_distance(self, x: Floats) -> float:
-        """Return the largest distance of a sum to its bounds."""
         sums = self.domain.sums(x, self.marginal)
         return float(np.abs(sums - np.clip(sums, self.lower, self.upper)).max())
 

@@ -53,7 +53,9 @@ def shares_of_marginals(request: PlanRequest, condition: ShareCondition) -> Shar
 
 
 def tables_shares(request: PlanRequest, condition: ShareCondition, *, signs: bool) -> Shares:
-    """Return shares of many tables; with ``signs`` also of differences of the values of axes with two values."""
+    """Return shares of many tables; with ``signs``, also of differences (first value minus second) along axes of two
+    values.
+    """
     even = EvenLevels.of(request.workload)
     shares = marginal_shares(even.workload, request.level_of_cells, condition, signs=signs)
     return {even.restored(marginal): share for marginal, share in shares.items()}
