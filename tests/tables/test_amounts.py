@@ -61,7 +61,7 @@ def rounded(cells, step):
 @pytest.mark.parametrize("kind", NUMBERS)
 def test_every_number_is_rounded_as_the_number_that_it_is(kind):
     cells = NUMBERS[kind]
-    for step in ("0.01", "0.05", "0.25", "3", "0.3", "1", "1e-20", "1000000"):
+    for step in ("0.01", "3", "0.3", "1e-20", "1000000"):
         wanted = [round(Fraction(cell) / Fraction(step)) for cell in cells]
         for form in list(FORMS)[: 3 if kind == "fractions" else None]:  # Arrow has no fractions
             assert rounded(FORMS[form](cells), step) == wanted, (step, form)

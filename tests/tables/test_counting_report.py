@@ -437,16 +437,8 @@ def test_a_job_reads_the_report_as_json(run, tmp_path):
 def test_a_table_of_cells_has_no_report(run, tmp_path):
     (tmp_path / "cells.csv").write_text("page,n\nx,3\n")
     (tmp_path / "domain.json").write_text('{"page": ["x"]}')
-    asked = [
-        "count",
-        tmp_path / "cells.csv",
-        "--count-column",
-        "n",
-        "--at-most",
-        1,
-        "--domain",
-        tmp_path / "domain.json",
-    ]
+    asked = ["count", tmp_path / "cells.csv", "--count-column", "n", "--at-most", 1]
+    asked += ["--domain", tmp_path / "domain.json"]
     code, _, err = run(*asked, "--dry-run", "--report", tmp_path / "report.json")
     assert (code, "--report" in err) == (2, True)
     assert not (tmp_path / "report.json").exists()

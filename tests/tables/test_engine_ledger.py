@@ -6,6 +6,7 @@ import pytest
 
 import utmost as ut
 from asking import asked, promised
+from engine_tables import ENGINES, columns_of, on_duckdb
 from utmost.errors import (
     AlreadyPublished,
     BadTable,
@@ -33,31 +34,12 @@ def wards(rows=ROWS):
     }
 
 
-def on_duckdb(columns):
-    con = duckdb.connect()
-    rows = pa.table(columns)  # noqa: F841
-    con.execute("CREATE TABLE wards AS SELECT * FROM rows")
-    return con.table("wards")
-
-
 def in_categories(columns):
     return pl.LazyFrame(columns).with_columns(pl.col("ward").cast(pl.Categorical))
 
 
-FRAMES = {"polars": pl.LazyFrame, "duckdb": on_duckdb}
-
-
-@pytest.fixture(params=FRAMES)
-def lazily(request):
-    return FRAMES[request.param]
-
-
 def opened(place, name="a"):
     return Ledger.open(f"{place}/{name}.db", create=True, key=KEY, witness=False)
-
-
-def columns_of(frame):
-    return (frame.collect().to_arrow() if isinstance(frame, pl.LazyFrame) else frame.to_arrow_table()).to_pydict()
 
 
 def by_ward(columns):
@@ -97,19 +79,16 @@ def test_identifiers_of_every_layout_are_the_same_items(tmp_path):
 
 def test_published_again_it_is_the_same_and_spends_nothing(lazily, tmp_path):
     with opened(tmp_path) as ledger:
-        first = columns_of(
-            ledger.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon=1, request="monday").table
-        )
-        second = columns_of(
-            ledger.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon=1, request="monday").table
-        )
-        assert first == second
+
+        def monday():
+            promise = ut.Promise(**SAY)
+            return columns_of(ledger.publish("visits", lazily(wards()), promise, epsilon=1, request="monday").table)
+
+        first = monday()
+        assert monday() == first
         newer = columns_of(ledger.publish("visits", lazily(wards(1999)), ut.Promise(**SAY), epsilon=1, version=2).table)
         assert newer["visits"] != first["visits"][:1999]
-        third = columns_of(
-            ledger.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon=1, request="monday").table
-        )
-        assert third == first
+        assert monday() == first
         assert len(ledger.releases) == 2
         with pytest.raises(AlreadyPublished):
             ledger.publish("visits", lazily(wards(1999)), ut.Promise(**SAY), epsilon=2)
@@ -120,19 +99,27 @@ CHANGED = {
     "an identifier": ({"ward": ["other", *wards()["ward"][1:]]}, DataChanged),
     "a null in the last row": ({"calls": [*wards()["calls"][:-1], None]}, BadTable),
     "an identifier twice": ({"ward": ["w1", *wards()["ward"][1:]]}, DataChanged),
+    "fewer rows": (wards(ROWS - 1), DataChanged),
     "a type": ({"calls": [str(cell) for cell in wards()["calls"]]}, Unsupported),
     "a type of identifiers": ({"ward": list(range(ROWS))}, DataChanged),
 }
 
 
+@pytest.fixture(scope="module", params=ENGINES)
+def published(request, tmp_path_factory):
+    """A ledger with a release at two levels that is asked for what it refuses; its frames, and both answers."""
+    lazily = ENGINES[request.param]
+    with opened(tmp_path_factory.mktemp("published")) as ledger:
+        lower = columns_of(ledger.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon=1).table)
+        yield ledger, lazily, lower, columns_of(ledger.relax("visits", lazily(wards()), epsilon=2).table)
+
+
 @pytest.mark.parametrize("case", CHANGED)
-def test_a_frame_that_changed_is_refused_and_nothing_is_spent(lazily, tmp_path, case):
-    change, error = CHANGED[case]
-    with opened(tmp_path) as ledger:
-        ledger.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon=1)
-        with pytest.raises(error):
-            ledger.relax("visits", lazily(wards() | change), epsilon=2)
-        assert ledger.spent("visits") == level(1)
+def test_a_frame_that_changed_is_refused_and_nothing_is_spent(published, case):
+    (change, error), (ledger, lazily, *_) = CHANGED[case], published
+    with pytest.raises(error):
+        ledger.relax("visits", lazily(wards() | change), epsilon=3)
+    assert ledger.levels("visits") == (level(1), level(2))
 
 
 def test_a_schema_that_changed_is_refused_where_it_matters(lazily, tmp_path):
@@ -143,13 +130,6 @@ def test_a_schema_that_changed_is_refused_where_it_matters(lazily, tmp_path):
             ledger.relax("visits", lazily({"ward": wards()["ward"], "visits": wards()["visits"]}), epsilon=2)
         more = ledger.relax("visits", lazily(wards() | {"more": [1] * ROWS}), epsilon=2).table
         assert list(columns_of(more)) == ["ward", "visits", "visits_margin", "calls", "calls_margin"]
-
-
-def test_fewer_rows_are_refused(lazily, tmp_path):
-    with opened(tmp_path) as ledger:
-        ledger.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon=1)
-        with pytest.raises(DataChanged):
-            ledger.relax("visits", lazily(wards(1999)), epsilon=2)
 
 
 def test_a_budget_holds(lazily, tmp_path):
@@ -191,17 +171,15 @@ def forged(columns):
 
 
 @pytest.mark.parametrize("case", ["true values", "moved", "swapped", "less", "another level"])
-def test_responses_that_are_none_are_refused_and_nothing_is_spent(lazily, tmp_path, case):
+def test_responses_that_are_none_are_refused_and_nothing_is_spent(published, case):
     """What commits to the values commits to the responses at every level: a frame of others is refused, by block."""
-    with opened(tmp_path) as ledger:
-        lower = columns_of(ledger.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon=1).table)
-        higher = columns_of(ledger.relax("visits", lazily(wards()), epsilon=2).table)
-        frame = lazily(lower if case == "another level" else forged(higher)[case])
-        with pytest.raises(DataChanged, match="rows" if case == "less" else "got other identifiers or values"):
-            ledger.view("visits", table=frame, table_at=2, epsilon="3/2")
-        with pytest.raises(DataChanged):
-            ledger.relax("visits", frame, table_at=2, epsilon=3)
-        assert ledger.levels("visits") == (level(1), level(2))
+    ledger, lazily, lower, higher = published
+    frame = lazily(lower if case == "another level" else forged(higher)[case])
+    with pytest.raises(DataChanged, match="rows" if case == "less" else "got other identifiers or values"):
+        ledger.view("visits", table=frame, table_at=2, epsilon="3/2")
+    with pytest.raises(DataChanged):
+        ledger.relax("visits", frame, table_at=2, epsilon=3)
+    assert ledger.levels("visits") == (level(1), level(2))
 
 
 def test_relaxed_from_responses_as_from_the_values(lazily, tmp_path):

@@ -9,6 +9,7 @@ import pytest
 
 import utmost as ut
 from asking import asked
+from engine_tables import columns_of, of_arrow, on_duckdb
 from utmost import Unit
 from utmost.errors import BadTable, NotDeclared, OutOfRange, Unsupported
 from utmost.noise import Geometric, costs
@@ -21,29 +22,6 @@ ROWS = 3000
 
 def wards(rows=ROWS):
     return {"ward": [f"w{i}" for i in range(rows)], "visits": [i % 97 for i in range(rows)]}
-
-
-def on_duckdb(columns):
-    con = duckdb.connect()
-    rows = pa.table(columns)  # noqa: F841
-    con.execute("CREATE TABLE wards AS SELECT * FROM rows")
-    return con.table("wards")
-
-
-FRAMES = {"polars": pl.LazyFrame, "duckdb": on_duckdb}
-
-
-@pytest.fixture(params=FRAMES)
-def lazily(request):
-    return FRAMES[request.param]
-
-
-def arrow_of(frame):
-    return frame.collect().to_arrow() if isinstance(frame, pl.LazyFrame) else frame.to_arrow_table()
-
-
-def columns_of(frame):
-    return arrow_of(frame).to_pydict()
 
 
 def test_three_evaluations_give_the_same_bytes_in_any_part_and_order(lazily):
@@ -102,15 +80,15 @@ def test_reals_are_released_on_the_grid(lazily):
 
 def test_sums_that_duckdb_makes_are_released_as_what_they_are_declared_to_be():
     """DuckDB counts in 128 bits, which says nothing: integers of 64 bits unless they are cast to decimals."""
-    con = duckdb.connect()
     large = "SELECT 'w' || i AS ward, sum(i * 10::HUGEINT ** 25)::{} AS visits FROM range(9) r(i) GROUP BY 1"
     with pytest.raises(BadTable, match="decimal"):
-        ut.release(con.sql(large.format("HUGEINT")), **asked(**SAY), once=True)
-    cells = columns_of(ut.release(con.sql(large.format("DECIMAL(38, 0)")), **asked(**SAY), once=True).table)["visits"]
+        ut.release(duckdb.sql(large.format("HUGEINT")), **asked(**SAY), once=True)
+    made = ut.release(duckdb.sql(large.format("DECIMAL(38, 0)")), **asked(**SAY), once=True)
+    cells = columns_of(made.table)["visits"]
     assert all(isinstance(cell, Decimal) for cell in cells)
     assert max(cells) > 10**25
     small = ut.release(
-        con.sql("SELECT 'w' || i AS ward, sum(i) AS visits FROM range(9) r(i) GROUP BY 1"), **asked(**SAY), once=True
+        duckdb.sql("SELECT 'w' || i AS ward, sum(i) AS visits FROM range(9) r(i) GROUP BY 1"), **asked(**SAY), once=True
     )
     assert all(type(cell) is int for cell in columns_of(small.table)["visits"])
 
@@ -146,7 +124,7 @@ def test_the_name_of_a_margin_is_free_also_where_an_engine_folds_case():
     table = pa.table(wards() | {"VISITS_Margin": [1] * 3000})
     say = SAY | {"public": ["ward", "VISITS_Margin"]}
     with pytest.raises(BadTable, match="'visits_margin'"):
-        ut.release(duckdb.connect().from_arrow(table), **asked(**say), once=True)
+        ut.release(of_arrow(table), **asked(**say), once=True)
     ut.release(pl.from_arrow(table).lazy(), **asked(**say), once=True)
 
 
@@ -189,9 +167,9 @@ def test_noise_beyond_a_type_is_refused_before_any_draw_and_fits_a_decimal(lazil
 @pytest.mark.parametrize(("kind", "most"), [("BIGINT", 1 << 62), ("DECIMAL(38, 0)", 5 * 10**37)])
 def test_values_leave_noise_half_of_their_type(kind, most):
     for true in (most - 1, 1 - most):
-        rows = duckdb.connect().sql(f"SELECT 'a' AS ward, {true}::{kind} AS visits")
+        rows = duckdb.sql(f"SELECT 'a' AS ward, {true}::{kind} AS visits")
         assert abs(int(columns_of(ut.release(rows, **asked(**SAY), once=True).table)["visits"][0]) - true) < 300
-    rows = duckdb.connect().sql(f"SELECT 'a' AS ward, {-most}::{kind} AS visits")
+    rows = duckdb.sql(f"SELECT 'a' AS ward, {-most}::{kind} AS visits")
     with pytest.raises(BadTable, match=r"integers.*below"):
         ut.release(rows, **asked(**SAY), once=True)
 

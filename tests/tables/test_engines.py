@@ -2,7 +2,6 @@
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 import pytest
 
 import utmost as ut
@@ -26,21 +25,6 @@ def random_events(seed=9, persons=40, events=2000, integers=False):
         "amount": rng.integers(-4, 9, events).tolist(),
         "side": [f"s{i}" for i in rng.integers(0, 3, events)],
     }
-
-
-def on_duckdb(events):
-    con = duckdb.connect()
-    rows = pa.table(events)  # noqa: F841
-    con.execute("CREATE TABLE events AS SELECT * FROM rows")
-    return con.table("events").filter("amount > -100")
-
-
-FRAMES = {"polars": pl.LazyFrame, "duckdb": on_duckdb}
-
-
-@pytest.fixture(params=FRAMES)
-def lazily(request):
-    return FRAMES[request.param]
 
 
 def test_sums_beyond_int64_stay_exact(lazily):

@@ -285,17 +285,8 @@ def test_a_damaged_file_is_refused_and_not_quoted(content, name, tmp_path):
 def test_a_file_in_utf_16_is_recognised_by_its_first_bytes(run, tmp_path):
     (tmp_path / "t.csv").write_text("sort,n\nKöln,3\n", encoding="utf-16")
     (tmp_path / "d.json").write_text('{"sort": ["Köln"]}')
-    asked = [
-        "release",
-        tmp_path / "t.csv",
-        "--each-row",
-        "--by",
-        "sort",
-        "--domain",
-        tmp_path / "d.json",
-        "--epsilon",
-        1,
-    ]
+    asked = ["release", tmp_path / "t.csv", "--each-row", "--by", "sort", "--domain", tmp_path / "d.json"]
+    asked += ["--epsilon", 1]
     code, _, err = run(*asked, "--dry-run")
     assert (code, "Pass --encoding utf-16." in err) == (1, True), err
     assert run(*asked, "--encoding", "utf-16", "--dry-run")[0] == 0

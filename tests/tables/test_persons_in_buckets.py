@@ -13,6 +13,7 @@ import pytest
 
 import utmost as ut
 from counting_words import counted_with
+from engine_tables import ENGINES, on_duckdb
 from small_sizes import set_sizes
 from utmost import Counting
 from utmost.counting import count_keys, count_table
@@ -40,20 +41,7 @@ def random_events(rows=1500, persons=200, seed=3):
     }
 
 
-def on_duckdb(events):
-    rows = pa.table(events)  # noqa: F841  (DuckDB finds it by its name)
-    con = duckdb.connect()
-    con.execute("CREATE TABLE events AS SELECT * FROM rows")
-    return con.table("events")
-
-
-FRAMES = {"polars": pl.LazyFrame, "duckdb": on_duckdb}
 WAYS = {"in memory": (1 << 21, 1 << 20, 1 << 24), "on the disk": (0, 500, 1 << 24), "one bucket too large": (0, 50, 1)}
-
-
-@pytest.fixture(params=FRAMES)
-def lazily(request):
-    return FRAMES[request.param]
 
 
 @pytest.fixture(params=WAYS)
@@ -79,7 +67,7 @@ def way(request, monkeypatch):
 )
 def test_a_table_does_not_depend_on_where_events_waited(way, asked):
     """What is kept of a person is a function of the key and that person's rows alone."""
-    lazily = FRAMES["polars" if way == "in memory" else "duckdb"]
+    lazily = ENGINES["polars" if way == "in memory" else "duckdb"]
     say = {"person": "user", "domain": DOMAIN, "key": KEY, **asked}
     here, there = counted_with(random_events(), **say), counted_with(lazily(random_events()), **say)
     if not isinstance(here, dict):
@@ -126,14 +114,10 @@ def test_persons_who_are_integers_are_those_of_their_text(lazily, numbers):
 @pytest.mark.usefixtures("way")
 def test_amounts_beyond_64_bits_wait_exactly():
     """Decimals of 30 digits, which Arrow has as Python's: their sum is the exact one."""
-    con = duckdb.connect()
-    con.execute(
-        "CREATE TABLE t AS SELECT i % 3 AS user, 'p1' AS page, 10::DECIMAL(38, 0) ** 0 AS amount FROM range(9) r(i)"
-    )
     big = 10**30
-    con.execute(f"CREATE TABLE u AS SELECT user, page, {big}::DECIMAL(38, 0) AS amount FROM t")
+    rows = duckdb.sql(f"SELECT i % 3 AS user, 'p1' AS page, {big}::DECIMAL(38, 0) AS amount FROM range(9) r(i)")
     say = {"person": "user", "domain": Domain(page=["p1"]), "at_most": 1, "per_cell": 10**31, "values": "amount"}
-    assert counted_with(con.table("u"), **say).cells.tolist() == [9 * big]
+    assert counted_with(rows, **say).cells.tolist() == [9 * big]
 
 
 @pytest.mark.usefixtures("way")
