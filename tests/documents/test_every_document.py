@@ -82,7 +82,7 @@ CHOICES = {
     "plan": {
         "domain": "what the cells are called",
         "tuned_at": "the level for which its shares are the best",
-        "wanted": "want must name at least one table",
+        "wanted": "want= must name at least one table",
         "weight": "how much each of them counts",
     },
     "promise": {},

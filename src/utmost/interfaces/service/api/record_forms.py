@@ -79,10 +79,12 @@ class JsonRecord:
     UNKEPT: ClassVar[frozenset[str]] = frozenset({"name"})
 
     def kept(self) -> dict[str, Any]:
+        """Return the record as stored JSON."""
         names = (part.name for part in fields(self) if part.name not in self.UNKEPT)
         return {name: plain(getattr(self, name)) for name in names}
 
     @classmethod
     def of_kept(cls, name: str, record: Mapping[str, Any]) -> Self:
+        """Return the record with this name from its stored JSON."""
         read = {part: cls.READ[part](value) if part in cls.READ else value for part, value in record.items()}
         return cls(name, **read)  # type: ignore[call-arg]  # the record's class checks its fields
