@@ -133,6 +133,33 @@ def test_the_promise_is_checked():
         check_promise(NOISE, NOISE.level.epsilon_float * 1.001)
 
 
+@dataclass(frozen=True)
+class Declared(TwoGeometrics):
+    """It states a level that is not computed from its probabilities."""
+
+    stated: Level = field(kw_only=True)
+
+    @property
+    def level(self) -> Level:
+        return self.stated
+
+
+@pytest.mark.parametrize("first", [level(alpha="1/3"), level("11/10")], ids=["rational", "irrational"])
+def test_a_level_may_exceed_the_loss_by_a_part_in_a_trillion_and_never_fall_below_it(first):
+    """A distribution that takes its level first finds its parameters by a search, which ends near the level."""
+    parts = first, level(alpha="4/5"), Fraction(1, 4), 3
+    loss = TwoGeometrics(*parts).level
+    epsilon = loss.epsilon_interval(256).lower
+    for above, is_kept in ((Fraction(1, 10**13), True), (Fraction(1, 10**11), False), (Fraction(-1, 10**13), False)):
+        noise = Declared(*parts, stated=Level.of_epsilon(epsilon * (1 + above)))
+        assert (noise.worst_level(Fraction(3)) == noise.level) == is_kept
+        if is_kept:
+            check_promise(noise)
+        else:
+            with pytest.raises(PromiseBroken, match=r"(more|less) noise"):
+                check_promise(noise)
+
+
 class OffByOne(TwoGeometrics):
     """Its tail begins one place too late."""
 

@@ -17,7 +17,7 @@ from utmost.core.exact.arrays import Floats, frozen
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.intervals import Interval, log_interval, round_up
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import Number, exact_integer, natural, precision, read_confidence
+from utmost.core.exact.numbers import Number, exact, exact_integer, natural, precision, read_confidence
 from utmost.core.noise.costs import Cost, read_cost
 from utmost.core.noise.distribution import Distribution
 from utmost.core.noise.evaluation import Points, TailSearch, integer_quantiles
@@ -33,6 +33,7 @@ Arithmetic = Callable[[Level], Powers]
 # A product of a few intervals of probabilities loses a few units in the last place.
 _GUARD = 64
 _TIE_BITS = 4096  # numbers that agree to this many bits count as equal
+_SLACK = Fraction(1, 10**12)  # a stated level may exceed the loss by this part of it
 _FARTHEST_BITS = 1 << 17
 _CHECKED = 1200  # bits: probabilities of 1e-280 keep some digits
 _LEAST_TAIL = 1e-280  # sums end where the tail is smaller
@@ -249,8 +250,9 @@ class IntegerDistribution(Distribution):
     def worst_level(self, distance: Fraction) -> Level | None:
         """The largest privacy loss between X and X + d, over all d up to ``distance``; None for the distance 0.
 
-        The loss is largest at `worst_place`. It is exact for rational probabilities, and equal to ``level`` if the loss
-        agrees with it to about 400 bits. Otherwise epsilon is rounded up to a float.
+        The loss is largest at `worst_place`. For the sensitivity the result is ``level`` if that is at least the loss,
+        or agrees with it to about 400 bits, and exceeds it by at most one part in 10^12. Otherwise the result is exact
+        for rational probabilities, and an epsilon that is rounded up to a float for others.
         """
         shift = int(distance)
         if shift == 0:
@@ -274,12 +276,14 @@ class IntegerDistribution(Distribution):
         return IntegerDistribution._level_at(self, self._searched_place(shift)[0], shift)
 
     def _level_at(self, place: int, shift: int) -> Level:
-        if shift == self.sensitivity and not self.is_rational:
-            low, high = self._ratio_epsilon(place, shift)
-            own = self.level.epsilon_interval(low.bits)
-            if own.low <= high.high and low.low <= own.high:
-                return self.level
-        return self.ratio_level(place, shift)
+        loss = self.ratio_level(place, shift)
+        if shift != self.sensitivity:
+            return loss
+        low, high = self._ratio_epsilon(place, shift)
+        own = self.level.epsilon_interval(low.bits)
+        is_kept = loss <= self.level if self.is_rational else low.low <= own.high
+        # A distribution that takes its level first can only approach it, since its parameters are found by a search.
+        return self.level if is_kept and own.lower <= high.upper * (1 + _SLACK) else loss
 
     def ratio_level(self, place: int, distance: int) -> Level:
         """The level with alpha = P(X = place + distance) / P(X = place), for place >= 0 and distance >= 1.
@@ -482,6 +486,25 @@ def _window(distribution: IntegerDistribution, least: float) -> Floats:
         _refuse(distribution, "probabilities must never grow with |x|", int(grown[0]) + 1)
     _check_possible(distribution, count)
     return frozen(masses[:count])
+
+
+def largest_within(level: Level, loss: Callable[[Fraction], Level], low: Number, high: Number) -> Fraction:
+    """The largest t from ``low`` to ``high``, to 60 bits, with loss(t) <= level, for a constructor that must find the
+    parameters that have a level. The loss must be at most the level at ``low``, and never fall as t grows.
+
+    >>> from utmost.exact import level
+    >>> float(largest_within(level(1), lambda t: level(2).scaled(t), "1/4", 1))
+    0.5
+    """
+    least, most = exact(low, "low"), exact(high, "high")
+    if loss(most) <= level:
+        return most
+    step = (most - least) / 2
+    while step > (most - least) / (1 << 60):
+        if loss(least + step) <= level:
+            least += step
+        step /= 2
+    return least
 
 
 def check_formulas_once(distribution: IntegerDistribution) -> None:

@@ -196,12 +196,13 @@ def check_promise(
     y = distribution.worst_place(distance)
     if y is None:
         return _check_limit(distribution, distance, smallest)
+    # An irrational level is rounded up to a float, and the level of the noise may exceed the loss by a part in 10^12.
+    wasted = 0 if isinstance(distribution, ProfileDistribution) else Fraction(smallest.epsilon_float) / 10**11
     if smallest.is_rational and distribution.is_rational:
-        attained = distribution.pmf(y) * smallest.alpha_fraction() == distribution.pmf(y + distance)
+        least, far = distribution.pmf(y) * smallest.alpha_fraction(), distribution.pmf(y + distance)
+        attained = far * (1 - wasted) <= least <= far
     else:
         near, far, at = distribution.pmf_interval(y), distribution.pmf_interval(y + distance), smallest.alpha_interval()
-        # An irrational level is rounded up to a float, so probabilities need not attain its bound exactly.
-        wasted = 0 if isinstance(distribution, ProfileDistribution) else Fraction(smallest.epsilon_float) / (1 << 51)
         attained = not (near * at).is_below(far * (1 - wasted)) and not far.is_below(near * at)
     if not attained:
         raise PromiseBroken(
