@@ -13,7 +13,7 @@ _NOT_BY_ITSELF = {"any", "clean-table", "noisy-table"}
 """A clean table is read beside its release, and a table of declared noise promises nothing that could be checked."""
 
 
-_ADDED = {"narrow steps", "doubled"}
+_ADDED = {"mixed cells", "doubled"}
 """Kinds that a page of the docs and tests/ledger/doubled_noise.py add to the process that runs them."""
 
 

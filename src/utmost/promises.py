@@ -1,6 +1,7 @@
 """Promises (everything that is decided before anybody looks at the data) and the kinds of noise in them."""
 
 from utmost.publish.promises.cell_noise import CellNoise
+from utmost.publish.promises.distribution_noise import DistributionNoise
 from utmost.publish.promises.noise_of_keys import key_noise
 from utmost.publish.promises.noise_of_universe import selected_cell_noise
 from utmost.publish.promises.noise_together import once_together, together_noise
@@ -13,6 +14,7 @@ from utmost.publish.promises.until import Stop, Until, within
 
 __all__ = [
     "CellNoise",
+    "DistributionNoise",
     "Noise",
     "OneDraw",
     "OneWayDraw",

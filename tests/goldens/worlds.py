@@ -23,7 +23,6 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import command_lines
-import every_noise
 import utmost as ut
 from asking import asked
 from running import called
@@ -239,6 +238,18 @@ def ledger_points(folder):
     return [drawn(answer) for answer in answers]
 
 
+def ledger_distribution(folder):
+    """Noise of a named distribution, drawn and derived, of two columns and in a release without a ledger."""
+    promise = ut.Promise(
+        ["men", "women"], public="town", noise=ut.promises.DistributionNoise(ut.Unit(3, 2), "DiscreteStaircase(step=1)")
+    )
+    answers = [ut.release(TABLE, promise, epsilon=1, once=True)]
+    for derived in (False, True):
+        with ut.Ledger.open(folder / f"{derived}.db", create=True, key=KEY, witness=False, derived=derived) as ledger:
+            answers.append(ledger.publish("towns", TABLE, promise, epsilon=1))
+    return [[drawn(answer.table), stated(answer.statement)] for answer in answers]
+
+
 def ledger_plan(folder):
     """A counted table kept in a ledger, by a plan."""
     counted = counted_table()
@@ -334,116 +345,107 @@ DISTRIBUTIONS = {
     "laplace": ut.noise.Laplace(1, 2),
     "real staircase": ut.noise.Staircase(1, 2),
 }
-WORLDS = (
-    {
-        "a table": lambda folder: table_release(),
-        "a table of staircases": lambda folder: table_release(sensitivity=5, cost="squared"),
-        "a table in half steps": lambda folder: table_release(sensitivity=3, relaxable=True),
-        "a table of reals": lambda folder: table_release(numbers="reals", sensitivity="5/2", neighbours="change-one"),
-        "a table on a grid": lambda folder: table_release(numbers="reals", grid="1/8"),
-        "a pandas frame": lambda folder: frame_release("pandas"),
-        "a Polars frame": lambda folder: frame_release("polars"),
-        "an Arrow table": lambda folder: frame_release("arrow"),
-        "columns together": lambda folder: [
-            [drawn(release.table), stated(release.statement)]
-            for relaxable in (False, True)
-            for release in [
-                ut.release(
-                    PAIR,
-                    ut.Promise(
-                        ["men", "women"],
-                        noise=ut.promises.once_together(["men", "women"], unit=ut.Unit(1, 2), relaxable=relaxable),
-                    ),
-                    epsilon=1,
-                    once=True,
-                )
-            ]
-        ],
-        "points": lambda folder: [
-            [drawn(release.table), stated(release.statement)]
-            for release in [ut.release(POINTS, ut.Promise(["x", "y"], noise=ut.PointNoise(2)), epsilon=1, once=True)]
-        ],
-        "a plan": lambda folder: workload_release(),
-        "events": lambda folder: counted_release(),
-        "keys at deltas": lambda folder: [
-            [int(key[1:]) for key in selection.at(delta).keys]
-            for selection in [keys.KeySelection({f"k{n}": n for n in range(20)}, epsilon=1)]
-            for delta in ("1/100", "1/10", "1/2")
-        ],
-        "values": lambda folder: [
-            drawn(ut.releases.add_noise(np.arange(20), distribution)) for distribution in DISTRIBUTIONS.values()
-        ],
-        "draws": lambda folder: [
-            drawn(ut.sample(distribution, 50, randomness=testing.SeededRandomness("draws"), method=method))
-            for distribution in DISTRIBUTIONS.values()
-            for method in ("constant", "table")
-        ],
-        "a channel": lambda folder: testing.seeded_draw(geometric_channel(9, alpha="1/2"), 4, seed=7, shape=60),
-        "seeded values": lambda folder: [
-            testing.seeded_release(np.arange(20), distribution, seed=7) for distribution in DISTRIBUTIONS.values()
-        ],
-        "gradual": lambda folder: by_orders(
-            lambda: testing.seeded_gradual_release([10, 20, 30], 1, seed=7), lambda release, level: release.at(level)
-        ),
-        "gradual in half steps": lambda folder: by_orders(
-            lambda: testing.seeded_gradual_release([10, 20, 30], 3, seed=7, half_step=True),
-            lambda release, level: release.at(level),
-        ),
-        "gradual reals": lambda folder: by_orders(
-            lambda: testing.seeded_gradual_release([0.5, -2.25], 1, seed=7, numbers="reals"),
-            lambda release, level: release.at(level),
-        ),
-        "gradual together": lambda folder: by_orders(pair_by_hand, lambda answer, level: answer(level)),
-        "gradual points": lambda folder: by_orders(
-            lambda: testing.seeded_planar_release([[1, 2], [3, 4]], seed=7), lambda release, level: release.at(level)
-        ),
-        "trust": lambda folder: drawn(trust_views()),
-        "permanent answers": lambda folder: permanent(lambda bits: testing.seeded_responses(bits, seed=7)),
-        "categories": lambda folder: local.report_categories([0, 1, 2, 3, 4] * 3, local.best_report(5, epsilon=1)),
-        "a process": lambda folder: process_history(TABLE, ut.Promise(["men", "women"], public="town", **UNIT)),
-        "a process in half steps": lambda folder: process_history(
-            TABLE, ut.Promise(["men", "women"], public="town", noise=ut.CellNoise(ut.Unit(3, 2), half_step=True))
-        ),
-        "a process of reals": lambda folder: process_history(
-            TABLE, ut.Promise(["men", "women"], public="town", noise=ut.CellNoise(ut.Unit(1, 2), "reals", grid="1/4"))
-        ),
-        "a process of changed records": lambda folder: process_history(
-            TABLE, ut.Promise(["men", "women"], public="town", unit=ut.Unit(2, 3, "change-one"))
-        ),
-        "a process of points": lambda folder: process_history(POINTS, ut.Promise(["x", "y"], noise=ut.PointNoise(2))),
-        "a process of columns together": lambda folder: process_history(
-            {"men": [12, 7, 31], "women": [3, 4, 2]},
-            ut.Promise(["men", "women"], noise=together_noise(["men", "women"], unit=ut.Unit(1, 2))),
-        ),
-        "a ledger": lambda folder: ledger_history(folder, derived=False),
-        "a derived ledger": lambda folder: ledger_history(folder, derived=True),
-        "a ledger in half steps": lambda folder: ledger_history(folder, derived=True, sensitivity=3, half_step=True),
-        "a ledger of reals": lambda folder: ledger_history(folder, derived=True, numbers="reals", grid="1/4"),
-        "a ledger by items": ledger_items,
-        "a ledger of points": ledger_points,
-        "a ledger of a plan": ledger_plan,
-        "a ledger of persons": ledger_answers,
-        "a rule that stops": ledger_rule,
-        "one draw": lambda folder: one_draw_release(),
-        "one-way tables in one draw": lambda folder: one_way_release(),
-        "named cells": lambda folder: named_release(
-            selected_cell_noise(["word", "count"], ut.releases.Texts("ab", most=3))
-        ),
-        "named keys": lambda folder: named_release(key_noise(["word", "count"], delta="1/100")),
-    }
-    | {
-        f"utmost {command}": lambda folder, command=command: commands()[command]
-        for command in command_lines.JSON
-        if command != "doctor"  # which tells of the machine
-    }
-    | {
-        f"draws of {kind.__name__}": lambda folder, make=make: drawn(
-            ut.sample(make(ut.level(1), 2, 1), 50, randomness=testing.SeededRandomness("draws"))
-        )
-        for kind, make in every_noise.DISTRIBUTIONS.items()
-        if kind not in map(type, DISTRIBUTIONS.values())  # which the worlds above draw
-    }
-)
+WORLDS = {
+    "a table": lambda folder: table_release(),
+    "a table of staircases": lambda folder: table_release(sensitivity=5, cost="squared"),
+    "a table in half steps": lambda folder: table_release(sensitivity=3, relaxable=True),
+    "a table of reals": lambda folder: table_release(numbers="reals", sensitivity="5/2", neighbours="change-one"),
+    "a table on a grid": lambda folder: table_release(numbers="reals", grid="1/8"),
+    "a pandas frame": lambda folder: frame_release("pandas"),
+    "a Polars frame": lambda folder: frame_release("polars"),
+    "an Arrow table": lambda folder: frame_release("arrow"),
+    "columns together": lambda folder: [
+        [drawn(release.table), stated(release.statement)]
+        for relaxable in (False, True)
+        for release in [
+            ut.release(
+                PAIR,
+                ut.Promise(
+                    ["men", "women"],
+                    noise=ut.promises.once_together(["men", "women"], unit=ut.Unit(1, 2), relaxable=relaxable),
+                ),
+                epsilon=1,
+                once=True,
+            )
+        ]
+    ],
+    "points": lambda folder: [
+        [drawn(release.table), stated(release.statement)]
+        for release in [ut.release(POINTS, ut.Promise(["x", "y"], noise=ut.PointNoise(2)), epsilon=1, once=True)]
+    ],
+    "a plan": lambda folder: workload_release(),
+    "events": lambda folder: counted_release(),
+    "keys at deltas": lambda folder: [
+        [int(key[1:]) for key in selection.at(delta).keys]
+        for selection in [keys.KeySelection({f"k{n}": n for n in range(20)}, epsilon=1)]
+        for delta in ("1/100", "1/10", "1/2")
+    ],
+    "values": lambda folder: [
+        drawn(ut.releases.add_noise(np.arange(20), distribution)) for distribution in DISTRIBUTIONS.values()
+    ],
+    "draws": lambda folder: [
+        drawn(ut.sample(distribution, 50, randomness=testing.SeededRandomness("draws"), method=method))
+        for distribution in DISTRIBUTIONS.values()
+        for method in ("constant", "table")
+    ],
+    "a channel": lambda folder: testing.seeded_draw(geometric_channel(9, alpha="1/2"), 4, seed=7, shape=60),
+    "seeded values": lambda folder: [
+        testing.seeded_release(np.arange(20), distribution, seed=7) for distribution in DISTRIBUTIONS.values()
+    ],
+    "gradual": lambda folder: by_orders(
+        lambda: testing.seeded_gradual_release([10, 20, 30], 1, seed=7), lambda release, level: release.at(level)
+    ),
+    "gradual in half steps": lambda folder: by_orders(
+        lambda: testing.seeded_gradual_release([10, 20, 30], 3, seed=7, half_step=True),
+        lambda release, level: release.at(level),
+    ),
+    "gradual reals": lambda folder: by_orders(
+        lambda: testing.seeded_gradual_release([0.5, -2.25], 1, seed=7, numbers="reals"),
+        lambda release, level: release.at(level),
+    ),
+    "gradual together": lambda folder: by_orders(pair_by_hand, lambda answer, level: answer(level)),
+    "gradual points": lambda folder: by_orders(
+        lambda: testing.seeded_planar_release([[1, 2], [3, 4]], seed=7), lambda release, level: release.at(level)
+    ),
+    "trust": lambda folder: drawn(trust_views()),
+    "permanent answers": lambda folder: permanent(lambda bits: testing.seeded_responses(bits, seed=7)),
+    "categories": lambda folder: local.report_categories([0, 1, 2, 3, 4] * 3, local.best_report(5, epsilon=1)),
+    "a process": lambda folder: process_history(TABLE, ut.Promise(["men", "women"], public="town", **UNIT)),
+    "a process in half steps": lambda folder: process_history(
+        TABLE, ut.Promise(["men", "women"], public="town", noise=ut.CellNoise(ut.Unit(3, 2), half_step=True))
+    ),
+    "a process of reals": lambda folder: process_history(
+        TABLE, ut.Promise(["men", "women"], public="town", noise=ut.CellNoise(ut.Unit(1, 2), "reals", grid="1/4"))
+    ),
+    "a process of changed records": lambda folder: process_history(
+        TABLE, ut.Promise(["men", "women"], public="town", unit=ut.Unit(2, 3, "change-one"))
+    ),
+    "a process of points": lambda folder: process_history(POINTS, ut.Promise(["x", "y"], noise=ut.PointNoise(2))),
+    "a process of columns together": lambda folder: process_history(
+        {"men": [12, 7, 31], "women": [3, 4, 2]},
+        ut.Promise(["men", "women"], noise=together_noise(["men", "women"], unit=ut.Unit(1, 2))),
+    ),
+    "a ledger": lambda folder: ledger_history(folder, derived=False),
+    "a derived ledger": lambda folder: ledger_history(folder, derived=True),
+    "a ledger in half steps": lambda folder: ledger_history(folder, derived=True, sensitivity=3, half_step=True),
+    "a ledger of reals": lambda folder: ledger_history(folder, derived=True, numbers="reals", grid="1/4"),
+    "a ledger by items": ledger_items,
+    "a ledger of points": ledger_points,
+    "cells of a distribution": ledger_distribution,
+    "a ledger of a plan": ledger_plan,
+    "a ledger of persons": ledger_answers,
+    "a rule that stops": ledger_rule,
+    "one draw": lambda folder: one_draw_release(),
+    "one-way tables in one draw": lambda folder: one_way_release(),
+    "named cells": lambda folder: named_release(
+        selected_cell_noise(["word", "count"], ut.releases.Texts("ab", most=3))
+    ),
+    "named keys": lambda folder: named_release(key_noise(["word", "count"], delta="1/100")),
+} | {
+    f"utmost {command}": lambda folder, command=command: commands()[command]
+    for command in command_lines.JSON
+    if command != "doctor"  # which tells of the machine
+}
 
 
 def released(name):

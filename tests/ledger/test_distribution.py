@@ -10,7 +10,7 @@ from scipy import stats
 
 import utmost as ut
 from asking import asked
-from goodness import LEVEL, joint_chi_square
+from goodness import LEVEL, chi_square, joint_chi_square
 from utmost.errors import NotPublished, Unsupported
 from utmost.exact import level
 from utmost.gradual import Bridge, Relaxing, Tightening, joint_pmf
@@ -148,6 +148,28 @@ def test_no_column_gets_the_noise_of_another(tmp_path, is_by_id):
         with Ledger.open(tmp_path / f"{at}.db", create=True, key=KEY, derived=not is_by_id, witness=False) as ledger:
             found.append(np.array(ledger.publish("r", table, promise, epsilon=1).table["a"]))
     assert np.mean(found[1] - found[0] == 200) < 0.5
+
+
+@pytest.mark.parametrize("derived", [False, True], ids=["drawn", "derived"])
+def test_noise_of_a_named_distribution_has_it_and_depends_on_all_that_was_promised(tmp_path, derived):
+    """In a copy, other columns, another unit, class or argument have other noise: with the same noise of another width
+    on the same values, two answers would show them.
+    """
+    unit, table = ut.Unit(3, 2), {name: np.arange(3_000) % 50 for name in "abc"}
+    one = DiscreteStaircase("1/2", 3, step=1)
+    promises = [
+        (*"ab", unit, "DiscreteStaircase(step=1)"), (*"ba", unit, "DiscreteStaircase(step=1)"),
+        (*"ac", unit, "DiscreteStaircase(step=1)"), (*"ab", ut.Unit(4, 2), "DiscreteStaircase(step=1)"),
+        (*"ab", unit, "DiscreteStaircase(step=2)"), (*"ab", unit, "Geometric"),
+    ]  # fmt: skip
+    drawn = []
+    for at, (*columns, changed, named) in enumerate(promises):
+        promise = ut.Promise(columns, noise=ut.promises.DistributionNoise(changed, named))
+        with Ledger.open(tmp_path / f"{at}.db", create=True, key=KEY, derived=derived, witness=False) as ledger:
+            answer = ledger.publish("r", {name: table[name] for name in columns}, promise, epsilon=1).table
+        drawn += [answer[name] - table[name] for name in columns]
+    assert all(chi_square(noise, one.cdf) > LEVEL for noise in drawn[:6])
+    assert np.abs(np.corrcoef(drawn) - np.eye(len(drawn))).max() < 0.1
 
 
 def test_derived_noise_of_a_plan_hangs_on_the_runs_of_its_sums(tmp_path):

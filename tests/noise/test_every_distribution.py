@@ -7,15 +7,19 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from every_noise import DISTRIBUTIONS, EXAMPLES
+from every_noise import DISTRIBUTIONS, EXAMPLES, ROWS
 from goodness import LEVEL, chi_square
 from kinds import concrete_classes
 from utmost.core import noise as package
+from utmost.errors import Unsupported
 from utmost.noise import Distribution
 from utmost.privacy_types import check_promise
+from utmost.promises import DistributionNoise
 from utmost.sampling import on_grid, sample
+from utmost.testing import SeededRandomness
 
 NAMES = {"level": ut.level} | {name: getattr(ut.noise, name) for name in ut.noise.__all__}
+ON_INTEGERS = [example for example in EXAMPLES if example.numbers == "integers"]
 POINTS = np.arange(-40, 41) / 4
 
 
@@ -64,3 +68,32 @@ def test_it_keeps_its_level_and_is_drawn(distribution):
     drawn = sample(distribution, 20_000)
     points = drawn if exponent is None else np.ldexp(drawn, exponent).astype(np.int64)
     assert chi_square(points, lattice.cdf) > LEVEL
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_its_draws_do_not_move(kind):
+    """Ledgers whose noise follows from a key give the same answers in every version."""
+    make, frozen = ROWS[kind]
+    drawn = sample(make(ut.level(1), 2, 1), 8, randomness=SeededRandomness("draws"))
+    assert " ".join(f"{x:.9g}" for x in drawn.tolist()) == frozen
+
+
+@pytest.mark.parametrize("distribution", ON_INTEGERS, ids=repr)
+def test_a_promise_names_it_and_a_ledger_publishes_it_at_one_level(distribution, tmp_path):
+    """By its class and its arguments alone; the statement is read back, and no other level is answered."""
+    numbers = {name: number for name, number in distribution.parameters.items() if name != "sensitivity"}
+    named = f"{type(distribution).__name__}({', '.join(f'{name}={number}' for name, number in numbers.items())})"
+    noise = DistributionNoise(ut.Unit(distribution.sensitivity, 1), named)
+    assert noise.at(distribution.level).distribution == distribution
+    promise, table = ut.Promise(["n", "m"], noise=noise), {"n": [5, 900], "m": [7, -2]}
+    with ut.Ledger.open(tmp_path / "a.db", create=True, witness=False) as ledger:
+        answer = ledger.publish("a", table, promise, epsilon=distribution.level)
+        with pytest.raises(Unsupported, match="one level only"):
+            ledger.relax("a", table, epsilon=distribution.level.scaled(2))
+        with pytest.raises(Unsupported, match="one level only"):
+            ledger.view("a", epsilon=distribution.level.scaled("1/2"))
+        assert ledger.spent("a") == distribution.level
+    answer.save(tmp_path / "a.csv")
+    again = ut.read_release(tmp_path / "a.csv")
+    assert (again.promise, again.margin()) == (answer.promise, distribution.margin())
+    assert repr(distribution) in again.statement["noise"]["drawn"]

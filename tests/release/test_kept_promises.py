@@ -21,6 +21,7 @@ from utmost.privacy import Amount
 from utmost.privacy_types import check_promise, smallest_level
 from utmost.promises import (
     CellNoise,
+    DistributionNoise,
     OneDraw,
     OneWayDraw,
     SumNoise,
@@ -74,6 +75,11 @@ EXAMPLES: dict[str, list[PlannedNoise]] = {
     "together at one level": [
         *(once_together([*"ab"], unit=ut.Unit(2, 2), noise=kind) for kind in ("joint", "staircase", "independent")),
         *(once_together([*"abc"], unit=SIGNED, noise=kind) for kind in ("range", "joint")),
+    ],
+    "cells of a distribution": [
+        DistributionNoise(ut.Unit(5, 1), "DiscreteStaircase(step=1)"),
+        DistributionNoise(ut.Unit(3, 2, "change-one"), "DiscreteStaircase"),
+        DistributionNoise(AMOUNT, "Geometric"),
     ],
     "one draw": [
         OneDraw(ut.Unit(1, 2), 3),

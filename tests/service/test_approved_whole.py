@@ -25,7 +25,7 @@ from utmost.exact import level
 from utmost.interfaces.service.pages.shown_promise import exact_text, of_release, of_request, visible
 from utmost.interfaces.service.publish_requests import LONGEST_REQUEST
 from utmost.privacy import Amount, Unit
-from utmost.promises import Noise, Promise, key_noise, selected_cell_noise, together_noise, within
+from utmost.promises import DistributionNoise, Noise, Promise, key_noise, selected_cell_noise, together_noise, within
 from utmost.publish.promises.noise_kinds import KINDS, kind_named
 from utmost.releases import Texts
 from utmost.service import application
@@ -43,6 +43,10 @@ def plan(unit=None, domain=DOMAIN, shares=None):
 
 def promised(**words):
     return a_promise(**{"columns": ["n"], "unit": Unit(2, 3)} | words)
+
+
+def named(distribution):
+    return Promise(["n"], noise=DistributionNoise(Unit(3, 1), distribution))
 
 
 def of_plan(plan):
@@ -96,6 +100,7 @@ NOISES = {
     "universe": (NAMED, selected_cell_noise(["key", "n"], Texts("abc", most=3)), "abc"),
     "false_keys": (NAMED, selected_cell_noise(["key", "n"], Texts("ab", most=3), false_keys=3), "3"),
     "columns": (PAIRS, together_noise(["n", "other"], unit=Unit(1, 2)), "other"),
+    "distribution": (named("Geometric"), named("DiscreteStaircase(step=1)"), "DiscreteStaircase(step=1)"),
     "way": (PAIRS, together_noise(["n", "m"], unit=Unit(1, 2), noise="independent"), "independent"),
     "cost": (PAIRS, together_noise(["n", "m"], unit=Unit(1, 2), cost="squared"), "squared"),
 }  # fmt: skip
@@ -179,7 +184,7 @@ def leaves(facts, path=()):
     [
         promised(public=["town"], drop=["notes"], id_column=["a", "b"], part=("town", "Bern"), largest=9, **REAL),
         of_plan(plan(Unit(2, 3, "change-one", Amount("paid"), True, 5, False))),
-        KEYS, NAMED, PAIRS,
+        KEYS, NAMED, PAIRS, named("DiscreteStaircase(step=1)"),
     ],
 )  # fmt: skip
 def test_every_leaf_of_the_terms_is_shown(promise):

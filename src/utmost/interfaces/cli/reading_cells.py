@@ -228,7 +228,10 @@ class _Table:
             "cells": release.rows * len(release.cells),
             "margin_together": release.together(self.sure),
             "relaxable": isinstance(release, IndependentCells)
-            and (release.noise.relaxable or release.answer.ledger_facts is not None),
+            and (
+                release.noise.relaxable
+                or (release.answer.ledger_facts is not None and release.answer.promise.lasting_noise.is_relaxed)
+            ),
             "columns": names,
             "labels": release.labels,
             "values": {name: [_plain(cell) for cell in release.cells[name]] for name in names},

@@ -60,6 +60,12 @@ def _once_together() -> type[PlannedNoise]:
     return OnceTogether
 
 
+def _cells_of_a_distribution() -> type[PlannedNoise]:
+    from utmost.publish.promises.distribution_noise import DistributionNoise
+
+    return DistributionNoise
+
+
 def _one_draw() -> type[PlannedNoise]:
     from utmost.publish.promises.one_draw_noise import OneDraw
 
@@ -81,6 +87,7 @@ KINDS: dict[str, Callable[[], type[PlannedNoise]]] = {
     "selected cells": _selected_cells,
     "cells at one level": _once_cells,
     "together at one level": _once_together,
+    "cells of a distribution": _cells_of_a_distribution,
     "one draw": _one_draw,
     "one-way tables in one draw": _one_way_draw,
 }

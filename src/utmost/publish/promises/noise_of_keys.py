@@ -25,7 +25,7 @@ from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import Integers
 from utmost.core.sampling.random_bits import Randomness
-from utmost.errors import BadTable, LedgerDamaged, NeedsTable, OutOfRange, Unsupported, UtmostError
+from utmost.errors import BadTable, LedgerDamaged, NeedsTable, OutOfRange, UtmostError
 from utmost.publish.counting.key_counts import counts_in_shares
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import NewResponse, Responder
@@ -39,7 +39,7 @@ from utmost.publish.promises.partition_selection import (
     promise_of_keys,
     shares_of_one,
 )
-from utmost.publish.promises.promised_noise import Noise, Response
+from utmost.publish.promises.promised_noise import Noise, Response, at_one_level
 from utmost.tables.cells.columns import integer_column
 from utmost.tables.frames.any_table import adapter_of
 
@@ -121,10 +121,6 @@ class SelectionNoise(Noise):
     def check_size(self, rows: int, columns: int) -> None:
         """Accept every size: a table may have no key."""
 
-    def check_tightened(self, level: Level, where: str) -> None:
-        """Refuse another level, since keys are selected at one level only."""
-        raise _once(level, where)
-
     def bound(self) -> tuple[float, str]:
         return float("inf"), "any"
 
@@ -184,7 +180,7 @@ class SelectionNoise(Noise):
         """Draw the list of keys; refuse to draw at a second level."""
         step = response.step
         if step.lower is not None or step.higher is not None:
-            raise _once(step.to, response.about[0])
+            raise at_one_level(step.to, repr(response.about[0]))
         if values is None:
             raise NeedsTable(
                 "to select keys, the table of keys and counts must be passed",
@@ -369,14 +365,6 @@ def check_key_columns(columns: Sequence[str]) -> tuple[str, ...]:
         required = "columns must name the columns of keys, then the column of counts, each once"
         raise OutOfRange(required, came=", ".join(names), remedy='Pass, for example, columns=["page", "count"].')
     return names
-
-
-def _once(level: Level, where: str) -> Unsupported:
-    remedy = (
-        "Publish the counts of the selected keys, which can be relaxed; or publish a new version, whose epsilon is "
-        "added."
-    )
-    return Unsupported("keys can be selected at one level only", came=level, where=repr(where), remedy=remedy)
 
 
 def _number_of(column: Sequence[Any]) -> int:

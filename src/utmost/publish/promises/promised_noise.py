@@ -213,7 +213,10 @@ class Noise(PlannedNoise):
 
         Raises:
             NeedsTable: if the table is needed.
+            Unsupported: if answers at several levels are not possible.
         """
+        if not self.is_relaxed:
+            raise at_one_level(level, where)
 
     def by_item(self) -> Lattice:
         """Return the lattice of the noise of one cell, for noise keyed by identifier.
@@ -278,6 +281,16 @@ class Noise(PlannedNoise):
     def whom(self) -> str:
         """The protected individual, in words."""
         return f"one individual, who {assumed_line(self.unit, 'released cell')}"
+
+
+def at_one_level(level: Level, where: str) -> Unsupported:
+    """Return the error for an answer at a second level, of noise that `Noise.is_relaxed` says cannot be relaxed."""
+    return Unsupported(
+        "this noise can be drawn at one level only",
+        came=level,
+        where=where,
+        remedy="Publish a new version, whose epsilon is added; counts with noise of another kind can be relaxed.",
+    )
 
 
 @dataclass(frozen=True, slots=True, repr=False)

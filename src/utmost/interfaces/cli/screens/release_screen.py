@@ -131,12 +131,11 @@ def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> No
 
 
 def _next(facts: ReleaseFacts) -> str:
-    """Return advice for the next release: to use a ledger, if a ledger can store releases with this noise."""
-    # A ledger stores only noise that has an answer at every level. `OnceCells` has an answer at one level, but in a
+    """Return advice for the next release: to use a ledger, if a ledger can relax releases with this noise."""
+    # A ledger relaxes only noise that has an answer at every level. `OnceCells` has an answer at one level, but in a
     # ledger the same cells are promised as `CellNoise`.
-    if facts.promise is None or not isinstance(facts.promise.noise, Noise | OnceCells):
-        return ADDS_UP
-    return NOT_REMEMBERED
+    is_stored = facts.promise is not None and isinstance(facts.promise.noise, Noise | OnceCells)
+    return NOT_REMEMBERED if is_stored and facts.is_relaxed else ADDS_UP
 
 
 def _in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
