@@ -26,6 +26,7 @@ from utmost.errors import (
     NotServed,
     OutOfRange,
     ServiceError,
+    TooOften,
     UtmostError,
     WrongKind,
 )
@@ -198,6 +199,30 @@ def test_without_approval_a_counted_table_says_who_was_counted(connected):
     requests = [PublishRequest("together", bare, level(1), "people")]
     assert curator.publish_measures(requests, {"together": table})["together"].promise == whole
     assert curator.view("together", epsilon=1).promise == whole
+
+
+@pytest.mark.parametrize(
+    ("again", "timeout", "waited"),
+    [
+        ("5", 60, [5, 5, 5]),
+        ("30", 60, [30, 30]),  # a third wait would be too long
+        ("3600", 60, []),
+        ("0", 60, [0.2, 0.4, 0.8]),
+        ("Wed, 01 Jan 2031 00:00:00 GMT", 60, [0.2, 0.4, 0.8]),  # of a proxy
+        (None, 60, [0.2, 0.4, 0.8]),
+        ("1", 1.5, [1]),
+    ],
+)
+def test_a_client_waits_as_long_as_it_is_told_within_its_timeout(monkeypatch, again, timeout, waited):
+    slept, headers = [], {} if again is None else {"Retry-After": again}
+    monkeypatch.setattr("utmost.interfaces.service.client.time.sleep", slept.append)
+    problem = {"title": "TooOften", "status": 429, "detail": "Requests come too often."}
+    transport = httpx.MockTransport(lambda request: httpx.Response(429, headers=headers, json=problem))
+    ledger = connect("http://localhost", "utmost_x", timeout=timeout, transport=transport)
+    with ledger, pytest.raises(TooOften) as refused:
+        ledger.me()
+    assert slept == waited
+    assert refused.value.again == (int(again) if again in ("5", "30", "3600") else 1)
 
 
 @pytest.mark.parametrize("status", [200, 400, 500])

@@ -6,6 +6,7 @@ import itertools
 import os
 import random
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -242,6 +243,44 @@ def test_check_tries_what_a_start_needs(run, tmp_path):
         for options, says in wrong.items():
             code, out, err = run("serve", "--check", *(() if "--port" in options else free), *options)
             assert (code != 0, out, says in " ".join(err.split())) == (True, "", True), (options, err)
+
+
+@pytest.fixture
+def starts(run, monkeypatch):
+    """What a start says before it listens."""
+    monkeypatch.setattr("uvicorn.run", lambda *_, **__: None)
+    with mock.patch.dict(os.environ):  # a start sets variables for its workers
+        yield lambda ledger: " ".join(run("serve", "--port", str(free_port()), "--ledger", ledger)[2].split())
+
+
+def test_a_start_says_that_the_ledger_is_in_quarantine(run, starts, tmp_path):
+    """An older copy was put back: the operator reads it at the start and by --check, not only in a refusal."""
+    ledger = tmp_path / "l.db"
+    assert "quarantine" not in starts(ledger)
+    older = ledger.read_bytes()
+    with Ledger.open(ledger) as opened:
+        opened.budget(ADMISSIONS, 2)
+    ledger.write_bytes(older)
+    for said in (starts(ledger), run("serve", "--check", "--port", str(free_port()), "--ledger", ledger)[2]):
+        assert "in quarantine: its witness has" in " ".join(said.split())
+
+
+def test_a_start_says_that_the_records_are_gone(run, starts, tmp_path):
+    """Without tokens beside releases, either nobody served the ledger before, or its records were lost: those of a
+    backup are good beside the newer ledger."""
+    ledger = tmp_path / "l.db"
+    assert "no records" not in starts(ledger)
+    assert "no records" not in starts(ledger)
+    assert run("serve", "--ledger", ledger, "--back-up", tmp_path / "backup")[0] == 0
+    (tmp_path / "l.db.service").unlink()
+    said = starts(ledger)
+    assert "no records" in said
+    assert f"copy ledger.db.service of the newest backup to {ledger}.service" in said
+    assert "admin: utmost_" in said
+    shutil.copy(tmp_path / "backup" / "ledger.db.service", tmp_path / "l.db.service")
+    said = starts(ledger)
+    assert "no records" not in said
+    assert "utmost_" not in said, "its tokens are there again"
 
 
 def test_a_request_is_answered_before_its_client_gives_up(tmp_path, monkeypatch):

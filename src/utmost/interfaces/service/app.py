@@ -23,6 +23,7 @@ from utmost.errors import (
     NotAllowed,
     NotAuthenticated,
     PrivacyWarning,
+    Quarantined,
     TooOften,
     UtmostError,
     WitnessMissing,
@@ -166,7 +167,7 @@ def _add_health(app: FastAPI) -> None:
 
 async def _answer_refusal(request: Request, error: Exception) -> Response:
     assert isinstance(error, UtmostError)
-    if status_of(error) >= 500:
+    if status_of(error) >= 500 or isinstance(error, Quarantined):  # only the operator can mend these
         name = request.scope["state"].get("request")
         LOG.error(json.dumps({"request": name, "broke": type(error).__name__, "required": error.required}))
     if isinstance(error, _IN_TRAIL):

@@ -14,7 +14,14 @@ from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.written_levels import level_from_text, level_text
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import LedgerUnavailable, NotServed, OutOfRange, ServiceError, Unsupported, WrongKind
-from utmost.interfaces.service.api.serialization import facts_in, path_part, table_as_json, table_in, warn_as_answered
+from utmost.interfaces.service.api.serialization import (
+    facts_in,
+    path_part,
+    seconds_to_wait,
+    table_as_json,
+    table_in,
+    warn_as_answered,
+)
 from utmost.interfaces.service.publish_requests import served
 from utmost.interfaces.service.settings import THIS_MACHINE
 from utmost.interfaces.service.trail import check_lines
@@ -39,7 +46,7 @@ def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = Non
     Args:
         url: Address of the service: https, or http on this machine.
         token: Token of the caller: ``utmost_...``.
-        timeout: Seconds to wait for an answer.
+        timeout: Seconds to wait for an answer, and altogether between tries if the service is busy.
         transport: Transport of httpx, for tests.
 
     Raises:
@@ -486,8 +493,9 @@ class RemoteLedger:
         """Send a request and return its answer; an interrupted request is sent again, but takes effect only once."""
         import httpx
 
+        left = self._client.timeout.read
         for turn in range(_TRIES):
-            last = turn == _TRIES - 1
+            last, wait = turn == _TRIES - 1, _FIRST_WAIT * 2**turn
             try:
                 answer = self._client.request(method, path, **sent)
             except httpx.TransportError as error:
@@ -498,9 +506,11 @@ class RemoteLedger:
                     where = str(self._client.base_url.copy_with(userinfo=b""))  # without a password of a proxy
                     raise LedgerUnavailable("the service must answer", came=came, where=where, remedy=remedy) from None
             else:
-                if answer.status_code not in (429, 503) or last:
+                wait = max(wait, seconds_to_wait(answer))
+                if answer.status_code not in (429, 503) or last or wait > left:
                     return facts_in(answer)
-            time.sleep(_FIRST_WAIT * 2**turn)
+            left -= wait
+            time.sleep(wait)
         raise AssertionError
 
 

@@ -24,6 +24,7 @@ from utmost.publish.ledger.key import FILE_VARIABLE, KEY_VARIABLE
 
 if TYPE_CHECKING:
     from utmost.interfaces.service.backups import Restored
+    from utmost.publish.ledger.ledger import Ledger
 
 _SECONDS_TO_OPEN = 5.0  # in which --check must reach a database
 
@@ -184,9 +185,17 @@ def serve(
             "address": settings.address or f"http://{settings.host}:{settings.port}",
             "a second person": "must approve publications and relaxations" if settings.approvals else "is not needed",
         }
+        warnings = [f"the ledger is {words}" for words in _quarantine(opened)]
         screen(stderr=True).print(
             ScreenGroup(ScreenText("Starting; it listens in a few seconds.", style="bold"), facts(rows))
         )
+        if tokens and not is_new and opened.releases:
+            # Whoever loses the records starts like the first who serves a ledger: with new tokens, and no proposals.
+            lost = "the ledger has releases, and no records of a service; if it was served before, then its tokens, "
+            lost += "proposals and trail are lost"
+            if place.path is not None:
+                lost += f": stop, and copy {backups.LEDGER}.service of the newest backup to {place.path}.service"
+            warnings.append(lost)
         if tokens:
             _print_line("These tokens are shown once. Keep them as you keep passwords; each is valid for 90 days.")
         for role, presented in tokens.items():
@@ -197,7 +206,9 @@ def serve(
             when = (
                 "no admin's token is valid" if until is None else f"the last admin's token expires in {left:.0f} days"
             )
-            _print_line(f"utmost: warning: {when}; start with --new-admin-token to make one")
+            warnings.append(f"{when}; start with --new-admin-token to make one")
+        for warning in warnings:
+            _print_line(f"utmost: warning: {warning}")
 
     # Workers are separate processes, which get the settings from the environment.
     os.environ.update(settings.environment())
@@ -261,12 +272,18 @@ def _check_ledger(place: LedgerPlaceOptions) -> str:
             raise OutOfRange("a folder must exist, and be writable", came="another", where=str(folder), remedy=remedy)
     if place.is_there:
         try:
-            with place.opened(timeout=_SECONDS_TO_OPEN):
-                return "the ledger opens with its key"
+            with place.opened(timeout=_SECONDS_TO_OPEN) as opened:
+                return "; ".join(("the ledger opens with its key", *_quarantine(opened)))
         except LedgerUnavailable as error:
             if not error.is_absent:
                 raise
     return "the first start creates the ledger"
+
+
+def _quarantine(ledger: "Ledger") -> list[str]:
+    """Return the words of a quarantine, in which the service answers nothing new; none without one."""
+    reason = ledger.status().quarantine
+    return [] if reason is None else [f"in quarantine: {reason}; nothing new is answered until utmost ledger resume"]
 
 
 def _print_restored(what: str, restored: "Restored") -> None:

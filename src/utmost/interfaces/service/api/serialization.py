@@ -6,11 +6,13 @@ from urllib.parse import quote
 
 from utmost import errors
 from utmost.core.exact.arguments import text
-from utmost.errors import PrivacyWarning, ServiceError, UtmostError, warn
+from utmost.errors import PrivacyWarning, ServiceError, TooOften, UtmostError, warn
 from utmost.interfaces.service.api.response_models import columns
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.tables.frames.any_table import adapter_of
+
+_LONGEST_NUMBER = 10  # digits
 
 
 def facts_in(answer: Any) -> dict[str, Any]:
@@ -27,7 +29,15 @@ def facts_in(answer: Any) -> dict[str, Any]:
     kind = named if isinstance(named, type) and issubclass(named, UtmostError) else ServiceError
     detail, places = str(facts.get("detail", "")).rstrip("."), facts.get("wrong")
     wrong = f" ({'; '.join(map(str, places))})" if places and isinstance(places, list) else ""
-    raise kind(f"{detail}{wrong}", where="service")
+    error = kind(f"{detail}{wrong}", where="service")
+    again = seconds_to_wait(answer)
+    raise error.after(again) if again and isinstance(error, TooOften) else error
+
+
+def seconds_to_wait(answer: Any) -> int:
+    """Return the seconds of the header Retry-After; 0 without one, or for a date, which only proxies send."""
+    again = answer.headers.get("Retry-After", "")
+    return int(again) if again.isascii() and again.isdigit() and len(again) < _LONGEST_NUMBER else 0
 
 
 def table_as_json(table: Any) -> dict[str, Any]:
