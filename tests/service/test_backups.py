@@ -91,6 +91,18 @@ def test_a_copy_that_is_not_sound_is_not_put_back_in_silence(service, who, back_
     assert "must be as " in answer.stderr or "must be unchanged" in answer.stderr
 
 
+def test_half_a_backup_is_not_put_back(service, who, back_up, put_back, tmp_path):
+    """Without the file of the records it would be a service without tokens, proposals and trail."""
+    publish(service, who, level("1/4"))
+    back_up()
+    copied(tmp_path)[1].unlink()
+    answer = put_back(tmp_path / "again.db")
+    assert answer.returncode == 2
+    assert "ledger.db.service" in answer.stderr
+    assert not (tmp_path / "again.db").exists()
+    assert [path.name for path in (tmp_path / "copy").iterdir()] == ["ledger.db"]
+
+
 def test_one_command_backs_up_and_rehearses(tmp_path):
     """`utmost serve --back-up` beside a ledger with its usual key; `--put-back` elsewhere, and what it says."""
     with Ledger.open(tmp_path / "releases.db", create=True) as ledger:

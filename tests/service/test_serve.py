@@ -19,13 +19,16 @@ import httpx
 import pytest
 
 from running import PLAIN, called
+from service.conftest import TABLE, TERMS
+from service.publications import publish_by
 from utmost.errors import NotAuthenticated, OutOfRange, UtmostError
+from utmost.exact import level
 
 # What a worker opens, and with which patience.
 from utmost.interfaces.service import app
 from utmost.interfaces.service.records import Records
 from utmost.ledger import Ledger
-from utmost.service import Settings, connect
+from utmost.service import Grant, Service, Settings, connect
 
 ADMISSIONS = "admissions-1973"
 PATIENCE = 120.0
@@ -263,6 +266,26 @@ def test_a_start_says_that_the_ledger_is_in_quarantine(run, starts, tmp_path):
     ledger.write_bytes(older)
     for said in (starts(ledger), run("serve", "--check", "--port", str(free_port()), "--ledger", ledger)[2]):
         assert "in quarantine: its witness has" in " ".join(said.split())
+
+
+def test_the_records_know_what_an_older_ledger_and_witness_do_not(starts, tmp_path):
+    """Both were put back, so the witness finds nothing: the receipt in the records does, once. Resumed, it is over."""
+    ledger, older = tmp_path / "l.db", tmp_path / "older"
+    starts(ledger)
+    older.mkdir()
+    for name in ("l.db", "l.db.witness"):
+        shutil.copy(tmp_path / name, older)
+    with Ledger.open(ledger) as opened:
+        service = Service(opened, approvals=False)
+        ada = service.bearers.make(None, "k", "Ada", "curator", (Grant("*"),))[0]
+        publish_by(service, ada, "k", "wages", TABLE, level(1), TERMS)
+    assert "quarantine" not in starts(ledger)
+    for name in ("l.db", "l.db.witness"):
+        shutil.copy(older / name, tmp_path)
+    assert "in quarantine: a receipt" in starts(ledger)
+    with Ledger.open(ledger) as opened:
+        opened.resume("an older copy was put back", {"wages": 1})
+    assert "quarantine" not in starts(ledger)
 
 
 def test_a_start_says_that_the_records_are_gone(run, starts, tmp_path):

@@ -18,7 +18,7 @@ from utmost.interfaces.service.trail import check_lines
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.sqlite_store import SqliteStore
 
-LEDGER, _PATIENCE = "ledger.db", 60.0
+LEDGER, RECORDS, _PATIENCE = "ledger.db", "ledger.db.service", 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,11 @@ def back_up(service: Service, folder: Path, *, key: str | None = None) -> Restor
 def put_back(folder: Path, place: str, *, key: str | None = None, witness: str | None = None) -> Restored:
     """Restore a backup at `place`, a path or PostgreSQL address without a ledger, and check everything in it."""
     # The ledger is in quarantine until it is resumed; tokens revoked since the backup are valid again.
+    if not (folder / RECORDS).is_file():  # opening the file would create it, without a record
+        remedy = f"Copy both files of the backup; for a ledger without a service, use: utmost ledger restore {LEDGER}."
+        raise OutOfRange(
+            f"a backup of a service must have the file {RECORDS}", came="none", where=str(folder), remedy=remedy
+        )
     with Ledger.restore(folder / LEDGER, place, key=key, witness=witness) as ledger:
         store, secret = ledger.beside(PURPOSE)
         source, records = Records(SqliteStore(folder / LEDGER, _PATIENCE), secret), Records(store, secret)

@@ -30,7 +30,7 @@ from utmost.interfaces.service.publish_requests import (
     served,
 )
 from utmost.interfaces.service.records import RecordTransaction
-from utmost.interfaces.service.service_context import ServiceContext, granted_level, is_granted
+from utmost.interfaces.service.service_context import ServiceContext, granted_level, is_granted, put_receipt
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.names import check_name_differs, name_as_read
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
@@ -339,10 +339,11 @@ class Proposals:
         proposals: Mapping[str, str | None],
     ) -> None:
         """Record that requests were answered, and that their proposals wait for nobody any more."""
-        name = self._context.record_name(verb_of(requests[0]), token, key)
+        name, receipt = self._context.record_name(verb_of(requests[0]), token, key), self._ledger.receipt()
 
         def work(store: RecordTransaction) -> None:
             store.put("begun", name, (store.get("begun", name) or {}) | {"answered": True})
+            put_receipt(store, receipt)
             for request in requests:
                 stored = _proposal(store, proposals.get(request.name))
                 if stored is not None and stored.allows(request):

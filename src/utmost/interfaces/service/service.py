@@ -4,13 +4,14 @@ import time
 from collections.abc import Callable
 
 from utmost.core.exact.arguments import instance, integer, truth
+from utmost.errors import KeyRefused, Quarantined
 from utmost.interfaces.service.access.bearers import Bearers
 from utmost.interfaces.service.access.sessions import Sessions
 from utmost.interfaces.service.audit import Audit
 from utmost.interfaces.service.pending_queue import PendingQueue
 from utmost.interfaces.service.proposals import Proposals
 from utmost.interfaces.service.records import Records
-from utmost.interfaces.service.service_context import ServiceContext
+from utmost.interfaces.service.service_context import ServiceContext, newest_receipt, put_receipt
 from utmost.interfaces.service.token_releases import Releases
 from utmost.publish.ledger.ledger import Ledger
 
@@ -63,6 +64,18 @@ class Service:
         self.releases = Releases(self.context, ledger, self.proposals, integer(most_levels, "most_levels"))
         self.audit = Audit(self.context, ledger)
         self.waiting = PendingQueue(self.context)
+
+    def check_newest_receipt(self) -> None:
+        """Check that the ledger still has all events that the records know; otherwise it goes into quarantine, once."""
+        # The witness shows nothing if it was replaced together with the ledger by older copies.
+        receipt = self.context.records.read(newest_receipt)
+        if receipt is None:
+            return
+        try:
+            self.ledger.check(receipt)
+        except (KeyRefused, Quarantined):  # of another ledger with this key; or events were lost
+            held = self.ledger.receipt()
+            self.context.records.write(lambda store: put_receipt(store, held))
 
     def is_ready(self) -> bool:
         """Check that the stores of the records and of the ledger respond."""

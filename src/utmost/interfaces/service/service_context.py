@@ -130,6 +130,16 @@ def names_of(store: RecordTransaction, names: Iterable[str]) -> frozenset[str]:
     return frozenset(person)
 
 
+def put_receipt(store: RecordTransaction, receipt: str) -> None:
+    """Record the newest receipt of the ledger, which shows at the next start whether an older ledger was put back."""
+    store.put("receipt", "newest", {"receipt": receipt})
+
+
+def newest_receipt(store: RecordTransaction) -> str | None:
+    record = store.get("receipt", "newest")
+    return None if record is None else str(record["receipt"])
+
+
 def granted_level(token: Token, release: str) -> Level | str | None:
     """Return the largest level of a release in a token's grants: a level, ANY, or None without a grant."""
     grants = [grant.up_to for grant in token.grants if grant.covers(release, None)]

@@ -177,6 +177,7 @@ def serve(
         if settings.demo and is_new:
             publish_demo(opened)
         service = Service(opened)
+        service.check_newest_receipt()
         tokens = first_tokens(service)
         if new_admin_token and not tokens:
             tokens = {"admin": new_admin(service)}
@@ -194,7 +195,7 @@ def serve(
             lost = "the ledger has releases, and no records of a service; if it was served before, then its tokens, "
             lost += "proposals and trail are lost"
             if place.path is not None:
-                lost += f": stop, and copy {backups.LEDGER}.service of the newest backup to {place.path}.service"
+                lost += f": stop, and copy {backups.RECORDS} of the newest backup to {place.path}.service"
             warnings.append(lost)
         if tokens:
             _print_line("These tokens are shown once. Keep them as you keep passwords; each is valid for 90 days.")
