@@ -34,11 +34,10 @@ def test_places_parted_late_have_the_same_optimum(seed):
     assert ptype.contains(Channel(parted.matrix))
 
 
-@pytest.mark.parametrize("epsilon", ["1/4", "1/10"])
-def test_a_low_level_is_designed_as_the_simplex_method_does(epsilon):
+def test_a_low_level_is_designed_as_the_simplex_method_does():
     """Places of a grid are near each other where the level is low; such a search once stayed at a gap of 1.3."""
     space = grid(5, 5)
-    ptype = PrivacyType(space, epsilon=epsilon)
+    ptype = PrivacyType(space, epsilon="1/10")
     consumer = Consumer(priors.uniform(25), losses.distance(space))
     certificate = optimal_mechanism(ptype, consumer, method="columns").certificate
     exact = optimal_mechanism(ptype, consumer, method="program")

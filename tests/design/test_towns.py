@@ -63,11 +63,11 @@ def test_the_best_guess_is_right_as_often_as_is_stated(saved):
 
 
 def test_towns_near_each_other_take_few_rounds():
-    """Near ones are taken for one first, and the largest have rays between prices: else 57 or 66 rounds."""
+    """Near ones are taken for one first, and the largest have rays between prices: else 53 rounds or more."""
     told = []
-    found = optimal_mechanism(*towns(100), progress=lambda rounds, gap: told.append(gap), method="columns").certificate
+    found = optimal_mechanism(*towns(88), progress=lambda rounds, gap: told.append(gap), method="columns").certificate
     assert found.gap <= 1e-7 * found.upper
-    assert len(told) <= 52
+    assert len(told) <= 42
 
 
 def test_rays_that_come_again_drive_none_out():

@@ -135,10 +135,10 @@ def planned_of(counted, epsilon="1/10"):
 
 
 def test_bars_of_what_is_cut_hold_as_often_as_they_say():
-    """100 releases: the true numbers lie within their bars in nine of ten at least, but for chance."""
+    """40 releases: the true numbers lie within their bars in nine of ten at least, but for chance."""
     # 60 persons need 3 or 4 cells, so that 60 to 120 are lost; of 30 beyond 4 at least 30 more than 4, 90 more than 2.
     counted, closed = histogram([140, 60, 30], [2, 4]), histogram([140, 60, 0], [2, 4])
-    hits, runs = np.zeros(4), 100
+    hits, runs = np.zeros(4), 40
     for run in range(runs):
         promised = ut.Promise.of_counted(counted) if run % 2 else plan_of(counted)
         release = ut.release(counted, promised, epsilon="1/2", once=True)

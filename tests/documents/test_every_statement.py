@@ -163,7 +163,7 @@ def test_every_leaf_changed_removed_or_added_is_refused(kind):
     believed = [
         (path, other)
         for turn, (path, value) in enumerate(leaves(said), first)
-        for other in others(value, turn)
+        for other in others(value, turn)[turn % 2 :: 2]
         if not is_on_trust(kind, path, value, other) and not refused(changed(said, path, other))
     ]
     assert believed == []

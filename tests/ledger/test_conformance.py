@@ -3,6 +3,7 @@ A new kind of noise is one row of `NOISES`, a new memory one row of `MEMORIES`."
 
 import json
 import pickle
+import shutil
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -270,7 +271,7 @@ def check_needs_no_ledger(made, table):
     assert made.margin() > 0
 
 
-@pytest.mark.parametrize("noise", [name for name in NOISES if (name, "service") not in REFUSED])
+@pytest.mark.parametrize("noise", ["counts", "sums", "signed sums", "keys"])
 def test_an_answer_that_a_service_gave_verifies(tmp_path, noise):
     """The client saves an answer that it got by HTTP, and `utmost verify` accepts the table and the statement."""
     answer = remote(tmp_path, NOISES[noise].promise(4), NOISES[noise].table(4), 1)
@@ -358,6 +359,22 @@ def test_beyond_the_highest_level_the_table_is_needed(tmp_path, noise):
 LOW, MIDDLE, HIGH = LEVELS
 ORDERS = [(LOW, MIDDLE, HIGH), (HIGH, MIDDLE, LOW), (LOW, HIGH, MIDDLE), (HIGH, LOW, MIDDLE)]
 """Each step after the first is above, below or between the levels that were answered."""
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_a_ledger_that_was_put_back_gives_the_answers_that_it_gave(tmp_path, noise):
+    """Where noise follows from the key: a copy from before the first answer, without a witness, draws the same."""
+    kind, always = NOISES[noise], ("by item", "points")  # which follow from the key in any ledger
+    promise, table, said = kind.promise(40), kind.table(40), []
+    options = {"key": KEY, "witness": False}
+    Ledger.open(tmp_path / "l.db", create=True, derived=noise not in always, **options).close()
+    shutil.copy(tmp_path / "l.db", tmp_path / "before.db")
+    for file, levels in (("l.db", [3]), ("before.db", [3] if noise == "by item" else [2, 3])):
+        with Ledger.open(tmp_path / file, **options) as ledger:
+            answers = [ledger.publish("r", table, promise, epsilon=1)]
+            answers += [] if kind.is_once else [[ledger.relax("r", table, epsilon=one) for one in levels][-1]]
+        said.append([plain(answer) for answer in answers])
+    assert said[0] == said[1]
 
 
 @pytest.mark.parametrize("memory", ["process", "book", "derived"])

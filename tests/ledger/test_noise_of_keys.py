@@ -2,7 +2,6 @@
 statements."""
 
 import json
-import shutil
 from fractions import Fraction
 from math import exp
 
@@ -108,19 +107,6 @@ def test_how_many_keys_there_are_shows_nowhere(tmp_path, noise):
             secret = {"commitment", "values", "root", "label_key"}
             seen.append(({name: fact for name, fact in event.facts.items() if name not in secret}, lengths))
     assert seen[0] == seen[1]
-
-
-def test_a_ledger_that_was_put_back_repeats_itself(tmp_path):
-    """With derived noise, an earlier copy selects the same keys."""
-    opened(tmp_path, derived=True, witness=False).close()
-    shutil.copy(tmp_path / "l.db", tmp_path / "copy.db")
-    table = {"word": [f"w{k}" for k in range(300)], "n": [3] * 300}
-    lists = []
-    for file in ("l.db", "copy.db"):
-        with Ledger.open(tmp_path / file, key=KEY, witness=False) as ledger:
-            lists.append(ledger.publish("w", table, Promise(noise=NOISE), epsilon=1).table)
-    assert lists[0] == lists[1]
-    assert 0 < len(lists[0]["word"]) < 300
 
 
 def test_rows_in_another_order_are_the_same_table_and_parts_of_keys_are_columns(tmp_path):

@@ -3,7 +3,6 @@ what the largest level allows. The characteristic function of the joint distribu
 the closed form that answers are compared with."""
 
 import itertools
-import shutil
 import sqlite3
 from contextlib import closing
 from fractions import Fraction
@@ -142,17 +141,6 @@ def test_a_key_of_a_level_opens_that_level_and_every_fact_is_bound(tmp_path):
         assert (points(read_sealed(tmp_path / "copy.db", "homes", keys[at]).table) == points(answer)).all()
     with pytest.raises(KeyRefused):
         read_sealed(tmp_path / "copy.db", "homes", bytes(32))
-
-
-def test_a_ledger_put_back_repeats_itself(tmp_path):
-    with opened(tmp_path) as ledger:
-        first = ledger.publish("homes", TABLE, ut.Promise(**ASKED), epsilon=1).table
-        shutil.copy(tmp_path / "l.db", tmp_path / "before.db")
-        lost = ledger.relax("homes", TABLE, epsilon=3).table
-    with Ledger.open(tmp_path / "before.db", key=KEY) as ledger:
-        ledger.relax("homes", TABLE, epsilon=2)
-        assert (points(ledger.relax("homes", TABLE, epsilon=3).table) == points(lost)).all()
-        assert (points(ledger.view("homes", epsilon=1).table) == points(first)).all()
 
 
 def test_what_cannot_be_published_as_points(ledger):

@@ -119,7 +119,7 @@ def test_a_cost_that_grows_as_fast_as_the_distribution_falls_is_refused():
         NOISE.expected_cost(lambda x: np.power(1.3, abs(x)))
 
 
-@pytest.mark.parametrize("shift", [1, 2, 3, 4, 9])
+@pytest.mark.parametrize("shift", [1, 3, 4])
 def test_the_smallest_level_is_the_largest_ratio(shift):
     ratios = [MASSES[x - shift] / MASSES[x] for x in range(shift - FAR, FAR + 1)]
     assert smallest_level(NOISE, shift) == Level.of_alpha(1 / max(ratios))
@@ -202,8 +202,7 @@ def test_two_formulas_that_are_not_one_distribution_are_refused(kind):
         distribution.check_formulas()
 
 
-@pytest.mark.parametrize("shift", [1, 2, 3, 7])
-@pytest.mark.parametrize("epsilon", ["0", "1/10", "1/2", "1", "2"])
+@pytest.mark.parametrize(("epsilon", "shift"), [("0", 7), ("1/10", 1), ("1/10", 3), ("1/2", 2), ("1", 7), ("2", 3)])
 def test_the_divergence_is_enclosed(epsilon, shift):
     found = Fraction(delta(NOISE, epsilon, shift))
     kept = smallest_level(NOISE, shift)

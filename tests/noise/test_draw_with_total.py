@@ -114,15 +114,15 @@ def test_variances_are_those_of_weighted_least_squares(draw_at, share):
         )
 
 
-@pytest.mark.parametrize(("epsilon", "runs"), [("1/2", 20_000), (6, 20_000)])
+@pytest.mark.parametrize(("epsilon", "runs"), [("1/2", 8_000), (6, 8_000)])
 def test_draws_have_these_variances_and_margins_cover(epsilon, runs):
     """Cells, total and a difference; at a high level rounding is what matters."""
     distribution = DrawWithTotal.at_share(lambda at: CellsDraw(at, 5, 3), level(epsilon), Fraction(1, 2))
     drawn = sample_one_draw(distribution, runs)
     for answer in ([1, 0, 0, 0, 0], [1] * 5, [1, -1, 0, 0, 0], [2, 0, 0, 0, 1]):
         noise = drawn @ np.array(answer)
-        assert noise.var() <= distribution.variance_of(answer) * 1.05
-        assert noise.var() >= (distribution.variance_of(answer) - sum(map(abs, answer)) ** 2 / 2) * 0.95
+        assert noise.var() <= distribution.variance_of(answer) * 1.1
+        assert noise.var() >= (distribution.variance_of(answer) - sum(map(abs, answer)) ** 2 / 2) * 0.9
         assert abs(noise.mean()) <= 5 * (distribution.variance_of(answer) / runs) ** 0.5
         for sure in ("0.95", "0.5"):
             beyond = (np.abs(noise) > float(answer_margin(distribution, answer, sure))).sum()

@@ -79,7 +79,7 @@ def test_a_step_on_the_first_period_is_the_optimum(epsilon):
         assert distribution.gamma == 0.5
 
 
-@pytest.mark.parametrize("epsilon", [11, 300, 720, 1200])
+@pytest.mark.parametrize("epsilon", [11, 1200])
 def test_a_clipped_cost_costs_what_the_absolute_error_does(epsilon):
     """min(|x|, 3) and |x| differ by b^3: gamma = 1/(1 + e^(eps/2)), V = 1/(2 sinh(eps/2)), in 50 digits."""
     cost = lambda x: np.minimum(np.abs(x), 3.0)  # noqa: E731

@@ -57,29 +57,6 @@ def test_theorem_6(epsilon, D):
         assert distribution.gamma == pytest.approx(printed, rel=1e-9)
 
 
-@pytest.mark.parametrize("epsilon", ["1/1000", "1/100"])
-def test_corollary_5(epsilon):
-    """D/eps - V = eps/24 - 7 eps^3/5760 + 31 eps^5/967680 - ..., by intervals: both sides agree to eps^7."""
-    e, distribution = Fraction(epsilon), Staircase(epsilon)
-    series = e / 24 - 7 * e**3 / 5760 + 31 * e**5 / 967680
-    gap = 1 / e - distribution.moment_interval(1, 400).middle - series
-    assert gap == pytest.approx(float(-127 * e**7 / 154828800), rel=1e-3)
-
-
-@pytest.mark.parametrize("epsilon", ["1/1000", "1/100"])
-def test_corollary_7(epsilon):
-    """2/eps^2 - V = 1/12 - eps^2/720 - eps^4/18144 + eps^6/129600 ..."""
-    e, distribution = Fraction(epsilon), Staircase(epsilon, cost=costs.squared)
-    gap = 2 / e**2 - distribution.moment_interval(2, 400).middle
-    assert abs(gap - (Fraction(1, 12) - e**2 / 720 - e**4 / 18144 + e**6 / 129600)) < e**8 / 10**5
-
-
-def test_low_privacy_costs_fall_exponentially():
-    """V ~ D e^(-eps/2) for the absolute error, 2^(-2/3) D^2 e^(-2 eps/3) for the squared one."""
-    assert Staircase(50, 3).moment(1) == pytest.approx(3 * math.exp(-25), rel=1e-12)
-    assert Staircase(90, 3, costs.squared).variance() == pytest.approx(2 ** (-2 / 3) * 9 * math.exp(-60), rel=1e-9)
-
-
 @pytest.mark.parametrize("m", [1, 2, 3, 4, 5])
 def test_theorem_8(m):
     """gamma* -> 1/2 as eps -> 0, with slope -1/8 (m = 1) or -1/12; gamma* ~ (b/m)^(1/(m+1)) as eps -> infinity."""
@@ -166,13 +143,6 @@ def test_the_heuristic_does_not_perform_well_in_low_privacy():
             e = threshold * factor
             loss = Laplace(e).expected_cost(cost) - Staircase(e, gamma=heuristic_gamma(e)).expected_cost(cost)
             assert loss * sign > 0
-
-
-def test_the_half_step_beats_laplace_until_far_lower_privacy():
-    for cost, threshold in ((costs.absolute, 3.21223), (costs.squared, 4.16105)):
-        for factor, sign in ((1 - 1e-5, 1), (1 + 1e-5, -1)):
-            e = threshold * factor
-            assert sign * (Laplace(e).expected_cost(cost) - Staircase.half_step(e).expected_cost(cost)) > 0
 
 
 def test_a_level_and_its_alpha_have_one_gamma():

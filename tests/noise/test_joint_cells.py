@@ -174,32 +174,3 @@ def test_two_joint_cells_are_not_relaxed_by_small_steps(epsilon):
     """W would need a negative mass at (2, 0), as the page proves; wide steps are lossless."""
     assert quotient(epsilon, epsilon * 1.05, 2, 256)[2, 0] < -1e-8
     assert quotient(epsilon, epsilon * 2.2, 2, 256).min() > -1e-15
-
-
-def test_three_joint_cells_are_not_relaxed_by_small_steps():
-    """The same in three dimensions."""
-    assert quotient(1, 1.05, 3, 64).min() < -1e-6
-    assert quotient(1, 2, 3, 64).min() < -1e-6
-
-
-@given(ratios, st.floats(0.1, 3), st.floats(0.1, 3))
-def test_the_characteristic_function_of_two_joint_cells(q, t1, t2):
-    """(1-q)^2 [(1+q)^2 + 2q (cos t1 + cos t2)] over both diagonals' (1 + q^2 - 2q cos(t1 +- t2)), not normalised."""
-    b, reach = float(q), 200
-    axis = np.arange(-reach, reach + 1)
-    largest = np.maximum(np.abs(axis)[:, None], np.abs(axis)[None, :])
-    summed = float(np.cos(t1 * axis) @ b**largest @ np.cos(t2 * axis))
-    top = (1 - b) ** 2 * ((1 + b) ** 2 + 2 * b * (math.cos(t1) + math.cos(t2)))
-    bottom = math.prod(1 + b * b - 2 * b * math.cos(t1 + sign * t2) for sign in (1, -1))
-    assert summed == pytest.approx(top / bottom, rel=1e-6, abs=1e-9)
-
-
-@pytest.mark.parametrize("k", [2, 3, 4, 7])
-def test_one_coordinate_of_the_largest_norm_on_the_reals(k):
-    """Its characteristic function is sin(k theta)/(k t (1 + t^2)^(k/2)), theta = arctan t, by quadrature over cubes."""
-    n = np.linspace(1e-9, 120, 400_001)
-    weight = n**k * np.exp(-n) / math.factorial(k)
-    for t in (0.3, 1.0, 2.5):
-        theta = math.atan(t)
-        by_cubes = np.trapezoid(weight * np.sin(t * n) / (t * n), n)
-        assert by_cubes == pytest.approx(math.sin(k * theta) / (k * t * (1 + t * t) ** (k / 2)), abs=1e-8)

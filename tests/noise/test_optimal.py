@@ -12,12 +12,6 @@ from utmost.errors import NotANumber, OutOfRange
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, costs, gain, optimal_noise, relaxable_noise
 
 
-def test_figure_2_at_epsilon_10():
-    """15-fold and 23-fold, the latter 23.6."""
-    assert gain(optimal_noise(10, numbers="reals")) == pytest.approx(14.8406421, abs=5e-8)
-    assert gain(optimal_noise(10, cost=costs.squared, numbers="reals")) == pytest.approx(23.6068930, abs=5e-8)
-
-
 def test_the_domain_and_the_sensitivity_decide_the_distribution():
     assert optimal_noise(1) == Geometric(1)
     assert optimal_noise(1, 5, costs.squared) == DiscreteStaircase(1, 5, costs.squared)

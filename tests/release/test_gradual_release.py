@@ -2,13 +2,12 @@
 two answers."""
 
 from fractions import Fraction
-from itertools import permutations
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from goodness import LEVEL, joint_chi_square
+from goodness import LEVEL, chi_square, joint_chi_square
 from utmost.errors import NotALevel, NotANumber, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import level
 from utmost.noise import DiscreteStaircase, Geometric, Laplace
@@ -19,9 +18,9 @@ N = 60_000
 LEVELS = [level(epsilon="1/2"), level(alpha="1/2"), level(epsilon=2)]
 
 
-@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (2, 0, 1)], ids=["up", "down", "between"])
 def test_every_order_of_requests_has_the_joint_distribution(order):
-    """R3 by draws: six orders of three levels, each compared with the joint distribution of triples."""
+    """R3 by draws: three levels in turn, each order compared with the joint distribution of triples."""
     values = np.arange(N)
     answer = seeded_gradual_release(values, 1, seed=f"order {order}")
     noise = np.empty((3, N), np.int64)
@@ -121,18 +120,8 @@ def test_half_step_noise_has_the_staircase_distribution_at_every_level():
     """A uniform block plus 5 times the geometric process: at each level this is the half-step staircase."""
     answer = seeded_gradual_release(np.zeros(N, int), 5, seed="half", half_step=True)
     answers = {e: answer.at(epsilon=e) for e in (1, 3, 2, "1/2")}
-    k = np.arange(-12, 13)
     for e, noise in answers.items():
-        distribution = DiscreteStaircase.half_step(e, 5)
-        observed = np.array([(noise == i).sum() for i in k])
-        expected = distribution.pmf(k) * N
-        rest = N - expected.sum(), N - observed.sum()
-        often = expected > 8
-        p = stats.chisquare(
-            np.append(observed[often], rest[1] + observed[~often].sum()),
-            np.append(expected[often], rest[0] + expected[~often].sum()),
-        ).pvalue
-        assert p > 1e-6
+        assert chi_square(noise, DiscreteStaircase.half_step(e, 5).cdf) > LEVEL
     moves = answers[1] - answers[3]
     assert (moves % 5 == 0).all(), "the block never moves"
     wide = seeded_gradual_release(0, 10**19 + 1, seed="wide", half_step=True)

@@ -11,11 +11,10 @@ import utmost as ut
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.exact import level
-from utmost.noise import Combination
 from utmost.privacy import Unit
 from utmost.releases import NoisySums
 from utmost.testing import seeded_ledger, seeded_workload_release
-from utmost.workloads import Domain, Plan, Workload, bins, choose_plan
+from utmost.workloads import Domain, Plan, bins
 
 ONE = Unit(1, 1)
 AGES = Domain(age=bins(40))
@@ -23,58 +22,6 @@ CHOSEN = Plan(AGES, ONE, {"age": "1/2", "age~5": "1/4", "age~16": "1/4"})
 CROSSED = Domain(age=bins(30), sex=["m", "f"])
 BOTH = Plan(CROSSED, ONE, {"age sex": "1/2", "age~6 sex": "1/4", "age~12": "1/8", "sex": "1/8"})
 COUNTS = np.random.default_rng(3).poisson(8, 40)
-
-
-def test_from_a_plan_to_answers_with_bars():
-    """`choose_plan` chooses hat functions for ranges; the release answers every range, close to the truth."""
-    wanted = Workload.ranges(AGES, "age")
-    chosen = choose_plan(wanted, ONE, epsilon=1, method="hat functions")
-    assert any(marginal[0] < 0 for marginal in chosen.shares)
-    released = ut.release(COUNTS, chosen, epsilon=1, once=True).table
-    answer = released.total({"age": slice(7, 30)}, confidence="0.999999999999")
-    assert abs(answer.exact - int(COUNTS[7:30].sum())) <= answer.margin
-    assert answer.variance == pytest.approx(
-        float(released.noise(released.form({"age": slice(7, 30)})).variance), rel=1e-9
-    )
-
-
-@pytest.mark.parametrize("epsilon", ["0.000001", "0.1", 3, 50, 600])
-def test_bars_at_any_level(epsilon):
-    """A table, its margins and one sum, at levels from very small to very large."""
-    few, counts = Domain(age=bins(14)), COUNTS[:14]
-    chosen = Plan(few, ONE, {"age": "1/2", "age~4": "1/2"})
-    released = seeded_workload_release(counts, chosen, 7, epsilon=epsilon)
-    table = released["age"]
-    assert (np.abs(table["count"] - counts) <= 3 * table["count_margin"] + 1).all()
-    assert released.total().margin >= 0
-    assert released.bars("age")["age"] == max(table["count_margin"])
-
-
-def test_a_bar_of_a_table_holds_for_each_of_its_sums():
-    """One distribution stands for several: it is never narrower than the exact one of any of them, and at most 12 %
-    wider."""
-    released = seeded_workload_release(np.zeros((30, 2), dtype=int), BOTH, 7, epsilon=1)
-    kinds, distributions = released._errors.of_marginal((0, 0))
-    assert len(set(kinds.tolist())) > 12
-    assert any(type(distribution) is not Combination for distribution in distributions.values())
-    for place, kind in enumerate(kinds.tolist()):
-        exactly = released.noise(released.form({"age": place // 2, "sex": "mf"[place % 2]}))
-        for sure in ("0.5", "0.999"):
-            assert exactly.margin(sure) <= distributions[kind].margin(sure) * (1 + 1e-12)
-            assert distributions[kind].margin(sure) <= exactly.margin(sure) * 1.12
-        bar = distributions[kind].margin("0.95")
-        assert distributions[kind].coverage(bar) <= exactly.coverage(bar) + 1e-9
-
-
-def test_differences_ratios_and_means_come_of_the_same_coefficients():
-    released = seeded_workload_release(COUNTS, CHOSEN, 7, epsilon=3)
-    low, high = {"age": slice(0, 20)}, {"age": slice(10, 40)}
-    gap = released.difference(high, low)
-    assert gap.exact == released.total(high).exact - released.total(low).exact
-    ratio = released.ratio(low, {})
-    assert ratio.lower <= COUNTS[:20].sum() / COUNTS.sum() <= ratio.upper
-    mean = released.mean("age")
-    assert mean.lower <= (np.arange(40) + 0.5) @ COUNTS / COUNTS.sum() <= mean.upper
 
 
 def test_documents_say_hats_and_are_read_back():
@@ -145,15 +92,3 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
         alone = Plan(AGES, ONE, {"age~5": 1})
         with pytest.raises(Unsupported):
             again.publish("other", table, ut.Promise(noise=alone), epsilon=1)
-
-
-def test_hat_functions_of_some_tables_have_margins_in_all_of_them():
-    """A long axis whose hat functions are measured without the other axis: every margin covers its own distribution."""
-    domain = Domain(age=range(120), sex=["men", "women"])
-    plan = Plan(domain, ONE, {"age sex": "1/2", "age~12": "1/2"})
-    released = ut.release(np.full((120, 2), 20), plan, epsilon=1, once=True).table
-    table = released["age sex"]
-    for at in (0, 7, 131, 239):
-        where = {"age": int(table["age"][at]), "sex": str(table["sex"][at])}
-        exactly = float(released.total(where).margin)
-        assert exactly <= float(table["count_margin"][at]) + 0.005 <= exactly * 1.05

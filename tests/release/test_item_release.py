@@ -3,7 +3,7 @@ process."""
 
 import pickle
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -44,7 +44,11 @@ def noise(path, count, **changes):
     return {at: made.responses(ids, zeros, at)["n"] for at in path}
 
 
-@pytest.mark.parametrize("path", list(permutations(LEVELS)), ids=lambda path: " ".join(str(one.power) for one in path))
+# up, down, and the middle last, which is between two that are known
+PATHS = [LEVELS, LEVELS[::-1], (*LEVELS[::2], LEVELS[1])]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=["up", "down", "between"])
 def test_levels_in_any_order_have_the_joint_distribution(path):
     """Fresh, relaxed, tightened and bridged: chi-square test of three levels over their whole grid."""
     n, reach = 60_000, 3

@@ -11,7 +11,7 @@ from utmost.noise import Staircase
 from utmost.releases import GradualRelease, relax, tighten
 
 TABLE = {"n": [3, 4]}
-LARGE = ["1e4", "1e5", "1e6", "1e30"]
+LARGE = ["1e4", "1e30"]
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,6 @@
 import time
 from decimal import Decimal
 from fractions import Fraction
-from itertools import permutations
 
 import numpy as np
 import pytest
@@ -50,7 +49,7 @@ def test_one_point_in_every_kind_of_number(kind):
     assert (found == seeded_planar_release([[1500, -3]], seed=1).at(epsilon=1)).all()
 
 
-@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (2, 0, 1)], ids=["up", "down", "between"])
 def test_every_order_of_requests_has_the_distribution_and_correlation(order):
     r"""R3: each level has its distribution, and two levels have the covariance of the path, E V_e1.V_e2 = E\|V_e2\|^2,
     e1 < e2."""
@@ -68,9 +67,9 @@ def test_every_order_of_requests_has_the_distribution_and_correlation(order):
         assert abs(product.mean() - wanted) < 5.5 * product.std() / np.sqrt(count)
 
 
-@pytest.mark.parametrize("dimensions", [1, 2, 3])
-@pytest.mark.parametrize("grid", [None, "1/2", "3/10"])
-@pytest.mark.parametrize("confidence", ["0.5", "0.95"])
+@pytest.mark.parametrize(
+    ("dimensions", "grid", "confidence"), [(1, None, "0.95"), (2, None, "0.5"), (2, "1/2", "0.95"), (3, "3/10", "0.5")]
+)
 def test_the_error_bar_holds_and_is_short(dimensions, grid, confidence):
     """At least the stated fraction of answers lies within the margin of their points, wherever the points are on the
     grid."""
@@ -107,9 +106,7 @@ def test_a_margin_is_never_too_short_and_hardly_too_long(n, confidence):
     assert stats.gamma(n).sf(margin) == pytest.approx(float(1 - confidence), rel=1e-6, abs=1e-12)
 
 
-@pytest.mark.parametrize("per", [1, 200])
-@pytest.mark.parametrize("grid", [None, 1])
-@pytest.mark.parametrize("margin", [10, 12.5, 1000])
+@pytest.mark.parametrize(("per", "grid", "margin"), [(1, None, 10), (200, 1, 12.5), (200, None, 1000), (1, 1, 1000)])
 def test_the_least_level_for_a_margin(per, grid, margin):
     """The returned level meets the margin, and the decimal before it does not."""
     found = planar_epsilon_for(margin, per=per, grid=grid)
@@ -224,13 +221,6 @@ def test_two_releases_share_no_path():
     """R8: every release has a separate key from the operating system."""
     one, other = (PlanarRelease(np.zeros((200, 2)), grid=1).at(epsilon="1e-12") for _ in range(2))
     assert not (one == other).any()
-
-
-def test_answers_at_all_sizes_of_level():
-    for epsilon in ("1e-6", "50", "1e-150"):
-        made = seeded_planar_release(np.zeros((2000, 2)), seed=epsilon)
-        off = np.linalg.norm(made.at(epsilon=epsilon), axis=1)
-        assert stats.kstest(off, EuclideanLaplace(level(epsilon)).within).pvalue > 1e-5
 
 
 @pytest.mark.slow

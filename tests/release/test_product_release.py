@@ -6,7 +6,6 @@ import pickle
 import numpy as np
 import pytest
 
-import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.privacy import Unit
@@ -31,37 +30,6 @@ BOX = ProductRows(
     ),
 )
 BOTH = Plan(PLANE, Unit(1, 2), BOX.shares, rows=BOX)
-COUNTS = np.random.default_rng(3).poisson(8, 18)
-
-
-def test_from_a_plan_to_answers_with_bars():
-    released = ut.release(COUNTS, CHOSEN, epsilon=1, once=True).table
-    answer = released.total({"age": slice(3, 11)}, confidence="0.999999999999")
-    assert abs(answer.exact - int(COUNTS[3:11].sum())) <= answer.margin
-    stated = [float(released.noise(released.form({"age": slice(0, last + 1)})).variance) for last in range(18)]
-    assert np.mean(stated) == pytest.approx(CHOSEN.value, rel=1e-9)
-    assert released.bars("age")["age"] == max(released["age"]["count_margin"])
-
-
-@pytest.mark.parametrize("epsilon", ["0.000001", 3, 50, 600])
-def test_bars_at_any_level(epsilon):
-    released = seeded_workload_release(COUNTS, CHOSEN, 7, epsilon=epsilon)
-    table = released["age"]
-    assert (np.abs(table["count"] - COUNTS) <= 3 * table["count_margin"] + 1).all()
-    assert released.total().margin >= 0
-
-
-def test_drawn_noise_has_the_levels_of_its_classes():
-    """In many releases of zeros, each class of sums has the variance of its share of the level."""
-    runs = 100
-    squares = dict.fromkeys(CHOSEN.shares, 0.0)
-    for seed in range(runs):
-        released = seeded_workload_release(np.zeros(18, dtype=int), CHOSEN, seed, epsilon=2)
-        for marginal, sums in released.measured.items():
-            squares[marginal] += float((sums.astype(float) ** 2).mean())
-    for marginal, share in CHOSEN.shares.items():
-        expected = 1 / (2 * np.sinh(float(share)) ** 2)
-        assert squares[marginal] / runs == pytest.approx(expected, rel=0.35)
 
 
 @pytest.mark.parametrize(("chosen", "where"), [(CHOSEN, {"age": slice(2, 9)}), (BOTH, {"x": slice(1, 4), "sex": "f"})])
@@ -91,11 +59,3 @@ def test_documents_say_rows_and_are_read_back(chosen, where):
         released.raw(facts["noise"]["marginals"][0]["marginal"])
     with pytest.raises(OutOfRange, match="of the given name"):
         released[facts["noise"]["marginals"][0]["marginal"]]
-
-
-def test_a_document_is_saved_and_verified(tmp_path):
-    released = seeded_workload_release(COUNTS, CHOSEN, 7, epsilon=1)
-    released.save(tmp_path / "ages.json")
-    assert NoisySums.of_facts(json.loads((tmp_path / "ages.json").read_text())).facts() == released.facts()
-    beside = released.save(tmp_path / "ages.csv", marginal="age")
-    assert beside["marginal"] == "age"

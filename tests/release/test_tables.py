@@ -57,22 +57,11 @@ def test_a_file_gives_a_table_and_is_read_back_as_one(ending, tmp_path):
         read.table.write(tmp_path / f"w{ending}")
     read.table.write(tmp_path / f"w{ending}", overwrite=True)
     assert not (tmp_path / f"w{ending}.json").exists()
-    if ending in ("csv", "jsonl", "xlsx"):
-        ut.Table(COLUMNS).write(tmp_path / f"in{ending}")
-        table = ut.release(tmp_path / f"in{ending}", PROMISE, epsilon=1).table
-        check_verbs(table, {name: np.asarray(column).tolist() for name, column in dict(table).items()})
-        with pytest.raises((KeyError, ut.errors.BadTable)):
-            table["m"]
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_a_dataframe_gives_one_of_its_kind(frame):
     assert type(ut.release(frame(COLUMNS), PROMISE, epsilon=1).table) is type(frame(COLUMNS))
-
-
-def test_a_total_of_cells_has_the_margin_of_the_sum_of_their_noise():
-    cells = ut.release({"n": [9] * 24}, ut.Promise("n", unit=ut.Unit(1, 1)), epsilon=1)
-    assert cells.total().margin == ut.noise.Combination([1], 1, counts=[24]).margin("0.95") == 13
 
 
 def test_marginals_are_tables_and_answers_have_cards():

@@ -14,7 +14,6 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.privacy import Unit
 from utmost.workloads import Domain, Plan, Workload, check_lower_bounds, choose_plan, hierarchy
-from workload_cases import precision
 
 FLIGHTS = Path(__file__).parents[2] / "examples" / "flights_domain.json"
 SIZES = st.lists(st.integers(1, 4), min_size=2, max_size=4).filter(lambda sizes: len(set(sizes)) > 1)
@@ -24,31 +23,6 @@ def crossed(sizes, others):
     """A tree with so many airports in each state, crossed with another axis."""
     branches = {f"S{i}": [f"S{i}.{j}" for j in range(size)] for i, size in enumerate(sizes)}
     return Domain(place=hierarchy(branches, names=["state", "airport"]), hour=range(others))
-
-
-def dense(domain, shares, part, epsilon):
-    """The mean variance of a part's answers by least squares with dense matrices."""
-    rows, weights = [], []
-    for marginal, share in shares.items():
-        groups = domain.spread(np.arange(np.prod(domain.group_shape(marginal))), marginal).ravel()
-        rows.append(np.arange(groups.max() + 1)[:, None] == groups[None, :])
-        weights += [precision(float(share) * epsilon)] * len(rows[-1])
-    A = np.vstack(rows).astype(float)
-    inverse = np.linalg.pinv(A.T @ (np.array(weights)[:, None] * A))
-    W = part.matrix(domain).astype(float)
-    return np.trace(W @ inverse @ W.T) / len(W)
-
-
-@given(SIZES, st.integers(1, 3), st.integers(1, 3), st.floats(0.2, 3))
-def test_variances_are_those_of_dense_least_squares(sizes, others, parts, epsilon):
-    """Sums over states, which are not measured, have the variance that dense least squares gives them."""
-    domain = crossed(sizes, others)
-    total = parts + 3
-    shares = {"airport hour": Fraction(2, total), "hour": Fraction(parts, total), "airport": Fraction(1, total)}
-    wanted = Workload(domain, {"state hour": 1, "state": 2, "airport": 1, "state=S1": 1, "": 1})
-    chosen = Plan(domain, Unit(1, 1), shares, wanted, level(epsilon))
-    for part in wanted.parts:
-        assert chosen.variances[part.name] == pytest.approx(dense(domain, chosen.shares, part, epsilon), rel=1e-9)
 
 
 def test_flights_are_planned_and_released():

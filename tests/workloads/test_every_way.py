@@ -10,7 +10,7 @@ import pickle
 from collections import Counter
 from fractions import Fraction
 from functools import reduce
-from itertools import combinations, product
+from itertools import combinations, cycle, product
 
 import numpy as np
 import pytest
@@ -201,7 +201,7 @@ def check_estimates(plan, seed, most=None):
 
 @pytest.mark.parametrize("name", PLANS)
 def test_answers_are_unbiased_exactly_and_those_of_least_squares(name):
-    check_estimates(PLANS[name], 1, most=10)
+    check_estimates(PLANS[name], 1, most=5)
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -212,7 +212,7 @@ def test_tables_are_made_of_the_answers(name):
         plan, {marginal: draw.integers(-60, 60, plan.measured_shape(marginal)) for marginal in plan.shares}
     )
     marginals = list(plan.domain.marginals())
-    for marginal in {marginals[0], marginals[-1], *(marginals[int(at)] for at in draw.integers(0, len(marginals), 3))}:
+    for marginal in {marginals[0], marginals[-1], *(marginals[int(at)] for at in draw.integers(0, len(marginals), 2))}:
         if not determines(plan, marginal):
             with pytest.raises(NotDetermined):
                 release[marginal]
@@ -334,8 +334,7 @@ def how(plan):
     return {"together": plan.together, "rows": plan.rows}
 
 
-@pytest.mark.parametrize("name", PLANS)
-@pytest.mark.parametrize("epsilon", ["0.000001", 20])
+@pytest.mark.parametrize(("name", "epsilon"), [*zip(PLANS, cycle(["0.000001", 20]))])
 def test_a_plan_states_the_variances_of_dense_least_squares(name, epsilon):
     made = PLANS[name]
     wanted = wanted_of(made)

@@ -83,7 +83,7 @@ def test_what_cuts_a_period_off_or_does_not_nest_is_refused(start, stop, words, 
         periods(start, stop, **words)
 
 
-@pytest.mark.parametrize("zone", ["Europe/Paris", "Australia/Lord_Howe", "Asia/Kathmandu"])
+@pytest.mark.parametrize("zone", ["Australia/Lord_Howe", "Asia/Kathmandu"])
 def test_instants_are_what_the_clock_of_the_zone_shows(zone):
     """Arrays by the table of changes, lists one by one, text: against Python's own zones."""
     axis = periods("2013-01-01", "2014-01-01", every="hour", zone=zone, above="later")

@@ -85,7 +85,7 @@ def test_wide_cells_have_a_staircase_with_its_step():
     assert "range" not in {way.kind for way in ways_together(level(3), Unit(20, 2))}
 
 
-@pytest.mark.parametrize(("epsilon", "s"), [("1e-45", 10**40), ("1e-6", 1), (700, 1)])
+@pytest.mark.parametrize(("epsilon", "s"), [("1e-45", 10**40), (700, 1)])
 def test_levels_at_both_ends_have_a_least_noise(epsilon, s):
     """Down to where sums have no error bars, and up to where precisions leave the floats."""
     ways = ways_together(level(epsilon), Unit(s, 3, nonnegative=True))

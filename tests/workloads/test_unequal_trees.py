@@ -27,54 +27,12 @@ def three_levels(shape):
     return Domain(place=hierarchy(branches, names=["division", "state", "county"]))
 
 
-def rows_of(domain, level):
-    """The groups of a level as rows of 0 and 1."""
-    axis = domain.axes[0]
-    return (np.arange(axis.groups(level))[:, None] == axis.group_of(level)[None, :]).astype(int)
-
-
 def as_rationals(matrix):
     return fmpq_mat([[fmpq(Fraction(x).numerator, Fraction(x).denominator) for x in row] for row in matrix])
 
 
-def dense(domain, precisions):
-    """(A'PA)^-1 A'P, and the variances of every group, in rationals, by inverting a matrix."""
-    rows = np.vstack([rows_of(domain, level) for level in range(len(precisions))])
-    weights = [p for level, p in enumerate(precisions) for _ in range(domain.axes[0].groups(level))]
-    A, weighted = (
-        as_rationals(rows.tolist()),
-        as_rationals([[w * x for x in row] for w, row in zip(weights, rows.tolist(), strict=True)]),
-    )
-    inverse = (A.transpose() * weighted).inv()
-    variances = A * inverse * A.transpose()
-    return inverse * weighted.transpose(), [Fraction(str(variances[i, i])) for i in range(len(rows))]
-
-
 shapes = st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=3), min_size=1, max_size=3)
 positive = st.fractions(min_value="1/50", max_value=50, max_denominator=50)
-upper = st.one_of(st.just(Fraction(0)), positive)
-
-
-@given(shapes, positive, st.tuples(upper, upper, upper))
-def test_two_passes_are_dense_least_squares(shape, finest, others):
-    """Variances and estimates in Fractions, for three levels and "all" of any sizes, some not measured."""
-    domain = three_levels(shape)
-    precisions = [finest, *others]
-    estimator, variances = dense(domain, precisions)
-    found = tree_variances(domain, precisions)
-    assert [one for level in found for one in level.tolist()] == variances
-    sums = [
-        [(7 * g * g + level) % 11 - 3 for g in range(count)]
-        for level, count in enumerate(map(domain.axes[0].groups, range(4)))
-    ]
-    measured = [row if p else None for row, p in zip(sums, precisions, strict=True)]
-    flat = as_rationals([[x] for row in sums for x in row])
-    cells = [Fraction(str(x)) for x in (estimator * flat).entries()]
-    estimates = tree_estimate(domain, measured, precisions)
-    for level, estimate in enumerate(estimates):
-        assert estimate.tolist() == [
-            sum(x for x, taken in zip(cells, row, strict=True) if taken) for row in rows_of(domain, level)
-        ]
 
 
 @given(shapes, st.data())

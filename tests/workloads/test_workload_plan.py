@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 
 from utmost.errors import NotALevel, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.exact import level
@@ -20,7 +19,6 @@ from workload_cases import (
     precision,
     tree_of,
     two_way,
-    workloads,
 )
 
 ONE = Unit(1, 1)
@@ -63,9 +61,6 @@ def test_berkeley_by_cells_alone(wanted, error, epsilon):
 
 
 FIGURES = [
-    (geography(), (24.2516, 44.9441)),
-    (two_way("a b", "a", "b", per_answer=True), (3000, 3000)),
-    (two_way("a b", "a", "b", ""), (59.750, 114.814)),
     (two_way("a", "b", per_answer=True), (258.008, 427.381)),
     (THREE_WAY, (445.98, 864.96)),
     (RANGES, (77.312, 137.534)),
@@ -75,7 +70,7 @@ FIGURES = [
 
 @pytest.mark.parametrize(("wanted", "errors"), FIGURES)
 def test_errors_of_the_best_found(wanted, errors):
-    """Geography, 20 x 50, 20 x 20 x 25, ranges and prefixes of 1024 bins, at epsilon 0.1 and 3, from marginals."""
+    """20 x 50, 20 x 20 x 25, ranges and prefixes of 1024 bins, at epsilon 0.1 and 3, from marginals."""
     for epsilon, error in zip(("0.1", "3"), errors, strict=True):
         found = choose_plan(wanted, ONE, epsilon=epsilon, aim="mean", method="marginals")
         assert in_units(found) == pytest.approx(error, abs=1e-3, rel=2e-5)
@@ -119,20 +114,6 @@ def test_the_least_largest_error_of_geography():
     assert max(found.variances.values()) >= 16.045 - 1e-3
     with pytest.raises(OutOfRange, match="mean, largest"):
         choose_plan(geography(), ONE, epsilon=1, aim="median")
-
-
-@settings(max_examples=6)
-@given(workloads(most=30))
-def test_variances_are_those_of_least_squares_at_any_unit(wanted):
-    """Of every part the mean over its answers of the dense variance; a unit of k cells by s has epsilon/(k s)."""
-    unit = Unit("3", 2, "change-one")
-    found = choose_plan(wanted, unit, epsilon=6, method="marginals")
-    levels = {marginal: own.epsilon_float / 3 for marginal, own in found.levels(level(6)).items()}
-    for part in wanted.parts:
-        rows = part.matrix(wanted.domain)[:6]
-        if part.answers == len(rows):
-            dense = np.mean([dense_variance(wanted.domain, levels, row) for row in rows])
-            assert found.variances[part.name] == pytest.approx(dense, rel=1e-8)
 
 
 def test_extreme_levels_have_plans():
