@@ -16,7 +16,7 @@ REGIONS = ("nord", '"süd, ost"', "west")
 EVENTS = "".join(f"p{i % 40},{REGIONS[i % 3]},{1950 + i % 60}-03-01,{i % 7}.25\n" for i in range(120))
 DOMAIN = {
     "region": ["nord", "süd, ost", 'w"est', "west"],
-    "age": {"ages": [0, 18, 65, None], "on": "2025-01-01", "column": "born"},
+    "age": {"ages": [0, 65, None], "on": "2025-01-01", "column": "born"},
 }
 BY = ["--by", "region,age", "--domain", "d.json"]
 COUNT = ["--person", "who", "--at-most", 2, *BY]
@@ -211,23 +211,24 @@ def test_json_says_whether_an_answer_was_repeated(run, job):
     forms = {
         "cells": ["--out", "a.csv"],
         "shown": [],
-        "sums": ["--want", "region", "--want", "age", "--out", "s.json"],
+        "sums": ["--want", "region", "--want", "total", "--out", "s.json"],
         "means": ["--mean", "paid=0,9,0.01", "--out", "m.csv"],
     }
     new_ledger("l.db")
+    count = ["--person", "who", "--at-most", 2, "--by", "region", "--domain", "d.json"]
     for name, more in forms.items():
         asked = [
-            "release", "e.csv", *COUNT, "--ledger", "l.db", "--name", name, "--dataset", "d", "--epsilon", 1, *more,
+            "release", "e.csv", *count, "--ledger", "l.db", "--name", name, "--dataset", "d", "--epsilon", 1, *more,
         ]  # fmt: skip
         found = [json.loads(ran(run, *asked, "--json"))["repeated"] for _ in range(2)]
         assert found == [False, True], name
-    relax = ["relax", "e.csv", *COUNT, "--ledger", "l.db", "--name", "cells", "--epsilon", 2, "--json"]
+    relax = ["relax", "e.csv", *count, "--ledger", "l.db", "--name", "cells", "--epsilon", 2, "--json"]
     assert [json.loads(ran(run, *relax))["repeated"] for _ in range(2)] == [False, True]
     assert "repeated" not in json.loads((job / "a.csv.json").read_text())
     ran(run, "verify", "a.csv")
     place = ["--ledger", "l.db", "--name", "sums", "--dataset", "d"]
-    again = ["--want", "region", "--want", "age", *place, "--epsilon", 1, "--json"]
-    (job / "printed.json").write_text(ran(run, "release", "e.csv", *COUNT, *again))
+    again = ["--want", "region", "--want", "total", *place, "--epsilon", 1, "--json"]
+    (job / "printed.json").write_text(ran(run, "release", "e.csv", *count, *again))
     assert (job / "printed.json").read_bytes() == (job / "s.json").read_bytes()  # readers refuse any other field
 
 

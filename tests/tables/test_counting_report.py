@@ -27,7 +27,6 @@ from utmost.errors import (
     BadTable,
     FewEventsKept,
     LeadingZerosRead,
-    NothingCounted,
     OutOfRange,
     RowsLeftOut,
     SimilarPersons,
@@ -331,12 +330,6 @@ def test_leave_out_nothing_ends_the_run_and_says_what_it_refuses(run, tmp_path):
     events.write_text("who,page,paid\na,x,1\na,y,1\nb,x,2\n")
     code, _, err = run(*asked, "--mean", "paid=0,1", "--leave-out", "nothing")
     assert (code, "because of --at-most, --mean paid. " in err) == (0, True)  # less than half is only reported
-
-
-def test_a_table_all_of_whose_events_lie_outside_is_warned_of():
-    with pytest.warns(NothingCounted, match="'page'"):
-        counted = count_table({"user": ["a"], "page": ["UA"]}, Domain(page=["ua"]), Counting("user", at_most=1))
-    assert counted.report.outside_domain == 1
 
 
 TELLING = ("730412599135721", "689710440213377", "events read", "Confidential, for")

@@ -100,9 +100,10 @@ def test_a_column_of_integers_is_an_array_and_any_other_a_list(tmp_path):
     assert adapter.column(table, "x") == [2**63 - 1, -(2**63)]
 
 
+_digits = st.text("0123456789", min_size=1, max_size=17)
 _decimal_cells = st.one_of(
     st.decimals(-(10**6), 10**6, places=2).map(str),
-    st.from_regex(r"[+-]?[0-9]{1,17}([.][0-9]{1,17})?", fullmatch=True),
+    st.builds("{}{}{}".format, st.sampled_from(["", "+", "-"]), _digits, st.just("") | _digits.map(".{}".format)),
     st.sampled_from(["5.", ".5", "-", "+", "", " 1", "1..2", "1.2.3", "-.", "-0.0", "00.10", "1e3", "x.5", "9" * 19]),
 )
 

