@@ -113,12 +113,8 @@ def test_what_cannot_be_counted_is_refused(run, files, words):
 def test_another_table_is_refused(run, files, tmp_path):
     events, domain = files
     table = tmp_path / "table.csv"
-    assert (
-        run("release", events, "--person", "user", "--at-most", 1, "--domain", domain, "--epsilon", 1, "--out", table)[
-            0
-        ]
-        == 0
-    )
+    asked = ["release", events, "--person", "user", "--at-most", 1, "--domain", domain, "--epsilon", 1]
+    assert run(*asked, "--out", table)[0] == 0
     assert run("bounds", table, "--domain", domain, "--epsilon", 1)[0] == 2
     assert run("bounds", table, "--epsilon", 1)[0] == 2
 

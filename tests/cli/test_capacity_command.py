@@ -1,11 +1,8 @@
 """`utmost research capacity`: what it shows, writes and refuses, and that its files prove themselves again."""
 
 import json
-import re
 
 import pytest
-
-from running import called
 
 ROADS = "from,to\nhub,a\nhub,b\nhub,c\n"
 HALF = ["--epsilon", "alpha=1/2"]
@@ -14,14 +11,6 @@ HALF = ["--epsilon", "alpha=1/2"]
 @pytest.fixture
 def run(run):
     return lambda *arguments: run("research", "capacity", *arguments)
-
-
-def test_both_capacities_of_a_grid_are_found():
-    ended = called("research", "capacity", "--space", "grid:4x4", "--epsilon", "1/2")
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert re.search(r"capacity\s+2\.65979695676116", ended.stdout)
-    assert re.search(r"capacity\s+0\.67371003073187", ended.stdout)
-    assert len(re.findall(r"checked\s+yes", ended.stdout)) == 2
 
 
 def test_one_capacity_can_be_asked_for(run):

@@ -86,14 +86,6 @@ def test_a_long_table_is_shown_by_its_first_rows(run, file, tmp_path):
     assert "[b]12" not in out
 
 
-def test_reals_are_read_from_text_exactly(run, file, tmp_path):
-    path, promise = file("income\n0.1\n-2.5\n"), tmp_path / "promise.json"
-    say = ["--columns", "income", "--sensitivity", "1", "--cells", "1", "--numbers", "reals", "--grid", "1/8"]
-    assert run("promise", *say, "--out", promise)[0] == 0
-    code, out, err = run("release", path, "--promise", promise, "--epsilon", "200", "--yes")
-    assert (code, [row["income"] for row in rows(out)]) == (0, ["0.125", "-2.5"]), err
-
-
 def test_a_column_that_nobody_declared_is_misuse_and_named(run, tmp_path):
     """It was printed exactly, under a promise of privacy."""
     out = tmp_path / "out.csv"
@@ -162,12 +154,6 @@ def test_misuse_ends_with_code_2_and_says_how(run, arguments, message):
     assert (code, out) == (2, "")
     assert message in err
     assert "Traceback" not in err
-
-
-def test_a_table_is_written_in_no_unknown_format(run, tmp_path):
-    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", tmp_path / "out.ods")
-    assert code == 2
-    assert "written in a known format" in err
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device to write to")

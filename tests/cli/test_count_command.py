@@ -227,14 +227,6 @@ def test_persons_of_few_keys_give_each_more_by_shares(run, tmp_path):
     assert "shares" in run(*say, "--delta", "1e-6", "--shares", 9, "--dry-run")[2]
 
 
-def test_no_domain_is_written_where_no_key_is_named(run, tmp_path):
-    events = tmp_path / "e.csv"
-    events.write_text("user,word\n1,rare\n")
-    say = ["count", events, "--person", "user", "--unknown-keys", "word", "--at-most", 1, "--epsilon", 1]
-    code, _, err = run(*say, "--delta", "1e-9", "--out", tmp_path / "k.json")
-    assert (code, "needs at least one key" in err, "rare" in err) == (2, True, False)
-
-
 def test_a_table_of_cells_is_read_with_the_unit_that_is_said(run, tmp_path):
     examples = Path(__file__).parents[2] / "examples"
     say = ["count", examples / "berkeley_admissions.csv", "--domain", examples / "applicants_domain.json"]

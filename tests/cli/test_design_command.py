@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from small_sizes import set_sizes
 
 HALF = ["--epsilon", "alpha=1/2"]
 
@@ -67,11 +68,12 @@ def test_a_design_is_written_and_proves_itself_again(run, tmp_path, asked):
     assert float((np.array(prior)[:, None] * channel.matrix * loss).sum()) == pytest.approx(float(certificate.upper))
 
 
-def test_places_with_a_prior_file_are_designed_written_and_checked_again(run, file, tmp_path):
+def test_places_with_a_prior_file_are_designed_written_and_checked_again(run, file, tmp_path, monkeypatch):
     """A prior without symmetry on a Euclidean grid: found by column generation, with multipliers as a list."""
-    weights = file("".join(f"{k},{k * k % 17}\n" for k in range(48)), "weights.csv")
+    set_sizes(monkeypatch, simplex_rows=1000)
+    weights = file("".join(f"{k},{k * k % 17}\n" for k in range(19)), "weights.csv")
     out = tmp_path / "design.json"
-    asked = ["design", "--space", "grid:7x7", "--prior", f"weights:{weights}", "--loss", "distance", "--epsilon", 4]
+    asked = ["design", "--space", "grid:4x5", "--prior", f"weights:{weights}", "--loss", "distance", "--epsilon", 4]
     code, shown, err = run(*asked, "--out", out)
     assert (code, err) == (0, "")
     assert re.search(r"found by\s+column generation", shown)

@@ -8,12 +8,13 @@ import signal
 import pytest
 
 import utmost as ut
+from small_sizes import set_sizes
 
 # The search is interrupted in a round of its own, wherever it runs.
 from utmost.design.optima import search_for_rays
 
 ASKED = ["design", "--space", "grid:3x3", "--prior", "uniform", "--loss", "distance"]
-WEIGHTS = "".join(f"{k},{k * k % 17 + 1}\n" for k in range(49))
+WEIGHTS = "".join(f"{k},{k * k % 17 + 1}\n" for k in range(20))
 
 
 def test_a_curve_is_shown_written_and_drawn(run, tmp_path):
@@ -63,8 +64,9 @@ def test_an_interrupted_design_is_the_best_so_far(run, file, tmp_path, monkeypat
         priced(self)
 
     monkeypatch.setattr(search_for_rays.RaySearch, "_price", stopped)
+    set_sizes(monkeypatch, simplex_rows=1000)
     out = tmp_path / "design.json"
-    asked = ["design", "--space", "grid:7x7", "--loss", "distance", "--epsilon", 1]
+    asked = ["design", "--space", "grid:4x5", "--loss", "distance", "--epsilon", 1]
     code, shown, _ = run(*asked, "--prior", f"weights:{file(WEIGHTS, 'weights.csv')}", "--out", out)
     assert code == 0
     assert re.search(r"checked\s+yes", shown)
@@ -83,6 +85,7 @@ def test_a_design_that_is_only_shown_ends_at_once(run, monkeypatch):
         priced(self)
 
     monkeypatch.setattr(search_for_rays.RaySearch, "_price", stopped)
-    code, shown, said = run("design", "--space", "grid:7x7", "--epsilon", 1, "--prior", "uniform")
+    set_sizes(monkeypatch, simplex_rows=1000)
+    code, shown, said = run("design", "--space", "grid:4x5", "--epsilon", 1, "--prior", "uniform")
     assert (code, shown) == (130, "")
     assert re.search(r"relative gap of \d", said)

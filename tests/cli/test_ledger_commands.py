@@ -33,10 +33,8 @@ def in_a_folder_of_its_own(monkeypatch, tmp_path):
 @pytest.fixture
 def published(run):
     """A ledger with one release at 1/2; its options."""
-    assert (
-        run("release", BERKELEY, *ADMITTED, "--epsilon", "1/2", "--ledger", new_ledger("r.db"), "--out", "half.csv")[0]
-        == 0
-    )
+    kept = ["--ledger", new_ledger("r.db"), "--out", "half.csv"]
+    assert run("release", BERKELEY, *ADMITTED, "--epsilon", "1/2", *kept)[0] == 0
     return ["--ledger", "r.db"]
 
 
@@ -353,9 +351,8 @@ def test_a_ledger_on_a_server(run, monkeypatch):
     monkeypatch.setenv("UTMOST_LEDGER", fresh_database())
     assert run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--out", "one.csv")[0] == 2, "--ledger must be said"
     where = os.environ["UTMOST_LEDGER"]
-    assert (
-        run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", new_ledger(where), "--out", "one.csv")[0] == 0
-    )
+    kept = ["--ledger", new_ledger(where), "--out", "one.csv"]
+    assert run("release", BERKELEY, *ADMITTED, "--epsilon", "1", *kept)[0] == 0
     assert run("relax", BERKELEY, "--name", "admissions", "--epsilon", "2", "--out", "two.csv")[0] == 0
     assert answers(run("view", "--name", "admissions", "--epsilon", "1")[1]) == answers(Path("one.csv").read_text())
     assert said(run, "ledger", "verify")["responses"] == 2

@@ -38,12 +38,6 @@ def test_an_answer_is_a_place_and_its_price_is_said(run, design):
     assert found["statement"]["space"] == {"kind": "grid", "sizes": [3, 3]}
 
 
-def test_counts_answer_with_counts(run, tmp_path):
-    path = tmp_path / "counts.json"
-    assert run("design", "--space", "counts:5", "--prior", "uniform", "--epsilon", "alpha=1/2", "--out", path)[0] == 0
-    assert json.loads(run("respond", path, "--secret", 5, "--json")[1])["answer"] in set("012345")
-
-
 def test_the_secret_may_come_through_the_pipe(run, design, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("1,2\n"))
     assert run("respond", design, "--secret", "-")[0] == 0

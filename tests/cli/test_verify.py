@@ -3,7 +3,6 @@
 import html
 import json
 import os
-import shutil
 from hashlib import sha256
 from pathlib import Path
 
@@ -85,14 +84,6 @@ def test_refusals_name_the_remedy(run, tmp_path):
     _, _, err = run("statement", out, "--html", page)
     assert ("Choose another name" in err, spent in err) == (True, False)
     assert "`clean` works on releases by a plan" in run("clean", out)[2]
-
-
-def test_the_statement_may_stand_elsewhere(run, released, tmp_path):
-    out, public = released
-    for ending in ("", ".sig"):
-        shutil.move(f"{out}.json{ending}", tmp_path / f"said{ending}")
-    assert run("verify", out, "--statement", tmp_path / "said", "--public-key", public)[0] == 0
-    assert run("verify", out)[0] == 1
 
 
 @pytest.mark.parametrize("at", [0, 30, -2])

@@ -185,8 +185,12 @@ def test_a_parameter_that_no_path_takes_is_named(one_callers, one_app):
 
 def test_bad_names_in_paths(callers):
     curator = callers["curator"]
-    for part in ("%00", "%ff%fe", "%2e%2e", "a%2Fb", "%F0%9D%95%8F", "x" * 300, "%20", "%25", ";", "%ud800"):
-        for tail in ("", "/view?epsilon=1", "/margin?epsilon=1", "/history", "/rehearsal?epsilon=1"):
+    tails = ("", "/view?epsilon=1", "/margin?epsilon=1", "/history", "/rehearsal?epsilon=1")
+    parts = ("%00", "%ff%fe", "%2e%2e", "a%2Fb", "%F0%9D%95%8F", "x" * 300, "%20", "%25", ";", "%ud800")
+    for number, part in enumerate(parts):
+        for tail in (
+            tails if number < 2 else tails[number % 5 :: 5]
+        ):  # what a path is told of its name is one function's
             assert check(curator("GET", f"/v1/releases/{part}{tail}"))
         for path in (f"/v1/tokens/{part}/revocation", f"/v1/proposals/{part}/decision"):
             check(callers["admin"]("POST", path, key="k", json={"state": "approved"}), 403, 404, 422)
@@ -220,25 +224,17 @@ def test_bad_numbers_and_headers(one_callers):
         head, whole = curator("HEAD", path), curator("GET", path)
         assert (head.status_code, head.content) == (whole.status_code, b"")
         assert head.headers["content-length"] == whole.headers["content-length"]
-    for given in (
-        "",
-        "Bearer",
-        "Bearer ",
-        "Basic YTpi",
-        "bearer x",
-        "Bearer \xff",
-        "Bearer a.b.c",
-        "Bearer " + "x" * 60_000,
-    ):
+    long = f"Bearer {'x' * 60_000}"
+    for given in ("", "Bearer", "Bearer ", "Basic YTpi", "bearer x", "Bearer \xff", "Bearer a.b.c", long):
         answer = curator("GET", "/v1/me", headers={"Authorization": given.encode("latin-1")})
         check(answer, 401)
         assert answer.headers["www-authenticate"] == "Bearer"
     assert curator("GET", "/v1/releases/").status_code == 404  # and no redirection to where the Host header says
 
 
-def test_names_with_slashes_are_parts_of_paths(callers):
+def test_names_with_slashes_are_parts_of_paths(one_callers):
     """A release called "a/view" is another one than "a" with its view."""
-    curator = callers["curator"]
+    curator = one_callers["curator"]
     for name in ("a/view", "a", "a/b/c", "%2F"):
         asked = body(name, "1", TERMS.facts() | {"independent": True})
         check(

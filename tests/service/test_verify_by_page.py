@@ -61,19 +61,12 @@ def answers(path):
         assert ended.value.code == 0
 
 
+def table(path):
+    ut.release(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1, once=True).save(path)
+
+
 MAKERS = {
-    "table.csv": lambda path: ut.release(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1, once=True).save(
-        path
-    ),
-    "table.csv.gz": lambda path: ut.release(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1, once=True).save(
-        path
-    ),
-    "table.parquet": lambda path: ut.release(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1, once=True).save(
-        path
-    ),
-    "table.xlsx": lambda path: ut.release(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1, once=True).save(
-        path
-    ),
+    **dict.fromkeys(["table.csv", "table.csv.gz", "table.parquet", "table.xlsx"], table),
     "together.csv": lambda path: ut.release(TABLE, TOGETHER, epsilon=1, once=True).save(path),
     "points.csv": lambda path: ut.release(
         {"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], noise=ut.PointNoise(9)), epsilon=1, once=True
@@ -170,27 +163,23 @@ def test_a_table_without_its_statement_is_not_verified(bo, published, tmp_path):
 def _packed_numbers(ending):
     """A small file with 80 million cells."""
     arrow = pytest.importorskip("pyarrow")
-    from pyarrow import ipc, parquet
-
-    file, zeros = io.BytesIO(), np.zeros(10**7, np.int8)
-    table = arrow.table(dict.fromkeys("abcdefgh", zeros))
-    if ending == "parquet":
-        parquet.write_table(table, file, compression="zstd", row_group_size=10**7)
-    else:
-        with ipc.new_file(file, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as writer:
-            writer.write_table(table)
-    return file.getvalue()
+    return _packed(arrow.table(dict.fromkeys("abcdefgh", np.zeros(10**7, np.int8))), ending)
 
 
 def _packed_texts(ending):
     """A dictionary has a long text once, for many rows."""
     arrow = pytest.importorskip("pyarrow")
+    rows = arrow.array(np.zeros(400_000, np.int8))
+    texts = arrow.DictionaryArray.from_arrays(rows, arrow.array(["x" * 50_000]))
+    return _packed(arrow.table({"s": texts}), ending)
+
+
+def _packed(table, ending):
     from pyarrow import ipc, parquet
 
-    file, rows = io.BytesIO(), np.zeros(400_000, np.int8)
-    table = arrow.table({"s": arrow.DictionaryArray.from_arrays(arrow.array(rows), arrow.array(["x" * 50_000]))})
+    file = io.BytesIO()
     if ending == "parquet":
-        parquet.write_table(table, file)
+        parquet.write_table(table, file, compression="zstd", row_group_size=10**7)
     else:
         with ipc.new_file(file, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as writer:
             writer.write_table(table)
