@@ -10,12 +10,13 @@ from running import changed, command_named, new_ledger, with_recipe
 from utmost import CellNoise, PointNoise, read_promise, read_release
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
-from utmost.promises import Promise, selected_cell_noise
+from utmost.promises import DistributionNoise, Promise, selected_cell_noise
 from utmost.releases import Texts
 
 COLUMNS = ["--columns", "admitted", "--public", "department", "--sensitivity", 1, "--cells", 1]
 POINTS = ["--columns", "x,y", "--public", "department", "--planar", "--per", "200", "--grid", "3/7"]
 TABLE = "department,admitted,x,y\nÄrzte,601,1.5,2\nB,370,-3,4\n"
+DISTRIBUTION = ["--distribution", "Geometric"]
 KINDS = {
     "columns": (COLUMNS, Promise("admitted", public="department", unit=Unit(1, 1))),
     "all words": (
@@ -32,6 +33,11 @@ KINDS = {
          "department"],
         Promise("admitted", public="department", noise=CellNoise(Unit(3, 1), largest=10**9, half_step=True),
                 keyed_by_id=True, id_column="department"),
+    ),
+    "a distribution": (
+        [*COLUMNS, "--distribution", "DiscreteStaircase(step=1)", "--largest", "1e9"],
+        Promise("admitted", public="department",
+                noise=DistributionNoise(Unit(1, 1), "DiscreteStaircase(step=1)", largest=10**9)),
     ),
     "points": (POINTS, Promise(["x", "y"], public="department", noise=PointNoise(200, grid="3/7"))),
     "wide": (
@@ -128,7 +134,7 @@ def test_a_plan_is_a_promise(run, tmp_path):
     code, first, err = run("release", counted, "--plan", plan, *where)
     assert code == 0, err
     assert run("release", counted, "--promise", path, *where)[1] == first
-    for more in (["--columns", "n"], ["--neighbours", "add-remove"], ["--grid", "1/2"], ["--half-step"]):
+    for more in (["--columns", "n"], ["--neighbours", "add-remove"], ["--grid", "1/2"], ["--half-step"], DISTRIBUTION):
         assert run("promise", "--plan", plan, *more)[0] == 2
 
 
@@ -256,3 +262,10 @@ def test_a_promise_of_noise_for_one_level_is_released_once(run, tmp_path):
     assert code == 0, err
     assert read_release(tmp_path / "o.csv").margin() == promise.margin(1)
     assert run(*asked, "--once", "counts")[0] == 2
+
+
+@pytest.mark.parametrize(
+    "more", [["--half-step"], ["--numbers", "reals"], ["--planar"], ["--together", "any"]], ids=str
+)
+def test_a_distribution_is_named_for_cells_of_integers_alone(run, more):
+    assert run("promise", *COLUMNS, *DISTRIBUTION, *more)[0] == 2

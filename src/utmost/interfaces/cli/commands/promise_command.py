@@ -19,7 +19,17 @@ from utmost.publish.releases.release_facts import short_bar
 from utmost.publish.statements.counted_files import measured_table
 
 AS_IN = {"utmost release": ("--promise", "--until")}
-RARE = ("--neighbours", "--together", "--planar", "--grid", "--per", "--largest", "--half-step", "--noise")
+RARE = (
+    "--neighbours",
+    "--together",
+    "--planar",
+    "--grid",
+    "--per",
+    "--largest",
+    "--half-step",
+    "--distribution",
+    "--noise",
+)
 FIRST = ("--columns", "--public", "--drop", "--sensitivity", "--cells", "--plan", "--epsilon", "--out")
 
 

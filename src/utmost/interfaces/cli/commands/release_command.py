@@ -27,6 +27,7 @@ ELSEWHERE = {
             "--per",
             "--largest",
             "--half-step",
+            "--distribution",
             "--noise",
             "--relaxable",
         ),

@@ -57,7 +57,7 @@ class ColumnOptions(ReleasedColumnOptions):
 
     rows: Annotated[
         str | None,
-        option("ORIGIN", "Choice of rows: declared (beforehand; default) or observed (in the data)."),
+        option("ORIGIN", "Rows: declared (beforehand; default) or observed (in the data)."),
     ] = None
     id_column: Annotated[str | None, option("COLUMN", "Column of identifiers, all distinct.", "--id")] = None
 
@@ -135,6 +135,9 @@ class LedgerNoiseOptions:
 
     largest: Annotated[str | None, option("NUMBER", "Public bound on true values, which makes ledgers smaller.")] = None
     half_step: Annotated[bool, flag("Use half-step staircase noise, for odd sensitivities above 1.")] = False
+    distribution: Annotated[
+        str | None, option("NAME", 'Noise for one level: Geometric, or "DiscreteStaircase(step=1)".')
+    ] = None
     noise: Annotated[
         str | None,
         option(
@@ -143,6 +146,11 @@ class LedgerNoiseOptions:
         ),
     ] = None
     together: Annotated[Changes | None, option("CHANGES", TOGETHER_HELP)] = None
+
+    @property
+    def of_cells(self) -> "LedgerNoiseOptions":
+        """The options that only noise of single cells has."""
+        return LedgerNoiseOptions(half_step=self.half_step, distribution=self.distribution)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +216,7 @@ class PromiseOptions:
 
     def check(self) -> None:
         """Check that the options are compatible, and that the released columns are complete."""
-        half_step = LedgerNoiseOptions(half_step=self.lasting.half_step)
+        of_cells = self.lasting.of_cells
         if self.stated is not None:
             return
         if self.lasting.together is not None:
@@ -217,9 +225,7 @@ class PromiseOptions:
             options.refuse("cannot be combined with --together", protected, self.noise, self.plane, lasting)
             self.check_columns("columns", "sensitivity")
         elif self.plane != options.PlanarOptions():
-            options.refuse(
-                "cannot be combined with --planar", self.protected, replace(self.noise, grid=None), half_step
-            )
+            options.refuse("cannot be combined with --planar", self.protected, replace(self.noise, grid=None), of_cells)
             if not self.plane.planar:
                 raise OutOfRange("--per needs --planar", remedy="Add --planar, or leave out --per.")
             if not self.columns.columns:
@@ -227,7 +233,10 @@ class PromiseOptions:
                 raise OutOfRange("--planar needs the columns of the coordinates", came="no --columns", remedy=remedy)
         elif self.noise.plan is not None:
             protected, noise = replace(self.protected, neighbours=None), replace(self.noise, plan=None)
-            options.refuse("cannot be combined with --plan", self.columns, protected, noise, half_step)
+            options.refuse("cannot be combined with --plan", self.columns, protected, noise, of_cells)
+        elif self.lasting.distribution is not None:
+            half_step = LedgerNoiseOptions(half_step=self.lasting.half_step)
+            options.refuse("cannot be combined with --distribution", self.noise, half_step)
 
     def check_columns(self, *names: str) -> None:
         """Refuse a promise of columns if one of these options is missing."""
@@ -331,7 +340,7 @@ class PromiseOptions:
             return PointNoise(per, grid=self.noise.grid, largest=largest, dimensions=dimensions)
         one = self.protected
         if counted is not None and counted.unit.needs_sizes:
-            of_cells = one, self.noise, LedgerNoiseOptions(half_step=self.lasting.half_step)
+            of_cells = one, self.noise, self.lasting.of_cells
             options.refuse("is for the noise of single cells: it does not go with --mean or --in-total", *of_cells)
             from utmost.publish.promises.sum_noise import SumNoise
             from utmost.publish.workloads.planning.cells_plan import cells_plan
@@ -352,6 +361,10 @@ class PromiseOptions:
                 required = f"{named} must not be below the bound that counting has proved"
                 remedy = f"Leave out {named}; or count again with a smaller --at-most, --per-cell or --in-total."
                 raise OutOfRange(required, came=f"{unit.sensitivity} in {unit.cells} cells", remedy=remedy)
+        if self.lasting.distribution is not None:
+            from utmost.publish.promises.distribution_noise import DistributionNoise
+
+            return DistributionNoise(unit, self.lasting.distribution, largest=largest)
         numbers, half_step = self.noise.numbers or "integers", self.lasting.half_step
         return CellNoise(unit, numbers, grid=self.noise.grid, largest=largest, half_step=half_step)
 
