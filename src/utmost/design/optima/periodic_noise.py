@@ -50,7 +50,9 @@ def discounted(
         x, terms = x + stride, terms + 1
         if terms > _MOST_TERMS:
             remedy = "Use a smaller ratio, or a cost with a closed form."
-            raise Unsupported("a tail must need at most a million terms", came=f"ratio {ratio}", remedy=remedy)
+            raise Unsupported(
+                "the sum over a tail must need at most a million terms", came=f"ratio {ratio}", remedy=remedy
+            )
         # The remainder is now below the rounding error of the sum, if the cost grows more slowly than the weights
         # decrease.
         if weight < 2.0**-120 and not has_closed_form:

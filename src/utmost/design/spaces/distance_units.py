@@ -127,7 +127,7 @@ def level_per(
     if isinstance(epsilon, str) and re.search(r"\bper\b", epsilon):
         if per is not None:
             raise NotALevel(
-                "a level must have one distance",
+                "a level must be stated for one distance",
                 came=f"{epsilon!r} and per={per!r}",
                 remedy="Write the distance either in the text of epsilon or as per=.",
             )

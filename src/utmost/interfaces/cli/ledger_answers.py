@@ -161,7 +161,7 @@ class Question:
         )
 
     def levels_in(self, ledger: Ledger) -> tuple[Level, ...]:
-        """Return the answered levels of a release, or of a table whose amounts each have an equal share of a level."""
+        """Return the answered levels of a release; for a table of several amounts, the levels of the whole table."""
         of_means = self.means_in(ledger)
         if not of_means:
             return ledger.levels(self.name, self.version)

@@ -209,7 +209,7 @@ def _bisected(first: int, last: int, is_met: Callable[[int], bool]) -> int:
 
 def _infeasible() -> Infeasible:
     return Infeasible(
-        f"margin must need an epsilon of at most {_LARGEST} for each cell", remedy="Pass a larger margin."
+        f"margin must be large enough for an epsilon of at most {_LARGEST} in each cell", remedy="Pass a larger margin."
     )
 
 

@@ -59,7 +59,7 @@ VERSION = re.compile(r"[0-9]+(\.[0-9]+){1,3}((a|b|rc|\.dev|\.post)[0-9]+)*(\+[0-
 
 
 def check_format(document: Mapping[str, Any], noun: str, where: str = "") -> None:
-    """Check that a document has the current format; Unsupported names the version that wrote another format."""
+    """Check that a document has the current format; the error Unsupported names the version that wrote it."""
     form, version, place = document.get("format"), document.get("utmost"), f"{where}, 'format'" if where else "format"
     if type(form) is not int:
         raise BadTable(f"the format of {noun} must be an integer", came=type(form).__name__, where=place)

@@ -44,7 +44,7 @@ def without_formulas(pieces: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int,
     for rows, text in pieces:
         if is_computed(text):
             raise BadTable(
-                "a text file must have no text that spreadsheets compute: after =, or a call after +, - or @",
+                "a text file must have no text that spreadsheets compute: text after =, or a call after +, - or @",
                 came="a name or label that begins like this",
                 remedy="Write .xlsx, .parquet or .jsonl, which keep it as text; or rename it.",
             )

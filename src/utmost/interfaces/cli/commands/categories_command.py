@@ -90,7 +90,7 @@ def categories(
         file_options.File | None, file_options.file_option("FILE", "File of reports to count, written by --out.")
     ] = None,
     spelling: table_options.TextFileOptions,
-    out: Annotated[Path | None, option("FILE", "File for the reports on --file.")] = None,
+    out: Annotated[Path | None, option("FILE", "File for the drawn reports.")] = None,
     form: options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:

@@ -172,7 +172,7 @@ def design(
     program: Annotated[bool, flag("Solve the linear program even if a closed form exists.")] = False,
     gap: Annotated[
         str | None,
-        option("SHARE", "Largest excess loss, as a fraction of the least; default 1e-7."),
+        option("SHARE", "Largest excess loss, as a fraction of the least loss; default 1e-7."),
     ] = None,
     out: Annotated[
         Path | None,

@@ -85,7 +85,7 @@ def total(
         list[file_options.File] | None,
         option(
             "FILE",
-            "Earlier release to compare with; repeat, oldest first, for a trend.",
+            "Earlier release to compare with; repeatable, oldest first.",
             "--since",
             parser=file_options.published,
         ),

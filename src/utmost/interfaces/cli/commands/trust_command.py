@@ -66,7 +66,7 @@ def trust(
     value: Annotated[
         file_options.File | None, file_options.file_option("FILE", "File with the integer to share.")
     ] = None,
-    sensitivity: Annotated[str | None, option("NUMBER", "Largest change of the value by one person.")] = None,
+    sensitivity: Annotated[str | None, option("NUMBER", "One person's largest change of the value.")] = None,
     spelling: table_options.DecimalSpelling,
     out: Annotated[Path | None, option("FILE", "File of all noisy copies (.json); keep it secret.")] = None,
     as_json: options.AsJson = False,

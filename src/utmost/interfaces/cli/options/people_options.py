@@ -120,7 +120,7 @@ class CountingOptions(PersonOptions):
         Path | None,
         option(
             "FILE",
-            "32 random bytes: a re-run keeps the same rows.",
+            "32 random bytes that let a re-run keep its rows.",
             exists=True,
             dir_okay=False,
         ),
@@ -131,7 +131,7 @@ class CountingOptions(PersonOptions):
     ] = None
     nested: Annotated[
         str | None,
-        option("AXIS=NAMES", "Columns of counts, each included in the next: outcome=admitted,applicants."),
+        option("AXIS=NAMES", "Columns of counts, each part of the next: outcome=admitted,applicants."),
     ] = None
 
     individual: Annotated[str | None, option("TEXT", 'One individual, in words: "one household".')] = None

@@ -142,7 +142,7 @@ class LedgerNoiseOptions:
         str | None,
         option(
             "BY",
-            "rows (default) or items: noise drawn for each row, or fixed by its --id.",
+            "rows (default): noise drawn for each row; items: noise fixed by its --id.",
         ),
     ] = None
     together: Annotated[Changes | None, option("CHANGES", TOGETHER_HELP)] = None
@@ -161,7 +161,7 @@ class StopOptions:
 
     until: Annotated[
         str | None,
-        option("RULE", 'Stop once all margins are small: "10 %", or "10 % where sex=women".'),
+        option("RULE", 'Stop once each margin is at most this part of its value: "10 %", or "10 % where sex=women".'),
     ] = None
 
     @property

@@ -139,7 +139,9 @@ class ProductReconstruction:
         if sums * math.prod(listed.entries for listed in self.rows.axes) > _MOST_COEFFICIENTS:
             remedy = "Use .total for single sums, or a table of fewer cells."
             raise Unsupported(
-                "the margins of error of a table need a smaller table", came=f"{sums} sums", remedy=remedy
+                "the margins of error of all cells can be computed only for a smaller table",
+                came=f"{sums} sums",
+                remedy=remedy,
             )
         along, beside = self.place, list(others)
         factors = []

@@ -99,9 +99,7 @@ def kernels(
     count: research_options.CountOnly = False,
     by_size: Annotated[bool, flag("Count the kernels by their number of outcomes.")] = False,
     orbits: research_options.ByOrbit = False,
-    estimate: Annotated[
-        str | None, option("SAMPLES", "Random sets from which the number of kernels is estimated.")
-    ] = None,
+    estimate: Annotated[str | None, option("SAMPLES", "Number of random sets for an estimate.")] = None,
     size: Annotated[str | None, option("N", "Number of outcomes of these kernels; default the maximum.")] = None,
     seed: Annotated[int | None, option("N", "Seed of a repeatable estimate.")] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,

@@ -34,7 +34,7 @@ def words(
     *,
     level: options.LevelOptions,
     hashes: Annotated[int, option("H", "Bits that a word sets in its Bloom filter.")] = 2,
-    candidates: Annotated[int | None, option("K", "Number of words in a fixed list of candidates.")] = None,
+    candidates: Annotated[int | None, option("K", "Number of candidates in a fixed list.")] = None,
     answer: options.Output,
 ) -> None:
     """Choose the parameter of RAPPOR that keeps each word at a level.
