@@ -113,5 +113,5 @@ def test_a_step_that_fails_spends_nothing_or_loses_nothing(kind, tmp_path, monke
                 if is_engine_frame(table):  # drawn from key and identifier: the same in every ledger
                     expected = expected or made
                     assert made == expected
-            first += 1 if first < 4 else 3  # of many calls every third
+            first += 1 if first < 3 else 4  # of many calls every fourth
         assert first > 2 or name not in NEEDED, f"{name} was never called"

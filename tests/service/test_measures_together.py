@@ -11,14 +11,7 @@ from service.conftest import ALL, TABLE, TERMS
 from service.publications import Terms, document, publish_by
 from service.test_client import Inside
 from service.visiting import Forms, Visitor
-from utmost.errors import (
-    BudgetExceeded,
-    DataChanged,
-    NeedsApproval,
-    NotAllowed,
-    OutOfRange,
-    RequestReused,
-)
+from utmost.errors import BudgetExceeded, DataChanged, NeedsApproval, NotAllowed, OutOfRange, RequestReused
 from utmost.exact import level
 from utmost.ledger import AnswerRequest, PublishRequest, shared_requests
 from utmost.service import Grant, Settings, application, connect
@@ -134,21 +127,13 @@ def test_what_fails_after_the_first_is_drawn_leaves_nothing(opened, tables, shar
         service.releases.publish_measures(curator, "tonight", list(requests.values()), tables, {})
     assert (service.ledger.releases, service.ledger.spent(dataset="sales")) == ((), None)
     monkeypatch.undo()
-    assert set(service.releases.publish_measures(curator, "tonight", list(requests.values()), tables, {})) == set(
-        tables
-    )
+    made = service.releases.publish_measures(curator, "tonight", list(requests.values()), tables, {})
+    assert set(made) == set(tables)
     with pytest.raises(RequestReused):
         service.releases.publish_measures(curator, "tonight", [requests["visits"]], tables, {})
+    terms = Terms(requests["visits"].promise, "sales")
     with pytest.raises(RequestReused):
-        publish_by(
-            service,
-            curator,
-            "tonight",
-            "visits",
-            tables["visits"],
-            level(1),
-            Terms(requests["visits"].promise, "sales"),
-        )
+        publish_by(service, curator, "tonight", "visits", tables["visits"], level(1), terms)
 
 
 def test_a_limit_has_room_for_all_or_none(connected, tables, shared):
@@ -210,20 +195,14 @@ def test_a_token_for_some_releases_publishes_those_alone(service, who):
 
 def test_the_body_is_bounded_and_its_names_differ(connected, tables, shared):
     curator = connected(approvals=False)("Ada", "curator")
-    promise = {
-        "columns": ["admitted"],
-        "public": ["department"],
-        "noise": {"kind": "cells", "sensitivity": 1, "cells": 1},
-    }
+    noise = {"kind": "cells", "sensitivity": 1, "cells": 1}
+    promise = {"columns": ["admitted"], "public": ["department"], "noise": noise}
     body = {"name": "a", "level": "1", "promise": promise, "dataset": "a", "table": TABLE}
     for bodies, status in (([], 422), ([body] * 2, 422), ([body | {"name": f"n{k}"} for k in range(11)], 422)):
         answer = curator._client.post("/v1/publications", json={"measures": bodies}, headers={"Idempotency-Key": "k"})
         assert answer.status_code == status
-    answer = curator._client.post(
-        "/v1/publications",
-        json={"measures": [body | {"table": {"admitted": [[1], 2]}}]},
-        headers={"Idempotency-Key": "k"},
-    )
+    nested = {"measures": [body | {"table": {"admitted": [[1], 2]}}]}
+    answer = curator._client.post("/v1/publications", json=nested, headers={"Idempotency-Key": "k"})
     assert answer.status_code == 422
     assert curator.releases == []
 
@@ -358,9 +337,8 @@ def test_by_page_several_means_are_approved_by_their_promises_and_brought_togeth
     for name, table in tables.items():
         promise = in_file(ut.Promise.of_counted(table))
         words = {"name": name, "dataset": "wages", "epsilon": "1/2"}
-        assert (
-            ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": promise}, **words).status_code == 200
-        )
+        made = ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": promise}, **words)
+        assert made.status_code == 200
         assert "rent" not in name or "rent_sum" in grace.proposal().text
         grace.fill(grace.proposal(), "/proposals/decision", {"state": "approved"})
     known = {

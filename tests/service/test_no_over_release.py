@@ -308,14 +308,6 @@ def test_a_rehearsal_tells_nobody_of_another_budget(world):
     assert whole("GET", "/v1/releases/new/rehearsal?epsilon=1/8&dataset=wages").json()["dataset"] == "wages"
 
 
-def test_a_refusal_does_not_list_what_is_there(world):
-    """Whoever may ask for a release that is not there is not told the names of those that are."""
-    bo = Caller(world.app, bearer(world.app, "recipient", (Grant("nothing"),)))
-    answer = bo("GET", "/v1/releases/nothing/view?epsilon=1/4")
-    assert (answer.status_code, answer.json()["title"]) == (404, "NotPublished")
-    assert "wages" not in answer.text
-
-
 PATHS = (
     *("me", "releases", "releases/admissions", "releases/none", "proposals", "tokens", "trail"),
     *("releases/admissions/margin?epsilon=7", "releases/admissions/history", "history"),

@@ -57,13 +57,6 @@ def test_nothing_is_said_without_approval(service, who):
     assert service.ledger.releases == ()
 
 
-def test_nobody_approves_what_he_proposed(service, who):
-    """Also with a second token of another role: an owner is one person."""
-    proposal = propose_by(service, who("Ada", "curator"), "p", "publish", "admissions", ONE, terms=TERMS)
-    with pytest.raises(NotAllowed):
-        service.proposals.decide(who("Ada", "approver"), proposal.name, "approved")
-
-
 def test_an_approval_is_for_just_what_was_proposed(service, who):
     """Another level, name, version or promise needs another approval."""
     curator = who("Ada", "curator")

@@ -106,13 +106,17 @@ def doors(tmp_path_factory):
     con.close()
 
 
+READ_ALIKE = {"of one width", "by quarter", "by year", "by day", "by week"}
+"""Axes of cells that another axis reads alike: they are asked for at a door in memory and at one of an engine."""
+
+
 @pytest.mark.parametrize("kind", AXES)
 def test_every_door_gives_the_same_files(kind, doors):
     domain = ut.Domain(AXES[kind])
     expected = written(EVENTS, domain)
     assert sum(sum(json.loads(text)["cells"]) != 0 for text, _ in expected.values()) >= 5
-    for door, events in doors.items():
-        assert written(events, domain) == expected, door
+    for door in ("pandas", "DuckDB") if kind in READ_ALIKE else doors:
+        assert written(doors[door], domain) == expected, door
 
 
 FEW = {"member": [False, True], "kind": ut.workloads.plain(["A", "B"], other="else")}
