@@ -88,7 +88,6 @@ ON_TRUST = {
 
 WORDS = ("1/100", "100", "declared", "observed", "reals", "absolute", "squared", "change-one", "independent", "keep")
 NAMED = {"keys", "selected cells"}
-BY_PLAN = {"workload", "table of a plan", "withheld of a plan", "bins", "part of a tree"}
 HARMLESS = {
     ("cost", "squared"): KINDS.keys(),  # the noise is the best for both costs
     ("halves", "keep"): KINDS.keys(),  # no noise of these is in half steps

@@ -27,13 +27,6 @@ def test_a_release_is_read_as_it_was_written(tmp_path):
             ut.read_release(path)
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(BadTable, match="a file that exists"):
-        ut.read_release(tmp_path / "n")
-    with pytest.raises(BadTable):
-        ut.read_release(tmp_path)
-
-
 def test_a_table_of_one_marginal_says_which_file_answers(tmp_path):
     """A publisher saves a marginal as CSV; whoever takes it for the release is told what to ask for."""
     (tmp_path / "sex.csv").write_text("sex,count,count_margin\nmen,5,3\n")

@@ -37,9 +37,6 @@ def test_kinds_vectors_and_empty_factors():
     assert not matrix_product(half, as_array(["1/3", "1/6"])).flags.writeable
 
 
-integers = st.integers(-(10**60), 10**60)
-
-
 PRIME = (1 << 61) - 1
 
 

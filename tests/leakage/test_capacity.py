@@ -28,8 +28,6 @@ from utmost.privacy_types import PrivacyType
 from utmost.spaces import Space, counts
 from utmost.testing import strategies
 
-gains = st.integers(0, 9)
-
 
 def leak(measure, kind):
     return measure.multiplicative_leakage if kind == "multiplicative" else measure.additive_leakage

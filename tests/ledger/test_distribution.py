@@ -6,21 +6,18 @@ from math import prod
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import utmost as ut
 from asking import asked
-from goodness import LEVEL, chi_square, joint_chi_square
+from goodness import LEVEL, chi_square
 from utmost.errors import NotPublished, Unsupported
 from utmost.exact import level
 from utmost.gradual import Bridge, Relaxing, Tightening, joint_pmf
 from utmost.ledger import Ledger
 from utmost.noise import DiscreteStaircase, Geometric
-from utmost.testing import seeded_ledger
 
 KEY = bytes(range(32))
 LEVELS = tuple(level(alpha=alpha) for alpha in ("1/2", "1/3", "1/5"))
-N = 20_000
 
 
 def answered(ledger, order, values, **promise):
@@ -70,19 +67,6 @@ def test_one_individual_changes_the_joint_chance_by_the_largest_level_exactly():
         ratios.add(here / there)
     assert max(ratios) == 5
     assert min(ratios) == Fraction(1, 5)
-
-
-ORDERS = [(order, False) for order in permutations(range(3))] + [((2, 0, 1), True), ((0, 1, 2), True)]
-
-
-@pytest.mark.parametrize(("order", "derived"), ORDERS, ids=str)
-def test_stored_responses_have_the_joint_distribution(tmp_path, order, derived):
-    """Stored responses minus the values have the joint distribution; also for derived noise."""
-    levels = [level("1/2"), level(alpha="1/2"), level(2)]
-    values = np.arange(N) % 100
-    with Ledger.open(tmp_path / "l.db", create=True, key=KEY, derived=derived) as ledger:
-        made = answered(ledger, [levels[at] for at in order], values)
-    assert joint_chi_square(np.array([made[one] - values for one in levels]), levels) > LEVEL
 
 
 def test_derived_noise_does_not_hang_on_the_order(tmp_path):
@@ -240,37 +224,6 @@ FROZEN = [
     [2, 5, 1, 2, -5, -10, 1, 4, -6, 6, 4, -1],
     [0, 5, -2, 1, 0, -1, 0, -1, -6, -1, 0, -3],
 ]
-
-
-@pytest.mark.parametrize("half_step", [False, True], ids=["geometric", "half-step"])
-def test_larger_sensitivities_keep_their_distribution(tmp_path, half_step):
-    """Sensitivity 5: geometric noise of ratio exp(-e/5), or the half-step staircase, at every level."""
-    values = np.arange(N) * 10**12
-    levels = [level("1/2"), level(2), level(1)]
-    with seeded_ledger(tmp_path / "l.db", 3) as ledger:
-        made = answered(ledger, levels, values, sensitivity=5, half_step=half_step)
-    for one in levels:
-        noise = made[one] - values
-        if half_step:
-            distribution = DiscreteStaircase.half_step(one, 5)
-            x = np.arange(-12, 13)
-            observed = np.array([(noise == at).sum() for at in x])
-            expected = distribution.pmf(x).astype(float) * N
-        else:
-            x = np.arange(-12, 13)
-            observed = np.array([(noise == at).sum() for at in x])
-            expected = joint_pmf([x], [one.scaled("1/5")]).astype(float) * N
-        assert stats.chisquare([*observed, N - observed.sum()], [*expected, N - expected.sum()]).pvalue > 1e-9
-
-
-def test_reals_live_on_a_declared_grid(tmp_path):
-    """Released reals are multiples of the grid at every level, and near the values where epsilon is large."""
-    values = [0.3, -7.25, 1e6]
-    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        made = answered(ledger, [level(1), level(40), level(2)], values, sensitivity="5/2", numbers="reals", grid="1/8")
-        assert ledger.margin("r", epsilon=40, confidence="0.999") < 1
-        assert all((one * 8 == np.floor(one * 8)).all() for one in made.values())
-        assert np.abs(made[level(40)] - values).max() < 2
 
 
 def test_integers_of_any_size(tmp_path):

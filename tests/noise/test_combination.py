@@ -103,22 +103,6 @@ def test_margins_of_real_coefficients_are_safe_and_near(sizes, epsilons):
         assert exact * (1 - 1e-9) <= found.margin(confidence) <= exact + 0.016 * math.sqrt(found.variance)
 
 
-def test_coverage_of_the_geography_is_kept_by_simulated_draws():
-    """10^5 draws of answers with weights of least squares: never below the stated by more than binomial noise."""
-    rng = np.random.default_rng(12)
-    sizes = np.array([0.61, 0.0163, 0.0146, 0.0021])
-    epsilons, counts = np.array([0.3457, 0.3457, 0.3375, 0.3168]), np.array([1, 24, 1, 1])
-    draws = np.zeros(100_000)
-    for c, e, n in zip(sizes, epsilons, counts, strict=True):
-        for _ in range(n):
-            draws += c * (rng.geometric(-math.expm1(-e), draws.size) - rng.geometric(-math.expm1(-e), draws.size))
-    found = Combination(sizes, epsilons.tolist(), counts)
-    for confidence in (0.5, 0.9, 0.95, 0.99):
-        kept = float(np.mean(np.abs(draws) <= found.margin(confidence)))
-        noise = math.sqrt(confidence * (1 - confidence) / draws.size)
-        assert confidence - 4 * noise <= kept <= confidence + 4 * noise + 0.01
-
-
 def test_equal_terms_are_one_group_whatever_their_signs():
     one = Combination([1, -1, 2, "0.5", 0.5, 0], [1, 1, 1, 1, level(1), 1], [3, 4, 1, 1, 2, 9])
     assert one.coefficients == (1, 2, Fraction(1, 2))

@@ -20,7 +20,6 @@ from utmost.releases import (
 
 TABLE = {"n": [3, 5, 8]}
 UNIT = Unit(3, 2, "change-one")
-SAME = {"sensitivity": 3, "cells": 2, "neighbours": "change-one"}
 
 
 DOORS = {

@@ -7,7 +7,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 import utmost as ut
 from goodness import LEVEL, chi_square
@@ -31,7 +30,6 @@ def noise_together_at(columns, epsilon, **how):
 
 TABLE = {"department": ["A", "B"], "applicants": [933, 585], "admitted": [601, 370]}
 BOTH = ["applicants", "admitted"]
-integers = st.integers(-(2**70), 2**70)
 
 
 def released(table, *, columns, epsilon, public=(), drop=(), randomness=None, **noise):

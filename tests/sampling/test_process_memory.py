@@ -16,8 +16,6 @@ from utmost.errors import Unsupported
 from utmost.local import PermanentResponses
 from utmost.releases import KeySelection
 
-PAIR = {"men": np.arange(40), "women": np.arange(40)}
-
 # How each kind is made, and its answer at the k-th of growing levels as something that can be compared.
 MAKERS = {
     "GradualRelease": (

@@ -28,10 +28,6 @@ def released(people, seed=0, shares=None, domain=DOMAIN, epsilon=1):
     return ut.release(cells, Plan(domain, UNIT, shares), epsilon=epsilon, once=True).table
 
 
-def marginals(release, cells):
-    return {marginal: release.domain.sums(cells, marginal) for marginal in release.measured}
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_another_optimiser_finds_the_same_sums(seed):
     """`nnls` of scipy on the stacked sums: the least has one vector of measured sums, whichever table has them."""
