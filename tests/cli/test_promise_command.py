@@ -269,3 +269,14 @@ def test_a_promise_of_noise_for_one_level_is_released_once(run, tmp_path):
 )
 def test_a_distribution_is_named_for_cells_of_integers_alone(run, more):
     assert run("promise", *COLUMNS, *DISTRIBUTION, *more)[0] == 2
+
+
+@pytest.mark.parametrize(
+    "named", ["Nope", "Laplace", "IntegerDistribution", "__all__", "Geometric(step=1)", "DiscreteStaircase(cost=1)",
+              "DiscreteStaircase(sensitivity=1)", "DiscreteStaircase(alpha=1/2)", "DiscreteStaircase(step)",
+              "DiscreteStaircase(step=9)", "DiscreteStaircase(step=x)"]
+)  # fmt: skip
+def test_a_distribution_or_an_argument_that_does_not_exist_is_refused(run, named):
+    code, _, err = run("promise", *COLUMNS, "--distribution", named)
+    assert (code, "Traceback" in err) == (2, False)
+    assert "distribution: the" in err or "the argument step" in err or "step must lie in 1..1" in err

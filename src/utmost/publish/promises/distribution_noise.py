@@ -109,7 +109,10 @@ def _parsed(distribution: str) -> tuple[str, dict[str, Fraction]]:
     """Read the name of a class and its arguments, as its repr shows them: "DiscreteStaircase(step=1)"."""
     name, _, rest = distribution.strip().removesuffix(")").partition("(")
     pairs = [part.partition("=") for part in rest.split(",") if part.strip()]
-    return name.strip(), {key.strip(): written_number(number.strip(" '\""), key.strip()) for key, _, number in pairs}
+    numbers = {
+        key.strip(): written_number(number.strip(" '\""), f"the argument {key.strip()}") for key, _, number in pairs
+    }
+    return name.strip(), numbers
 
 
 def _made(distribution: str, level: Level, sensitivity: int) -> IntegerDistribution:
@@ -119,17 +122,15 @@ def _made(distribution: str, level: Level, sensitivity: int) -> IntegerDistribut
     named = {each: getattr(noise, each) for each in noise.__all__}
     kinds = {each for each, kind in named.items() if isinstance(kind, type) and issubclass(kind, IntegerDistribution)}
     if name not in kinds - {"IntegerDistribution"}:
-        required = f"distribution must be one of {', '.join(sorted(kinds - {'IntegerDistribution'}))}"
-        raise OutOfRange(required, came=name, where="noise")
-    try:
-        made: IntegerDistribution = named[name](level, **{"sensitivity": sensitivity} | numbers)
-    except TypeError:
-        made = named[name](level, sensitivity)
-    if unknown := sorted(numbers.keys() - made.parameters.keys() | numbers.keys() & {"sensitivity"}):
-        arguments = ", ".join(sorted(made.parameters.keys() - {"sensitivity"})) or "none"
+        required = f"the noise must be one of {', '.join(sorted(kinds - {'IntegerDistribution'}))}"
+        raise OutOfRange(required, came=name, where="distribution")
+    made: IntegerDistribution = named[name](level, sensitivity)
+    known = made.parameters.keys() - {"sensitivity"}
+    if unknown := sorted(numbers.keys() - known):
+        arguments = ", ".join(sorted(known)) or "none"
         required = f"the arguments of {name} besides level and sensitivity are {arguments}"
-        raise OutOfRange(required, came=unknown[0], where="noise")
-    return made
+        raise OutOfRange(required, came=unknown[0], where="distribution")
+    return named[name](level, sensitivity, **numbers) if numbers else made
 
 
 @lru_cache(maxsize=512)

@@ -93,7 +93,7 @@ def lattice_of_noise(noise: CellNoiseAtLevel) -> Lattice:
         raise Unsupported(
             "noise keyed by identifier must be geometric, or a half-step staircase",
             came=type(noise.distribution).__name__,
-            remedy="Pass relaxable=True, which chooses between these kinds of noise.",
+            remedy="Collect the table first; or pass relaxable=True, unless the promise names the noise.",
         )
     return Lattice(drawn.sensitivity, noise.unit.epsilon_parts, block, noise.exponent)
 
