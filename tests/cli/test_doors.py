@@ -117,7 +117,10 @@ def test_losslessness_is_decided_with_its_reason(run, file):
     report = told(run, "research", "lossless", coin, still)
     assert (report["lossless"], [point["at"] for point in report["difference"]]) == (True, ["-1", "1"])
     assert told(run, "research", "lossless", still, coin)["lossless"] is False
-    assert run("research", "lossless", 1, 2, "--distribution", "gaussian")[0] == 2
+    named = told(run, "research", "lossless", 1, 2, "--distribution", "DiscreteStaircase(step=1)", "--sensitivity", 3)
+    assert (named["lossless"], named["lower"]) == (True, "DiscreteStaircase(epsilon=1, sensitivity=3, step=1)")
+    for more in ([], ["--numbers", "reals"]):
+        assert run("research", "lossless", 1, 2, "--distribution", "gaussian", *more)[0] == 2
     code, _, err = run("research", "lossless", "3/2", 1, "--sensitivity", 3)
     assert (code, "Give the lower epsilon first" in err) == (2, True)
 

@@ -115,7 +115,8 @@ def _parsed(distribution: str) -> tuple[str, dict[str, Fraction]]:
     return name.strip(), numbers
 
 
-def _made(distribution: str, level: Level, sensitivity: int) -> IntegerDistribution:
+def named_distribution(distribution: str, level: Level, sensitivity: int) -> IntegerDistribution:
+    """Return noise on the integers of a public class, from its name and its arguments besides level and sensitivity."""
     from utmost import noise
 
     name, numbers = _parsed(distribution)
@@ -137,7 +138,7 @@ def _made(distribution: str, level: Level, sensitivity: int) -> IntegerDistribut
 def _at(noise: DistributionNoise, level: Level, confidence: Fraction) -> CellNoiseAtLevel:
     """Return the noise of an answer; cached, so that a further release reuses its distribution and sampler."""
     unit = noise.unit
-    made = _made(noise.distribution, unit.per_cell(level), whole_sensitivity(unit.sensitivity))
+    made = named_distribution(noise.distribution, unit.per_cell(level), whole_sensitivity(unit.sensitivity))
     return CellNoiseAtLevel.of_integers(level, unit, made, confidence)
 
 

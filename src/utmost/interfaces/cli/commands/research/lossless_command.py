@@ -5,6 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
+from utmost.core.exact.numbers import exact_integer
 from utmost.core.gradual import lossless as verdicts
 from utmost.core.gradual.lossless_reals import losslessness
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
@@ -20,6 +21,7 @@ from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
 from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents.cost_files import cost_of, is_file
 from utmost.publish.promises.declared_columns import read_numbers
+from utmost.publish.promises.distribution_noise import named_distribution
 from utmost.tables.files.small_tables import number_rows
 
 _NEAR = 4
@@ -71,7 +73,7 @@ def lossless(
     higher: Annotated[str, argument("HIGHER", "Higher epsilon, or another distribution.")],
     *,
     distribution: Annotated[
-        str, option("NAME", "Noise: optimal (for --cost), half-step, geometric or laplace.")
+        str, option("NAME", "Noise: optimal (for --cost), half-step, laplace, geometric, DiscreteStaircase(step=1).")
     ] = "optimal",
     sensitivity: options.Sensitivity = "1",
     cost: options.CostName = "absolute",
@@ -111,9 +113,11 @@ def lossless(
         elif distribution == "half-step":
             kind: Any = Staircase if numbers == "reals" else DiscreteStaircase
             distributions.append(kind.half_step(at, sensitivity))
+        elif numbers == "integers":
+            distributions.append(named_distribution(distribution, at, exact_integer(sensitivity, "sensitivity")))
         else:
-            required = "the distribution must be optimal, half-step, geometric (on integers) or laplace"
-            raise OutOfRange(required, came=distribution, remedy="Leave out --noise: the default is optimal.")
+            required = "the distribution of reals must be optimal, half-step or laplace"
+            raise OutOfRange(required, came=distribution, remedy="Leave out --distribution: the default is optimal.")
 
     levels = [distribution.level for distribution in distributions if not isinstance(distribution, dict)]
     if len(levels) == 2 and levels[1] < levels[0]:
