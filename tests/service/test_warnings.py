@@ -42,6 +42,7 @@ def asked(name, table=SORTED, **more):
 
 
 def kinds(answer):
+    assert answer.status_code == 200, answer.text
     return [one["kind"] for one in answer.json()["warnings"]]
 
 
@@ -52,7 +53,16 @@ def test_the_answer_warns_who_sent_the_table(app, caller):
     assert kinds(first) == ["RowsSorted"]
     assert "'admitted'" in first.json()["warnings"][0]["text"]
     assert kinds(ada("POST", "/v1/releases", key="p", json=asked("admissions"))) == ["RowsSorted"], "repeated"
-    assert kinds(ada("POST", "/v1/releases", key="q", json=asked("mixed", MIXED))) == ["SeparateDatasets"]
+    beside = ada("POST", "/v1/releases", key="q", json=asked("mixed", MIXED))
+    assert kinds(beside) == ["SeparateDatasets"]
+    assert beside.content == ada("POST", "/v1/releases", key="q", json=asked("mixed", MIXED)).content
+    second = asked("second", {**MIXED, "admitted": [8, 1, 9, 2, 7, 6, 5, 3]}, dataset="admissions")
+    assert kinds(ada("POST", "/v1/releases", key="s2", json=second)) == []
+    third = asked("third", {**MIXED, "admitted": [18, 1, 9, 2, 7, 4, 5, 3]})
+    told = ada("POST", "/v1/releases", key="t3", json=third)
+    assert told.content == ada("POST", "/v1/releases", key="t3", json=third).content
+    later = asked("later", {**MIXED, "admitted": [3, 1, 7, 2, 19, 8, 5, 6]}, dataset="mixed")
+    assert kinds(ada("POST", "/v1/releases", key="l", json=later)) == []
     relaxed = ada("POST", "/v1/releases/admissions/relax", key="r", json={"level": "20", "table": SORTED})
     assert kinds(relaxed) == ["LittleProtection"]
     tables = {"x": {**SORTED, "admitted": [*range(8)]}, "y": {**MIXED, "admitted": [5, 1, 3, 9, 2, 8, 4, 7]}}

@@ -20,6 +20,7 @@ from utmost.errors import (
     OutOfRange,
     PrivacyWarning,
     RowsRenamed,
+    SeparateDatasets,
     TooOften,
     UtmostError,
     WitnessMissing,
@@ -32,6 +33,7 @@ from utmost.interfaces.service.publish_requests import check_drawn_together, che
 from utmost.interfaces.service.published_margins import margin_of_release
 from utmost.interfaces.service.records import RecordTransaction
 from utmost.interfaces.service.service_context import ServiceContext, granted_level, is_granted
+from utmost.publish.ledger.budgets import separate_warning
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.names import SAME_IN_NAMES, check_name
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest, check_one_dataset
@@ -277,7 +279,23 @@ class Releases:
                     raise _others_dataset()
             published = self._ledger.publish_measures(named, tables)
         self._proposals.note_sent(token, key, approved, proposals)
-        return {name: self._view(name, answer, compared.warnings) for name, answer in published.items()}
+        warnings = [*compared.warnings]
+        if not any(isinstance(one, SeparateDatasets) for one in warnings):
+            warnings += self._repeated_separate(approved)
+        return {name: self._view(name, answer, warnings) for name, answer in published.items()}
+
+    def _repeated_separate(self, requests: Sequence[PublishRequest]) -> list[PrivacyWarning]:
+        """Return the warning (SeparateDatasets) of a repeated request whose release began a dataset beside others."""
+        # The ledger warns when the release is drawn; without the warning, a repetition would have another answer.
+        asked = {(request.name, request.version) for request in requests if not request.independent}
+        dataset, earlier = requests[0].dataset, set[str]()
+        for release in self._ledger.releases:
+            if release.dataset == dataset:
+                is_first = (release.name, release.version) in asked
+                text = separate_warning(earlier, dataset) if is_first else None
+                return [] if text is None else [SeparateDatasets(text)]
+            earlier.add(release.dataset)
+        return []
 
     def relax_measures(
         self,

@@ -1,6 +1,6 @@
 """Check the budgets of datasets before a draw, compute them as they would be after a call, and set limits."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from utmost.core.exact.display import few
@@ -84,16 +84,21 @@ def separate_from(known: Iterable[str], dataset: str) -> str | None:
 
 def warn_of_separate(state: State, dataset: str) -> None:
     """Warn (SeparateDatasets) of a new dataset in a ledger that has other datasets."""
-    if dataset in state.accounts:
-        return
-    known = sorted(state.accounts)
+    warning = separate_warning(state.accounts, dataset)
+    if warning is not None:
+        warn(warning, SeparateDatasets)
+
+
+def separate_warning(known: Collection[str], dataset: str) -> str | None:
+    """Return the text of `separate_from` with its remedy."""
     words = separate_from(known, dataset)
-    if words is not None:
-        remedy = (
-            f"Pass dataset={known[0]!r} if these are the same people; or pass independent=True if "
-            "nobody is in both datasets."
-        )
-        warn(f"{words}. {remedy}", SeparateDatasets)
+    if words is None:
+        return None
+    remedy = (
+        f"Pass dataset={min(known)!r} if these are the same people; or pass independent=True if "
+        "nobody is in both datasets."
+    )
+    return f"{words}. {remedy}"
 
 
 _MOST_NAMED = 3
