@@ -15,7 +15,7 @@ from utmost.optima import minimax_mechanism
 from utmost.privacy_types import PrivacyType
 from utmost.spaces import counts
 
-HALF = ["--epsilon", "alpha=1/2"]
+HALF, NETWORK = ["--epsilon", "alpha=1/2"], "a,b\nb,c\n"
 
 
 def told(run, *arguments):
@@ -39,15 +39,11 @@ def test_minimax_is_what_the_library_finds_and_its_file_can_be_drawn_from(run, t
 
 
 def test_a_possible_secret_is_a_name_or_a_number(run, file):
-    network = file("a,b\nb,c\n")
-    named = told(
-        run, "research", "minimax", "--space", f"graph:{network}", "--loss", "binary", "--possible", "a,c", *HALF
-    )
-    assert named["possible"] == ["a", "c"]
+    space = f"graph:{file(NETWORK)}"
+    asked = ["research", "minimax", "--space", space, "--loss", "binary", *HALF, "--possible"]
+    assert told(run, *asked, "a,c")["possible"] == ["a", "c"]
     for wrong in ("d", "1..7", "1/2"):
-        code, _, err = run(
-            "research", "minimax", "--space", f"graph:{network}", "--loss", "binary", "--possible", wrong, *HALF
-        )
+        code, _, err = run(*asked, wrong)
         assert (code, "must be a name, or a number in 0..2" in err) == (2, True)
 
 
@@ -92,32 +88,26 @@ def test_an_option_without_an_effect_is_refused_by_its_name(run, file, which):
 
 
 def test_losslessness_is_decided_with_its_reason(run, file):
-    assert told(run, "research", "lossless", "alpha=1/2", "alpha=1/4")["difference"][4] == {
-        "at": "0",
-        "probability": "13/27",
-    }
-    listed = told(run, "research", "lossless", 1, 2, "--sensitivity", 3)["difference"]
+    def decided(*asked):
+        return told(run, "research", "lossless", *asked)
+
+    assert decided("alpha=1/2", "alpha=1/4")["difference"][4] == {"at": "0", "probability": "13/27"}
+    listed = decided(1, 2, "--sensitivity", 3)["difference"]
     assert sum(float(point["probability"]) for point in listed) == pytest.approx(1, abs=1e-9)
     assert (listed[-1]["at"], float(listed[-1]["probability"]) > 0.1) == ("else", True)
-    report = told(run, "research", "lossless", 1, "3/2", "--sensitivity", 3)
+    report = decided(1, "3/2", "--sensitivity", 3)
     assert (report["lossless"], report["obstacle"]) == (False, "NegativeMass")
     assert ("epsilon=1," in report["lower"], "3/2" in report["higher"]) == (True, True)
     assert "at 2" in report["because"]
-    assert told(run, "research", "lossless", 1, 2, "--numbers", "reals")["obstacle"] == "UnmatchedZero"
-    assert (
-        told(run, "research", "lossless", 1, 2, "--numbers", "reals", "--distribution", "laplace")["difference"][0][
-            "probability"
-        ]
-        == "1/4"
-    )
-    assert (
-        told(run, "research", "lossless", 1, 2, "--distribution", "half-step", "--sensitivity", 5)["lossless"] is True
-    )
+    assert decided(1, 2, "--numbers", "reals")["obstacle"] == "UnmatchedZero"
+    laplace = decided(1, 2, "--numbers", "reals", "--distribution", "laplace")["difference"]
+    assert laplace[0]["probability"] == "1/4"
+    assert decided(1, 2, "--distribution", "half-step", "--sensitivity", 5)["lossless"] is True
     coin, still = file("-1,1/2\n1,1/2\n", "coin.csv"), file("0,1\n", "still.csv")
-    report = told(run, "research", "lossless", coin, still)
+    report = decided(coin, still)
     assert (report["lossless"], [point["at"] for point in report["difference"]]) == (True, ["-1", "1"])
-    assert told(run, "research", "lossless", still, coin)["lossless"] is False
-    named = told(run, "research", "lossless", 1, 2, "--distribution", "DiscreteStaircase(step=1)", "--sensitivity", 3)
+    assert decided(still, coin)["lossless"] is False
+    named = decided(1, 2, "--distribution", "DiscreteStaircase(step=1)", "--sensitivity", 3)
     assert (named["lossless"], named["lower"]) == (True, "DiscreteStaircase(epsilon=1, sensitivity=3, step=1)")
     for more in ([], ["--numbers", "reals"]):
         assert run("research", "lossless", 1, 2, "--distribution", "gaussian", *more)[0] == 2
@@ -135,9 +125,8 @@ def test_trust_gives_levels_by_distance_and_writes_views_for_the_owner_alone(run
     assert run("trust", network, "--owner", "ann", "--at", "²=ln2")[0] == 2
     assert [one["epsilon"] for one in listed["recipients"]] == ["-log(1/2)", "1/4"]
     secret, out = file("198419841984\n", "secret"), tmp_path / "views.json"
-    code, shown, err = run(
-        "trust", network, "--owner", "ann", *HALF, "--value", secret, "--sensitivity", 1, "--out", out
-    )
+    asked = ["trust", network, "--owner", "ann", *HALF, "--value", secret, "--sensitivity", 1]
+    code, shown, err = run(*asked, "--out", out)
     assert (code, err) == (0, "")
     assert "19841984" not in shown
     assert set(json.loads(out.read_text())["views"]) == {"bo", "cy"}
@@ -164,10 +153,8 @@ def test_the_capacity_by_a_measure_is_that_of_the_library(run, tmp_path):
     report = told(run, "research", "capacity", "--space", "counts:3", *HALF, "--measure", "shannon", "--out", out)
     assert report["value"] == float(capacity(ptype, shannon_entropy, "additive").value)
     assert report["verified"] is True
-    leaked = told(run, "research", "leakage", out, "--measure", "shannon")["channels"]["worst"]["additive_leakage"][
-        "value"
-    ]
-    assert leaked == pytest.approx(report["value"], abs=1e-12)
+    leaked = told(run, "research", "leakage", out, "--measure", "shannon")["channels"]["worst"]["additive_leakage"]
+    assert leaked["value"] == pytest.approx(report["value"], abs=1e-12)
     assert told(run, "research", "capacity", "--space", "line:3", *HALF, "--measure", "bayes")["value_exact"] == "2/9"
     for wrong in (["--multiplicative", "--measure", "bayes"], ["--measure", "bayes", "--loss", "binary"]):
         assert run("research", "capacity", "--space", "line:3", *HALF, *wrong)[0] == 2

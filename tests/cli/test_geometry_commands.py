@@ -33,10 +33,8 @@ def test_a_list_is_written_as_its_ending_says(run, tmp_path, command):
         code, _, err = run(*asked, "--out", tmp_path / name)
         assert code == 2
         assert ".csv, .tsv, .txt, .json" in err
-    code = run(
-        "research", "kernels", *HALF, "--space", "line:4", "--resume", tmp_path / "s.json", "--out", tmp_path / "k.json"
-    )[0]
-    assert code == 2, "a list that goes on is CSV"
+    going_on = ["research", "kernels", *HALF, "--space", "line:4", "--resume", tmp_path / "s.json"]
+    assert run(*going_on, "--out", tmp_path / "k.json")[0] == 2, "a list that goes on is CSV"
 
 
 @pytest.mark.parametrize(
@@ -192,11 +190,10 @@ def test_a_resumed_count_on_the_command_line(run, tmp_path, short_stretches):
 
 def test_a_state_that_does_not_fit_is_refused(run, tmp_path):
     state, out = tmp_path / "state.json", tmp_path / "k.csv"
-    assert (
-        run("research", "kernels", *HALF, "--space", "line:4", "--resume", state, "--out", out, "--count")[1] == "11\n"
-    )
+    asked = ["research", "kernels", *HALF, "--space", "line:4", "--out", out, "--resume"]
+    assert run(*asked, state, "--count")[1] == "11\n"
     honest = state.read_text()
-    for change, asked in [
+    for change, other in [
         ("{", ["--space", "line:4"]),
         ("[]", ["--space", "line:4"]),
         ('{"kind": "utmost design"}', ["--space", "line:4"]),
@@ -205,16 +202,13 @@ def test_a_state_that_does_not_fit_is_refused(run, tmp_path):
         (honest, ["--space", "line:4", "--epsilon", "alpha=1/3"]),
     ]:
         state.write_text(change)
-        code, shown, err = run("research", "kernels", *changed(HALF, *asked), "--resume", state, "--out", out)
+        code, shown, err = run("research", "kernels", *changed(HALF, *other), "--resume", state, "--out", out)
         assert (code, shown) == (1, ""), change
         assert err.startswith("utmost: "), err
     state.write_text(honest)
     out.write_text("cut")
-    assert "bytes" in run("research", "kernels", *HALF, "--space", "line:4", "--resume", state, "--out", out)[2]
-    other = tmp_path / "other.json"
-    assert run("research", "kernels", *HALF, "--space", "line:4", "--resume", other, "--out", out)[0] == 2, (
-        "a list is not written over"
-    )
+    assert "bytes" in run(*asked, state)[2]
+    assert run(*asked, tmp_path / "other.json")[0] == 2, "a list is not written over"
 
 
 @pytest.mark.parametrize(

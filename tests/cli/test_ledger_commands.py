@@ -120,9 +120,7 @@ def test_a_limit_that_no_release_spends_is_told(run, published):
     """When it is set, and to the release that forgets it, rehearsed or not."""
     code, _, err = run("ledger", "budget", *published, "--dataset", "admisions", "--limit", "3")
     assert code == 0
-    assert err == (
-        "utmost: warning: no release names dataset 'admisions' yet; the releases of this ledger name 'admissions'\n"
-    )
+    assert "no release names dataset 'admisions' yet; the releases of this ledger name 'admissions'" in err
     Path("t.csv").write_text("n\n1\n2\n")
     release = ["release", "t.csv", "--columns", "n", *UNIT, "--epsilon", "1", "--name", "t", *published]
     for more in ([], ["--dry-run"]):
@@ -157,13 +155,9 @@ def test_budgets(run, published):
     assert "epsilon = 2.5" in out
     code, out, err = run("ledger", "budget", *published, "--dataset", "admisions")
     assert (code, out) == (1, "")
-    assert (
-        "must be the name of a dataset in the ledger; got 'admisions'. Pass a dataset of the ledger: 'admissions'."
-        in err
-    )
-    assert (
-        "Write 0.5 with a point" in run("ledger", "budget", *published, "--dataset", "admissions", "--limit", "0,5")[2]
-    )
+    assert "got 'admisions'. Pass a dataset of the ledger: 'admissions'." in err
+    limit = ["ledger", "budget", *published, "--dataset", "admissions", "--limit"]
+    assert "Write 0.5 with a point" in run(*limit, "0,5")[2]
 
 
 def test_status_verify_and_history(run, published):

@@ -255,9 +255,8 @@ def test_messages_are_in_the_words_of_the_command_line(run, file):
     unit = ["--columns", "n", "--sensitivity", 1, "--cells", 1]
     assert "Leave out --grid, or pass --numbers reals." in run("promise", *unit, "--grid", "1/2")[2]
     assert run("noise", "--epsilon", "0", "--sensitivity", 1)[2].startswith("utmost: --epsilon must be positive")
-    assert (
-        "For a query with real values pass --numbers reals." in run("noise", "--epsilon", 1, "--sensitivity", "5/2")[2]
-    )
+    half = run("noise", "--epsilon", 1, "--sensitivity", "5/2")[2]
+    assert "For a query with real values pass --numbers reals." in half
     error = OutOfRange(
         "a distribution must be one", came=(Fraction(5, 2), Fraction(3)), where="id_column", remedy="Pass cells=2."
     )

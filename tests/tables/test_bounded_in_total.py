@@ -183,12 +183,8 @@ def test_bounds_are_of_the_same_changes_and_checked_again():
     check_lower_bounds(bounds)
     value = choose_plan(wanted, unit, epsilon=1).value
     for kind, bound in bounds.by_class().items():
-        assert (
-            bounds_of(wanted, one, 1).by_class()[kind].value
-            <= bound.value
-            <= bounds_of(wanted, more, 1).by_class()[kind].value
-        )
-        assert bound.value <= value
+        least, most = (bounds_of(wanted, other, 1).by_class()[kind].value for other in (one, more))
+        assert least <= bound.value <= min(most, value)
     assert "at most 5 in total" in bounds.per_answer.hypotheses
 
 
