@@ -173,6 +173,9 @@ def statement_beside(table: Path) -> Path:
     beside = sidecar_path(table)
     if not beside.is_file():
         remedy = "Get the statement from where the table was published, or pass statement=."
+        described = table.with_suffix("")
+        if table.suffix == ".json" and described.is_file():  # somebody named the statement itself
+            remedy = f"Name the table, not its statement: {described.name[-80:]}."
         raise BadTable(
             "a released table must have its statement beside it",
             came=f"no {beside.name[-80:]}",
@@ -193,7 +196,8 @@ def check_unchanged(table: Path, statement: dict[str, Any]) -> None:
                 "the table was changed after it was released, or belongs to another statement",
                 came="another SHA-256 than that in the statement",
                 where=str(table),
-                remedy="Get both files again from where they were published.",
+                remedy="Get both files again from where they were published; "
+                "a part of the table, or a copy in another format, differs, too.",
             )
     files.check_statement(table, statement)
 
