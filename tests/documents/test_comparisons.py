@@ -105,11 +105,51 @@ def test_the_command_compares_two_files(tmp_path, run):
     code, _, err = run("total", later, "--since", later)
     assert (code, "--minus" in err) == (2, True)
     assert run("read", later, "--where", "sex=men", "--minus", "sex=women")[0] == 0
-    assert run("total", later, "--since", earlier, "--ratio")[0] == 2
+    code, _, err = run("total", later, "--since", earlier, "--ratio", "--since", tmp_path / "2024.json")
+    assert (code, "two files" in err) == (2, True)
     code, shown, _ = run("total", later, "--since", tmp_path / "2024.json", "--since", earlier, "--where", "sex=men")
     assert code == 0
     assert "2025.json since 2024.json" in shown
     assert "All these sums and changes are within their margins at once" in shown
+
+
+def test_the_command_compares_shares_and_means(tmp_path, run):
+    """The interval of a change has the ends of two intervals that hold together; two answers of one release are
+    refused.
+    """
+    for year in (2025, 2026):
+        _year([[512 + 99 * (year - 2025), 89], [353, 17]]).save(tmp_path / f"{year}.json")
+    later, earlier = tmp_path / "2026.json", tmp_path / "2025.json"
+    code, shown, _ = run("total", later, "--since", earlier, "--where", "sex=men", "--ratio", "--json")
+    report = json.loads(shown)
+    new, old = (ut.read_release(path).ratio({"sex": "men"}, {}, confidence="0.975") for path in (later, earlier))
+    low, high = report["interval"]
+    assert (code, report["kind"]) == (0, "change")
+    assert low == pytest.approx(new.lower - old.upper, abs=1e-12)
+    assert high == pytest.approx(new.upper - old.lower, abs=1e-12)
+    assert low < report["value"] < high
+    code, shown, _ = run("total", later, "--since", earlier, "--mean", "sex", "--values", "1,2")
+    assert code == 2
+    assert run("total", later, "--since", later, "--where", "sex=men", "--ratio")[0] == 2
+    _table(tmp_path, 1)
+    code, _, err = run("total", tmp_path / "1.csv", "--since", earlier, "--ratio")
+    assert (code, "--want" in err) == (2, True)
+
+
+def test_the_change_of_a_mean_names_the_amount(tmp_path, run):
+    """Both the change of a sum and that of a mean say what was added up."""
+    (tmp_path / "d.json").write_text('{"town": ["A", "B"]}')
+    for year, pay in ((2025, 10), (2026, 40)):
+        (tmp_path / "p.csv").write_text("town,pay\n" + f"A,{pay}\nB,{pay + 1}\n" * 500)
+        options = ["--each-row", "--by", "town", "--domain", tmp_path / "d.json", "--mean", "pay=0,100"]
+        assert run("release", tmp_path / "p.csv", *options, "--epsilon", "2", "--out", tmp_path / f"{year}.csv")[0] == 0
+    files = [tmp_path / "2026.csv", "--since", tmp_path / "2025.csv", "--where", "town=A"]
+    code, shown, _ = run("total", *files, "--mean", "pay", "--json")
+    low, high = json.loads(shown)["interval"]
+    assert code == 0
+    assert 20 < low < 30 < high < 40
+    assert "sum of pay" in run("total", *files, "--sum", "pay")[1]
+    assert "number of people" in run("total", *files)[1]
 
 
 def test_the_command_gives_the_trend_that_the_library_gives(tmp_path, run):

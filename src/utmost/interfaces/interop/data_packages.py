@@ -60,7 +60,9 @@ def data_package(path: Path | str, deployment: Deployment | None = None, *, lice
     file = Path(arguments.path(path, "path"))
     ending = file.suffix.lower()
     if ending not in _FORMATS:
-        remedy = "Save the table as .csv: answer.save, or --out FILE.csv; for a .json file, utmost total FILE --tables DIR."
+        remedy = (
+            "Save the table as .csv: answer.save, or --out FILE.csv; for a .json file, utmost total FILE --tables DIR."
+        )
         raise Unsupported("the table of a data package must be .csv or .tsv", came=ending or "no ending", remedy=remedy)
     read_release(file)
     statement, about = read_statement(sidecars.statement_beside(file)), deployment or Deployment()

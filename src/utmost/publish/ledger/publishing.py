@@ -283,8 +283,8 @@ def _lasting_facts(promise: Promise) -> dict[str, Any]:
 
 
 _SUM_OF_BOTH = (
-    "If both datasets are of the same people, their privacy loss is the sum of both spent levels: charge this release to "
-    "the other dataset, too, by ledger.charge, or utmost ledger charge."
+    "If both datasets are of the same people, their privacy loss is the sum of both spent levels: charge this release "
+    "to the other dataset, too, by ledger.charge, or utmost ledger charge."
 )
 
 

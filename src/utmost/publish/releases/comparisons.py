@@ -5,7 +5,7 @@ independent noises. Two answers of *one* release at two levels are not independe
 at the larger epsilon contains all information of the other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, pairwise
@@ -13,9 +13,10 @@ from typing import Any
 
 from utmost.core.exact.arguments import instance, mapping, optional, sequence, text
 from utmost.core.exact.display import Display
-from utmost.core.exact.intervals import round_up
+from utmost.core.exact.intervals import round_down, round_up
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.combination import Combination, missed_by_each
+from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import OutOfRange
 from utmost.publish.promises.ledger_facts import PROCESS_NAME
 from utmost.publish.promises.table_statements import cells_digest
@@ -80,6 +81,22 @@ def change(
     second = _Sum.of(earlier, where if earlier_where is None else earlier_where, column)
     sure = _confidence(confidence, later)
     return replace(first.minus(second).answer(_at_one_level(sure, [later, earlier])), confidence=sure)
+
+
+def change_of_bars(
+    later: Answer[Any], earlier: Answer[Any], ask: Callable[[Answer[Any], Fraction], RatioBar], confidence: Number
+) -> RatioBar:
+    """Return an interval for a ratio or mean in one release minus that in another; ``ask`` gives each at a
+    confidence.
+    """
+    _check_different_releases([later, earlier])
+    sure = read_confidence(confidence)
+    each = (1 + sure) / 2  # both intervals hold with the confidence, by a union bound
+    one, other = ask(later, each), ask(earlier, each)
+    if one.estimate is None or other.estimate is None or not (one.determined and other.determined):
+        return RatioBar.undetermined(sure)
+    low, high = Fraction(one.lower) - Fraction(other.upper), Fraction(one.upper) - Fraction(other.lower)
+    return RatioBar(float(Fraction(one.estimate) - Fraction(other.estimate)), round_down(low), round_up(high), sure)
 
 
 def trend(

@@ -1,7 +1,9 @@
 """`utmost total`: compute a sum, a ratio, a mean or a quantile from a release, with a certified margin."""
 
+from dataclasses import dataclass
 from datetime import datetime, time
 from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
 from math import isfinite
 from pathlib import Path
@@ -23,7 +25,7 @@ from utmost.interfaces.cli.screens.workload_screens import give_tables, tables_l
 from utmost.interfaces.cli.selections import check_counted, conditions, counted_selection, quantity, uncounted
 from utmost.interfaces.documents.published_files import read_release
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.comparisons import change, trend
+from utmost.publish.releases.comparisons import change, change_of_bars, trend
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.measures_table import MeasuresTable
@@ -150,13 +152,18 @@ def total(
         )
         raise Unsupported("--since needs releases that utmost made", came="a table of declared noise", remedy=remedy)
     if since is not None:
-        beside: dict[str, Any] = {name: value for name, value in other.items() if name != "--sum"}
-        _check_only_sum({"--ratio": ratio or None, "--over": over, **beside})
+        beside: dict[str, Any] = {name: value for name, value in other.items() if name not in ("--sum", "--mean")}
+        _check_only_sum(beside, "--since", "a sum, ratio or mean")
         paths = [*since, release]
         names = (
             [path.name for path in paths] if len({path.name for path in paths}) == len(paths) else [*map(str, paths)]
         )
-        report = _trend([*map(read_release, since), published], names, where or [], amount, confidence)
+        releases = [*map(read_release, since), published]
+        if mean is not None or ratio or over is not None:
+            asked = _RatioQuestion(where or [], over, mean, amount, is_ratio=ratio or over is not None)
+            report = _change_of_bars(releases, names, asked, confidence)
+        else:
+            report = _trend(releases, names, where or [], amount, confidence)
         return _give(answer, report, published)
 
     if isinstance(published, NoisyTable) or (isinstance(published, Answer) and not published.is_by_plan):
@@ -385,10 +392,55 @@ def _write_tables(
         screen().print(facts(rows))
 
 
-def _check_only_sum(other: dict[str, Any], what: str = "--since") -> None:
+def _check_only_sum(other: dict[str, Any], what: str, allowed: str = "a sum") -> None:
     for name, value in other.items():
         if value is not None:
-            raise OutOfRange(f"{what} can only be used with a sum", came=name, remedy=f"Leave out {name}.")
+            raise OutOfRange(f"{what} can only be used with {allowed}", came=name, remedy=f"Leave out {name}.")
+
+
+@dataclass(frozen=True, slots=True)
+class _RatioQuestion:
+    where: list[str]
+    over: list[str] | None
+    mean: str | None
+    amount: str | None
+    is_ratio: bool
+
+    def in_words(self, read: NoisySums) -> str:
+        """Return the question in words."""
+        if self.mean is not None:
+            return f"mean of {self.mean}, {_question(self.where)}"
+        return f"{quantity(read, self.amount)}, {_question(self.where)} over {_question(self.over)}"
+
+    def ask(self, answer: Answer[Any], sure: Fraction) -> RatioBar:
+        """Return the ratio or mean in a release by a plan."""
+        read: NoisySums = answer.table
+        chosen = counted_selection(read, self.where)
+        if self.mean is not None:
+            return read.mean(self.mean, where=chosen, confidence=sure)
+        return read.ratio(chosen, counted_selection(read, self.over), column=self.amount, confidence=sure)
+
+
+def _change_of_bars(releases: list[Any], names: list[str], asked: _RatioQuestion, sure: str) -> dict[str, Any]:
+    """Report the change of a ratio or mean between two releases."""
+    given = [name for name, is_given in (("--sum", asked.amount), ("--ratio or --over", asked.is_ratio)) if is_given]
+    if asked.mean is not None and given:
+        remedy = f"Leave out {given[0]}, and compute it by a second call, which costs no epsilon."
+        raise OutOfRange("--since --mean can only be used with a mean", came=given[0], remedy=remedy)
+    if len(releases) > 2:
+        remedy = "Compare two files by one call; every call costs no epsilon."
+        raise OutOfRange("a ratio or mean can be compared in two releases", came=f"{len(releases)}", remedy=remedy)
+    answers = [
+        Answer.of_sums(each.releases[asked.mean])
+        if isinstance(each, MeasuresTable) and asked.mean is not None and asked.mean in each.releases
+        else each
+        for each in releases
+    ]
+    if not all(isinstance(each, Answer) and each.is_by_plan for each in answers):
+        remedy = "Compare releases by a plan (--want, --mean); or compare sums: leave out --ratio, --over and --mean."
+        raise Unsupported("ratios and means are compared in releases by a plan", came="another file", remedy=remedy)
+    bar = change_of_bars(answers[1], answers[0], asked.ask, sure)
+    return _bar(bar, f"{asked.in_words(answers[1].table)}, since {names[0]}", "difference") | {"kind": "change"}
 
 
 def _trend(releases: list[Any], names: list[str], where: list[str], column: str | None, sure: str) -> dict[str, Any]:
@@ -402,7 +454,8 @@ def _trend(releases: list[Any], names: list[str], where: list[str], column: str 
             chosen.append({name.strip(): listed.split(",") for name, _, listed in pairs})
     if len(releases) == 2:
         answer = change(releases[1], releases[0], chosen[1], earlier_where=chosen[0], column=column, confidence=sure)
-        return _answered(answer, f"{question}, since {names[0]}") | {"kind": "difference"}
+        about = _counted_in(releases[1], column)
+        return _answered(answer, f"{question}, since {names[0]}") | {"kind": "difference"} | about
     course = trend(releases, each_where=chosen, column=column, confidence=sure)
     return {
         "question": question,
@@ -415,6 +468,12 @@ def _trend(releases: list[Any], names: list[str], where: list[str], column: str 
         "confidence": float(course.confidence),
         "determined": True,
     }
+
+
+def _counted_in(release: Any, column: str | None) -> dict[str, str]:
+    """Return in words what the sums of a release by a plan add up; nothing for another release."""
+    is_by_plan = isinstance(release, Answer) and release.is_by_plan
+    return {"quantity": quantity(release.table, column)} if is_by_plan else {}
 
 
 def _of_cells(
