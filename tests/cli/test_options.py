@@ -243,6 +243,7 @@ def test_a_refusal_names_the_option_that_was_written(run, file, tmp_path):
         ),
         (["release", events, *SILENT, "--until", "ten"], 'Write --until "10 %".'),
         ([*count, "--each-row", "u"], "--each-row takes no value: leave the value out."),
+        (["read", events, "--mean", "pay (CHF)"], "--mean takes no value: leave the value out."),
     ):  # fmt: skip
         code, _, err = run(*asked)
         assert (code, said in err) == (2, True), err

@@ -89,3 +89,15 @@ def test_the_remedy_is_in_the_words_of_the_command(release, tmp_path):
     )
     numbers = {"85+": 90, "not stated": 90}
     assert json.loads(said.stdout)["value"] == release.mean("age", values=numbers).estimate
+
+
+def test_labels_with_commas_get_numbers_by_command(tmp_path):
+    """The remedy named "[10, inf)=NUMBER", and its comma was read as the end of a number."""
+    axis = ut.workloads.edges([0, 10, None], whole=False, missing="not stated")
+    plan = Plan(ut.Domain(pay=axis), ut.Unit(1, 1), {"pay": 1})
+    answer = ut.release(np.array([500, 300, 20]), plan, epsilon=1, once=True)
+    answer.save(tmp_path / "r.json")
+    numbers = {"[10, inf)": 20, "not stated": 0}
+    told = ",".join(f"{label}={number}" for label, number in numbers.items())
+    said = called("total", "r.json", "--mean", "pay", "--values", told, "--json", cwd=tmp_path)
+    assert json.loads(said.stdout)["value"] == answer.mean("pay", values=numbers).estimate

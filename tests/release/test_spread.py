@@ -191,6 +191,22 @@ def test_cumulative_sums_are_the_totals_up_to_each_bin():
         released([1, 2, 3, 4], domain=named, shares={"count": 1}).cumulative("count")
 
 
+def test_a_spread_of_people_stands_beside_means():
+    """A release with --mean counts people, too: the spread of another column was refused, its mean was not."""
+    people = {"age": [5] * 300 + [25] * 100, "pay": [10] * 400}
+    paid = ut.mean("pay", each=(0, 20))
+    counted = ut.count_table(people, Domain(age=AGE), ut.Counting(each_row=True), measure=paid)
+    with pytest.warns(ut.errors.LittleProtection):
+        answer = ut.release(counted, ut.Promise.of_counted(counted), epsilon=40, once=True)
+    bar = answer.variance("age")
+    assert bar.lower <= float(by_hand([300, 0, 100, 0])) <= bar.upper
+    assert bar.upper - bar.lower < 1
+    with pytest.raises(OutOfRange, match="bins of the amount"):
+        answer.variance("pay", values=[1, 2, 3])
+    with pytest.raises(OutOfRange, match="declare bins of 'pay'"):
+        answer.median("pay")
+
+
 def test_cumulative_sums_miss_no_more_often_than_they_say():
     domain, counts, miss = Domain(age=AGE), np.array([9, 3, 8, 1]), 0
     for _ in range(200):

@@ -363,6 +363,13 @@ def test_an_address_where_nothing_answers_is_named():
         connect("127.0.0.1:8000", "utmost_none")
 
 
+def test_a_closed_client_asks_for_a_new_connection():
+    with connect("http://127.0.0.1:9", "utmost_x") as client:
+        pass
+    with pytest.raises(LedgerUnavailable, match=r"ut\.connect"):
+        client.me()
+
+
 def test_an_error_does_not_repeat_the_password_of_an_address():
     """The address of a proxy may have one, and errors go to logs."""
     with (

@@ -260,6 +260,8 @@ def test_a_value_out_of_its_limits_is_told_the_limit(app, bearer, sent, told):
     assert answer.status_code == 422
     assert answer.json()["wrong"][0].startswith(told)
     assert "query.most: must be at least 1" in root("GET", "/v1/tokens?most=0").json()["wrong"]
+    wrong = root("PUT", "/v1/datasets/d/budget", json={"limit": "1"}).json()["wrong"]
+    assert wrong == ["body.?: extra forbidden", "body.epsilon: missing"]  # it asked: did you mean list?
 
 
 def test_a_field_of_another_request_is_not_suggested_for_itself(app, bearer):

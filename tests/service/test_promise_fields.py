@@ -24,6 +24,7 @@ from service.visiting import Visitor
 from utmost.counting import CountedTable, read_counted
 from utmost.errors import OutOfRange, WrongKind
 from utmost.exact import level
+from utmost.interfaces.service.pages.page_rendering import in_fields
 from utmost.interop import data_package
 from utmost.ledger import AnswerRequest, Ledger, PublishRequest, shared_requests
 from utmost.promises import CellNoise, SumNoise
@@ -637,3 +638,13 @@ def test_the_page_asks_who_one_individual_is_where_nobody_says_it():
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
 def test_every_field_arrives(door, tmp_path, run):
     check_arrives(door, tmp_path / "w", run)
+
+
+@pytest.mark.parametrize("cell", ["1,5", "1'200", "1.200,50", "$5", 1.5])
+def test_a_page_names_no_call_of_the_library(cell):
+    """Whoever uploads a table in a browser cannot declare marks of numbers; a page asks for plain numbers."""
+    with pytest.raises(ut.errors.UtmostError) as refused:
+        ut.release({"n": [cell]}, ut.Promise("n", unit=ut.Unit(1, 1)), epsilon=1)
+    told = in_fields(str(refused.value))
+    assert "ut." not in told
+    assert "decimal point" in told or "“The values”" in told

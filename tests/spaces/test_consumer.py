@@ -90,6 +90,7 @@ def test_leaving_exactness_is_a_named_call():
         ((HALVES, [[0, -1], [1, 0]]), NotALoss, "negative"),
         ((HALVES, [[0, 1], [1, 0]], 3), NotALoss, "must have 3 columns"),
         ((HALVES, "absolute"), NotALoss, "loss"),
+        ((HALVES, losses.distance), NotALoss, r"losses\.distance\(space\)"),
         ((HALVES, None), NotALoss, "loss"),
         ((HALVES, losses.absolute, 0), OutOfRange, "actions must be at least 1"),
         ((HALVES, losses.absolute, 1.5), NotANumber, "actions must be an integer"),

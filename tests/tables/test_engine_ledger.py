@@ -157,7 +157,7 @@ def test_what_a_ledger_does_not_answer_is_refused(lazily, tmp_path):
             ledger.view("visits", table=made, table_at=1, epsilon=2)
         with pytest.raises(Unsupported, match="answered"):
             ledger.view("visits", table=made, table_at="1/2", epsilon="1/4")
-        with pytest.raises(Unsupported):
+        with pytest.raises(Unsupported, match="table_at"):
             ledger.view("visits", epsilon="1/2")
 
 

@@ -101,7 +101,9 @@ def reproduce(
         with progress_bar(f"Computing what {each.name} prints"):
             comparisons[each.name] = _chosen(each, list(each.comparisons(long)), only)
     if only is not None and not any(comparisons.values()):
-        raise OutOfRange("--only must name a result of the paper", came=only, remedy="Leave out --only to see all.")
+        known = ", ".join(dict.fromkeys(name for each in papers for name in each.results))
+        remedy = f"Name one of {known}; or leave out --only to see all."
+        raise OutOfRange("--only must name a result of the paper", came=only, remedy=remedy)
     _give(papers, comparisons, answer, long)
     if any(row.verdict == DIFFERS for rows in comparisons.values() for row in rows):
         raise click.exceptions.Exit(1)

@@ -178,7 +178,9 @@ class TableMetric(Metric):
                 raise NotAMetric(
                     f"{axiom} must hold",
                     came=f"d({x}, {y}) = {values[x, y]}{remark(x, y)}",
-                    remedy=None if x == y or values[x, y] < 0 else "Use a `Policy` for distances that are no metric.",
+                    remedy=None
+                    if x == y or values[x, y] < 0
+                    else "Use a `Policy` (utmost research policy FILE) for distances that are no metric.",
                 )
         pairs = np.column_stack(np.triu_indices(n, k=1))
         for x, y in pairs[has_intermediate(values, pairs, strictly=True, tolerance=tolerance)][:1]:
@@ -186,7 +188,8 @@ class TableMetric(Metric):
             raise NotAMetric(
                 "the triangle inequality d(x, y) <= d(x, z) + d(z, y) must hold",
                 came=f"d({x}, {y}) = {values[x, y]} > d({x}, {z}) + d({z}, {y}) = {values[x, z] + values[z, y]}",
-                remedy="For lengths of roads between places, pass the roads to `graph`, which computes shortest paths.",
+                remedy="For lengths of roads between places, pass the roads to `graph`, which computes shortest paths; by "
+                "command write --space graph:FILE.",
             )
         self._set_fields(values, None)
 

@@ -271,8 +271,9 @@ class _Command(click.Command):
         none.
         """
         extra = re.search(r"\((.*)\)", message)
-        word = extra[1].split()[0] if extra and extra[1].strip() else None
-        before = words[words.index(word) - 1] if word in words[1:] else None
+        unexpected = extra[1] if extra else ""  # several words, which may contain blanks, with a blank between them
+        places = [at for at, word in enumerate(words) if word and f"{unexpected} ".startswith(f"{word} ")]
+        before = words[places[0] - 1] if places and places[0] else None
         flags = {name for each in self.params if isinstance(each, click.Option) and each.is_flag for name in each.opts}
         return before if before in flags else None
 

@@ -493,6 +493,9 @@ class RemoteLedger:
         """Send a request and return its answer; an interrupted request is sent again, but takes effect only once."""
         import httpx
 
+        if self._client.is_closed:
+            remedy = "Call ut.connect again, and use the ledger before it is closed."
+            raise LedgerUnavailable("the connection must be open", came="a closed connection", remedy=remedy)
         left = self._client.timeout.read
         for turn in range(_TRIES):
             last, wait = turn == _TRIES - 1, _FIRST_WAIT * 2**turn

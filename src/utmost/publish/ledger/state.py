@@ -262,7 +262,7 @@ class Published(Display):
                 "a release whose responses the ledger does not store must be answered by its engine",
                 came="a release whose answers an engine computes",
                 where=repr(self.name),
-                remedy="Pass the published frame to at() of the release, or use ledger.items.",
+                remedy="Pass an answer at another level to `view`, as table and table_at; or use ledger.items.",
             )
 
 

@@ -717,21 +717,22 @@ class NoisySums(Display):
         True
         """
         text(name, "name")
-        if self.unit.amount is not None:
+        if self.unit.amount is not None and (not self.unit.is_shared or name == self.unit.amount.name):
             remedy = "Count the people by bins of the amount, and compute the variance along that axis."
             raise OutOfRange(
                 "a variance can be computed only from a release of counts", came="sums of amounts", remedy=remedy
             )
         place, level = self.domain.level_named(name)
         chosen: Where = {} if where is None else mapping(where, "where")
-        everybody, axis = selected(self.domain, chosen), self.domain.axes[place]
+        everybody, counts = selected(self.domain, chosen), self.counted_form(chosen)
+        axis = self.domain.axes[place]
         numbers = numbers_of(axis, level, values, name, everybody.factors[place])
         taken = dict.fromkeys(axis.group_of(level)[np.asarray(everybody.factors[place], dtype=bool)].tolist())
 
         def mean_of(points: Sequence[Fraction], sure: Fraction) -> FiellerSet:
             weights = dict(zip(taken, points, strict=True))
             along = {name: [weights.get(group, 0) for group in range(len(numbers))]}
-            return self._ratio(selected(self.domain, chosen, along), self, everybody, sure)
+            return self._ratio(self.counted_form(chosen, along), self, counts, sure)
 
         bar = variance_bar([numbers[group] for group in taken], self._confidence_at_level(confidence), mean_of)
         return self._as_shown(bar, confidence)

@@ -107,12 +107,13 @@ def _ordered_level(domain: Domain, level_name: str) -> tuple[int, int, Axis, Seq
     if axis.edges is None:
         ordered = [each.levels[0] for each in domain.axes if each.edges is not None]
         remedy = (
-            "In the next release declare the axis with ut.workloads.edges, or for birth dates with ut.workloads.ages."
+            f"In the next release declare bins of {level_name!r} with ut.workloads.edges, or for birth dates with "
+            "ut.workloads.ages."
         )
         raise OutOfRange(
             "quantiles and cumulative sums need an axis of bins",
             came="another axis",
             where=repr(level_name),
-            remedy=f"Ask for an axis of bins: {', '.join(map(repr, ordered))}." if ordered else remedy,
+            remedy=f"Ask for an axis of bins: {', '.join(map(repr, ordered))}. {remedy}" if ordered else remedy,
         )
     return place, level, axis, axis.edges

@@ -86,7 +86,7 @@ def serve(
         float | None, option("NUMBER", "Most requests per second for each token.", min=0.001, show_default="20")
     ] = None,
     new_admin_token: Annotated[
-        bool, flag("Print a new admin token if the last one has expired.", "--new-admin-token")
+        bool, flag("Print a new admin token, if the last is lost or expired.", "--new-admin-token")
     ] = False,
     oidc_issuer: Annotated[str | None, option("URL", "Also accept this OpenID provider.", "--oidc-issuer")] = None,
     oidc_audience: Annotated[

@@ -1,5 +1,6 @@
 """`utmost total`: compute a sum, a ratio, a mean or a quantile from a release, with a certified margin."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime, time
 from decimal import Decimal
@@ -229,9 +230,10 @@ def total(
     question, counted = _question(where), quantity(read, amount)
     points: Any = "midpoints"  # or numbers for all labels, or for some: other bins then have their midpoints
     if values is not None:
-        pairs = [part.rpartition("=") for part in values.split(",")]
-        if all(equals for _, equals, _ in pairs):
-            points = {label.strip(): exact(number, "values") for label, _, number in pairs}
+        # Labels may contain commas, such as "[80000, inf)"; numbers contain none.
+        if re.fullmatch(r"(.+?=[^=,]+,)*.+?=[^=,]+", values):
+            pairs = re.findall(r"(.+?)=([^=,]+)(?:,|$)", values)
+            points = {label.strip(): exact(number, "values") for label, number in pairs}
         else:
             points = [exact(part, "values") for part in values.split(",")]
 

@@ -37,10 +37,10 @@ MEDIA_TYPE = "application/problem+json"
 LINES_TYPE = "application/x-ndjson"
 BROKEN = "The service cannot answer. Its operator finds the reason in the log."
 _MOST_FAULTS, _MOST_LISTED = 1000, 20  # an answer 422 lists the first 20 wrong fields
-_PATH_WORDS = frozenset({
-    "body", "query", "path", "header", "Idempotency-Key", "epsilon", "version", "confidence", "dataset", "after",
-    "most", "name", "str", "int", "float", "list",
-})  # fmt: skip
+_PLACES_AND_TYPES = frozenset({"body", "query", "path", "header", "str", "int", "float", "list"})
+_PATH_WORDS = _PLACES_AND_TYPES | {
+    "Idempotency-Key", "epsilon", "version", "confidence", "dataset", "after", "most", "name",
+}  # fmt: skip
 
 
 class Refused(HTTPException):
@@ -114,7 +114,7 @@ def problem_of_shape(faults: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         if kind == "extra_forbidden":
             own, name = fault.get("ctx", {}), fault["loc"][-1]
             unknown = own.get("name", str(name))
-            near = get_close_matches(unknown, own.get("known", known - {unknown}), 1)
+            near = get_close_matches(unknown, own.get("known", known - _PLACES_AND_TYPES - {unknown}), 1)
             words += f"; did you mean {near[0]}?" if near else ""
         wrong.add(f"{'.'.join(place)}: {words}")
     detail = "The request does not have the shape of the API description."

@@ -94,6 +94,8 @@ _ARGUMENT = re.compile(
 )
 _LEVEL = re.compile(r"\blevel\(epsilon=[\"']?([^\"'()]+)[\"']?\)")
 _SUBJECT = re.compile(rf"^({'|'.join(FIELDS)})(?=: | must )")
+_CALL_OF_SPELLING = re.compile(r"(?:If|Declare|Make) [^()]*ut\.count_table\(.*\)\)[^.]*\.")
+"""Advice to declare marks of numbers by a call of the library; a page reads plain numbers alone."""
 _FILES = {
     re.compile(r"--release( release\.json)?"): "Whole release, as JSON",
     re.compile("--statement"): "Statement, as JSON",
@@ -151,6 +153,8 @@ def in_fields(text: str) -> str:
             return f"{'W' if begin == 'P' else 'w'}rite{example} {value or 'a value'} in the field {label}"
         return f"{label}: {value}" if value else f"the field {label}"
 
+    text = _CALL_OF_SPELLING.sub("Write numbers with digits and a decimal point alone.", text)
+    text = text.replace('Add numbers="reals" for real values.', "For other numbers propose “The values”: any numbers.")
     text = _LEVEL.sub(r"epsilon=\1", text)
     for option, label in _FILES.items():
         text = option.sub(f"the field “{label}”", text)
