@@ -188,8 +188,8 @@ class TableMetric(Metric):
             raise NotAMetric(
                 "the triangle inequality d(x, y) <= d(x, z) + d(z, y) must hold",
                 came=f"d({x}, {y}) = {values[x, y]} > d({x}, {z}) + d({z}, {y}) = {values[x, z] + values[z, y]}",
-                remedy="For lengths of roads between places, pass the roads to `graph`, which computes shortest paths; by "
-                "command write --space graph:FILE.",
+                remedy="For lengths of roads between places, pass the roads to `graph`, which computes shortest paths; "
+                "by command write --space graph:FILE.",
             )
         self._set_fields(values, None)
 
