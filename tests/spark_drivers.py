@@ -58,9 +58,9 @@ def cluster(folder):
 
 
 def ledger_of(folder):
-    from utmost.ledger import Ledger
+    from utmost.testing import seeded_ledger
 
-    return Ledger.open(str(folder / "there.db"), create=True, key=KEY, witness=False)
+    return seeded_ledger(folder / "there.db", 0, key=KEY)
 
 
 def answers(spark, folder, once=lambda work: work(), lossy=lambda frame: frame):

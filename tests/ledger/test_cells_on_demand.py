@@ -17,6 +17,7 @@ from utmost.errors import AlreadyPublished, BadTable, DataChanged, NeedsTable, N
 from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.releases import Texts, Tuples
+from utmost.testing import seeded_ledger
 
 KEY = bytes(range(32))
 WORDS = Texts("abcdefghijklmnopqrstuvwxyz", most=20)
@@ -187,3 +188,15 @@ def test_the_same_counts_are_known_again_under_another_dataset(tmp_path):
         promise = {"columns": "n", "public": "word", "unit": ut.Unit(1, 1)}
         with pytest.raises(AlreadyPublished):
             ledger.publish("rows", table, ut.Promise(**promise), epsilon=1, dataset="two")
+
+
+def test_the_same_place_of_another_universe_has_other_noise(tmp_path):
+    """Two alphabets number "a" and "b" the other way round. With the noise of the number, equal answers about "a" in
+    one copy and about "b" in the other would show that both counts are equal.
+    """
+    counts, said = {"a": 5, "b": 5}, []
+    for at, letters in enumerate(("ab", "ba", "ab")):
+        with seeded_ledger(tmp_path / f"{at}.db", at) as ledger:
+            cells = ledger.cells_on_demand.publish("r", counts, Texts(letters, most=1), most=2, epsilon="1/1000")
+            said.append([cells[letter] for letter in letters])
+    assert said[0] == said[2] != said[1]

@@ -15,6 +15,7 @@ from utmost.exact import level
 from utmost.gradual import Bridge, Relaxing, Tightening, joint_pmf
 from utmost.ledger import Ledger
 from utmost.noise import DiscreteStaircase, Geometric
+from utmost.testing import seeded_ledger
 
 KEY = bytes(range(32))
 LEVELS = tuple(level(alpha=alpha) for alpha in ("1/2", "1/3", "1/5"))
@@ -76,7 +77,7 @@ def test_derived_noise_does_not_hang_on_the_order(tmp_path):
     outcomes = []
     for number, order in enumerate(permutations(range(4))):
         if number % 8 == 0:
-            with Ledger.open(tmp_path / f"{number}.db", create=True, key=KEY, derived=True) as ledger:
+            with seeded_ledger(tmp_path / f"{number}.db", number, key=KEY, derived=True) as ledger:
                 outcomes.append(answered(ledger, [levels[at] for at in order], values))
     for other in outcomes[1:]:
         assert all((other[one] == outcomes[0][one]).all() for one in levels)
@@ -86,22 +87,94 @@ def test_derived_noise_hangs_on_key_name_values_and_version(tmp_path):
     """After one change the noise is different."""
     values = np.arange(200)
     promise = {"columns": "n", "unit": ut.Unit(1, 1), "epsilon": "1/4"}
-    with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
+    with seeded_ledger(tmp_path / "a.db", 0, key=KEY, derived=True) as ledger:
         noise = ledger.publish("r", {"n": values}, **asked(**promise)).table["n"] - values
         others = [
             ledger.publish("s", {"n": values}, **asked(dataset="r", **promise)).table["n"] - values,
             ledger.publish("r", {"n": values}, **asked(version=2, **promise)).table["n"] - values,
         ]
     for number, (key, changed) in enumerate([(bytes(32), values), (KEY, values + (values == 3))]):
-        with Ledger.open(tmp_path / f"{number}.db", create=True, key=key, derived=True) as ledger:
+        with seeded_ledger(tmp_path / f"{number}.db", number, key=key, derived=True) as ledger:
             others.append(ledger.publish("r", {"n": changed}, **asked(**promise)).table["n"] - changed)
     assert all(np.mean(noise == other) < 0.5 for other in others)
 
 
 def in_a_copy(place, table, promise):
-    """The released columns of a table, in a ledger of derived noise that knows nothing of other copies."""
-    with Ledger.open(place, create=True, key=KEY, derived=True, witness=False) as ledger:
+    """The released columns of a table, in a copy of a ledger of derived noise: same identity, same key."""
+    with seeded_ledger(place, place.name, key=KEY, derived=True) as ledger:
         return ledger.publish("r", table, promise, epsilon=1).table
+
+
+TWELVE, FLAT = [f"p{at}" for at in range(12)], ut.Unit(1, 2)
+A_TABLE = {"id": TWELVE, "n": [5] * 12}, ut.Promise("n", public="id", unit=FLAT)
+OTHER_QUESTIONS = {
+    "the name of a public column": ({"place": TWELVE, "n": [5] * 12}, ut.Promise("n", public="place", unit=FLAT)),
+    "labels": ({"id": TWELVE[::-1], "n": [5] * 12}, A_TABLE[1]),
+    "a unit of the same charge": (A_TABLE[0], ut.Promise("n", public="id", unit=ut.Unit(1, 1, "change-one"))),
+    "the largest value": (A_TABLE[0], ut.Promise("n", public="id", noise=ut.CellNoise(FLAT, largest=9))),
+    "who is counted": (A_TABLE[0], ut.Promise("n", public="id", unit=FLAT, individual="one household")),
+    "identifiers": (A_TABLE[0], ut.Promise("n", public="id", unit=FLAT, id_column="id")),
+}
+
+
+@pytest.mark.parametrize("other", OTHER_QUESTIONS)
+def test_no_other_question_about_equal_numbers_has_the_same_derived_noise(tmp_path, other):
+    """With the same noise in two copies, equal answers would be certain evidence that the numbers are equal."""
+    said = [
+        list(in_a_copy(tmp_path / f"{at}.db", *asks)["n"])
+        for at, asks in enumerate((A_TABLE, OTHER_QUESTIONS[other], A_TABLE))
+    ]
+    assert said[0] == said[2] != said[1]
+
+
+def counted(cells, part=None, **axes):
+    table = ut.counting.CountedTable(ut.Domain(**axes), np.array(cells), ut.Unit(1, 1), part=part)
+    return table, ut.Promise.of_counted(table)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (counted([5] * 9, age=[*range(9)]), counted([5] * 9, age=[*range(1, 10)])),
+        (counted([5] * 9, age=[*range(9)]), counted([5] * 9, sex=[*range(9)])),
+        (counted([[5] * 3] * 3, a=[0, 1, 2], b=[0, 1, 2]), counted([[5] * 3] * 3, b=[0, 1, 2], a=[0, 1, 2])),
+        (counted([[5] * 3] * 2, a=[0, 1], b=[0, 1, 2]), counted([[5] * 2] * 3, a=[0, 1, 2], b=[0, 1])),
+        (counted([5] * 9, ("half", "east"), a=[*range(9)]), counted([5] * 9, ("half", "west"), a=[*range(9)])),
+    ],
+    ids=["groups", "axis", "order of axes", "shape", "part"],
+)
+def test_no_other_count_of_equal_cells_has_the_same_derived_noise(tmp_path, one, other):
+    said = [in_a_copy(tmp_path / f"{at}.db", *asks)["count"].tolist() for at, asks in enumerate((one, other, one))]
+    assert said[0] == said[2] != said[1]
+
+
+@pytest.mark.parametrize("derived", [False, True])
+def test_points_of_other_names_or_labels_have_other_paths(tmp_path, derived):
+    """Where x and y are equal, equal answers about (x, y) and about (y, x) would show it."""
+    at, said = [0, 1, 5], []
+    for number, (columns, ids) in enumerate(((["x", "y"], "abc"), (["y", "x"], "abc"), (["x", "y"], "cba"))):
+        table = {"id": list(ids), columns[0]: at, columns[1]: at}
+        promise = ut.Promise(columns, public="id", noise=ut.PointNoise(2))
+        with seeded_ledger(tmp_path / f"{number}.db", number, derived=derived) as ledger:
+            answer = ledger.publish("r", table, promise, epsilon=1).table
+            said.append(str([list(answer[name]) for name in columns]))
+    assert len(set(said)) == 3
+
+
+@pytest.mark.parametrize(
+    "terms", [{}, {"keyed_by_id": True, "id_column": "id"}], ids=["derived", "keyed by identifier"]
+)
+def test_a_copy_repeats_itself_and_another_ledger_of_the_key_does_not(tmp_path, terms):
+    """A backup has the ledger's identity, by which ledgers that share a key have separate noise."""
+    table, promise, said = {"id": TWELVE, "n": [5] * 12}, ut.Promise("n", public="id", unit=FLAT, **terms), []
+    options = {"key": KEY, "derived": not terms, "witness": False}
+    with Ledger.open(tmp_path / "0.db", create=True, **options) as ledger:
+        ledger.backup(tmp_path / "1.db")
+    Ledger.open(tmp_path / "2.db", create=True, **options).close()
+    for at in range(3):
+        with Ledger.open(tmp_path / f"{at}.db", key=KEY, witness=False) as ledger:
+            said.append(list(ledger.publish("r", table, promise, epsilon=1).table["n"]))
+    assert said[0] == said[1] != said[2]
 
 
 def test_derived_noise_of_a_sum_is_not_that_of_a_column(tmp_path):
@@ -129,7 +202,7 @@ def test_no_column_gets_the_noise_of_another(tmp_path, is_by_id):
     for at, columns in enumerate((["a", "b"], ["b", "a"])):
         table = {"id": names, columns[0]: first, columns[1]: second}
         promise = ut.Promise(columns, public="id", unit=ut.Unit(1, 2), **terms)
-        with Ledger.open(tmp_path / f"{at}.db", create=True, key=KEY, derived=not is_by_id, witness=False) as ledger:
+        with seeded_ledger(tmp_path / f"{at}.db", at, key=KEY, derived=not is_by_id) as ledger:
             found.append(np.array(ledger.publish("r", table, promise, epsilon=1).table["a"]))
     assert np.mean(found[1] - found[0] == 200) < 0.5
 
@@ -149,7 +222,7 @@ def test_noise_of_a_named_distribution_has_it_and_depends_on_all_that_was_promis
     drawn = []
     for at, (*columns, changed, named) in enumerate(promises):
         promise = ut.Promise(columns, noise=ut.promises.DistributionNoise(changed, named))
-        with Ledger.open(tmp_path / f"{at}.db", create=True, key=KEY, derived=derived, witness=False) as ledger:
+        with seeded_ledger(tmp_path / f"{at}.db", at, key=KEY, derived=derived) as ledger:
             answer = ledger.publish("r", {name: table[name] for name in columns}, promise, epsilon=1).table
         drawn += [answer[name] - table[name] for name in columns]
     assert all(chi_square(noise, one.cdf) > LEVEL for noise in drawn[:6])
@@ -165,7 +238,7 @@ def test_derived_noise_of_a_plan_hangs_on_the_runs_of_its_sums(tmp_path):
         domain = ut.Domain(a=[*range(len(cells))], b=[*range(len(cells[0]))])
         plan = ut.workloads.Plan(domain, ut.Unit(1, 1), {"a": "1/2", "b": "1/2"})
         table = ut.counting.CountedTable(domain, np.array(cells), plan.unit)
-        with Ledger.open(tmp_path / f"{at}.db", create=True, key=KEY, derived=True, witness=False) as ledger:
+        with seeded_ledger(tmp_path / f"{at}.db", at, key=KEY, derived=True) as ledger:
             for name in names:
                 terms = {"epsilon": "1/100", "dataset": "r"}
                 answer = ledger.publish(f"r{name}", table, ut.Promise(noise=plan), **terms).table
@@ -184,7 +257,7 @@ def test_derived_noise_of_a_plan_hangs_on_what_is_measured(tmp_path):
         domain = ut.Domain(a=[0, 1], b=[0, 1])
         plan = ut.workloads.Plan(domain, ut.Unit(1, 1), {measured: 1})
         table = ut.counting.CountedTable(domain, np.array([[3, 2], [2, 3]]), plan.unit)
-        with Ledger.open(tmp_path / f"{measured}.db", create=True, key=KEY, derived=True, witness=False) as ledger:
+        with seeded_ledger(tmp_path / f"{measured}.db", measured, key=KEY, derived=True) as ledger:
             answer = ledger.publish("r", table, ut.Promise(noise=plan), epsilon="1/1000").table
             counts.append(np.concatenate([sums.ravel() for sums in answer.measured.values()]))
     assert (counts[0] != counts[1]).any()
@@ -214,15 +287,15 @@ def test_derived_noise_refuses_what_it_cannot_answer(tmp_path):
 
 def test_derived_noise_is_the_same_in_every_version_of_the_library(tmp_path):
     """If later versions drew other noise, a relaxed release would not have the joint distribution."""
-    with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
+    with seeded_ledger(tmp_path / "a.db", 0, key=KEY, derived=True) as ledger:
         made = answered(ledger, [level("1/10"), level("1/3"), level(alpha="1/2")], [0] * 12)
     assert [one.tolist() for one in made.values()] == FROZEN
 
 
 FROZEN = [
-    [8, 0, -1, -4, -11, -8, 26, 1, 6, 5, 4, 19],
-    [2, 5, 1, 2, -5, -10, 1, 4, -6, 6, 4, -1],
-    [0, 5, -2, 1, 0, -1, 0, -1, -6, -1, 0, -3],
+    [-22, -3, -5, -3, -11, 13, -10, -1, 6, 14, 45, -3],
+    [1, 0, 1, 3, -5, 5, -1, 5, 2, 1, 1, 2],
+    [1, 0, 1, 4, -1, 4, -1, 5, 3, 0, 1, 0],
 ]
 
 

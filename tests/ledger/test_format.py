@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import utmost as ut
-from utmost import CellNoise, Unit
+from utmost import Unit
 from utmost.errors import LedgerDamaged, Unsupported
 from utmost.ledger import Event, Ledger
 
@@ -20,7 +20,8 @@ from utmost.publish.ledger.store import VERSION
 
 KEY = bytes(range(32))
 UNTIL = ut.Promise("n", public="department", unit=Unit(1, 1), until=ut.within("10 %", steps=5))
-PUBLISHED = "name version dataset rows promise commitment kind level how parts root values items labels label_key"
+OF_TABLE = "dataset rows promise commitment question kind values items labels"
+PUBLISHED = f"{OF_TABLE} name version level how parts root label_key"
 
 
 def body(**changes):
@@ -130,9 +131,3 @@ def test_every_fact_is_there(tmp_path):
         "published": sorted(PUBLISHED.split()),
         "answered": ["how", "label_key", "level", "name", "parts", "root", "version"],
     }
-
-
-def test_the_text_from_which_noise_is_derived_does_not_change():
-    """Ledgers with derived noise derive their noise from this text."""
-    made = CellNoise(Unit(1, 1), "reals", grid="1/4")
-    assert made.lattice.name_in_keys == "Unit(sensitivity=4, cells=1, block=1, exponent=2)"

@@ -25,6 +25,7 @@ from utmost.errors import (
 from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.sampling import Identifiers
+from utmost.testing import seeded_ledger
 
 KEY = bytes(range(32))
 N = 300
@@ -39,7 +40,8 @@ def table(order=None, ids=None):
 
 
 def opened(place, **options):
-    return Ledger.open(place / "l.db", create=True, key=KEY, **options)
+    """A ledger with the same identity and key each time, as copies have."""
+    return seeded_ledger(place / "l.db", 0, **{"key": KEY, "witness": None} | options)
 
 
 def by_item(answer):
@@ -92,7 +94,7 @@ def test_both_doors_give_the_same_values(tmp_path):
             key.committed([Identifiers.of(table()["id"][at])], {n: v[at] for n, v in values.items()})
             for at in (slice(0, 100), slice(100, N))
         ]
-        made = publish_items(ledger, "r", halves[1] + halves[0], ut.Promise(**PROMISE, id_column="id"), epsilon=path[0])
+        made = publish_items(ledger, "r", halves[1] + halves[0], ut.Promise(**BY_ITEM), epsilon=path[0])
         releases = [made, *(ledger.items.relax("r", halves[0] + halves[1], epsilon=e) for e in path[1:])]
         for one, answer in zip(releases, kept, strict=True):
             assert by_item({"id": table()["id"], **one.responses(ids, values)}) == by_item(answer)
@@ -198,13 +200,14 @@ def test_a_changed_table_is_refused_by_its_item_block(tmp_path, change):
 
 
 def test_releases_do_not_share_noise(tmp_path):
-    """The noise differs between names, versions, tables that differ in one value, and ledgers."""
+    """The noise differs between names, versions, tables that differ in one value, keys, and ledgers of one key."""
     zeros = table() | {"n": np.zeros(N, int), "m": np.zeros(N, int)}
     one = zeros | {"n": np.eye(1, N, dtype=int)[0]}
     found = []
-    for at, (key, first) in enumerate([(KEY, zeros), (bytes(32), zeros), (KEY, one)]):
-        (tmp_path / str(at)).mkdir()
-        with Ledger.open(tmp_path / str(at) / "l.db", create=True, key=key) as ledger:
+    ledgers = [seeded_ledger(tmp_path / f"{at}.db", 0, key=key) for at, key in enumerate((KEY, bytes(32), KEY))]
+    ledgers.append(Ledger.open(tmp_path / "other.db", create=True, key=KEY))
+    for made, first in zip(ledgers, (zeros, zeros, one, zeros), strict=True):
+        with made as ledger:
             for name, version in (("r", 1), ("r", 2), ("s", 1)):
                 asks = BY_ITEM | {"name": name, "version": version, "dataset": "d"}
                 answer = ledger.publish(**asked(table=first, **asks, epsilon="1/10")).table

@@ -13,6 +13,7 @@ from asking import asked
 from utmost import Unit
 from utmost.errors import BadTable, WrongKind
 from utmost.ledger import Ledger
+from utmost.testing import seeded_ledger
 
 TEXTS = [
     "", "a", "Zoë", "person 0000000001", " x ", "\u3042\u3044", "\U0001f600" * 9, "\u00a0y", "\u2003z", "\u3000\u3042",
@@ -37,9 +38,9 @@ KINDS = {
 }
 
 
-def published(place, table):
-    with Ledger.open(place / "l.db", create=True, key=bytes(32)) as ledger:
-        answer = ledger.publish("r", table, **asked(**SAY)).table
+def published(place, table, **said):
+    with seeded_ledger(place / "l.db", 0) as ledger:
+        answer = ledger.publish("r", table, **asked(**SAY | said)).table
     return np.asarray(answer["n"]).tolist()
 
 
@@ -81,12 +82,13 @@ def test_objects_of_several_types_are_refused_one_by_one(tmp_path):
 @pytest.mark.parametrize("named", [7, ("men", "all")], ids=str)
 def test_a_column_whose_name_is_no_text_is_found_by_its_text(tmp_path, named):
     frame = pd.DataFrame([[one, int(n)] for one, n in zip(IDS, COUNTS, strict=True)], columns=[named, "n"])
-    said = SAY | {"id_column": "men, all" if isinstance(named, tuple) else str(named)}
-    said["drop"] = said["id_column"]
-    with Ledger.open(tmp_path / "l.db", create=True, key=bytes(32)) as ledger:
-        answer = ledger.publish("r", frame, **asked(**said)).table
+    text = "men, all" if isinstance(named, tuple) else str(named)
     (tmp_path / "lists").mkdir()
-    assert np.asarray(answer["n"]).tolist() == published(tmp_path / "lists", KINDS["lists"])
+    said = [
+        published(place, table, id_column=text, drop=text)
+        for place, table in ((tmp_path, frame), (tmp_path / "lists", {text: IDS, "n": COUNTS.tolist()}))
+    ]
+    assert said[0] == said[1]
 
 
 @pytest.mark.parametrize("kind", ["table", "chunks", "polars", "lists"])

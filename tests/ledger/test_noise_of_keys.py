@@ -104,7 +104,7 @@ def test_how_many_keys_there_are_shows_nowhere(tmp_path, noise):
                 len(ledger._log.read(lambda page, at=at, number=event.number: page.rows.part(number, at)))
                 for at in range(event.facts["parts"])
             ]
-            secret = {"commitment", "values", "root", "label_key"}
+            secret = {"commitment", "question", "values", "root", "label_key"}
             seen.append(({name: fact for name, fact in event.facts.items() if name not in secret}, lengths))
     assert seen[0] == seen[1]
 

@@ -27,6 +27,7 @@ from utmost.errors import (
 )
 from utmost.exact import level
 from utmost.ledger import Ledger
+from utmost.testing import seeded_ledger
 
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}
@@ -137,11 +138,11 @@ def test_derived_noise_with_half_steps_and_its_check(tmp_path):
     """The position in the uniform block is derived, too; stored noise that differs from the derived noise is
     refused."""
     options = {"columns": "n", "noise": ut.CellNoise(ut.Unit(5, 1), half_step=True)}
-    with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
+    with seeded_ledger(tmp_path / "a.db", 0, derived=True) as ledger:
         one = ledger.publish("r", TABLE, **asked(epsilon=1, **options)).table
         far = ledger.relax("r", TABLE, epsilon=300).table
         assert ledger.view("r", epsilon=2).table
-    with Ledger.open(tmp_path / "b.db", create=True, key=KEY, derived=True) as ledger:
+    with seeded_ledger(tmp_path / "b.db", 0, derived=True) as ledger:
         assert ledger.publish("r", TABLE, **asked(epsilon=300, **options)).table == far
         assert ledger.view("r", epsilon=1).table == one
 

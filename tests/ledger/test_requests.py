@@ -88,7 +88,18 @@ def test_both_doors_write_the_same_facts(tmp_path):
         publish_items(ledger, "answered", committed, **asked(**promise, id_column="id", dataset="d", request="p"))
         facts = [event.facts for event in ledger.history() if event.kind == "published"]
     differ = {name for name in facts[0] if facts[0][name] != facts[1][name]}
-    assert differ == {"name", "commitment", "kind", "request", "values", "items", "promise", "parts", "root"}
+    assert differ == {
+        "name",
+        "commitment",
+        "question",
+        "kind",
+        "request",
+        "values",
+        "items",
+        "promise",
+        "parts",
+        "root",
+    }
     assert {name for name, fact in facts[0]["promise"].items() if fact != facts[1]["promise"].get(name)} == {
         "drop",
         "keyed_by_id",

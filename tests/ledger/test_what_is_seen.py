@@ -49,7 +49,7 @@ def body_shape(body):
     event = json.loads(bytes(body))
     event["time"] = len(event["time"])
     facts = event["facts"]
-    for name in {"commitment", "root", "values", "identity"} & set(facts):
+    for name in {"commitment", "question", "root", "values", "identity"} & set(facts):
         facts[name] = len(facts[name])
     return len(body), json.dumps(event)
 
@@ -166,7 +166,7 @@ def test_equal_columns_are_not_seen_to_be_equal(tmp_path):
                 dataset="d",
             )
         facts = [event.facts for event in ledger.history("r")]
-    for name in ("values", "commitment", "root"):
+    for name in ("values", "commitment", "question", "root"):
         assert len({fact[name] for fact in facts}) == 3
         assert len({len(fact[name]) for fact in facts}) == 1
     assert not {facts[0]["values"][i : i + 32] for i in range(0, 200, 8)} & {facts[1]["values"][24:56]}

@@ -17,7 +17,7 @@ from utmost.errors import (
     Unsupported,
 )
 from utmost.exact import level
-from utmost.ledger import Ledger
+from utmost.testing import seeded_ledger
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -39,7 +39,8 @@ def in_categories(columns):
 
 
 def opened(place, name="a"):
-    return Ledger.open(f"{place}/{name}.db", create=True, key=KEY, witness=False)
+    """A ledger with the same identity and key each time, as copies have."""
+    return seeded_ledger(f"{place}/{name}.db", 0, key=KEY)
 
 
 def by_ward(columns):

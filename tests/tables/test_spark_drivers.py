@@ -11,7 +11,8 @@ from spark import OF_SPARK, driven, missing, missing_connect, on, session
 from spark_drivers import COUNTED, PROMISE, by_ward, ledger_of, wards
 from utmost.counting import count_keys
 from utmost.exact import level
-from utmost.ledger import Ledger, ResponseFolder
+from utmost.ledger import ResponseFolder
+from utmost.testing import seeded_ledger
 from utmost.workloads import Domain, plain
 
 pytestmark = [*OF_SPARK, pytest.mark.slow]
@@ -19,8 +20,8 @@ pytestmark = [*OF_SPARK, pytest.mark.slow]
 
 @pytest.fixture
 def one_machine(tmp_path):
-    """What a ledger of the same key answers on one machine."""
-    with Ledger.open(f"{tmp_path}/here.db", create=True, key=bytes(range(32)), witness=False) as here:
+    """What a ledger of the same identity and key answers on one machine."""
+    with seeded_ledger(f"{tmp_path}/here.db", 0, key=bytes(range(32))) as here:
         lower = here.publish("visits", wards(), **asked(**PROMISE, keyed_by_id=True, epsilon="1/2")).table
         higher = here.relax("visits", wards(), epsilon=2).table
         viewed = here.view("visits", epsilon=1).table

@@ -32,6 +32,7 @@ from utmost.publish.ledger import engine_ledger
 from utmost.publish.releases.engine_release import ReleasableFrame
 from utmost.publish.releases.item_columns import BatchCommitter
 from utmost.sampling import Identifiers
+from utmost.testing import seeded_ledger
 from utmost.workloads import Domain, bins, periods, plain
 
 pytestmark = OF_SPARK
@@ -176,9 +177,9 @@ def by_ward(frame):
 
 @pytest.fixture
 def ledgers(tmp_path):
-    """Two ledgers of one key: what one says on one machine, the other says on Spark."""
-    say = {"create": True, "key": KEY, "witness": False}
-    with Ledger.open(f"{tmp_path}/here.db", **say) as here, Ledger.open(f"{tmp_path}/there.db", **say) as there:
+    """Two ledgers of one identity and key: what one says on one machine, the other says on Spark."""
+    places = (f"{tmp_path}/{name}.db" for name in ("here", "there"))
+    with seeded_ledger(next(places), 0, key=KEY) as here, seeded_ledger(next(places), 0, key=KEY) as there:
         yield here, there
 
 

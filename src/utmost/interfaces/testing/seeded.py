@@ -128,7 +128,7 @@ def seeded_workload_release(
     return CheckedSums.of(*counted_for(table, plan), level(epsilon), confidence).draw(SeededRandomness(seed))
 
 
-_KEY = bytes(32)
+_KEY, _IDENTITY = bytes(32), bytes(16).hex()
 
 
 def seeded_ledger(
@@ -157,7 +157,14 @@ def seeded_ledger(
     True
     """
     log = opened_log(
-        place, create=create, key=given_key(key), witness=witness, sealed=sealed, derived=derived, timeout=timeout
+        place,
+        create=create,
+        key=given_key(key),
+        witness=witness,
+        sealed=sealed,
+        derived=derived,
+        timeout=timeout,
+        identity=_IDENTITY,
     )
     return Ledger(log, SeededRandomness(seed))
 

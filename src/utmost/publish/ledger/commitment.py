@@ -8,6 +8,8 @@ find the rows of a table that have changed. The commitment covers the order of t
 """
 
 import hmac
+import json
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from hashlib import sha256
 from typing import Any
@@ -15,8 +17,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from utmost.errors import DataChanged
-from utmost.publish.ledger.block_encryption import packed
+from utmost.publish.ledger.block_encryption import packed, parts_digest
 from utmost.publish.ledger.key import Key
+from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.releases.item_commitment import committed_rows, first_difference
 from utmost.publish.releases.source import Source
 
@@ -52,9 +55,41 @@ def commitment_secret(key: Key, name: str, version: int) -> bytes:
     return key.derived("item commitment", name, str(version))
 
 
-def noise_secret(key: Key, name: str, version: int, committed: bytes) -> bytes:
-    """Return the key from which keyed noise of a release is computed; another commitment gives another key."""
-    return key.derived("item noise", name, str(version), sha256(committed).hexdigest())
+def question_of(
+    key: Key,
+    identity: str,
+    request: PublishRequest,
+    committed: bytes,
+    labels: Sequence[bytes] = (),
+    universe: Mapping[str, Any] | None = None,
+) -> str:
+    """Return a keyed digest of all that a request must keep for its answer to be repeated, in copies of the ledger too.
+
+    Noise that follows from the ledger's key is a function of this digest. So the same question has the same noise, and
+    any other question has independent noise: otherwise the difference of two answers could be exact data, and equal
+    answers would be certain evidence that the values are equal.
+
+    Args:
+        identity: Identity of the ledger, by which ledgers that share a key have separate noise.
+        request: Request with its version, and with the columns in the order of the table.
+        committed: Commitment to the values, which covers identifiers.
+        labels: Texts of the public columns, which name the rows that have no identifiers.
+        universe: Facts of the universe of cells on demand.
+    """
+    asked = {
+        **request.lasting_facts(),
+        "version": request.version,
+        "commitment": sha256(committed).hexdigest(),
+        "labels": parts_digest(() if request.promise.id_column else labels),
+        "universe": universe,
+    }
+    text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
+    return key.derived("question", identity, sha256(text.encode("ascii")).hexdigest()).hex()
+
+
+def noise_secret(key: Key, question: str) -> bytes:
+    """Return the secret of all noise of a release that follows from the ledger's key."""
+    return key.derived("noise", question)
 
 
 def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, where: str, remedy: str) -> None:

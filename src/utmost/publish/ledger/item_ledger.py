@@ -18,7 +18,7 @@ from utmost.core.exact.written_levels import level_text
 from utmost.errors import BadTable, DataChanged, NeedsTable, OutOfRange, Unsupported
 from utmost.publish.ledger.block_encryption import parts_digest
 from utmost.publish.ledger.budgets import Expense, check_budgets, warn_of_separate
-from utmost.publish.ledger.commitment import OTHERS, commitment_secret
+from utmost.publish.ledger.commitment import OTHERS, commitment_secret, question_of
 from utmost.publish.ledger.duplicate_data import TableDigests, cell_digest_secret
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import item_release
@@ -256,14 +256,14 @@ class ItemLedger:
             release = found(transaction)
             if at in release.responses:
                 transaction.repeated.add(release.responses[at].event)
-                return _with_secret(transaction, release, at)
+                return item_release(transaction, release, at)
             if not may_draw:
                 return None
             _check_no_stored_responses(release)
             check_answerable(transaction, [(release, at)])
             step, about = Step.from_known(release.responses, at), {"name": release.name, "version": release.version}
             transaction.append("answered", about | _without_responses(step, release.noise, ()), ())
-            return _with_secret(transaction, transaction.state.release(release.name, release.version), at)
+            return item_release(transaction, transaction.state.release(release.name, release.version), at)
 
         return self._log.answer(answer, look=True)
 
@@ -353,7 +353,7 @@ def _stored(
     _check_committed(transaction, release, commitment)
     repeated_level(transaction.state, release, request.level)
     transaction.repeated.add(release.responses[request.level].event)
-    return _with_secret(transaction, release, request.level)
+    return item_release(transaction, release, request.level)
 
 
 def _publish(
@@ -389,9 +389,10 @@ def _publish(
         values=digests.sealed(transaction.key, request.name, version),
         items=items,
         labels=None,
+        question=question_of(transaction.key, transaction.state.identity, stored, content, universe=items.universe),
     )
     transaction.append("published", facts | answer, (content,))
-    return _with_secret(transaction, transaction.state.release(request.name, version), request.level, content)
+    return item_release(transaction, transaction.state.release(request.name, version), request.level)
 
 
 def _check_no_stored_responses(release: Published) -> None:
@@ -409,10 +410,3 @@ def _without_responses(step: Step, noise: Noise, parts: tuple[bytes, ...]) -> di
     step.distribution(noise.by_item())  # an impossible step fails here, and not later in the workers
     facts = {"level": level_text(step.to), "how": step.how, "parts": len(parts), "root": parts_digest(parts)}
     return {**facts, "label_key": None}
-
-
-def _with_secret(
-    transaction: Transaction, release: Published, at: Level, committed: bytes | None = None
-) -> ItemResponder:
-    content = stored_commitment(transaction, release) if committed is None else committed
-    return item_release(transaction.key, release, content, release.path, at)

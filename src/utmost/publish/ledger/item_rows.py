@@ -1,6 +1,5 @@
 """Compute keyed noise of rows from tags of their identifiers, for releases whose responses the ledger stores."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,6 @@ from utmost.errors import LedgerDamaged
 from utmost.publish.ledger.block_encryption import parts_digest
 from utmost.publish.ledger.commitment import noise_secret
 from utmost.publish.ledger.event_log import Transaction
-from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.drawing import BLOCK
 from utmost.publish.promises.level_steps import Step
@@ -56,9 +54,11 @@ class ItemNoise:
         return self.tags[block * BLOCK : (block + 1) * BLOCK]
 
 
-def item_release(key: Key, release: Published, committed: bytes, path: Sequence[Level], at: Level) -> ItemResponder:
-    secret = noise_secret(key, release.name, release.version, committed)
-    return ItemResponder(secret, release.columns, release.noise.by_item(), tuple(path), at)
+def item_release(transaction: Transaction, release: Published, at: Level) -> ItemResponder:
+    """Return the keyed noise of a release at a level that is answered, or about to be."""
+    path = release.path if at in release.responses else (*release.path, at)
+    secret = noise_secret(transaction.key, release.question)
+    return ItemResponder(secret, release.columns, release.noise.by_item(), path, at)
 
 
 def tag_parts(tags: Tags) -> tuple[bytes, ...]:

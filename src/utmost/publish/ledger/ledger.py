@@ -12,7 +12,7 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.progress_bar import Progress, progress_bar
-from utmost.core.sampling.random_bits import Randomness, secure
+from utmost.core.sampling.random_bits import Randomness, entropy, secure
 from utmost.errors import AlreadyPublished, BadTable, DataChanged, OutOfRange, Unsupported
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import engine_ledger
@@ -121,10 +121,10 @@ class Ledger(Persons, Accounts, Display):
                 and for PostgreSQL a file beside the key file. Keep it in a place where nobody who can write to the
                 database can write. False makes a new ledger without a witness, permanently.
             sealed: Whether a new ledger encrypts its responses, each level under its own key.
-            derived: Whether a new ledger derives its noise from the key. An older copy of the ledger then gives the
-                same answers again; if the noise is keyed by identifier, only if levels are requested in the same order.
-                Publish data that changed since the copy was made under another name: equal answers show equal data.
-                Whoever has the key can then remove the noise: protect the key like the data.
+            derived: Whether a new ledger derives its noise from the key. An older copy of the ledger then repeats its
+                answers to the same requests; if the noise is keyed by identifier, only if levels are requested in the
+                same order. Publish data that changed since the copy was made under another name: equal answers show
+                equal data. Whoever has the key can then remove the noise: protect the key like the data.
             timeout: Seconds to wait for other writers.
             randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
 
@@ -139,7 +139,14 @@ class Ledger(Persons, Accounts, Display):
         read_key = given_key(key)
         del key  # no frame of an error may show it
         log = opened_log(
-            place, create=create, key=read_key, witness=witness, sealed=sealed, derived=derived, timeout=timeout
+            place,
+            create=create,
+            key=read_key,
+            witness=witness,
+            sealed=sealed,
+            derived=derived,
+            timeout=timeout,
+            identity=entropy(16).hex(),
         )
         return cls(log, secure(randomness, instead="utmost.testing.seeded_ledger"))
 

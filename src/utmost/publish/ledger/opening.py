@@ -40,8 +40,9 @@ def opened_log(
     sealed: bool,
     derived: bool,
     timeout: float,
+    identity: str,
 ) -> EventLog:
-    """Open the event log of a ledger; with ``create``, make a ledger that does not exist. See `Ledger.open`."""
+    """Open the event log of a ledger; with ``create``, make one of this ``identity`` if there is none."""
     for name, value in (("create", create), ("sealed", sealed), ("derived", derived)):
         if not isinstance(value, bool):
             raise OutOfRange(f"{name} must be true or false", came=value, remedy=f"Pass {name}=True, or leave it out.")
@@ -53,7 +54,7 @@ def opened_log(
         )
     store = store_at(place, timeout)
     beside = store.path if isinstance(store, SqliteStore) else None
-    identity, watched = entropy(16).hex(), witness is not False
+    watched = witness is not False
     opening = {"identity": identity, "sealed": sealed, "derived": derived, "witness": watched} if create else None
     key_file = None if beside is None else _with(beside, ".key")
     place_of_witness = witness_of(key_path(key)) if witness is None else witness

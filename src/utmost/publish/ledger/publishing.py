@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from utmost.core.exact.defaults import CONFIDENCE
 from utmost.core.exact.field_forms import json_forms, texts_of
@@ -20,7 +19,7 @@ from utmost.publish.ledger.budgets import (
     check_relation,
     warn_of_separate,
 )
-from utmost.publish.ledger.commitment import commitment, noise_secret
+from utmost.publish.ledger.commitment import commitment, noise_secret, question_of
 from utmost.publish.ledger.duplicate_data import TableDigests
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import tag_parts
@@ -87,7 +86,7 @@ def stored_publication(transaction: Transaction, request: PublishRequest, source
     committed = commitment(transaction.key, release.name, release.version, source)
     check_same_values(transaction, release, committed, source)
     level = repeated_level(transaction.state, release, request.level)
-    order = RowPermutation.of(transaction, release, source, committed)
+    order = RowPermutation.of(transaction, release, source)
     response = order.as_in_table(stored_response(transaction, release, level))
     return Answered(level, response, transaction.state.ledger_facts(release.key, level))
 
@@ -101,6 +100,7 @@ class Draft:
     levels: Sequence[Level]  # Levels that may be answered, smallest first; more than one only with a stopping rule
     digests: TableDigests
     commitment: bytes
+    question: str
     tags: Tags | None
     label_texts: Sequence[bytes]
 
@@ -108,17 +108,16 @@ class Draft:
     def of(cls, transaction: Transaction, request: PublishRequest, source: Source) -> "Draft":
         """Check the identifiers, labels and level of a request; return its draft."""
         key, public, version = transaction.key, source.labels(), transaction.state.newest(request.name) + 1
-        committed = commitment(key, request.name, version, source)
-        tags: Tags | None = None
+        stored = replace(request, promise=source.promise, version=version)
+        committed, texts = commitment(key, request.name, version, source), label_texts(public, source.rows)
+        question, tags = question_of(key, transaction.state.identity, stored, committed, texts), None
         if source.items is not None:
-            tags = item_tags(noise_secret(key, request.name, version, committed), [source.items])
+            tags = item_tags(noise_secret(key, question), [source.items])
             source.check_distinct(tags)
         until = source.promise.until
         levels = (request.level,) if until is None else until.levels(request.level)
         source.promise.lasting_noise.check_level(levels[0])
-        digests, texts = TableDigests.of(key, source, public), label_texts(public, source.rows)
-        stored = replace(request, promise=source.promise, version=version)
-        return cls(stored, source, levels, digests, committed, tags, texts)
+        return cls(stored, source, levels, TableDigests.of(key, source, public), committed, question, tags, texts)
 
     @property
     def key_of_release(self) -> ReleaseKey:
@@ -142,9 +141,10 @@ class Draft:
             values=self.digests.sealed(transaction.key, *self.key_of_release),
             items=items,
             labels=labels,
+            question=self.question,
         )
         release, step = release_of_facts(facts, {}, request), Step(self.levels[0], None, None)
-        drawing = LedgerResponse(transaction, release, self.commitment, self.tags, step, randomness)
+        drawing = LedgerResponse(transaction, release, self.tags, step, randomness)
         response = draw_response(drawing, source.columns, "published", facts, parts)
         if until is not None:
             return _answer_upwards(transaction, self, until, response, randomness)
@@ -230,13 +230,9 @@ def requested_version(state: State, request: PublishRequest) -> Published | None
 
 def check_repeated(state: State, release: Published, request: PublishRequest, *, same_rows: bool) -> None:
     """Check that a request repeats a publication, except for its values and its level."""
-    facts, published = _lasting_facts(request.promise), _lasting_facts(release.promise)
-    others = [name for name in json_forms(Promise) if facts.get(name) != published.get(name)]
-    others += [
-        name
-        for name in json_forms(PublishRequest)
-        if name not in _OF_ONE_CALL and getattr(request, name) != getattr(release.request, name)
-    ]
+    facts, published = request.lasting_facts(), release.request.lasting_facts()
+    names = *json_forms(Promise), *json_forms(PublishRequest)
+    others = [name for name in names if facts.get(name) != published.get(name)]
     if others or not same_rows:
         remedy = _other_release(state, release)
         if release.dataset != request.dataset:
@@ -270,16 +266,6 @@ def repeated_level(state: State, release: Published, level: Level) -> Level:
 
 def _other_release(state: State, release: Published) -> str:
     return f"Relax or view it, or publish a new version: version={state.newest(release.name) + 1}."
-
-
-_OF_ONE_CALL = ("promise", "level", "version", "request", "independent")
-"""Fields that are not compared between a repeated request and the first one; promises are compared by their facts."""
-
-
-def _lasting_facts(promise: Promise) -> dict[str, Any]:
-    """Return the facts that must be equal in a repeated request: all but the dropped columns and ``keyed_by_id``."""
-    facts = {**promise.facts(), "noise": promise.lasting_noise.facts()}
-    return {name: fact for name, fact in facts.items() if name not in ("drop", "keyed_by_id")}
 
 
 _SUM_OF_BOTH = (

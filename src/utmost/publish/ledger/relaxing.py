@@ -53,11 +53,11 @@ class RowPermutation:
     rows: NDArray[np.intp] | None = None
 
     @classmethod
-    def of(cls, transaction: Transaction, release: Published, source: Source, committed: bytes) -> "RowPermutation":
-        """Compute the permutation of a table known to be the published one; ``committed`` is its commitment."""
+    def of(cls, transaction: Transaction, release: Published, source: Source) -> "RowPermutation":
+        """Compute the permutation of a table known to be the published one."""
         if source.items is None:
             return cls()
-        mine = item_tags(noise_secret(transaction.key, release.name, release.version, committed), [source.items])
+        mine = item_tags(noise_secret(transaction.key, release.question), [source.items])
         tags = stored_tags(transaction, release)
         rows = np.empty(len(tags), np.intp)
         rows[_sorted(tags)] = _sorted(mine)
@@ -151,7 +151,7 @@ def stored_relaxation(transaction: Transaction, relaxation: Relaxation) -> Answe
     check_same_values(transaction, release, relaxation.commitment, source)
     if level not in release.responses:
         return None
-    order = RowPermutation.of(transaction, release, source, relaxation.commitment)
+    order = RowPermutation.of(transaction, release, source)
     response = order.as_in_table(stored_response(transaction, release, level))
     return Answered(level, response, transaction.state.ledger_facts(release.key, level))
 
@@ -174,7 +174,7 @@ def check_relaxable_in(log: EventLog, transaction: Transaction, request: AnswerR
 def draw_relaxation(transaction: Transaction, relaxation: Relaxation, randomness: Randomness) -> Answered:
     """Draw and write a new answer, from values that were checked to be the published ones."""
     release, level, source = relaxation.current_release(transaction), relaxation.request.level, relaxation.source
-    order = RowPermutation.of(transaction, release, source, relaxation.commitment)
+    order = RowPermutation.of(transaction, release, source)
     response = answer_more(transaction, release, level, order.as_stored(source.columns), randomness)
     return Answered(level, order.as_in_table(response), transaction.state.ledger_facts(release.key, level))
 

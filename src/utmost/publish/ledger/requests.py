@@ -35,6 +35,10 @@ _LEVEL = form("epsilon", write=level_text, read=_read_level)
 _VERSION = form("version of the data", hint="Empty for the first; 2 for corrected data.")
 
 
+_OF_ONE_CALL = ("promise", "level", "version", "request", "independent")
+"""Fields that a repeated request need not keep; of the promise it must keep most facts."""
+
+
 @dataclass(frozen=True, slots=True)
 class PublishRequest:
     """A request to publish a table, without the table; checked when it is made.
@@ -75,6 +79,12 @@ class PublishRequest:
     def facts(self) -> dict[str, Any]:
         """Return the request as JSON values, without fields that are None; `of_facts` reads them."""
         return facts_of(self)
+
+    def lasting_facts(self) -> dict[str, Any]:
+        """Return the facts that a repeated request must keep, those of the promise among the others."""
+        facts = facts_of(self)
+        promise = {name: fact for name, fact in facts["promise"].items() if name not in ("drop", "keyed_by_id")}
+        return {name: fact for name, fact in facts.items() if name not in _OF_ONE_CALL} | promise
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "PublishRequest":

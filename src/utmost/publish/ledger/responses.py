@@ -10,7 +10,7 @@ from utmost.core.exact.progress_bar import report_progress
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.draw import method_for
 from utmost.core.sampling.integers import Integers, joined
-from utmost.core.sampling.item_words import Tags
+from utmost.core.sampling.item_words import Tags, derived_secret
 from utmost.core.sampling.random_bits import KeyedRandomness, Randomness
 from utmost.errors import LedgerDamaged, Unsupported
 from utmost.publish.ledger.block_encryption import (
@@ -21,13 +21,14 @@ from utmost.publish.ledger.block_encryption import (
     stored,
     unpacked,
 )
+from utmost.publish.ledger.commitment import noise_secret
 from utmost.publish.ledger.event_log import Transaction
 from utmost.publish.ledger.item_rows import ItemNoise, item_release, stored_tags
 from utmost.publish.ledger.labels import TableLabels, label_key_under, label_seal, stored_labels
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.store import PartReader, Rows
 from utmost.publish.promises.drawing import BLOCK, ResponseNoise
-from utmost.publish.promises.lattice import Lattice, column_in_keys
+from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promised_noise import Response
@@ -44,7 +45,6 @@ class LedgerResponse:
 
     transaction: Transaction
     release: Published  # Release; it has no response yet if it is about to be published
-    commitment: bytes
     tags: Tags | None  # Tags of the identifiers of the rows; None if noise is drawn by rows
     step: Step
     randomness: Randomness
@@ -52,24 +52,22 @@ class LedgerResponse:
     @classmethod
     def of(cls, transaction: Transaction, release: Published, level: Level, randomness: Randomness) -> "LedgerResponse":
         tags = None if release.items is None else stored_tags(transaction, release)
-        step = Step.from_known(release.responses, level)
-        return cls(transaction, release, stored_commitment(transaction, release), tags, step, randomness)
+        return cls(transaction, release, tags, Step.from_known(release.responses, level), randomness)
 
     @property
     def level(self) -> Level:
         return self.step.to
 
     @property
-    def about(self) -> tuple[str, int, bytes]:
-        """What derived noise depends on: each version of changed data has separate noise."""
-        return self.release.name, self.release.version, self.commitment
+    def name(self) -> str:
+        return self.release.name
 
     @property
     def cells(self) -> int:
         return self.release.rows * len(self.release.columns)
 
     def derived(self, *purpose: str) -> bytes:
-        return self.transaction.key.derived(*purpose)
+        return derived_secret(noise_secret(self.transaction.key, self.release.question), *purpose)
 
     def bits(self, *run: str) -> Randomness:
         """Return random bits: from the source, or, in a ledger with derived noise, from the key, so that a restored
@@ -77,24 +75,19 @@ class LedgerResponse:
         """
         if not self.transaction.state.is_derived:
             return self.randomness
-        name, version, committed = self.about
-        about = name, str(version), level_text(self.level), sha256(committed).hexdigest(), *run
-        return KeyedRandomness(self.transaction.key.derived("bits", *about))
+        return KeyedRandomness(self.derived("bits", level_text(self.level), *run))
 
     def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
         """Return the source of noise on a lattice: keyed by identifier, derived from the ledger's key, or drawn."""
         transaction, release, step = self.transaction, self.release, self.step
         if self.tags is not None:
-            noise = item_release(transaction.key, release, self.commitment, (*release.path, self.level), self.level)
-            return ItemNoise(step, noise, self.tags)
+            return ItemNoise(step, item_release(transaction, release, self.level), self.tags)
         if not transaction.state.is_derived:
             return DrawnNoise(step, lattice, self.randomness, method_for(self.cells))
         check_derived_level(release.responses, self.level)
-        name, version, content = self.about
-        about = name, str(version), lattice.name_in_keys, sha256(content).hexdigest(), *run
 
         def derive(column: str, block: int, node: str) -> bytes:
-            return transaction.key.derived("noise", *about, column_in_keys(column, release.columns), str(block), node)
+            return self.derived("noise", *run, column, str(block), node)
 
         return DerivedNoise(step, lattice, derive)
 

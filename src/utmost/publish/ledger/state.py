@@ -99,6 +99,7 @@ class Published(Display):
         values: Encrypted digests by which the values are recognised, see `TableDigests`.
         items: Facts of noise keyed by identifier; None if noise is drawn by rows.
         labels: Facts of the stored public columns; None if there are none.
+        question: Keyed digest of all that decides its answers, see `question_of`.
         part: The partition of the individuals, and which part of it was counted; None if there is no partition.
         facts: Facts of the event that published the release.
         responses: Dict from levels to stored responses.
@@ -117,6 +118,7 @@ class Published(Display):
     values: str
     items: ItemFacts | None
     labels: Labels | None
+    question: str
     part: Part | None
     facts: Mapping[str, Any]
     responses: Mapping[Level, StoredResponse]
@@ -486,6 +488,7 @@ _OF_TABLE: Mapping[str, tuple[type, ...]] = {
     "values": _TEXT,
     "items": (dict, type(None)),
     "labels": (dict, type(None)),
+    "question": _TEXT,
 }
 _TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
     "opened": {"identity": _TEXT, "key": _TEXT, "sealed": (bool,), "derived": (bool,), "witness": (bool,)},
@@ -524,6 +527,7 @@ def event_facts(
     values: str,
     items: ItemFacts | None,
     labels: Labels | None,
+    question: str,
 ) -> dict[str, Any]:
     """Return the facts of a release that are equal for all levels, as an event stores them; see `release_of_facts`."""
     facts = request.facts()
@@ -536,6 +540,7 @@ def event_facts(
         "values": values,
         "items": None if items is None else items.facts(),
         "labels": None if labels is None else labels.facts(),
+        "question": question,
     }
 
 
@@ -559,6 +564,7 @@ def release_of_facts(
         values=facts["values"],
         items=None if facts["items"] is None else ItemFacts.of_facts(facts["items"]),
         labels=Labels.of_facts(facts["labels"], facts["rows"]),
+        question=facts["question"],
         part=read_part(facts["promise"].get("part")),
         facts=facts,
         responses=responses,

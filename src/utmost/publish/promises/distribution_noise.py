@@ -24,7 +24,7 @@ from utmost.core.sampling.random_bits import SYSTEM, Randomness
 from utmost.errors import OutOfRange
 from utmost.publish.promises.cell_noise import LARGEST, UNDECLARED, ColumnNoise, read_largest
 from utmost.publish.promises.drawing import BLOCK, NewResponse, Responder
-from utmost.publish.promises.lattice import column_in_keys, whole_sensitivity, width_of
+from utmost.publish.promises.lattice import whole_sensitivity, width_of
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.promises.promised_noise import Noise, Response, at_one_level
 from utmost.tables.cells.columns import integer_column
@@ -94,11 +94,9 @@ class DistributionNoise(ColumnNoise, Noise):
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
         """Return the object that draws the only response of a release."""
         if response.step.how != "fresh":
-            raise at_one_level(response.step.to, repr(response.about[0]))
+            raise at_one_level(response.step.to, repr(response.name))
         assert values is not None, "a first response has the table"
-        drawn = self.at(response.step.to).drawn
-        keys = {name: column_in_keys(name, list(values)) for name in values}
-        return _Drawn(drawn, values, lambda name: response.bits(self.name_in_keys, keys[name]))
+        return _Drawn(self.at(response.step.to).drawn, values, response.bits)
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
         """Return the released columns: integers, or amounts in their own unit."""
@@ -148,7 +146,7 @@ class _Drawn:
 
     distribution: IntegerDistribution
     values: Mapping[str, Integers]
-    bits: Callable[[str], Randomness]
+    bits: Callable[..., Randomness]  # From the name of a column
 
     @property
     def known(self) -> tuple[None, None]:

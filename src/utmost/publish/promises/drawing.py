@@ -55,12 +55,12 @@ class NewResponse(Protocol):
     def step(self) -> "Step":
         """The step from the stored levels to the new one."""
 
-    def derived(self, *purpose: str) -> bytes:
-        """Return 32 bytes for one purpose, derived from the ledger's key."""
-
     @property
-    def about(self) -> tuple[str, int, bytes]:
-        """The release's name and version, and the commitment to its values."""
+    def name(self) -> str:
+        """The name of the release."""
+
+    def derived(self, *purpose: str) -> bytes:
+        """Return 32 bytes for one purpose, derived from the ledger's key and from all that decides the answer."""
 
     def bits(self, *run: str) -> Randomness:
         """Return random bits for this response: drawn, or derived from the key."""

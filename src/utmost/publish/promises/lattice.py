@@ -1,7 +1,5 @@
 """The steps in which noise that can be relaxed is drawn, and the level of one step."""
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -47,12 +45,6 @@ class Lattice:
     block: int
     exponent: int | None
     share: Fraction = Fraction(1)
-
-    @property
-    def name_in_keys(self) -> str:
-        """The name of the lattice in the keys of derived noise, a text that must never change."""
-        numbers = f"sensitivity={self.sensitivity}, cells={self.cells}, block={self.block}, exponent={self.exponent}"
-        return f"Unit({numbers})" if self.share == 1 else f"Unit({numbers}, share={self.share})"
 
     def of(self, level: Level) -> Level:
         """Return the level of a change by one step of the geometric part, at a level of the whole release."""
@@ -143,13 +135,6 @@ def lattice_of_cells(numbers: IntegersOrReals, unit: Unit, grid: Number | None, 
     if half_step and D % 2 == 0:
         raise OutOfRange("half_step=True needs an odd sensitivity", came=D, remedy=f"Pass sensitivity={D + 1}.")
     return Lattice(D, unit.epsilon_parts, D if half_step else 1, exponent)
-
-
-def column_in_keys(column: str, columns: Sequence[str]) -> str:
-    """Return the name of a released column in the keys of derived noise, a text that must never change."""
-    # Commitments number the columns. If the name alone were in the key, a copy of the ledger with two columns renamed
-    # would add the noise of one column to the values of the other: the two answers would differ by their difference.
-    return column if len(columns) == 1 else json.dumps([column, *columns], separators=(",", ":"))
 
 
 WORD_WIDTHS = (1, 2, 4, 8)

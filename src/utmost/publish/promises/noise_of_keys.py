@@ -180,7 +180,7 @@ class SelectionNoise(Noise):
         """Draw the list of keys; refuse to draw at a second level."""
         step = response.step
         if step.lower is not None or step.higher is not None:
-            raise at_one_level(step.to, repr(response.about[0]))
+            raise at_one_level(step.to, repr(response.name))
         if values is None:
             raise NeedsTable(
                 "to select keys, the table of keys and counts must be passed",
@@ -189,9 +189,7 @@ class SelectionNoise(Noise):
             )
         *parts, counts = (_list_of(values[name][0]) for name in self.columns)
         keys = parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
-        # Derived bits must not draw thresholds of two distributions, which would together give the counts.
-        bits = response.bits(self.name_in_keys)
-        listed = self._as_columns(*self.selected(list(zip(keys, counts, strict=True)), step.to, bits))
+        listed = self._as_columns(*self.selected(list(zip(keys, counts, strict=True)), step.to, response.bits()))
         return SelectedList({name: objects([_number_of(column)]) for name, column in listed.items()})
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:

@@ -131,10 +131,8 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
         step, sums = response.step, None if values is None else self._by_group(values, sums_of)
-        # Derived noise of a sum must not be that of a column: with both, the other column would be known exactly.
-        run = self.name_in_keys
         return SumsOfColumns(
-            {name: NoiseOnLattice(step, on, response.on(on, run), sums) for name, on in self.lattices.items()}
+            {name: NoiseOnLattice(step, on, response.on(on), sums) for name, on in self.lattices.items()}
         )
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:

@@ -155,7 +155,7 @@ class PointNoise(Noise):
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
         """Return the complete response, computed from paths of noise that are derived from the ledger's key."""
-        return PointPaths.of(response.derived, *response.about, self.distribution(response.step.to)).answer(values)
+        return PointPaths(self.distribution(response.step.to), response.derived("points")).answer(values)
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
         """Return the released coordinates, as floats on the grid of the level."""

@@ -1,10 +1,7 @@
 """Noise of points of the plane in a ledger: each point has a hidden path of noise, derived from the ledger's key.
 
-The path of a row is a function of the number of the row and of
-
-    HKDF(ledger key; name, version, anchor for one unit of distance, dimensions, commitment to the points),
-
-in ledgers with drawn noise and in ledgers with derived noise. A response does not show the random clock of its path
+The path of a row is a function of the number of the row and of a key derived from the `noise_secret` of the release, in
+ledgers with drawn noise and in ledgers with derived noise. A response does not show the random clock of its path
 (proofs/theory/planar.md), so that an answer at another level cannot be computed from responses: the path is computed
 again. Every path begins at epsilon = 1 for each ``per``, whatever level is answered first. So an older copy of the
 ledger gives the same answers again, in any order of levels. Other points, another distance or another version of the
@@ -13,9 +10,8 @@ data have another key, hence independent paths.
 Whoever has the key and a response can remove the noise: the key must be protected like the data.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -23,7 +19,6 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import objects
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
 from utmost.core.sampling.integers import Integers, narrowed
 from utmost.core.sampling.random_bits import KEY_BYTES, Randomness
@@ -38,14 +33,6 @@ class PointPaths:
 
     distribution: PlanarDistribution
     key: bytes
-
-    @classmethod
-    def of(
-        cls, derived: Callable[..., bytes], name: str, version: int, committed: bytes, distribution: PlanarDistribution
-    ) -> "PointPaths":
-        """Derive the key of the paths of a release from the ledger's key and the commitment to the points."""
-        about = name, str(version), level_text(_anchor(distribution)), str(distribution.dimensions)
-        return cls(distribution, derived("point paths", *about, sha256(committed).hexdigest()))
 
     def answer(self, values: Mapping[str, NDArray[Any]] | None) -> "PointAnswer":
         """Compute the response of all points at the level of the distribution."""

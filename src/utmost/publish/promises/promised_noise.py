@@ -5,7 +5,6 @@ A kind of noise is one class in one file: cells (`cell_noise`), the sums of a pl
 service and command line use only these base classes; `noise_kinds` lists the kinds.
 """
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -93,11 +92,6 @@ class PlannedNoise(ABC):
     def facts(self) -> dict[str, Any]:
         """Return the noise as JSON with numbers as text, for promises, events and statements; see `noise_of_facts`."""
         return {"kind": self.json_kind, **facts_of(self)}
-
-    @property
-    def name_in_keys(self) -> str:
-        """The facts of the noise as text, a name in the keys of derived noise."""
-        return json.dumps(self.facts(), sort_keys=True, separators=(",", ":"))
 
     def published_facts(self) -> dict[str, Any]:
         """Return the noise as JSON for a statement, which `noise_of_facts` also reads."""

@@ -11,18 +11,16 @@ levels:
 
 The noise at each node comes from a separate keystream, AES-256-CTR under
 
-    HKDF(ledger key; name, version, lattice, commitment to the values, columns, column, block, level of the node),
+    HKDF(`noise_secret` of the release; run of a plan, column, block, level of the node),
 
 so the answers at all levels have the joint distribution of the process, whatever their order. Two levels in the same
 last interval would be bridged independently of each other, so the second is refused. Whoever has the key and a response
 can remove the noise: the key must be protected like the data.
 """
 
-import hmac
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from hashlib import sha256
 
 import numpy as np
 
@@ -30,6 +28,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.draw import DrawMethod, method_for
 from utmost.core.sampling.integers import Integers, add, joined, minus
+from utmost.core.sampling.item_words import derived_secret
 from utmost.core.sampling.random_bits import KeyedRandomness, Randomness
 from utmost.errors import Unsupported
 from utmost.publish.promises.drawing import BLOCK, ResponseNoise
@@ -74,12 +73,12 @@ class FirstResponse:
     def step(self) -> Step:
         return Step(self.level, None, None)
 
-    def derived(self, *purpose: str) -> bytes:
-        return hmac.digest(self.secret, repr(purpose).encode(), sha256)
-
     @property
-    def about(self) -> tuple[str, int, bytes]:
-        return "release", 1, b""
+    def name(self) -> str:
+        return "release"
+
+    def derived(self, *purpose: str) -> bytes:
+        return derived_secret(self.secret, *purpose)
 
     def bits(self, *run: str) -> Randomness:
         return self.randomness

@@ -33,7 +33,7 @@ from utmost.core.sampling.item_words import (
     word_cipher,
 )
 from utmost.errors import BadTable, OutOfRange, WrongKind
-from utmost.publish.promises.lattice import Lattice, column_in_keys
+from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
 
 _AT_ONCE = 1 << 14  # rows in a chunk: its data fit the processor's cache, and memory is reused
@@ -222,8 +222,7 @@ class ItemResponder:
         return [(steps[to], self._cipher("noise", column, texts[to])) for to in self.path if to in wanted]
 
     def _cipher(self, what: str, column: str, *node: str) -> BlockCipher:
-        own = column_in_keys(column, self.columns)
-        return word_cipher(self.secret, (what, self.lattice.name_in_keys, own, *node))
+        return word_cipher(self.secret, (what, column, *node))
 
     def _written(self, steps: Integers) -> NDArray[Any]:
         written: NDArray[Any] = self.lattice.write((steps.size,), steps)
