@@ -171,3 +171,11 @@ def test_high_levels_give_verdicts_without_warnings(epsilon):
     assert (float(power), float(-power)) == (np.inf, -np.inf)
     assert power < power * power
     assert power != 2 * power
+
+
+@pytest.mark.parametrize("level", [{"epsilon": "1/2"}, {"alpha": "1/2"}], ids=str)
+def test_distances_of_many_digits_are_refused_before_memory_is_full(level):
+    """Polynomials of the degree 10^9 filled all memory, and the process was killed."""
+    ptype = PrivacyType(Space([[0, "0.000000001", 1], ["0.000000001", 0, 1], [1, 1, 0]]), **level)
+    with pytest.raises(Unsupported, match="Round the distances"):
+        universal_mechanism(ptype, losses.binary)

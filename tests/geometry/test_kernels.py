@@ -22,7 +22,7 @@ from utmost.design.geometry.kernel_search import kernel_blocks, kernels_by_doubl
 from utmost.design.geometry.kernel_supports import WalkPosition, scaled_differences
 from utmost.design.geometry.kernel_walk import PairCompletions, count_by_walk, walk_kernels
 from utmost.design.geometry.symmetries import column_permutations, moved_supports
-from utmost.errors import OutOfRange, Unsupported
+from utmost.errors import OutOfRange, Undecided, Unsupported
 from utmost.geometry import (
     Automorphisms,
     count_kernels,
@@ -355,3 +355,10 @@ def test_irrational_kernels_are_channels_at_every_level(space, level):
         assert (channel.matrix >= 0).all()
         weights = listed.vertices.chosen(listed.support(k)).weights
         np.testing.assert_allclose(channel.matrix * weights.max(axis=0), weights * channel.matrix.max(axis=0), 1e-12)
+
+
+def test_a_level_whose_powers_need_too_many_bits_is_refused_in_words_of_the_caller():
+    """The error named a number of bits, which the caller did not give; a rational alpha works, as its remedy says."""
+    with pytest.raises(Undecided, match="rational alpha"):
+        count_kernels(PrivacyType(counts(3), epsilon=100_000))
+    assert count_kernels(PrivacyType(counts(3), alpha="1e-40000")) == 11

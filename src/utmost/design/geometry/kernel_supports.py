@@ -13,7 +13,7 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval
 from utmost.design.geometry.log_domain import Field, LogPowers
 from utmost.design.geometry.vertex_search import Vertices
-from utmost.errors import Unsupported
+from utmost.errors import Undecided, Unsupported
 
 T = TypeVar("T")
 
@@ -21,6 +21,7 @@ KernelNumber = Any
 """An int or an `AlphaPolynomial`."""
 
 _PRIMES_ABOVE = (1 << 60, 1 << 61)
+_MOST_BITS = 1 << 17
 
 
 class SignUndecided(Exception):
@@ -86,13 +87,22 @@ def exact_columns(vertices: Vertices, bits: int) -> tuple[list[list[KernelNumber
 
 
 def with_enough_bits(compute: Callable[[int], T]) -> T:
-    """Return ``compute(bits)`` for 256 bits. While it raises `SignUndecided`, the number of bits is doubled."""
+    """Return ``compute(bits)`` for 256 bits. While it raises `SignUndecided`, the number of bits is doubled.
+
+    Raises:
+        Undecided: if `_MOST_BITS` bits leave a sign open.
+    """
     bits = 256
-    while True:
+    while bits <= _MOST_BITS:
         try:
             return compute(bits)
         except SignUndecided:
             bits *= 2
+    raise Undecided(
+        "the sign of a sum of powers of alpha must be decided",
+        came=f"a number that {_MOST_BITS} bits do not distinguish from 0",
+        remedy='Give a smaller epsilon, or a rational alpha, such as alpha="1e-100".',
+    )
 
 
 def is_kernel_support(vertices: Vertices, support: Iterable[int]) -> bool:

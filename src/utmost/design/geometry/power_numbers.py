@@ -50,6 +50,8 @@ _PRIME_ABOVE = 1 << 61
 _FIRST_BITS = 128
 _RATIONAL = (int, Fraction, np.int64)
 _MOST_KEPT = 1 << 12
+# A quotient of dense polynomials of this degree takes a hundred megabytes.
+_MOST_DEGREE = 10**6
 
 Terms = dict[tuple[int, ...], int]
 _images_decide: ContextVar[bool] = ContextVar("images decide", default=False)
@@ -135,11 +137,22 @@ class PowerField:
         return objects([known[row] for row in rows], exponents.shape[:-1])
 
     def reduced(self, quotient: Quotient) -> Quotient:
-        """Return a quotient of polynomials in lowest terms, with powers of the algebraic generator below its degree."""
+        """Return a quotient of polynomials in lowest terms, with powers of the algebraic generator below its degree.
+
+        Raises:
+            Unsupported: for polynomials of so high a degree that the quotient does not fit in memory.
+        """
         above, below = quotient
         if self.degree:
             (above, first), (below, second) = self._lowered(above), self._lowered(below)
             above, below = above * second, below * first
+        degree = max(*map(int, above.degrees()), *map(int, below.degrees()))
+        if degree > _MOST_DEGREE and min(len(above), len(below)) > 1:
+            raise Unsupported(
+                f"polynomials in the powers of alpha must have at most the degree {_MOST_DEGREE}",
+                came=degree,
+                remedy="Round the distances to fewer digits, so that they are small multiples of one unit.",
+            )
         # Without lowest terms, degrees would double with each step of an elimination.
         common = above.gcd(below)
         return above // common, below // common
@@ -190,7 +203,7 @@ class PowerField:
             coefficients: Terms = {}
             for coefficient, *exponents in terms:
                 term = tuple(exact_integer(e, "exponent") for e in exponents)
-                if len(term) != len(self.powers.roots) or min(term) < 0 or max(term) > 10**6:
+                if len(term) != len(self.powers.roots) or min(term) < 0 or max(term) > _MOST_DEGREE:
                     raise BadTable(f"a term must have {len(self.powers.roots)} exponents from 0 on", came=exponents)
                 coefficients[term] = exact_integer(coefficient, "coefficient")
             polynomials.append(self.ring.from_dict(coefficients))
