@@ -473,3 +473,17 @@ def test_noise_may_compute_an_attribute_once():
     noise = Computing(NOISE.first, NOISE.second, NOISE.share, 1)
     assert noise.widest in noise.levels
     assert len(sample(noise, 3)) == 3
+
+
+class GrowingALittle(TwoGeometrics):
+    """The value 1 is likelier than 0, by a fortieth."""
+
+    def mass(self, arithmetic, i):
+        return super().mass(arithmetic, i) * np.where(i == 1, 1.25, 1.0)
+
+
+def test_a_window_of_probabilities_that_grow_a_little_is_refused():
+    """Whoever cuts a window at its ends would leave out probabilities above the limit."""
+    growing = GrowingALittle(level("1/5"), level("1/5"), Fraction(1, 2))
+    with pytest.raises(PromiseBroken, match="never grow"):
+        growing.window(1e-9)

@@ -198,3 +198,23 @@ def test_confidence_near_0_asks_for_no_margin():
     one = Combination([1], 1)
     assert simultaneous_margins([one] * 2, "1e-17", independent=True) == (0, 0)
     assert simultaneous_margins([one], "1e-300", independent=True) == (0,)
+
+
+def test_simultaneous_margins_at_small_confidence_are_the_exact_product():
+    """Below 1/2 the logarithm of the confidence is taken of the rational."""
+    one, alpha = Combination([1], "1/5"), math.exp(-0.2)
+    for confidence in ("0.4", "0.1", "0.01"):
+        for m in (1, 3, 50):
+            kept = (1 - 2 * alpha ** (r + 1) / (1 + alpha) for r in range(99))
+            exact = next(r for r, chance in enumerate(kept) if chance**m >= float(confidence))
+            assert simultaneous_margins([one] * m, confidence, independent=True) == (exact,) * m
+
+
+def test_a_value_is_rejected_by_the_chance_of_its_own_size_or_more():
+    """The value 0 never is, not even where the noise is hardly ever another."""
+    one = Combination([1], level(alpha="1/2"))
+    at_least = 2 * Fraction(1, 2) ** 3 / Fraction(3, 2)  # P(|G| >= 3)
+    assert one.rejects(3, at_least + Fraction(1, 10**9))
+    assert one.rejects(-3, at_least + Fraction(1, 10**9))
+    assert not one.rejects(3, at_least - Fraction(1, 10**9))
+    assert not Combination([1], 100).rejects(0, "0.05")

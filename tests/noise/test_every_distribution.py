@@ -12,7 +12,7 @@ from goodness import LEVEL, chi_square
 from kinds import concrete_classes
 from utmost.core import noise as package
 from utmost.errors import Unsupported
-from utmost.noise import Distribution
+from utmost.noise import DiscreteStaircase, Distribution, Geometric
 from utmost.privacy_types import check_promise
 from utmost.promises import DistributionNoise
 from utmost.sampling import on_grid, sample
@@ -97,3 +97,13 @@ def test_a_promise_names_it_and_a_ledger_publishes_it_at_one_level(distribution,
     again = ut.read_release(tmp_path / "a.csv")
     assert (again.promise, again.margin()) == (answer.promise, distribution.margin())
     assert repr(distribution) in again.statement["noise"]["drawn"]
+
+
+@pytest.mark.parametrize(
+    "distribution", [Geometric("1/3", 2), Geometric(alpha="1/2"), DiscreteStaircase(1, 4)], ids=repr
+)
+def test_the_mean_beyond_a_size_is_the_sum_of_its_tails(distribution):
+    """E max(X - k, 0) = sum over i >= k of P(X > i)."""
+    for k in (0, 1, 3, 10):
+        tails = sum(float(distribution.ccdf(i)) for i in range(k, 400))
+        assert distribution.mean_beyond(k) == pytest.approx(tails, rel=1e-10)

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from utmost.errors import NotALoss, NotMonotone, Unsupported
-from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, costs
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, costs, optimal_gamma
 
 epsilons = st.sampled_from(["1e-6", "0.01", "0.3", 1, 5, 20, 50])
 widths = st.sampled_from([1, 5, 1000, 10**9])
@@ -218,3 +218,11 @@ def test_a_cost_that_falls_within_a_period_is_seen_too():
     """Between the sizes tried, by the folded cost that must not fall."""
     with pytest.raises(NotMonotone, match=r"1\.5498046875 at 1\.5498046875 but 0\.0 at 1\.55078125"):
         Staircase(1, 1, lambda x: np.where(np.abs(np.abs(x) - 1.6) < 0.05, 0.0, np.abs(x)))
+
+
+@pytest.mark.parametrize("c", [0.96, 0.98, 0.995])
+def test_a_cost_whose_sum_floats_would_cut_off_is_refused(c):
+    """The terms fall by e^(c - 1) only: the sum beyond e^-700 is below the largest term, but not negligible."""
+    with pytest.raises(Unsupported):
+        optimal_gamma(1, 1, lambda x: np.exp(c * np.abs(x)))
+    assert 0.41 < optimal_gamma(1, 1, lambda x: np.exp(0.95 * np.abs(x))) < 0.42

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 # The sums behind a variance, for more points than a test can list.
-from utmost.core.noise.cells_draw import chunk_points
+from utmost.core.noise.cells_draw import chunk_points, chunk_points_from
 from utmost.exact import level
 from utmost.noise import CellsDraw, DiscreteStaircase, Geometric, JointCells, TablesDraw
 
@@ -347,3 +347,21 @@ def test_points_of_two_cells_under_a_sum_are_counted_in_short_and_in_long_column
         first = sum((most - u) * (over - u) for u in range(over)) if most <= 100 else None
         if first is not None:
             assert chunk_points(2, most, t, (1,)) == most * most * (most + 1) // 2 - first
+
+
+@pytest.mark.parametrize("exactly", [False, True])
+@pytest.mark.parametrize(("size", "epsilon"), [(3, 1), (4, "1/2"), (6, 1)])
+def test_tails_of_one_table_add_up_to_its_variance(size, epsilon, exactly):
+    """At levels at which shells of all sizes matter; a series of too few shells has other tails."""
+    distribution = TablesDraw(epsilon, [size], "change-one", exactly=exactly)
+    squares = sum((2 * t + 1) * float(distribution.tail(t, 0)) for t in range(150))
+    assert squares == pytest.approx(float(distribution.variance), rel=1e-12)
+
+
+@pytest.mark.parametrize(("a", "most"), [(1, 4), (2, 5), (3, 3), (4, 2)])
+def test_points_under_a_sum_with_a_large_first_cell_are_counted_out(a, most):
+    points = list(product(range(1, most + 1), repeat=a))
+    for in_total in range(a * most + 3):
+        for least in range(1, most + 2):
+            count = sum(sum(y) <= in_total and y[0] >= least for y in points)
+            assert chunk_points_from(a, most, in_total, least) == count

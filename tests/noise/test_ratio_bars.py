@@ -123,3 +123,21 @@ def test_lists_of_different_lengths_are_refused():
         fieller(1, 2, [1], [1, 1], 1)
     with pytest.raises(WrongKind):
         fieller(1, 2, 1, 1, 1)
+
+
+@pytest.mark.parametrize(("u", "v"), [(1, 9), (-30, 9), (0, 9), (40, 10), (500, 11)])
+def test_every_end_is_proved_where_the_denominator_is_near_0(u, v):
+    """The set is then far wider than the first guess of its width."""
+    found = ratio_bars.FiellerSet.of(u, v, [1, 0], [1, 1], 1, 1, "0.95")
+    for side in (-1, 1):
+        end = found.end(side)
+        assert found.is_beyond(end)
+        assert not found.is_beyond(found.estimate + (end - found.estimate) * Fraction(9, 10))
+
+
+def test_the_ratio_of_two_margins_holds_all_quotients():
+    """Of 8 +- 1 and -4 +- 1: from 9 / -3 to 7 / -5; a denominator that may be 0 determines nothing."""
+    bar = ratio_bars.ratio_of_margins(Fraction(8), Fraction(1), Fraction(-4), Fraction(1), Fraction(9, 10))
+    assert (bar.estimate, bar.lower, bar.upper, bar.confidence) == (-2, -3, -1.4, Fraction(9, 10))
+    for bottom in (Fraction(1), Fraction(-1), Fraction(0)):
+        assert not ratio_bars.ratio_of_margins(Fraction(8), Fraction(1), bottom, Fraction(1), bar.confidence).determined

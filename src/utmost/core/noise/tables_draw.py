@@ -364,8 +364,8 @@ def _squares(d: int, j: int, l: int) -> int:
 def _cell_tail(tables: _Tables, size: int, t: int) -> ShellSeries:
     """The series over the shells of the number of points with X_1 > t, where cell 1 is in a table of this size."""
     if (parts := tables.one_table) is not None:
-        # If all parts add up to 0, the shells are balls of the raised part.
-        return ShellSeries.of([points_beyond(parts, m - t, m) for m in range(t + 1, t + 2 * parts)], t + 1)
+        # If all parts add up to 0, the shells are balls of the raised part: polynomials of degree parts - 1.
+        return ShellSeries.of([points_beyond(parts, m - t, m) for m in range(t + 1, t + 1 + parts)], t + 1)
     first, degree = t + 1, tables.degree + 1
 
     def weighed(j: int, l: int) -> int:
