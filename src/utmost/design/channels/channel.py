@@ -138,7 +138,7 @@ class Channel(Display):
         return is_exact(self.matrix)
 
     def __matmul__(self, after: "Channel | Remap | object") -> "Channel":
-        """Return C @ R, post-processing by R, a channel, a `Remap` or a matrix: outcome y of C is secret y of R."""
+        """Return C @ R: C post-processed by R, a channel, a `Remap` or a matrix with a row for each outcome of C."""
         m = self.shape[1]
         if isinstance(after, Remap):
             return stochastic(after.apply(self.matrix), self.secrets)

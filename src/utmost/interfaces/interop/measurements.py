@@ -1,4 +1,4 @@
-"""Make OpenDP measurements from noise: of one response, or of several levels that together cost the largest."""
+"""Make OpenDP measurements from noise: of one response, or of several levels, which together cost only the largest."""
 
 import math
 import sys

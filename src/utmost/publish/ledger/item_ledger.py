@@ -362,7 +362,7 @@ def _publish(
     version = transaction.state.newest(request.name) + 1
     if len(commitment.columns) != len(request.promise.columns):
         raise BadTable(
-            "a commitment must have a sum for each released column, which identifies columns with the same values",
+            "a commitment must have one sum for each released column",
             came=f"sums of {len(commitment.columns)} columns, for {len(request.promise.columns)}",
             remedy="Commit with the key that commitment_key returns, and pass all blocks and columns to "
             "ItemCommitment.of_sums.",

@@ -115,7 +115,7 @@ def epsilon_for_in_total(
     """Find the least epsilon for a required margin of each cell, if one bound covers a person's events in all cells."""
     wanted, unit, sure = exact(margin, "margin"), Unit(in_total, 1, neighbours), read_confidence(confidence)
     if wanted < 0:
-        raise OutOfRange("margin must be positive, or zero", came=margin, remedy="Pass, for example, 10.")
+        raise OutOfRange("margin must not be negative", came=margin, remedy="Pass, for example, 10.")
 
     def is_met(epsilon: Fraction) -> bool:
         return Fraction(in_total_noise(epsilon, unit).margin(sure)) <= wanted

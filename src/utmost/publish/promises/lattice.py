@@ -47,7 +47,7 @@ class Lattice:
     share: Fraction = Fraction(1)
 
     def of(self, level: Level) -> Level:
-        """Return the level of a change by one step of the geometric part, at a level of the whole release."""
+        """Return the level of one step of the geometric part, if the whole release has ``level``."""
         return level.scaled(self.share * self.block / (self.cells * self.sensitivity))
 
     def read(self, values: Any) -> CellValues:

@@ -75,7 +75,7 @@ def categories(
     level: options.LevelOptions,
     size: Annotated[int | None, option("D", "Number of categories in a report; by default the best.")] = None,
     short: Annotated[bool, flag("Send the number of a block: fewer bits, the same error.", "--short")] = False,
-    save: Annotated[Path | None, option("FILE", "File for labels, level and blocks (--short).")] = None,
+    save: Annotated[Path | None, option("FILE", "File for the labels, level and blocks of --short.")] = None,
     survey: Annotated[
         file_options.File | None,
         file_options.file_option("FILE", "Survey that --save wrote, in place of --labels and --epsilon."),

@@ -46,7 +46,7 @@ def check(
 
     utmost domain check persons.csv --domain domain.json
 
-    The shares are true: do not publish them. Correct spellings in the domain; choose no values by the data.
+    The shares are not noisy: do not publish them. Correct spellings in the domain; choose no values by the data.
 
     More: docs/howto/count-people.md
     """

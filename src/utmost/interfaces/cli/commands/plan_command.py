@@ -78,7 +78,7 @@ def plan(
             'Wanted tables: "department sex", "sex=2" (weight 2), "" (total), "ranges of age", "tables of 2 columns".',
         ),
     ] = None,
-    per_answer: Annotated[bool, flag("Weights are for each answer, not for each table.")] = False,
+    per_answer: Annotated[bool, flag("Apply weights to each answer, not each table.")] = False,
     level: options.LevelOptions,
     up_to: Annotated[str | None, option("NUMBER", "Largest epsilon to which the release will be relaxed.")] = None,
     share: Annotated[

@@ -90,7 +90,7 @@ def read(
     level: options.LevelOptions,
     statement: file_options.StatementFile = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
-    clamped: Annotated[bool, flag("The counts were clamped to 0..n; refuse others.")] = False,
+    clamped: Annotated[bool, flag("Refuse counts that were not clamped to 0..n.")] = False,
     plot: options.Plot = None,
     spelling: table_options.TextFileOptions,
     out: Annotated[Path | None, option("FILE", "File for the table, or for one response (.json).")] = None,

@@ -67,7 +67,7 @@ def total(
         list[str] | None, option("COLUMN=LABELS", "Cells of the denominator, as for --where; or all.")
     ] = None,
     amount: Annotated[
-        str | None, option("COLUMN", "Amount to sum, also with --ratio; by default people are counted.", "--sum")
+        str | None, option("COLUMN", "Amount to sum (also in ratios); by default people are counted.", "--sum")
     ] = None,
     mean: Annotated[
         str | None, option("COLUMN", "Column of numbers or bins for a mean; a bin counts as its middle.")
@@ -99,7 +99,7 @@ def total(
     ] = None,
     plan: Annotated[
         file_options.File | None,
-        file_options.file_option("FILE", "Plan with the tables for --tables; by default the release's plan."),
+        file_options.file_option("FILE", "Plan whose tables --tables writes; default the release's plan."),
     ] = None,
     sign: options.Sign = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,

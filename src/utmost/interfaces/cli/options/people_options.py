@@ -61,7 +61,7 @@ class PersonOptions:
         list[str] | None,
         option("NAMES", "Columns to count by: sex,region; default: all."),
     ] = None
-    at_most: Annotated[int | None, option("K", "Cells that one person may change, say 1.")] = None
+    at_most: Annotated[int | None, option("K", "Number of cells that one person may change.")] = None
     in_total: Annotated[
         str | None,
         option("S", "Most events of one person in all cells; with --values, largest sum."),

@@ -69,7 +69,7 @@ class ChangeOptions:
     title: ClassVar[str] = "A table that was counted elsewhere"
 
     sensitivity: Annotated[str | None, option("NUMBER", "One person's largest change of a cell, say 1.")] = None
-    cells: Annotated[int | None, option("N", "Released cells that one person may change, say 2.")] = None
+    cells: Annotated[int | None, option("N", "Number of released cells that one person may change.")] = None
 
 
 @dataclass(frozen=True, slots=True)

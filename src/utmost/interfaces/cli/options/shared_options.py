@@ -28,7 +28,7 @@ NEEDED = "Most used"
 
 Epsilon = Annotated[str | None, option("LEVEL", "Epsilon, say 1.")]
 Sensitivity = Annotated[str, option("NUMBER", "One person's largest change of a cell, say 1.")]
-CellsChanged = Annotated[int, option("N", "Released cells that one person may change, say 2.")]
+CellsChanged = Annotated[int, option("N", "Number of released cells that one person may change.")]
 CostName = Annotated[
     str,
     option("NAME", "Cost of an error: absolute, squared, moment:3 or costs.csv."),

@@ -31,7 +31,7 @@ def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Le
     if one_sign or not all(pair.has_no_covariance(part) for part in workload.parts):
         return None
     if unit.cells % 2:
-        raise OutOfRange("one individual must change both cells of whole rows", came=f"cells={unit.cells}")
+        raise OutOfRange("cells must be even: one individual changes both cells of a row", came=f"cells={unit.cells}")
     whole = Unit(unit.sensitivity, unit.cells // 2, unit.neighbours, nonnegative=unit.nonnegative)
     rows, at = changed_by_one(whole, level)
     # for a lower bound, the changes of whole rows by one record suffice: add-remove
@@ -52,7 +52,7 @@ def joint_times(unit: Unit, level: Level, rows: int | None = None) -> float:
     instance(level, Level, "level")
     rows = optional(rows, integer, "rows")
     if unit.cells % 2:
-        raise OutOfRange("one individual must change both cells of whole rows", came=f"cells={unit.cells}")
+        raise OutOfRange("cells must be even: one individual changes both cells of a row", came=f"cells={unit.cells}")
     scale = condition_of_rows(unit, int(unit.epsilon_parts) if rows is None else rows).scale
     row, wide = level.scaled(Fraction(2, unit.epsilon_parts) * scale), unit.sensitivity
     return float(JointCells(row, 2, wide).variance) / float(RotatedPair(row, wide).variance)

@@ -106,7 +106,7 @@ class AxisRows:
 
     @property
     def entries(self) -> int:
-        """The number of measured sums along the axis: the values, then the rows."""
+        """The number of measured sums along the axis: one for each value and one for each row."""
         return sum(self.rows.shape)
 
     @property

@@ -100,7 +100,7 @@ def kernels(
     by_size: Annotated[bool, flag("Count the kernels by their number of outcomes.")] = False,
     orbits: research_options.ByOrbit = False,
     estimate: Annotated[str | None, option("SAMPLES", "Number of random sets for an estimate.")] = None,
-    size: Annotated[str | None, option("N", "Number of outcomes of these kernels; default the maximum.")] = None,
+    size: Annotated[str | None, option("N", "Number of outcomes, with --estimate; default the maximum.")] = None,
     seed: Annotated[int | None, option("N", "Seed of a repeatable estimate.")] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     out: Annotated[Path | None, option("FILE", "File for all kernels, as sets of vertices (.csv or .json).")] = None,
