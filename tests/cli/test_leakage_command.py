@@ -187,3 +187,14 @@ def test_outcomes_that_never_come_have_no_guess(run, tmp_path, measure):
     code, out, _ = run("research", "leakage", channel, "--measure", measure, "--prior", prior, "--json")
     (report,) = json.loads(out)["channels"].values()
     assert (code, [each["outcome"] for each in report["strategy"]]) == (0, ["x"])
+
+
+def test_a_prior_names_the_secrets(run, geometric, file):
+    """By labels of the channel or of the space, in any order; it was refused, although utmost design reads it."""
+    ordered, named = file("1/2\n1/3\n1/6\n", "ordered.csv"), file("secret,p\nc,1/6\na,1/2\nb,1/3\n", "named.csv")
+    wanted = of(run, geometric, "--prior", ordered)
+    assert of(run, geometric, "--prior", named) == wanted
+    edges = file("a,b\nb,c\n", "edges.csv")
+    capacity = ["research", "capacity", "--space", f"graph:{edges}", "--epsilon", "alpha=1/2", "--measure", "bayes"]
+    found = [json.loads(run(*capacity, "--prior", prior, "--json")[1]) for prior in (ordered, named)]
+    assert found[0] | {"prior": None} == found[1] | {"prior": None}

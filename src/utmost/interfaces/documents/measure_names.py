@@ -1,5 +1,6 @@
 """Find measures of leakage by name, and report the leakage of a channel by a measure as plain data."""
 
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from itertools import compress
 from math import inf
@@ -67,9 +68,9 @@ def measure_of(name: str | None, gain: str | None, loss: str | None) -> Measure:
     return MEASURES[text.lower()]
 
 
-def prior_of(text: str, secrets: int) -> Array:
-    """Return a prior by name or from a file."""
-    return prior_file(text, secrets) if is_file(text) else prior_named(text, secrets)
+def prior_of(text: str, secrets: int, labels: Sequence[Hashable] | None = None) -> Array:
+    """Return a prior by name or from a file, which may name secrets by ``labels``."""
+    return prior_file(text, secrets, labels) if is_file(text) else prior_named(text, secrets)
 
 
 def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | None = None) -> dict[str, Any]:

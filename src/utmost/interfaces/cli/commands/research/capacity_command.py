@@ -90,7 +90,7 @@ def capacity(
             remedy = "Leave out --multiplicative."
             raise OutOfRange("--measure finds only the additive capacity", came="--multiplicative", remedy=remedy)
         spelled, ptype = asked.read()
-        by, belief = measure.read(), prior_of(prior, ptype.space.size)
+        by, belief = measure.read(), prior_of(prior, ptype.space.size, ptype.space.names)
         with progress_bar(f"Listing the vertices of {spelled}"):
             found = capacity_of(ptype, by, "additive", belief)
             verified = bool(found.certificate.verify())

@@ -142,7 +142,6 @@ def leakage(
         remedy = "Name files with the same number of rows."
         raise OutOfRange("channels that are compared must have the same number of secrets", came=came, remedy=remedy)
     secrets = next(iter(sizes.values()))
-    by, belief = measure.read(), prior_of(prior, secrets)
     along = None if space is None else space_named(space)
     if along is not None and along.size != secrets:
         raise OutOfRange(
@@ -150,6 +149,9 @@ def leakage(
             came=along.size,
             remedy=f"Write, for example, --space line:{secrets}.",
         )
+    named = None if along is None else along.names
+    labels = next(iter(read.values())).secrets if named is None else named
+    by, belief = measure.read(), prior_of(prior, secrets, labels)
     reports = {title: leakage_report(C, belief, by, along) for title, C in read.items()}
     if plot is not None:
         from utmost.interfaces.figures.simplex_pictures import hyper_figure
