@@ -224,3 +224,12 @@ def test_the_least_entries_of_a_lattice_are_those_of_its_matrix(rows, cols):
     low, high = mechanism.least()
     assert low <= high
     assert float(low) == pytest.approx(np.asarray(mechanism.matrix, float).min(axis=0).sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [800, 100_000])
+@pytest.mark.parametrize("space", [counts(3), grid(3, 2), Space([[0, 1, 9], [1, 0, 9], [9, 9, 0]])], ids=str)
+def test_a_dual_that_is_too_large_at_a_high_level_proves_nothing(space, epsilon):
+    """Its sums are above every float, and need more bits than there are: it was an OverflowError."""
+    found = capacity(PrivacyType(space, epsilon=epsilon), kind="additive").certificate
+    dual = np.array([Fraction(1, 10)] * space.size, dtype=object)
+    assert not replace(found, dual=dual).verify()

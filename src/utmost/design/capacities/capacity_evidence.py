@@ -23,7 +23,7 @@ import numpy as np
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.arrays import Array, is_exact
 from utmost.core.exact.display import Display
-from utmost.core.exact.intervals import Interval, round_down, round_up
+from utmost.core.exact.intervals import Interval, nearest, round_down, round_up
 from utmost.design.capacities.implicit_mechanisms import (
     CapacityMechanism,
     EnvelopeMechanism,
@@ -137,13 +137,13 @@ def bounded(
         raise PromiseBroken(f"the dual must be {ptype.space.size} Fractions", came=dual.shape)
     if multipliers is None:
         for x in np.flatnonzero(dual < 0)[:1]:
-            raise PromiseBroken("a dual without multipliers must be nonnegative", came=f"z[{x}] = {float(dual[x])}")
+            raise PromiseBroken("a dual without multipliers must be nonnegative", came=f"z[{x}] = {nearest(dual[x])}")
         sign = 1 if kind == "multiplicative" else -1
         low, high = row_sums(ptype, dual, sign)
         worst = min(low) if sign > 0 else max(high)
         if (worst < 1) if sign > 0 else (worst > 1):
             required = f"the dual must be feasible: sums must be at {'least' if sign > 0 else 'most'} 1"
-            raise PromiseBroken(required, came=float(worst))
+            raise PromiseBroken(required, came=nearest(worst))
     else:
         sizes = [len(part) for part in (multipliers.x, multipliers.y, multipliers.j, multipliers.values)]
         if len(set(sizes)) != 1 or not holds_rationals(multipliers.values):
@@ -151,10 +151,10 @@ def bounded(
                 "multipliers must be Fractions, each with two secrets and a column", came=f"lengths {sizes}"
             )
         for k in np.flatnonzero(multipliers.values < 0)[:1]:
-            raise PromiseBroken("multipliers must not be negative", came=float(multipliers.values[k]))
+            raise PromiseBroken("multipliers must not be negative", came=nearest(multipliers.values[k]))
         slack = slacks(ptype, kind, dual, multipliers)
         for x, j in np.argwhere(slack < 0)[:1]:
-            came = f"slack {float(slack[x, j])}"
+            came = f"slack {nearest(slack[x, j])}"
             raise PromiseBroken(f"the dual must be feasible for secret {x} and column {j}", came=came)
     total = sum(dual.tolist(), Fraction(0))
     return total, total
@@ -176,7 +176,7 @@ def _attained_by_similarity(ptype: PrivacyType, kind: CapacityKind, mechanism: S
         most, least = (max(below), max(above)), (min(below), min(above))
     elif any(below != 1 or above != 1 for below, above in zip(low, high, strict=True)):
         raise PromiseBroken(
-            "every row of the mechanism must sum to 1", came=f"sums from {float(min(low))} to {float(max(high))}"
+            "every row of the mechanism must sum to 1", came=f"sums from {nearest(min(low))} to {nearest(max(high))}"
         )
     # A column alpha^d is largest at its own secret, with value 1, and smallest at the farthest secret; for a column
     # 1/alpha^d the opposite holds.
@@ -191,9 +191,9 @@ def _attained_by_similarity(ptype: PrivacyType, kind: CapacityKind, mechanism: S
 def _check_rest(ptype: PrivacyType, least: Fraction, most: Fraction) -> None:
     """Raise PromiseBroken unless a rest column with entries from ``least`` to ``most`` is certainly private."""
     if least < 0:
-        raise PromiseBroken("every row of the mechanism must sum to at most 1", came=float(1 - least))
+        raise PromiseBroken("every row of the mechanism must sum to at most 1", came=nearest(1 - least))
     if ptype.space.size > 1 and largest_power(ptype) * most > least:
-        came = f"entries between {float(least)} and {float(most)}"
+        came = f"entries between {nearest(least)} and {nearest(most)}"
         raise PromiseBroken("the rest column of the mechanism must satisfy the level", came=came)
 
 

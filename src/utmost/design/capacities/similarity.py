@@ -18,6 +18,7 @@ from utmost.core.exact.surds import Surd
 from utmost.design.privacy_types.privacy_type import Length, PrivacyType, near_length, power_interval, power_intervals
 from utmost.design.spaces.families import EuclideanGridMetric, LineMetric
 from utmost.design.spaces.space import Space, TableMetric
+from utmost.errors import PromiseBroken
 
 # The similarity of a type is cached as long as the type exists.
 _similarities: WeakKeyDictionary[PrivacyType, "Similarity"] = WeakKeyDictionary()
@@ -181,6 +182,13 @@ def _signed(power: Interval, sign: int) -> Interval:
     return power if sign > 0 else 1 / power
 
 
+# A weight that is positive and below 2^-100000 is in no proof.
+_MOST_ZEROS = 1 << 17
+
+
 def _zeros(epsilon: float, length: Fraction | Surd, sign: int) -> int:
     """Return the number of additional bits that a division by alpha^length needs for the same precision."""
-    return 0 if sign > 0 else int(3 * epsilon * float(length)) + 2
+    zeros = 0 if sign > 0 else int(3 * epsilon * float(length)) + 2
+    if zeros > _MOST_ZEROS:
+        raise PromiseBroken("weights of alpha^-d must be 0 at so high a level", came=f"epsilon={epsilon}")
+    return zeros
