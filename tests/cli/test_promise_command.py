@@ -280,3 +280,15 @@ def test_a_distribution_or_an_argument_that_does_not_exist_is_refused(run, named
     code, _, err = run("promise", *COLUMNS, "--distribution", named)
     assert (code, "Traceback" in err) == (2, False)
     assert "distribution: the" in err or "the argument step" in err or "step must lie in 1..1" in err
+
+
+def test_no_screen_says_that_noise_for_one_level_can_be_relaxed(run, file, table, tmp_path):
+    promise = file(*COLUMNS, "--drop", "x,y", *DISTRIBUTION)
+    where = ["--ledger", new_ledger(tmp_path / "ledger.db"), "--name", "a"]
+    for at, memory in enumerate(([], where)):
+        out = tmp_path / f"{at}.csv"
+        code, shown, err = run("release", table, "--promise", promise, "--epsilon", 1, "--out", out, *memory)
+        assert code == 0, err
+        shown += run("statement", out)[1]
+        assert "larger epsilon" not in " ".join((shown + err).split())
+        assert json.loads(run("read", out, "--json")[1])["relaxable"] is False

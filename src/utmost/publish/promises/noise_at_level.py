@@ -19,7 +19,7 @@ from utmost.core.exact.numbers import IntegersOrReals, Number, read_confidence
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.noise.costs import Cost, Moment, absolute, cost_named
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
-from utmost.core.noise.distribution import NO_CLAIM, THEOREM_11, Distribution
+from utmost.core.noise.distribution import NO_CLAIM, RELAXABLE, THEOREM_11, Distribution
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.integer_distribution import IntegerDistribution, check_formulas_once
 from utmost.core.noise.optimal import relaxable_noise
@@ -130,6 +130,7 @@ class CellNoiseAtLevel(Display):
         margin: Margin of error at ``confidence``, in the unit of the amounts; on a grid it includes the half step of
             rounding.
         grid: Width of the grid of reals; None for integers.
+        is_relaxed: Whether a ledger that has this noise can relax it.
 
     Raises:
         PromiseBroken: for a distribution that does not satisfy the cell's budget share for the unit's sensitivity.
@@ -145,6 +146,7 @@ class CellNoiseAtLevel(Display):
     confidence: Fraction
     margin: int | float = field(init=False)
     grid: Fraction | None
+    is_relaxed: bool = field(default=True, kw_only=True)
 
     def __post_init__(self) -> None:
         unit, grid = self.unit, self.grid
@@ -175,7 +177,8 @@ class CellNoiseAtLevel(Display):
         instance(level, Level, "level")
         instance(unit, Unit, "unit")
         instance(distribution, IntegerDistribution, "distribution")
-        return cls(level, unit, distribution, distribution, absolute, False, read_confidence(confidence), grid=None)
+        sure = read_confidence(confidence)
+        return cls(level, unit, distribution, distribution, absolute, False, sure, grid=None, is_relaxed=False)
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
         """Read a column: as reals if there is a grid, else as integers."""
@@ -252,7 +255,7 @@ class CellNoiseAtLevel(Display):
         if isinstance(drawn, DiscreteStaircase) and _can_be_summed(self.cost, drawn.sensitivity):
             # The distribution is constructed for this cost, so that its theorem names the cost if possible.
             drawn = DiscreteStaircase(drawn.level, drawn.sensitivity, in_steps(self.cost, self.width), step=drawn.step)
-        claim = drawn.theorem
+        claim = drawn.theorem if self.is_relaxed else drawn.theorem.replace(f"; {RELAXABLE}", "")
         if self.relaxable and claim != THEOREM_11 and self._is_least_relaxable:
             claim = f"{claim}. No noise that is known to allow this has a smaller expected cost"
         width = self.grid
