@@ -82,9 +82,7 @@ class PairForms:
         return self._number(w, v), self.b1**outside * self.b2**beyond
 
     def first(self, v: int) -> LinearForm:
-        """Return P(V_1 = v) as a multiple of its own variable. Rows with this variable are shorter than rows with
-        `sum_of_first`.
-        """
+        """Return P(V_1 = v) as a multiple of the variable that stands for it; shorter rows than by `sum_of_first`."""
         periods = abs(v) // self.period
         return {len(self._numbers) + abs(v): self.b1**periods}
 

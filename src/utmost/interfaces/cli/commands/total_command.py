@@ -431,7 +431,9 @@ def _change_of_bars(releases: list[Any], names: list[str], asked: _RatioQuestion
         raise OutOfRange("--since --mean can only be used with a mean", came=given[0], remedy=remedy)
     if len(releases) > 2:
         remedy = "Compare two files by one call; every call costs no epsilon."
-        raise OutOfRange("a ratio or mean can be compared in two releases", came=f"{len(releases)}", remedy=remedy)
+        raise OutOfRange(
+            "a ratio or mean can be compared only between two releases", came=f"{len(releases)}", remedy=remedy
+        )
     answers = [
         Answer.of_sums(each.releases[asked.mean])
         if isinstance(each, MeasuresTable) and asked.mean is not None and asked.mean in each.releases
