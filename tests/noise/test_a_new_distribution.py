@@ -66,12 +66,6 @@ FAR = 400  # what lies beyond has a probability of 10^-39
 MASSES = {x: NOISE.pmf(x) for x in range(-FAR, FAR + 1)}
 
 
-def excess(factor, shift):
-    """sum of max(0, p(x - s) - factor p(x)), by enumeration."""
-    pairs = ((MASSES.get(x - shift, Fraction(0)), MASSES[x]) for x in MASSES)
-    return sum(max(Fraction(0), q - factor * p) for q, p in pairs)
-
-
 def test_the_probabilities_are_one_distribution():
     for x in range(20):
         assert NOISE.tail_interval(x).contains(sum(MASSES[y] for y in range(x, FAR + 1)) + NOISE.ccdf(FAR))
@@ -202,30 +196,6 @@ def test_two_formulas_that_are_not_one_distribution_are_refused(kind):
         distribution.check_formulas()
 
 
-@pytest.mark.parametrize(("epsilon", "shift"), [("0", 7), ("1/10", 1), ("1/10", 3), ("1/2", 2), ("1", 7), ("2", 3)])
-def test_the_divergence_is_enclosed(epsilon, shift):
-    found = Fraction(delta(NOISE, epsilon, shift))
-    kept = smallest_level(NOISE, shift)
-    if epsilon != "0" and level(epsilon) >= kept:
-        assert found == 0
-        return
-    factor = Fraction(math.exp(float(Fraction(epsilon))))
-    assert found == pytest.approx(float(excess(factor, shift)), rel=1e-14)
-    assert found >= excess(Fraction(math.nextafter(math.exp(float(Fraction(epsilon))), 9)), shift)
-
-
-@pytest.mark.parametrize("shift", [1, 3, 5])
-def test_the_curve_is_the_best_test_of_each_false_alarm(shift):
-    places = sorted(MASSES, key=lambda x: MASSES.get(x - shift, 0) / MASSES[x], reverse=True)
-    alarm, detected, points = Fraction(0), Fraction(0), []
-    for x in places:
-        alarm, detected = alarm + MASSES[x], detected + MASSES.get(x - shift, 0)
-        points.append((float(alarm), float(1 - detected)))
-    chosen = [point for point in points if 1e-9 < point[0] < 0.999]
-    for false_alarm, missed in chosen[:: max(1, len(chosen) // 25)]:
-        assert tradeoff(NOISE, false_alarm, shift) == pytest.approx(missed, rel=1e-9, abs=1e-13)
-
-
 @pytest.mark.parametrize("sensitivity", [1, 4])
 def test_a_level_that_no_decimal_says_is_rounded_up(sensitivity):
     distribution = TwoGeometrics(level("1/3"), level("2"), Fraction(1, 3), sensitivity)
@@ -236,19 +206,9 @@ def test_a_level_that_no_decimal_says_is_rounded_up(sensitivity):
     assert float(delta(distribution, distribution.level)) == 0
 
 
-def test_its_privacy_loss_in_another_package_is_no_larger():
-    """dp-accounting's delta is that of the distribution: not below, and above by the rounding of losses alone."""
-    pytest.importorskip("dp_accounting")
-    losses = privacy_loss_distribution(NOISE)
-    for epsilon in (0.1, 0.5, 1.0):
-        there, here = losses.get_delta_for_epsilon(epsilon), float(delta(NOISE, epsilon))
-        assert here * (1 - 1e-9) <= there <= float(delta(NOISE, epsilon - 1.01e-4)) * (1 + 1e-9)
-    assert losses.get_delta_for_epsilon(NOISE.level.epsilon_float + 1e-3) < 1e-20
-
-
 @pytest.mark.parametrize("method", ["constant", "table"])
 def test_draws_have_the_distribution(method):
-    drawn = sample(NOISE, 100_000, method=method)
+    drawn = sample(NOISE, 20_000, method=method)
     assert chi_square(drawn, lambda x: NOISE.cdf(np.asarray(x, float))) > LEVEL
     assert isinstance(sample(NOISE), int)
 

@@ -1,6 +1,7 @@
 """Each distribution of the library is public, and made again from its repr and from its parameters."""
 
 import inspect
+import pickle
 from dataclasses import fields
 
 import numpy as np
@@ -29,11 +30,11 @@ def test_every_distribution_is_public_and_in_the_table_of_tests():
 
 
 @pytest.mark.parametrize("distribution", EXAMPLES, ids=repr)
-def test_its_repr_typed_back_is_equal_and_looks_the_same(distribution):
-    again = eval(repr(distribution), dict(NAMES))
-    assert again == distribution
-    assert hash(again) == hash(distribution)
-    assert repr(again) == repr(distribution)
+def test_its_repr_typed_back_and_its_pickle_are_equal_and_nothing_can_be_set(distribution):
+    for again in (eval(repr(distribution), dict(NAMES)), pickle.loads(pickle.dumps(distribution))):
+        assert (again, hash(again), repr(again)) == (distribution, hash(distribution), repr(distribution))
+    with pytest.raises(AttributeError):
+        distribution.sensitivity = 3
 
 
 @pytest.mark.parametrize("distribution", EXAMPLES, ids=repr)

@@ -1,7 +1,6 @@
 """Geometric and discrete staircase: the distributions as theorems, each value by two routes."""
 
 import math
-import pickle
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -251,30 +250,6 @@ def test_levels_and_parameters_are_kept():
     assert Geometric(0.5).epsilon == Fraction(1, 2)
     assert Geometric(level(alpha="1/2")).alpha == Fraction(1, 2)
     assert isinstance(distribution, Distribution)
-
-
-@pytest.mark.parametrize(
-    "distribution",
-    [
-        Geometric(1),
-        Geometric(alpha="1/3", sensitivity=7),
-        DiscreteStaircase("0.3", 5),
-        DiscreteStaircase(1, 6, costs.squared),
-        DiscreteStaircase(alpha="1/3", sensitivity=4, step=4),
-        DiscreteStaircase(level(alpha="1/2").scaled("1/3"), 4),
-    ],
-)
-def test_distributions_are_values(distribution):
-    """Equal, hashed, pickled and printed as the distribution they are."""
-    copy = pickle.loads(pickle.dumps(distribution))
-    assert copy == distribution
-    assert hash(copy) == hash(distribution)
-    assert (
-        eval(repr(distribution), {"Geometric": Geometric, "DiscreteStaircase": DiscreteStaircase, "level": level})
-        == distribution
-    )
-    with pytest.raises(AttributeError):
-        distribution.sensitivity = 3
 
 
 def test_equal_distributions_are_equal_distributions():

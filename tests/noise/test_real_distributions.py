@@ -1,7 +1,6 @@
 """Laplace and staircase on the reals: the distributions as theorems, each value by two routes."""
 
 import math
-import pickle
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -14,7 +13,7 @@ from scipy import integrate, stats
 
 from utmost.errors import OutOfRange
 from utmost.exact import level
-from utmost.noise import DiscreteStaircase, Distribution, Geometric, Laplace, Staircase, costs
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, costs
 
 epsilons = st.sampled_from(["1e-6", "0.0123", "1/3", 1, "2.5", 11, 50])
 widths = st.sampled_from([1, "2.5", "1/3", "1e-3", 10**9])
@@ -199,28 +198,6 @@ def test_points_are_read_in_every_form():
     assert distribution.pdf([0, 2]).tolist() == [distribution.pdf(0), distribution.pdf(2)]
     assert distribution.pdf([]).shape == (0,)
     assert distribution.cdf(np.array(2.0)).shape == ()
-
-
-@pytest.mark.parametrize(
-    "distribution",
-    [
-        Laplace(1),
-        Laplace(alpha="1/3", sensitivity="5/2"),
-        Staircase(2, 3),
-        Staircase("0.3", "0.1", costs.squared),
-        Staircase.half_step(1, 2),
-        Staircase(alpha="1/3", gamma="1/3"),
-    ],
-)
-def test_distributions_are_values(distribution):
-    """Equal, hashed, pickled and printed as the distribution they are."""
-    copy = pickle.loads(pickle.dumps(distribution))
-    assert copy == distribution
-    assert hash(copy) == hash(distribution)
-    assert eval(repr(distribution), {"Laplace": Laplace, "Staircase": Staircase}) == distribution
-    assert isinstance(distribution, Distribution)
-    with pytest.raises(AttributeError):
-        distribution.level = level(2)
 
 
 def test_levels_and_parameters_are_kept():
