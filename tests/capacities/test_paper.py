@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from utmost import losses
 from utmost.capacities import capacity
-from utmost.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
-from utmost.geometry import kernels, universality, vertices
+from utmost.channels import dual_randomized_response, geometric_channel, randomized_response
+from utmost.geometry import kernels, universality
 from utmost.optima import optimal_mechanism
-from utmost.privacy_types import PrivacyType, smallest_epsilon
-from utmost.spaces import Consumer, Space, counts, discrete, hamming
+from utmost.privacy_types import PrivacyType
+from utmost.spaces import Consumer, Space, counts, discrete
 
 HALF = Fraction(1, 2)
 levels = st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20)
@@ -79,16 +79,6 @@ def test_the_geometric_mechanism_is_universally_optimal_and_attains_both(n, alph
         assert capacity(geometric, kind=kind).value == capacity(ptype, kind=kind).value
 
 
-@given(st.integers(2, 6), levels, st.integers(0, 2**32 - 1))
-def test_corollary_20_bounds_every_private_count(n, alpha, seed):
-    """(N (1-a) + 2a) / (1+a), N = n + 1, for remaps of the geometric mechanism and for mixtures with others."""
-    rng = np.random.default_rng(seed)
-    remap = rng.integers(1, 9, (n + 1, 4))
-    remap = Channel([[Fraction(int(w), int(row.sum())) for w in row] for row in remap])
-    channel = geometric_channel(n + 1, alpha=alpha) @ remap
-    assert capacity(channel).value <= ((n + 1) * (1 - alpha) + 2 * alpha) / (1 + alpha)
-
-
 @given(st.integers(2, 5), levels, st.integers(0, 2**32 - 1))
 def test_corollary_22_corrected_bounds_every_local_mechanism_and_is_attained(n, alpha, seed):
     """n / (1 + (n-1) a) by randomised response; 1 - n / (1 + (n-1) q), not the printed one, by its dual."""
@@ -101,18 +91,3 @@ def test_corollary_22_corrected_bounds_every_local_mechanism_and_is_attained(n, 
     assert capacity(dual_randomized_response(n, alpha=alpha), kind="additive").value == additive
     if n > 1:
         assert additive < 1 - 1 / (1 + (n - 1) / alpha)
-
-
-def test_figure_8_leaks_less_than_the_cube_allows():
-    """K has multiplicative capacity 2 and additive 2/3; the 3-bit type has 64/27 and 19/27."""
-    ptype = PrivacyType(hamming(3), alpha=HALF)
-    columns = [[8, 4, 2, 1, 4, 2, 4, 2], [2, 4, 2, 1, 4, 2, 4, 2], [1, 2, 4, 2, 2, 4, 2, 4], [1, 2, 4, 8, 2, 4, 2, 4]]
-    hyper = np.array(columns, dtype=object).T
-    weights = np.array([Fraction(9, 32), Fraction(7, 32), Fraction(7, 32), Fraction(9, 32)])
-    matrix = 8 * weights * hyper / np.array([Fraction(int(c)) for c in hyper.sum(axis=0)])
-    rows = [0b000, 0b100, 0b110, 0b111, 0b010, 0b101, 0b001, 0b011]
-    kernel = Channel(matrix[np.argsort(rows)])
-    assert ptype.contains(kernel)
-    assert smallest_epsilon(kernel, ptype.space).level == ptype.level
-    assert (capacity(kernel).value, capacity(kernel, kind="additive").value) == (2, Fraction(2, 3))
-    assert len(vertices(ptype)) == 38
