@@ -77,7 +77,7 @@ def test_a_driver_killed_around_a_commit_has_released_all_or_nothing(point, one_
         before = [] if what == "publish" else [(level("1/2"),)]
         after = [(level("1/2"),)] if what == "publish" else [(level("1/2"), level(2))]
         assert events == (after if when == "after" else before)
-        made = ledger.publish("visits", frame, **asked(**PROMISE, epsilon="1/2", request="monday")).at("1/2")
+        made = ledger.publish("visits", frame, **asked(**PROMISE, epsilon="1/2", request="monday")).table
         assert by_ward(made) == one_machine["published"]
         if what == "relax":
             assert by_ward(ledger.relax("visits", frame, epsilon=2).table) == one_machine["relaxed"]

@@ -337,6 +337,23 @@ def test_ctrl_c_while_spark_commits_leaves_neither_a_file_nor_an_event(ledgers, 
     assert by_ward(made) == dict(zip(first["ward"], first["visits"], strict=True))
 
 
+def test_ctrl_c_is_not_hidden_by_the_error_of_the_cancelled_job(ledgers, monkeypatch):
+    """Spark joins its serving thread in a `finally`, which then raises the error of the job that Ctrl-C cancelled."""
+    _, there = ledgers
+    frame = on_spark(wards())
+
+    def cancelled(_):
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise RuntimeError("Job 7 cancelled")
+
+    monkeypatch.setattr(type(frame), "collect", cancelled)
+    with pytest.raises(KeyboardInterrupt):
+        there.publish("visits", frame, ut.Promise(**PROMISE), epsilon="1/2")
+    assert there.verify().events == 1
+
+
 @pytest.mark.slow
 def test_responses_of_spark_are_kept_whole_and_relaxed_from(ledgers, tmp_path):
     """Also where a worker is lost as they are written; another frame is refused, and nothing of it stays."""

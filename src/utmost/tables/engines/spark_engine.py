@@ -150,6 +150,9 @@ def _added_up(worked: Any, schema: Any) -> Batches:
     try:
         rows = totals.collect()
     except Exception as error:
+        # When Ctrl-C cancels the job, Spark's cleanup may replace KeyboardInterrupt by the error of the cancelled job.
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise error.__context__ from None
         found = _WRONG_PYTHON.search(str(error))
         if found is None or not type(error).__module__.startswith(("pyspark.", "py4j.")):
             raise
