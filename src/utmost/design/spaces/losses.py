@@ -267,13 +267,10 @@ def _by_elements(function: Callable[[int, int], Any], i: Any, r: Any) -> Any:
     try:
         return np.frompyfunc(function, 2, 1)(i, r)
     except TypeError as error:
-        remedy = "Pass lambda i, r: abs(i - r), for example."
-        if function is distance:
-            remedy = "Pass losses.distance(space), the distance in a space."
         raise NotALoss(
             "a loss must be a function of two numbers, secret and action",
             came=str(error),
-            remedy=remedy,
+            remedy="Pass lambda i, r: abs(i - r), for example; or losses.distance(space), the distance in a space.",
         ) from error
 
 
