@@ -287,6 +287,19 @@ def test_rows_that_were_renamed_are_told(ledger):
         ledger.relax("second", TABLE | {"who": ["b", "a", "c"]}, epsilon=2)
 
 
+def test_public_labels_of_any_type_that_changed_are_told(ledger):
+    """Equal counts under other age bands have the same noise, so both tables together show that they are equal."""
+    ages = {"age": [0, 10, 20], "n": [3, 2, 1]}
+    promise = ut.Promise("n", public="age", unit=ut.Unit(1, 1))
+    ledger.publish("first", ages, promise, epsilon=1)
+    ledger.publish("first", ages, promise, epsilon=1)  # warns of nothing
+    other = ages | {"age": [0, 5, 10]}
+    with pytest.warns(RowsRenamed):
+        ledger.publish("first", other, promise, epsilon=1)
+    with pytest.warns(RowsRenamed):
+        ledger.relax("first", other, epsilon=2)
+
+
 @pytest.mark.parametrize("keyed", [False, True], ids=["stored", "keyed"])
 def test_identifiers_of_a_csv_are_what_the_file_spells(ledger, tmp_path, keyed):
     """010 and 10 are two persons, in the file and in a frame; a column of plain integers is that of a frame."""

@@ -204,6 +204,9 @@ class Ledger(Persons, Accounts, Display):
                 values.
             BudgetExceeded: if the limit of the dataset does not allow the level.
             NotALevel, NotANumber, OutOfRange: for an invalid argument.
+
+        Warns:
+            RowsRenamed: for a repeated call, as in `relax`.
         """
         own, promise = name if dataset is None else dataset, promise_for(promise, table)
         publication = PublishRequest(name, promise, level(epsilon), own, version, request, independent)
@@ -243,7 +246,8 @@ class Ledger(Persons, Accounts, Display):
             Quarantined: if the ledger was rolled back, or the release lost responses in a rollback.
 
         Warns:
-            RowsRenamed: if there is no ``id_column``, and unreleased text columns differ from those at publication.
+            RowsRenamed: if there is no ``id_column``, and public columns, or texts that are not released, differ from
+                those at publication.
         """
         at = level(epsilon)
         with progress_bar("Relaxing", progress):

@@ -26,7 +26,7 @@ from utmost.publish.ledger.item_rows import tag_parts
 from utmost.publish.ledger.labels import Labels, label_parts, label_texts, salted_seal
 from utmost.publish.ledger.means_names import check_published_whole, releases_of_means
 from utmost.publish.ledger.names import check_name_differs
-from utmost.publish.ledger.relaxing import RowPermutation, answer_more, check_same_values
+from utmost.publish.ledger.relaxing import RowPermutation, answer_more, check_same_values, warn_of_names
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.responses import Answered, LedgerResponse, draw_response, stored_response
 from utmost.publish.ledger.state import ItemFacts, Published, ReleaseKey, State, event_facts, release_of_facts
@@ -85,6 +85,7 @@ def stored_publication(transaction: Transaction, request: PublishRequest, source
     release.check_kept()
     committed = commitment(transaction.key, release.name, release.version, source)
     check_same_values(transaction, release, committed, source)
+    warn_of_names(transaction.key, release, source)
     level = repeated_level(transaction.state, release, request.level)
     order = RowPermutation.of(transaction, release, source)
     response = order.as_in_table(stored_response(transaction, release, level))

@@ -52,7 +52,9 @@ class Source:
         return {name: self.adapter.label(self.table, name) for name in self.promise.public}
 
     def texts(self, labels: Mapping[str, Column]) -> Mapping[str, list[str]]:
-        """Return the text columns that are not released, which may name the rows; empty with an ``id_column``."""
+        """Return the columns that may name the rows, as text: public ones, and texts that are not released; empty with
+        an ``id_column``.
+        """
         texts: dict[str, list[str]] = {}
         if self.identifiers is not None or self.items is not None:
             return texts
@@ -61,6 +63,8 @@ class Source:
                 cells = plain_cells(labels[name] if name in labels else self.adapter.column(self.table, name))
                 if cells and all(issubclass(kind, str) for kind in set(map(type, cells))):
                     texts[str(name)] = cells
+                elif name in labels:
+                    texts[str(name)] = list(map(str, cells))
         return texts
 
     def check_sizes(self) -> None:
