@@ -305,7 +305,7 @@ def _decision(lower: GeneratingFunction, higher: GeneratingFunction) -> Lossless
     if rough is not None:
         return rough
     raise Unsupported(
-        "to decide, the two levels must be farther from the boundary of lossless pairs",
+        "for these two levels, neither 'lossless' nor 'not lossless' could be proved",
         remedy="Change one of the levels slightly.",
     )
 

@@ -49,7 +49,7 @@ def optimal_step(
     epsilon 10 or more, and sensitivity 4096 or less, the floats of the cost are summed exactly.
 
     Raises:
-        NotALoss: if the cost is not even and nonnegative at the sizes tried.
+        NotALoss: if the cost of x differs from that of -x, or is negative, at the sizes tried.
         NotMonotone: if the cost falls as |x| grows, among the integers up to where probabilities are below e^-40, or
             among the first 2^20 of them (2^14 for a cost that takes no arrays).
         Unsupported: if the expected cost is infinite or cannot be summed.

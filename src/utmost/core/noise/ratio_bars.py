@@ -68,7 +68,7 @@ class RatioBar(Display):
         return self.lower, self.upper
 
     def between(self, low: Fraction, high: Fraction) -> "RatioBar":
-        """The part of the interval in [low, high], where the true ratio is known to lie. The confidence stays the same.
+        """Cut the interval to [low, high], if the true ratio is known to lie there. The confidence stays the same.
 
         If the whole interval lies outside [low, high], the ratio is not determined.
 

@@ -156,7 +156,7 @@ def count_height_functions(graph: BipartiteGraph) -> int:
     widest = 1 + max(step.slot for step in plan)
     if widest * bits > 64:
         raise Unsupported(
-            "the labels of a frontier must fit in 64 bits", came=f"{widest} nodes at once", remedy="Use fewer secrets."
+            f"the count must need at most {64 // bits} labels at once", came=f"{widest}", remedy="Use fewer secrets."
         )
     for step in plan:
         if step.near:
@@ -181,7 +181,9 @@ def count_height_functions(graph: BipartiteGraph) -> int:
         states, counts = states[first], np.add.reduceat(counts[order], first)
         if len(states) > _MOST_STATES:
             raise Unsupported(
-                f"a frontier must have at most {_MOST_STATES} labellings", came=len(states), remedy="Use fewer secrets."
+                f"the count must need at most {_MOST_STATES} states in memory",
+                came=len(states),
+                remedy="Use fewer secrets.",
             )
     return int(counts.sum())
 

@@ -184,7 +184,7 @@ def check_searchable(vertices: int) -> None:
         raise Unsupported(
             f"a search for kernels needs at most {_MOST_VERTICES} vertices",
             came=f"{vertices} or more",
-            remedy="Estimate their number: estimate_kernels, or utmost research kernels --estimate.",
+            remedy="Estimate the number of kernels: estimate_kernels, or utmost research kernels --estimate.",
         )
 
 

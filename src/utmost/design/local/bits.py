@@ -229,7 +229,7 @@ class Coupling:
                 "one/zero and (1-zero)/(1-one) must not be larger at the lower epsilon than at the higher epsilon",
                 came=f"{self.lower} and {self.higher}",
                 where="Coupling",
-                remedy="Exchange the two responses, or use the map f for both.",
+                remedy="Exchange the two responses, or use BitResponse.permanent(a) for both.",
             )
 
     def lower_given(self, higher: int) -> Fraction:

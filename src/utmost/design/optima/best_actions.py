@@ -357,6 +357,6 @@ def _period_of(distribution: Distribution) -> tuple[IntegerDistribution, int, An
     without a period raises an error.
     """
     if not isinstance(distribution, IntegerDistribution) or distribution.periodicity is None:
-        remedy = "Use Geometric or DiscreteStaircase noise."
-        raise Unsupported("the noise must be on the integers, and periodic", came=distribution, remedy=remedy)
+        required = "the noise must have probabilities that fall by one factor from each period of integers to the next"
+        raise Unsupported(required, came=distribution, remedy="Use Geometric or DiscreteStaircase noise.")
     return distribution, distribution.periodicity.period, distribution.periodicity.level.alpha

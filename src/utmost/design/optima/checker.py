@@ -117,7 +117,7 @@ def _power_bounds(ptype: PrivacyType, length: Length) -> _PowerBounds:
 
 
 def _known_powers(ptype: PrivacyType, lengths: Sequence[Length | float]) -> dict[Length | float, _PowerBounds]:
-    """Return the cached bounds of powers of alpha of a type, by length, with those of the given lengths."""
+    """Add bounds of alpha^length for the given lengths to the cache of a type, and return the cache."""
     powers = _kept_powers.setdefault(ptype, {})
     new = [length for length in dict.fromkeys(lengths) if length not in powers]
     level = ptype.level

@@ -133,7 +133,7 @@ class PeriodicNoise:
         periodicity = distribution.periodicity
         if periodicity is None:
             raise Unsupported(
-                "the noise must be periodic",
+                "the noise must have probabilities that fall by one factor from each period of integers to the next",
                 came=distribution,
                 remedy="Use a geometric or a discrete staircase distribution.",
             )

@@ -330,7 +330,11 @@ LOSSES = {
         NamedLoss(nib, "nib", "nib", "1 if the answer is right", False),
         NamedLoss(power, "power:1.5", "power:1.5", "the distance to the power 1.5", True),
         NamedLoss(
-            asymmetric, "asymmetric:OVER,UNDER", "asymmetric:1,3", "1 for each too many, 3 for each too few", True
+            asymmetric,
+            "asymmetric:OVER,UNDER",
+            "asymmetric:1,3",
+            "1 for each unit too many, 3 for each unit too few",
+            True,
         ),
         NamedLoss(thresholded, "thresholded:T", "thresholded:2", "1 if the distance exceeds 2", True),
         NamedLoss(capped, "capped:LIMIT", "capped:10", "the distance, at most 10", True),

@@ -78,7 +78,7 @@ def _capacities(facts: Mapping[str, Any]) -> Sequence[TypeCapacity]:
         capacities.append(TypeCapacity.of(certificate, written["method"]))
     if len({capacity.certificate.kind for capacity in capacities}) != len(capacities) or not capacities:
         raise BadTable(
-            "a file of capacities must have each kind of capacity only once, and at least one",
+            "a file of capacities must have at least one capacity, and at most one of each kind",
             came=f"{len(capacities)} capacities",
         )
     return capacities

@@ -324,7 +324,7 @@ class CountingRule:
         return self.tally.add_numbers_to(cell_totals(self.chosen(of_persons, texts)))
 
     def cells_of(self, measure: CountedMeasure, first: int, sums: CountedCells) -> CountedCells:
-        """Select the cells of one measure from ``sums``, the cells of all measures; ``first`` is its first table."""
+        """Select a measure's cells from those of all measures; ``first`` is the number of the measure's first table."""
         if measure.distinct is not None and self.table_size > MOST_LAID:
             remedy = "Count over fewer axes."
             raise Unsupported(f"distinct values need at most {MOST_LAID} cells", came="more cells", remedy=remedy)

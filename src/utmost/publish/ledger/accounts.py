@@ -131,7 +131,7 @@ class Accounts:
         return rehearsed_publication(self._log, requests, by_release(name, tables))
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
-        """Return the levels of a release with a stored response, smallest epsilon first.
+        """Return the levels at which a release was answered, smallest epsilon first.
 
         Raises:
             NotPublished: if the ledger has no such release.

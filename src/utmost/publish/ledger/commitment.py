@@ -74,7 +74,7 @@ def question_of(
         request: Request with its version, and with the columns in the order of the table.
         committed: Commitment to the values, which covers identifiers.
         labels: Texts of the public columns, which name the rows that have no identifiers.
-        universe: Facts of the universe of cells on demand.
+        universe: Facts of the declared universe, if cells are drawn only when somebody asks for them.
     """
     asked = {
         **request.lasting_facts(),

@@ -129,7 +129,7 @@ class ItemLedger:
     def published(
         self, request: PublishRequest, commitment: ItemCommitment, universe: Mapping[str, Any] | None
     ) -> ItemResponder:
-        """Publish a request that has the table's columns in order; ``universe`` declares cells on demand."""
+        """Publish a request that has the table's columns in order; ``universe`` declares cells drawn on request."""
         request.promise.check_fixed("noise keyed by identifier, whose answers the ledger does not store")
         check_size(request.promise.lasting_noise.unit, commitment.rows, len(request.promise.columns))
         warn_of_weakness(request.promise.at(request.level).weakness())

@@ -117,7 +117,7 @@ def check_only_ledger(mark: CreationMark | None) -> None:
             "a ledger that is restored beside another ledger needs its own witness",
             came=f"the ledger {other.name}, whose witness the key file names",
             where="restore",
-            remedy=f"For a drill pass witness=PATH, a new file; to replace {other.name}, move it away first.",
+            remedy=f"To test a backup pass witness=PATH with a new file; to replace {other.name}, move it away first.",
         )
 
 

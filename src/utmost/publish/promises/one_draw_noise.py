@@ -537,7 +537,7 @@ class OneWayDraw(ColumnNoise):
         """Return the names of the columns of tables and groups; refuse other names."""
         if public not in ((), (TABLE, GROUP)):
             raise OutOfRange(
-                "public= must name the label columns of the noise", came="other columns", remedy="Leave out public=."
+                f"public= must be {TABLE!r} and {GROUP!r}", came="other columns", remedy="Leave out public=."
             )
         return TABLE, GROUP
 

@@ -348,8 +348,8 @@ class Promise(Display):
             public: Further public columns; the labels are public unless they are dropped.
             drop: Labels that are not published.
             unit: Unit larger than the proved one, in the steps of the table; the proved one if left out.
-            noise: Noise instead of a unit; a plan determines all other arguments. If left out, each cell has noise; a
-                table of `mean`, or bounded by ``in_total``, gets the noise of the plan of its cells.
+            noise: Noise instead of a unit; a plan determines all other arguments. If left out, each cell has noise; if
+                the table has a `mean`, or is bounded by ``in_total``, the noise is that of a plan for its cells.
             until: Rule by which the release stops as soon as it is accurate: `within`.
 
         Raises:

@@ -80,7 +80,7 @@ class RowOrder:
     public: dict[str, SortedColumn] = field(default_factory=dict)
 
     def add(self, true: Mapping[str, Any], public: Iterable[str], label: Callable[[str], Column]) -> None:
-        """Read the next rows: the released columns, and the public ones while some released column may be sorted."""
+        """Read the next rows; skip the public columns once no released column can be sorted any more."""
         for name, cells in true.items():
             column = self.released.setdefault(name, SortedColumn())
             if column.may_be_sorted:

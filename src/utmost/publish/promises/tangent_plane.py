@@ -156,7 +156,7 @@ def warn_of_degrees(points: NDArray[Any], dimensions: int, per: Fraction) -> Non
         return
     if bool((abs(points) <= 180).all()) and bool((points % 1 != 0).any()):
         said = (
-            f"all coordinates are within 180, and the level is for each {per} of their unit: if they are degrees, "
+            f"all coordinates are within 180, and epsilon is for a distance of {per}: if the coordinates are degrees, "
             "convert them to metres first, by TangentPlane(latitude, longitude).project(...) around a public place"
         )
         warn(said, DegreesAsLengths)

@@ -362,7 +362,7 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
 
 
 def rows_facts(way: CellsTogether) -> list[dict[str, Any]]:
-    """For each group with signed sums, return the sums' coefficients and budget shares, and the loss by each change."""
+    """For each group with signed sums, return coefficients, budget shares and the loss for each change of a row."""
     return [
         {
             "rows": [list(row) for row in distribution.rows],

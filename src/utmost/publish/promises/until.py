@@ -262,7 +262,7 @@ class LadderStep:
         level: Level at which the release may stop.
         margin: Margin of a cell that holds at the level where the rule stops.
         least: Smallest absolute released value with which a cell is accurate at this level.
-        table: Wanted table of a plan that has this margin; None for a release of cells, which all have the same margin.
+        table: Wanted table (of a plan) to which this margin belongs; None if all cells have the same margin.
     """
 
     level: Level

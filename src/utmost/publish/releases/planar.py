@@ -106,8 +106,8 @@ class PlanarRelease(Display, ProcessMemory):
                 (the first one, if several are nearest).
 
         Returns:
-            float64 of the shape of the points: the floats nearest to the points of the grid. With ``places``, indices,
-            of this shape without its last axis.
+            Released points, float64, of the shape of the true points: each coordinate is on the grid, rounded to the
+            nearest float. With ``places``, indices of places, of this shape without the last axis.
 
         Raises:
             NotALevel: for an invalid level; nothing is spent then.

@@ -243,14 +243,14 @@ def bound_costs(
     if histogram.name == IN_TOTAL and not at_most is per_cell is None:
         remedy = "Leave out at_most= and per_cell=."
         raise OutOfRange(
-            "at_most= and per_cell= must be left out where contributions compare in_total",
+            "at_most= and per_cell= must be left out when values of in_total are compared",
             came="at_most= or per_cell=",
             remedy=remedy,
         )
     if fixed[histogram.name] is not None:
-        remedy = f"Leave {histogram.name}= out: the contributions compare values of this bound."
+        remedy = f"Leave {histogram.name}= out."
         raise OutOfRange(
-            f"{histogram.name} must be left out, since the contributions compare it", came="a value", remedy=remedy
+            f"{histogram.name} must be left out, since values of it are compared", came="a value", remedy=remedy
         )
     width, chosen = exact(step, "step"), domain.finest if marginal is None else domain.marginal(marginal)
     starts = [Fraction(0), *histogram.bounds]

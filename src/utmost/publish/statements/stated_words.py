@@ -362,7 +362,7 @@ def _within(column: str) -> str:
 
 
 def _computed(release: "NoisySums", marginal: Any, labels: Mapping[int, Any]) -> tuple[StatedNoise, ...]:
-    """Return the margins of a table that was computed from measured sums, for amounts one for each column."""
+    """Return the margins of a table that was computed from measured sums; amounts have one margin for each column."""
     amounts, name = release.plan.amount_pair, release.domain.marginal_name(marginal)
     shape = release.domain.group_shape(marginal)
     count = prod(1 if axis in labels else groups for axis, groups in enumerate(shape))

@@ -27,7 +27,7 @@ def bounds(
         file_options.File,
         argument(
             "CONTRIBUTIONS",
-            "Release of contributions; with --public, their counts.",
+            "Released contributions; with --public, counted contributions.",
             parser=file_options.published,
         ),
     ],

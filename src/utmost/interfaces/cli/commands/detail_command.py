@@ -34,7 +34,7 @@ def detail(
         str,
         option(
             "LEVEL[=SHARE]",
-            "Axis released first, with 1/8 of epsilon: county. With 1/4: county=1/4.",
+            "Axis released first, and its share of epsilon: county=1/4; default 1/8.",
         ),
     ],
     breakdowns: Annotated[

@@ -45,7 +45,7 @@ def epsilon_for(
     sensitivity: Annotated[str | None, option("NUMBER", "One person's largest change of a cell, say 1.")] = None,
     *,
     plane: options.PlanarOptions,
-    in_total: Annotated[str | None, option("S", "Most events of one person in all cells together.")] = None,
+    in_total: Annotated[str | None, option("S", "One person's largest number of events in all cells.")] = None,
     dimensions: Annotated[int | None, option("N", "Number of coordinates, with --planar; default 2.")] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     cells: options.CellsChanged = 1,

@@ -300,7 +300,7 @@ def receipt(
     check: Annotated[str | None, option("RECEIPT", "Receipt to compare the ledger with.")] = None,
     answer: options.Output,
 ) -> None:
-    """Print a receipt to keep elsewhere, or compare the ledger with one, which detects an older copy."""
+    """Print a receipt to keep elsewhere; or compare one with the ledger, to detect an older copy."""
     with place.opened() as opened:
         if check is not None:
             opened.check(check)

@@ -106,7 +106,7 @@ def plan(
         str | None,
         option(
             "NAME",
-            "Sums to measure: marginals, 'hat functions', independent, rotated, signed or rows.",
+            "Method to choose sums: marginals, 'hat functions', independent, rotated, signed or rows.",
         ),
     ] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,

@@ -60,7 +60,7 @@ def promise(
         promised.check_columns("columns", "sensitivity", "cells")
     if confidence != DEFAULT_CONFIDENCE and not level.is_given:
         remedy = "Add, for example, --epsilon 1; or leave out --confidence."
-        raise OutOfRange("--confidence needs --epsilon: a margin is of a level", came="none", remedy=remedy)
+        raise OutOfRange("--confidence needs --epsilon, because margins depend on epsilon", came="none", remedy=remedy)
     stated = promised.of(table)
     report: dict[str, Any] = {"promise": stated.facts(), "digest": stated.digest}
     if level.is_given:

@@ -86,7 +86,7 @@ def read(
     loss: options.LossName = "absolute",
     response: Annotated[str | None, option("INTEGER", "One noisy count, instead of FILE.")] = None,
     column: Annotated[str | None, option("NAME", "Column of noisy counts in FILE.")] = None,
-    n: Annotated[str | None, option("N", "Largest possible count, or the column with it.")] = None,
+    n: Annotated[str | None, option("N", "Largest possible count, or name of its column.")] = None,
     level: options.LevelOptions,
     statement: file_options.StatementFile = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,

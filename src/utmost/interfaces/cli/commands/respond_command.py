@@ -42,7 +42,7 @@ def respond(
         str | None,
         option(
             "PERSON",
-            "Public column with each row's person; without --file, the person.",
+            "Public column of persons' names; without --file, the person's name.",
             "--id",
         ),
     ] = None,

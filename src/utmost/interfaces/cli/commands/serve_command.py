@@ -63,7 +63,7 @@ def serve(
     port: Annotated[int | None, option("N", "Port to listen on.", min=1, max=65535, show_default="8000")] = None,
     workers: Annotated[
         int | None,
-        option("N", "Processes that answer; several need PostgreSQL.", min=1, max=256, show_default="1"),
+        option("N", "Processes; more than one needs PostgreSQL.", min=1, max=256, show_default="1"),
     ] = None,
     approvals: Annotated[
         bool | None,
@@ -83,7 +83,7 @@ def serve(
         option(None, "Trust client addresses from a proxy on this machine.", "--behind-proxy", show_default=False),
     ] = None,
     rate: Annotated[
-        float | None, option("NUMBER", "Most requests per second for each token.", min=0.001, show_default="20")
+        float | None, option("NUMBER", "Limit on requests per second, per token.", min=0.001, show_default="20")
     ] = None,
     new_admin_token: Annotated[
         bool, flag("Print a new admin token, if the last is lost or expired.", "--new-admin-token")

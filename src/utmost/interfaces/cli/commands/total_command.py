@@ -62,7 +62,7 @@ def total(
         option("COLUMN=LABELS", "Cells to sum: department=A,B or sex=men,quarter=2013Q2,age=20..40 (without 40)."),
     ] = None,
     *,
-    ratio: Annotated[bool, flag("Ratio of the sum of --where to that of --over, or of all cells.")] = False,
+    ratio: Annotated[bool, flag("Ratio of two sums: --where to --over (default: all cells).")] = False,
     over: Annotated[
         list[str] | None, option("COLUMN=LABELS", "Cells of the denominator, as for --where; or all.")
     ] = None,
@@ -73,7 +73,7 @@ def total(
         str | None, option("COLUMN", "Column of numbers or bins for a mean; a bin counts as its middle.")
     ] = None,
     values: Annotated[
-        str | None, option("NUMBERS", "Number that each label stands for, with --mean: 20,35,55 or 85+=90,none=0.")
+        str | None, option("NUMBERS", "Number that each label stands for, with --mean: 20,35,55 or old=90,none=0.")
     ] = None,
     sums: Annotated[
         file_options.File | None,
@@ -442,7 +442,9 @@ def _change_of_bars(releases: list[Any], names: list[str], asked: _RatioQuestion
     ]
     if not all(isinstance(each, Answer) and each.is_by_plan for each in answers):
         remedy = "Compare releases by a plan (--want, --mean); or compare sums: leave out --ratio, --over and --mean."
-        raise Unsupported("ratios and means are compared in releases by a plan", came="another file", remedy=remedy)
+        raise Unsupported(
+            "ratios and means can be compared only if each release has a plan", came="another file", remedy=remedy
+        )
     bar = change_of_bars(answers[1], answers[0], asked.ask, sure)
     return _bar(bar, f"{asked.in_words(answers[1].table)}, since {names[0]}", "difference") | {"kind": "change"}
 

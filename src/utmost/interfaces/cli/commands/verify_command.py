@@ -27,7 +27,7 @@ def verify(
         Path | None,
         option(
             "FILE",
-            "Release of a clean or withheld table; for answers, the design.",
+            "Release behind a clean or withheld table; design behind answers.",
             "--release",
             exists=True,
             dir_okay=False,

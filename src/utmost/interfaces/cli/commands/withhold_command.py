@@ -35,9 +35,7 @@ def withhold(
         str | None, option("PART", "Withhold a cell whose margin exceeds this part of its value, say 1/4.")
     ] = None,
     complementary: Annotated[bool, flag("Withhold further cells, so that no withheld cell follows from sums.")] = False,
-    mark: Annotated[
-        str, option("WORD", "Mark of such cells: withheld (blank) or unreliable (value shown).")
-    ] = "withheld",
+    mark: Annotated[str, option("WORD", "Mark: withheld (cell is blank) or unreliable (value is shown).")] = "withheld",
     want: Annotated[list[str] | None, option("SUMS", 'Table of a release by a plan: "department sex".')] = None,
     statement: file_options.StatementFile = None,
     spelling: table_options.TextFileOptions,

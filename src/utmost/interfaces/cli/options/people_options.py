@@ -37,7 +37,7 @@ LeftOut = Annotated[
     option(
         "WHAT",
         "Data to leave out: outside (undeclared or missing values), amounts (missing; their persons still count), "
-        "nothing, or 'nothing but amounts'. The last two also refuse bounds that remove over half.",
+        "nothing, or 'nothing but amounts'. The last two refuse bounds that remove over half the data.",
     ),
 ]
 
@@ -64,7 +64,7 @@ class PersonOptions:
     at_most: Annotated[int | None, option("K", "Number of cells that one person may change.")] = None
     in_total: Annotated[
         str | None,
-        option("S", "Most events of one person in all cells; with --values, largest sum."),
+        option("S", "One person's largest number of events in all cells (with --values: sum)."),
     ] = None
     mean: Annotated[
         list[str] | None,
@@ -120,7 +120,7 @@ class CountingOptions(PersonOptions):
         Path | None,
         option(
             "FILE",
-            "32 random bytes that let a re-run keep its rows.",
+            "32 random bytes, so that re-runs keep the same cells.",
             exists=True,
             dir_okay=False,
         ),

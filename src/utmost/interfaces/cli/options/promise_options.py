@@ -142,7 +142,7 @@ class LedgerNoiseOptions:
         str | None,
         option(
             "BY",
-            "rows (default): noise drawn for each row; items: noise fixed by its --id.",
+            "rows (default): noise drawn for each row; items: noise fixed by --id.",
         ),
     ] = None
     together: Annotated[Changes | None, option("CHANGES", TOGETHER_HELP)] = None

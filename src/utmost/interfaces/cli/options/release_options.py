@@ -74,7 +74,7 @@ class OnceOptions:
         option(
             "WHAT",
             "Noise that is never relaxed: cells (one person raises or lowers them), counts (only raises them), row or "
-            "row-counts (likewise, in one row), one-way (all one-way tables) or tables (those of --want).",
+            "row-counts (cells or counts of one row), one-way (all one-way tables) or tables (those of --want).",
         ),
     ] = None
 

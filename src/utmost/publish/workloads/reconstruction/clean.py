@@ -121,7 +121,7 @@ def _integers_with_facts(
         moves = solve_whole(far).reshape(3, *up.shape)
     except InfeasibleProgram:
         required = f"these facts must hold for some table of whole numbers, none negative: {facts.words}"
-        remedy = "They hold only for fractions. Remove the facts about one of the marginals."
+        remedy = "Remove the facts about one of the marginals: all together hold only for fractions."
         raise Infeasible(required, where="given", remedy=remedy) from None
     return np.asarray(base + moves[0] + moves[1] - moves[2])
 

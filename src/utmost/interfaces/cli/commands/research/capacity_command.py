@@ -26,9 +26,7 @@ _MEANINGS = {
 }
 _LONGEST = 40
 
-INSTEAD = (
-    "The capacities of one channel: utmost research leakage CHANNEL.csv. Those of any mechanism: --space, --epsilon."
-)
+INSTEAD = "For one channel use utmost research leakage CHANNEL.csv. For all mechanisms add --space and --epsilon."
 
 
 def show_capacities(report: dict[str, Any], out: Path | None) -> None:

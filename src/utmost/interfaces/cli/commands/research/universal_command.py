@@ -110,7 +110,9 @@ def _show_matrix(console: Any, title: str, matrix: Array, names: list[str]) -> N
 def universal(
     *,
     asked: research_options.PrivacyTypeOptions,
-    loss: Annotated[str, option("LOSS", "Loss: absolute, squared, binary, nib, power:3 or losses.csv.")] = "absolute",
+    loss: Annotated[
+        str, option("LOSS", "Loss: absolute, squared, binary, nib, power:3 or losses.csv; nib is 1 if right.")
+    ] = "absolute",
     mechanism: Annotated[
         str | None, option("NAME", "Mechanism to judge: geometric, randomized-response or channel.csv.")
     ] = None,
