@@ -256,7 +256,7 @@ def check_derived_level(levels: Iterable[Level], to: Level) -> None:
             raise Unsupported(
                 required,
                 came=f"{to} and {other}",
-                remedy="Pass the epsilon of the stored level, or one farther from it.",
+                remedy="Pass the epsilon of the stored level, or an epsilon farther from the stored one.",
             )
 
 

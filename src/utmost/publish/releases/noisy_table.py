@@ -492,7 +492,7 @@ class DeclaredCells(ReleasedCells):
         return ratio_of_sums(part(*above), part(*below), both, confidence)
 
     def alone(self, confidence: Number) -> int | float:
-        """Return the largest margin of a cell that holds for this one cell."""
+        """Return the largest margin of a cell, where each margin holds for one cell alone."""
         sure = read_confidence(confidence)
         return max(noise.margin(sure) for noise in self.declaration.noise.values())
 

@@ -354,7 +354,7 @@ class IndependentCells(ReleasedCells):
         return CellBars(self.noise)
 
     def alone(self, confidence: Number) -> int | float:
-        """Return the margin of each cell that holds for this one cell."""
+        """Return the margin of each cell; it holds for that cell alone."""
         return self.answer.margin(confidence)
 
     def together(self, confidence: Number) -> int | float:

@@ -3,7 +3,7 @@
 department sex                 a table of every department and sex
 department outcome=admitted    the table of departments, for one outcome
 tables of 2 columns            every table of two axes, at their finest level
-ranges of age by sex           all runs of bins, for each sex; "ranges of x y": all rectangles; likewise "prefixes of"
+ranges of age by sex           all runs of bins, for each sex; "ranges of x y": all rectangles; also "prefixes of"
 age=20..40 sex=men             one sum over the bins from 20 to below 40
 sex=2                          the table of sexes, with weight 2; any line may end in "=2"
 """

@@ -156,7 +156,9 @@ class Bearers:
                     if admin.may("tokens") and admin.is_valid(now) and (admin.digest or admin.name == token.name)
                 }
                 if usable_admins and usable_admins <= {revoked.name}:
-                    remedy = "Make another admin's token for all releases first, or let another admin revoke this one."
+                    remedy = (
+                        "Make another admin's token for all releases first, or let another admin revoke this token."
+                    )
                     raise NotAllowed(
                         "the last valid token of an admin must not be revoked", came="this token", remedy=remedy
                     )
