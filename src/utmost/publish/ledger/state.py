@@ -45,7 +45,7 @@ class ItemFacts:
     # Digest of the tags of the rows, in their stored order; None if the ledger stores no responses, as for an engine's
     # release
     tags: str | None
-    # Declared universe of cells that are drawn when somebody asks for them, see `universe_facts`; None for all other releases
+    # Declared universe of cells that are drawn when requested, see `universe_facts`; None for all other releases
     universe: Mapping[str, Any] | None
 
     @property
