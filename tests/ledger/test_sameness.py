@@ -2,7 +2,10 @@
 order."""
 
 import warnings
+from datetime import date, datetime
+from decimal import Decimal
 from itertools import product
+from math import nan
 
 import numpy as np
 import polars as pl
@@ -298,6 +301,27 @@ def test_public_labels_of_any_type_that_changed_are_told(ledger):
         ledger.publish("first", other, promise, epsilon=1)
     with pytest.warns(RowsRenamed):
         ledger.relax("first", other, epsilon=2)
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        ([1, 2, None], ["1", "2", ""], [1.0, 2.0, nan]),
+        ([Decimal("1.50"), Decimal("2.00"), Decimal(-1)], ["1.50", "2.00", "-1"], [1.5, 2.0, -1.0]),
+        ([date(2026, 1, day) for day in (1, 2, 3)], [datetime(2026, 1, day) for day in (1, 2, 3)]),
+    ],
+    ids=["integers", "decimals", "dates"],
+)
+def test_public_labels_of_another_type_are_no_other_labels(ledger, same):
+    """A file, pandas and Arrow type one table in three ways; a service would count the warning as a guess."""
+    promise = ut.Promise("n", public="label", unit=ut.Unit(1, 1))
+    for label in same:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RowsRenamed)
+            ledger.publish("first", {"label": label, "n": [3, 2, 1]}, promise, epsilon=1)
+    long = {"label": [10**5000, 2, 3], "n": [3, 2, 1]}
+    with pytest.warns(RowsRenamed):
+        ledger.publish("first", long, promise, epsilon=1)
 
 
 @pytest.mark.parametrize("keyed", [False, True], ids=["stored", "keyed"])

@@ -1,5 +1,6 @@
 """The table to release: declare its columns, and read and check its cells."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from utmost.publish.promises.noise_at_level import NoiseAtLevel
 from utmost.publish.promises.promise import Promise, counted_labels
 from utmost.publish.promises.row_order import RowOrder
 from utmost.publish.releases.answer import Answer, drawn_answer
-from utmost.tables.cells.columns import RowName, check_distinct, is_plainly_there
+from utmost.tables.cells.columns import RowName, check_distinct, is_missing, is_plainly_there
 from utmost.tables.frames.adapters import Column, TableAdapter
 from utmost.tables.frames.any_table import adapter_of
 
@@ -61,10 +62,8 @@ class Source:
         for name in self.names:
             if name not in self.columns:
                 cells = plain_cells(labels[name] if name in labels else self.adapter.column(self.table, name))
-                if cells and all(issubclass(kind, str) for kind in set(map(type, cells))):
-                    texts[str(name)] = cells
-                elif name in labels:
-                    texts[str(name)] = list(map(str, cells))
+                if name in labels or (cells and all(issubclass(kind, str) for kind in set(map(type, cells)))):
+                    texts[str(name)] = list(map(_as_text, cells))
         return texts
 
     def check_sizes(self) -> None:
@@ -110,6 +109,20 @@ class Source:
                 return check_unique(tags)
         column = self.adapter.identifiers(self.table, id_column)
         return check_distinct(column, id_column, partial(self.adapter.place, self.table))
+
+
+def _as_text(cell: Any) -> str:
+    """Return a cell as text, the same for the same number, date or missing cell in tables of other types."""
+    try:
+        text = "" if not isinstance(cell, int | str) and is_missing(cell) else str(cell)
+    except ValueError:  # Python's limit for the conversion of integers to text
+        text = hex(cell)
+    if "." in text and _DECIMAL.fullmatch(text):
+        return text.rstrip("0").rstrip(".")
+    return text.removesuffix(" 00:00:00")  # pandas has no dates without a time
+
+
+_DECIMAL = re.compile(r"-?[0-9]+\.[0-9]+")
 
 
 def read_source(
