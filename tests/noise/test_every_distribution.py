@@ -3,6 +3,7 @@
 import inspect
 import pickle
 from dataclasses import fields
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -98,6 +99,13 @@ def test_a_promise_names_it_and_a_ledger_publishes_it_at_one_level(distribution,
     again = ut.read_release(tmp_path / "a.csv")
     assert (again.promise, again.margin()) == (answer.promise, distribution.margin())
     assert repr(distribution) in again.statement["noise"]["drawn"]
+
+
+@pytest.mark.parametrize("distribution", [Geometric(1, 10**30), DiscreteStaircase(1, 10**30)], ids=repr)
+def test_a_distance_is_an_integer_or_a_fraction(distribution):
+    """A quotient of integers was a float, and the loss at 2^53 + 1 that of 2^53: below the true one."""
+    for distance in (2**53 + 1, 10**30):
+        assert distribution.worst_level(distance) == distribution.worst_level(Fraction(distance))
 
 
 @pytest.mark.parametrize(

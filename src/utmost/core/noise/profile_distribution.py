@@ -100,7 +100,8 @@ class ProfileDistribution(IntegerDistribution):
 
     def curve(self, distance: Fraction) -> StaircaseCurve:
         shape = self.profile
-        return StaircaseCurve(shape.level, Fraction(2 * shape.step - 1, 2 * shape.period), distance / shape.period)
+        step = Fraction(2 * shape.step - 1, 2 * shape.period)
+        return StaircaseCurve(shape.level, step, Fraction(distance) / shape.period)
 
     def worst_level(self, distance: Fraction) -> Level | None:
         return self.curve(distance).worst_level

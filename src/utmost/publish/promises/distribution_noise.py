@@ -110,6 +110,9 @@ def _parsed(distribution: str) -> tuple[str, dict[str, Fraction]]:
     numbers = {
         key.strip(): written_number(number.strip(" '\""), f"the argument {key.strip()}") for key, _, number in pairs
     }
+    if len(numbers) < len(pairs):
+        required = "a distribution must name each argument once"
+        raise OutOfRange(required, came=distribution, where="distribution", remedy="Leave out all values but one.")
     return name.strip(), numbers
 
 
