@@ -10,7 +10,7 @@ import utmost as ut
 from engine_tables import of_arrow
 from utmost.errors import UtmostError
 from utmost.exact import level
-from utmost.ledger import Ledger, Release
+from utmost.ledger import Release
 
 # Tables that fail stand in the place of adapters and engines.
 from utmost.tables.engines.engine_frames import EngineFrame
@@ -18,6 +18,7 @@ from utmost.tables.engines.engines import engine_frame, is_engine_frame
 from utmost.tables.files.files import read
 from utmost.tables.frames.adapters import TableAdapter
 from utmost.tables.frames.any_table import adapter_of
+from utmost.testing import seeded_ledger
 
 COLUMNS = {"ward": ["a", "b", "c"], "visits": [30, 10, 20]}
 SAY = {"columns": "visits", "public": "ward", "unit": ut.Unit(1, 1)}
@@ -93,7 +94,7 @@ def test_a_step_that_fails_spends_nothing_or_loses_nothing(kind, tmp_path, monke
         first, is_reached = 1, True
         while is_reached:
             is_reached = False
-            with Ledger.open(tmp_path / f"{name}{first}.db", create=True, key=secret, witness=False) as ledger:
+            with seeded_ledger(tmp_path / f"{name}{first}.db", 0, key=secret) as ledger:
                 for at, call in ((1, ledger.publish), (2, ledger.relax)):
                     ask = partial(call, "t", table, *([ut.Promise(**say)] if at == 1 else []), epsilon=at)
                     before = spent_by(ledger)
@@ -110,7 +111,7 @@ def test_a_step_that_fails_spends_nothing_or_loses_nothing(kind, tmp_path, monke
                     assert spent_by(ledger) == level(at)
                 assert [event.kind for event in ledger.history()] == ["opened", "published", "answered"]
                 assert ledger.verify()
-                if is_engine_frame(table):  # drawn from key and identifier: the same in every ledger
+                if is_engine_frame(table):  # drawn from key and identifier: the same in ledgers of one identity
                     expected = expected or made
                     assert made == expected
             first += 1 if first < 3 else 4  # of many calls every fourth
