@@ -180,3 +180,5 @@ def test_the_same_answer_written_by_two_runs_at_once_is_written_once(tmp_path, s
     statement = publish_again({"n": [1, 2]}, report, out)
     assert statement == json.loads((tmp_path / "o.csv.json").read_text())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["o.csv", "o.csv.json"]
+    (tmp_path / "usual").touch()
+    assert len({path.stat().st_mode for path in tmp_path.iterdir()}) == 1  # others may read what is published
