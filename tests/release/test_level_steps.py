@@ -19,11 +19,12 @@ N = 60_000
 
 
 def test_sensitivity_and_cells_share_the_level():
-    """sensitivity 2 and 3 cells: the transitions at epsilon/6 per unit."""
+    """sensitivity 2 and 3 cells: the transitions at epsilon/6 per unit; where no noise is named, those at epsilon."""
     lower, higher = (level(epsilon=Fraction(e, 6)) for e in (1, 2))
     options = {"cell_noise": ut.CellNoise(ut.Unit(2, 3))}
     assert mass_chi_square(tighten(np.zeros(N, int), 2, 1, **options), Tightening(lower, higher).pmf) > LEVEL
     assert mass_chi_square(relax(np.full(N, 4), 1, 2, **options), lambda k: Relaxing(lower, higher).pmf(k, 4)) > LEVEL
+    assert mass_chi_square(tighten(np.zeros(N, int), 2, 1), Tightening(level(1), level(2)).pmf) > LEVEL
 
 
 def test_steps_on_the_reals_are_laplace_transitions():
