@@ -58,7 +58,7 @@ def test_every_request_and_answer_has_an_example_that_is_true(described):
         assert operation["summary"]
         assert operation["operationId"].isidentifier()
         assert operation["tags"] == [path.split("/")[2]]
-        assert {"200", "401", "403", "404", "422", "429", "503"} <= operation["responses"].keys()
+        assert {"200", "401", "403", "404", "413", "414", "422", "429", "503"} <= operation["responses"].keys()
         if method == "post" and not path.endswith(
             ("decision", "withdrawal", "closing", "revocation", "verification", "check")
         ):

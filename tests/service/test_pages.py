@@ -433,9 +433,11 @@ def test_a_count_is_read_where_the_reader_reaches_it(opened, bearer, who):
             (r"Best answer</dt><dd>(\d+)<", page.get(path).text), (r"response=(-?\d+)", path)
         ))  # fmt: skip
         assert abs(int(answer[1]) - max(int(released[1]), 0)) <= 5
-    for far in (721_004, -400):
+        assert f">response {released[1]}<" in page.get(path).text
+    for far in (721_004, -111):  # Pr[noise < -110] is below 1e-12 / 2
         asked = page.get(f"/read?epsilon=1/4&prior=uniform&n=1000&response={far}")
         assert (asked.status_code, "larger n" in asked.text) == (422, True)
+    assert page.get("/read?epsilon=1/4&prior=uniform&n=1000&response=-110").status_code == 200
 
 
 def test_a_page_of_several_answers_shows_none_unasked(visitor, service, who, published):
