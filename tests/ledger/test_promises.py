@@ -260,6 +260,8 @@ def test_nothing_is_drawn_at_a_level_that_has_no_error_bar(ledger):
     wide = PROMISE | {"unit": ut.Unit(10**20, 1)}
     with pytest.raises(OutOfRange, match="1e-50"):
         ledger.publish("wide", TABLE, ut.Promise(**wide), epsilon="1e-40", dataset="admissions")
+    with pytest.raises(OutOfRange, match="1e-50"):
+        ledger.rehearse("wide", epsilon="1e-40", table=TABLE, promise=ut.Promise(**wide), dataset="admissions")
     assert ledger.levels("admissions") == (level("1/2"),)
     assert [one.name for one in ledger.releases] == ["admissions"]
     assert ledger.view("admissions", epsilon="1e-49").table.keys() == {"department", "admitted", "admitted_margin"}

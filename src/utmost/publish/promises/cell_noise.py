@@ -189,6 +189,11 @@ class CellNoise(ColumnNoise, LatticeNoise):
         object.__setattr__(self, "half_step", half_step)
         object.__setattr__(self, "lattice", lattice)
 
+    def check_level(self, level: Level) -> None:
+        """Check that the noise at this level has a margin and can be drawn."""
+        self.margin(level, DEFAULT_CONFIDENCE)
+        Geometric(self.lattice.of(level))  # of one step: a level below that of a change by the sensitivity
+
     @property
     def subject(self) -> str:
         return self.numbers
