@@ -99,6 +99,8 @@ def test_a_promise_names_it_and_a_ledger_publishes_it_at_one_level(distribution,
     again = ut.read_release(tmp_path / "a.csv")
     assert (again.promise, again.margin()) == (answer.promise, distribution.margin())
     assert repr(distribution) in again.statement["noise"]["drawn"]
+    with pytest.raises(Unsupported, match="Leave out keyed_by_id"):  # no engine was there to leave
+        ut.Promise("n", noise=noise, id_column="id", keyed_by_id=True)
 
 
 @pytest.mark.parametrize("distribution", [Geometric(1, 10**30), DiscreteStaircase(1, 10**30)], ids=repr)

@@ -216,10 +216,10 @@ class Noise(PlannedNoise):
         """Return the lattice of the noise of one cell, for noise keyed by identifier.
 
         Raises:
-            Unsupported: for noise that is not of single cells.
+            Unsupported: for any other noise than `CellNoise`.
         """
-        remedy = "Collect the table first, and publish it without an engine."
-        required = "noise keyed by identifier needs columns of single cells"
+        remedy = "Leave out keyed_by_id; collect a table of an engine first, so that its noise is drawn for each row."
+        required = "noise keyed by identifier must be that of CellNoise"
         raise Unsupported(required, came=self.kind, remedy=remedy)
 
     @abstractmethod
