@@ -10,9 +10,10 @@ from scipy import stats
 
 import utmost as ut
 from goodness import LEVEL, mass_chi_square
-from utmost.errors import NotALevel, NotANumber, OutOfRange
+from utmost.errors import NotALevel, NotANumber, OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.gradual import LaplaceRelaxing, LaplaceTightening, Relaxing, Tightening
+from utmost.privacy import Amount
 from utmost.releases import bridge, path, relax, tighten
 
 N = 60_000
@@ -139,6 +140,9 @@ def test_refusals():
         relax(0.3, from_epsilon=1, to_epsilon=2, cell_noise=ut.CellNoise(ut.Unit(1, 1), "reals", grid="1/4"))
     with pytest.raises(NotALevel):
         tighten(1, from_epsilon=2, to_epsilon=0)
+    for unit in (ut.Unit(2, 3, in_total=4), ut.Unit(1, 1, amount=Amount("paid", "1/4"))):
+        with pytest.raises(Unsupported):
+            relax([1, 2], from_epsilon=1, to_epsilon=2, cell_noise=ut.CellNoise(unit))
     with pytest.raises(NotANumber):
         relax(None, from_epsilon=1, to_epsilon=2)
 
