@@ -35,6 +35,9 @@ def test_reports_are_drawn_and_counted(run, tmp_path):
     assert run(*drawn)[1].startswith("report,epsilon\n")
     shown = run("categories", *LABELS, "--epsilon", 40, "--reports", out)[1]
     assert "standard error" in shown
+    assert run(*drawn, "--short", "--out", tmp_path / "short.csv")[0] == 0
+    blocks = run("categories", *LABELS, "--epsilon", 40, "--short", "--reports", tmp_path / "short.csv", "--json")[1]
+    assert [round(one["estimate"]) for one in json.loads(blocks)["counts"]] == [0, 200, 0, 100]
     out.write_text("report,epsilon\n")
     code, shown, err = run("categories", *LABELS, "--epsilon", 40, "--reports", out)
     assert (code, shown, "at least one report; got none" in err) == (1, "", True)

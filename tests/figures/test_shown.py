@@ -256,6 +256,8 @@ def test_a_card_says_more_than_a_line(planted):
     assert f"± {made.margin()} for each released cell" in page
     assert "level=epsilon=1/1000" in page or "1/1000" in page
     assert "multiplies or divides the chance of any result by at most 1.01" in page
+    own = ut.Promise(columns="n", unit=ut.Unit(1, 1), individual="one household")
+    assert "one household" in ut.release({"n": [7]}, own, epsilon=1, once=True)._repr_html_()
     assert made.release.levels == tuple(map(ut.level, ("1/2000000000000", "1/1000000000000")))
     assert "epsilon=1/2000000000000" in made.release._repr_html_()
 

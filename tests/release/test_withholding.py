@@ -120,9 +120,10 @@ def test_the_bias_is_the_mean_of_shown_cells_less_the_truth(case, rule):
     assert said["words"].count("a true ") == len(said["bias"])
 
 
-def test_the_bias_of_estimates_made_of_several_noises_is_right_to_a_few_hundredths():
-    """Least squares has fractional coefficients: compared with many draws of such a sum."""
-    release = _planned({"department sex": "1/2", "department": "1/2"}, epsilon=2)
+@pytest.mark.parametrize("share", ["1/2", "31/71"])
+def test_the_bias_of_estimates_made_of_several_noises_is_right_to_a_few_hundredths(share):
+    """Least squares has fractional coefficients: compared with many draws of such a sum, on a lattice or a fine one."""
+    release = _planned({"department sex": share, "department": 1 - Fraction(share)}, epsilon=2)
     noise = release.noise(release.form({"department": "A"}))
     draws = np.zeros(400_000)
     for size, own, count in zip(noise.coefficients, noise.levels, noise.counts, strict=True):
