@@ -81,6 +81,21 @@ def test_the_answer_warns_who_sent_the_table(app, caller):
         assert '"warnings"' in json.dumps(described["components"]["schemas"]["TablePublished"])
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_a_repeated_answer_warns_of_datasets_without_releases(opened, who, first):
+    """Levels of other tools begin a dataset, too: a client that lost its first answer learns of it from the second."""
+    alone, ada = opened(approvals=False), who("Ada", "curator")
+    alone.ledger.charge("people", epsilon=1, what="a map")
+    if not first:  # the dataset is no new one
+        alone.ledger.charge("admissions", epsilon=1, what="a map", independent=True)
+    said, request = [], TERMS.request("admissions", ONE)
+    for _ in range(2):
+        views = alone.releases.publish_measures(ada, "k", [request], {"admissions": MIXED}, {"admissions": None})
+        said.append([str(one) for one in views["admissions"].warnings])
+    assert said[0] == said[1]
+    assert len(said[0]) == first
+
+
 def test_nobody_else_learns_of_a_warning(app, caller, place, caplog):
     """Neither a view, nor history, trail, status, log or the bytes of the store have it: it depends on true data."""
     caplog.set_level(logging.DEBUG)

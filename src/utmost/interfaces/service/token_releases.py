@@ -115,6 +115,10 @@ class _Copies:
         store.put("asked", self.name, {"made": self.made, "shared": self.shared})
 
 
+_BEGIN_DATASETS = ("published", "offered", "charged")
+"""Kinds of events that spend the budget of a dataset."""
+
+
 @dataclass(slots=True)
 class _Compared:
     """The datasets that a call looked up, and the warnings of its tables."""
@@ -289,12 +293,16 @@ class Releases:
         # The ledger warns when the release is drawn; without the warning, a repetition would have another answer.
         asked = {(request.name, request.version) for request in requests if not request.independent}
         dataset, earlier = requests[0].dataset, set[str]()
-        for release in self._ledger.releases:
-            if release.dataset == dataset:
-                is_first = (release.name, release.version) in asked
-                text = separate_warning(earlier, dataset) if is_first else None
+        first = next((one for one in self._ledger.releases if one.dataset == dataset), None)
+        if first is None or (first.name, first.version) not in asked:
+            return []
+        for event in self._ledger.history():
+            if event.kind not in _BEGIN_DATASETS:
+                continue
+            if event.facts["dataset"] == dataset:
+                text = separate_warning(earlier, dataset) if event.kind == "published" else None
                 return [] if text is None else [SeparateDatasets(text)]
-            earlier.add(release.dataset)
+            earlier.add(event.facts["dataset"])
         return []
 
     def relax_measures(
