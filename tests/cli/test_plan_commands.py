@@ -69,6 +69,9 @@ def test_a_plan_says_the_choice_in_numbers(run, counted, tmp_path):
     assert (code, err) == (0, "")
     for words in ("budget share", "margin, 95 %", "every answer alike", "unbiased answers, at every data set"):
         assert words in shown
+    largest = run("plan", counted, "--want", "sex", "--want", "department sex", "--epsilon", 1)[1]
+    assert '--want "sex=10"' in largest  # the table with the largest error beside that of its own
+    assert "this table were" in largest  # the margin that it would have alone
     found = json.loads(run(*say, "--json")[1])
     assert [(one["sums"], one["weight"], one["answers"]) for one in found["wanted"]] == [
         *(("department sex", "1", 12), ("sex", "2", 2), ("", "1", 1)),
