@@ -116,6 +116,10 @@ def test_a_release_by_a_plan_is_read(run, tmp_path):
     levels = {level["epsilon"]: (level["table"], level["margin_together"]) for level in report["levels"]}
     assert (code, levels) == (0, {"2": ("sex age", 2), "4": ("sex age", 1)})
     assert "epsilon table each all at once" in " ".join(shown.split())
+    halves = Plan(plan.domain, plan.unit, {"sex": "1/2", "age": "1/2"})
+    path.write_text(json.dumps(ut.release(np.eye(2, dtype=int), halves, epsilon=1, once=True).table.facts()))
+    code, _, err = run("clean", path)
+    assert (code, '--want "sex" or --want "age"' in err) == (2, True)
 
 
 def test_a_flat_prior_is_the_one_where_none_is_given(run):
