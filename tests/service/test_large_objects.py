@@ -231,6 +231,7 @@ def test_pieces_of_a_file_are_the_file(large, monkeypatch):
     monkeypatch.setattr(downloads, "_LONGEST", 50_000)
     again = Visitor(application(service, OPEN), presented["recipient"])
     assert again.get("/release/table.csv?name=long&at=1").content == whole
+    assert len(list(downloads._pieces({"n": ["x" * 60_000] * 3}))) == 3  # a row that is too long by itself ends, too
 
 
 def test_files_are_kept_as_long_as_there_is_room():
