@@ -42,7 +42,7 @@ def as_array(values: object, name: str = "array", ndim: int | None = None) -> Ar
         ndim: Number of dimensions that it must have.
 
     Raises:
-        NotANumber: for an entry that is a boolean, NaN, infinite, None or of another type; for a ragged list; and for a
+        NotANumber: for an entry that is a boolean, NaN, infinite, None or of another type; for a ragged list; or for a
             number of dimensions other than ``ndim``. The message names the position of the entry.
 
     >>> as_array([1, "1/2"]).tolist(), as_array([1, 0.5]).tolist()
@@ -91,7 +91,7 @@ def plain_array(values: object, name: str = "array") -> NDArray[Any]:
     """The values as a NumPy array of any dtype.
 
     Raises:
-        NotANumber: for a ragged or too deeply nested list, more than 10^8 entries, and values that NumPy cannot
+        NotANumber: for a ragged or too deeply nested list, more than 10^8 entries, or values that NumPy cannot
             convert.
 
     >>> plain_array([[1, 2], [3, 4]]).shape

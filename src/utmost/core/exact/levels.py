@@ -180,7 +180,7 @@ def level(epsilon: Number | Level | None = None, alpha: Number | None = None) ->
         alpha: Number strictly between 0 and 1; alpha = exp(-epsilon).
 
     Raises:
-        NotALevel: for neither or both of epsilon and alpha, and for NaN, infinity, zero, negatives and booleans.
+        NotALevel: for neither or both of epsilon and alpha, or for NaN, infinity, zero, negatives or booleans.
 
     >>> level(epsilon="1/2"), level(alpha=0.25).alpha
     (level(epsilon='1/2'), Fraction(1, 4))

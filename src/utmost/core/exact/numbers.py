@@ -37,7 +37,7 @@ def exact(value: object, name: str = "value") -> Fraction:
         name: Name of the parameter, for the message.
 
     Raises:
-        NotANumber: for booleans, NaN, infinities, text that denotes no number, and every other type.
+        NotANumber: for booleans, NaN, infinities, text that denotes no number, or any other type.
 
     >>> exact(0.1), exact("1/3"), exact(2)
     (Fraction(1, 10), Fraction(1, 3), Fraction(2, 1))

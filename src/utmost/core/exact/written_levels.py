@@ -52,7 +52,9 @@ def level_from_text(text: Any) -> Level:
     try:
         return _parsed(text) if isinstance(text, str) else level(exact(text, "epsilon"))
     except (NotALevel, NotANumber):
-        raise BadTable("the statement must hold its level as epsilon", came=text, where="epsilon") from None
+        raise BadTable(
+            "the field epsilon of the statement must be a privacy level", came=text, where="epsilon"
+        ) from None
 
 
 @lru_cache(maxsize=512)  # opening a ledger reads the same few levels thousands of times

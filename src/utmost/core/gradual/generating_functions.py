@@ -145,7 +145,7 @@ class TailedTable(Display):
         period: Number D of integers after which each mass is multiplied by alpha; at most the width of the table.
 
     Raises:
-        OutOfRange, NotANumber: for masses that are negative or all 0, and for a number outside its range.
+        OutOfRange, NotANumber: for masses that are negative or all 0, or for a number outside its range.
         NotALevel: for a ratio outside (0, 1).
 
     Source: proofs/theory/staircase-is-not-gradual.md, whose generating functions are used here with any numerator.

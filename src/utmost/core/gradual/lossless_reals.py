@@ -65,7 +65,7 @@ def losslessness(lower: Any, higher: Any) -> Losslessness:
         certified, by interval arithmetic for irrational numbers.
 
     Raises:
-        OutOfRange: for any other distribution, and for one on the integers together with one on the reals.
+        OutOfRange: for any other distribution, or for one on the integers together with one on the reals.
         Unsupported: if intervals do not decide at the precision in use. Also if no zero of V_2 was found that V_1
             lacks, for staircases on the reals whose common grid has more than 4096 cells a period, or whose gamma is
             not known to be rational or irrational.

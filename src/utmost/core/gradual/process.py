@@ -45,7 +45,7 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
         Fractions for single integers and object arrays if every alpha is rational, else floats.
 
     Raises:
-        OutOfRange: for an empty list of levels, and for different numbers of levels and noise values.
+        OutOfRange: for an empty list of levels, or for different numbers of levels and noise values.
 
     Source: [koufogiannis2015], Theorem 12, on the integers.
 
@@ -272,7 +272,7 @@ class Path(Display):
         """The noise at a level of the path; 0 for None, which is epsilon = infinity.
 
         Raises:
-            OutOfRange: for a level below ``start``, and for a level so close to a jump that the precision of ``clock``
+            OutOfRange: for a level below ``start``, or for a level so close to a jump that the precision of ``clock``
                 does not decide which is larger (this has probability below 2^-200 for a path drawn by
                 `utmost.sampling`).
         """

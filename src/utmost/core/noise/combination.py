@@ -69,7 +69,7 @@ class Combination(Display):
         counts: Number of terms of each group.
 
     Raises:
-        NotANumber, NotALevel, OutOfRange, WrongKind: for invalid arguments, and for lists of different lengths.
+        NotANumber, NotALevel, OutOfRange, WrongKind: for invalid arguments, or for lists of different lengths.
 
     Cost: 1 ms to 1 s for the first margin, depending on the number of groups, and some MB of memory.
     Source: proofs/theory/error-bars.md.
@@ -402,7 +402,7 @@ def simultaneous_margins(
             is always valid.
 
     Raises:
-        OutOfRange: for no sums, and a confidence that is not strictly between 0 and 1.
+        OutOfRange: if there are no sums, or if the confidence is not strictly between 0 and 1.
 
     Cost: one margin for each different object in ``combinations``.
 

@@ -74,7 +74,7 @@ squared = moment(2)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Tabled:
-    """A cost that interpolates between the sizes of a table; `tabled` makes one."""
+    """A cost given by a table of error sizes and their costs, linear between neighbouring sizes; see `tabled`."""
 
     sizes: tuple[Fraction, ...]  # sizes, ascending from 0
     costs: tuple[Fraction, ...]  # the cost of each size, nondecreasing

@@ -45,7 +45,7 @@ class DrawWithTotal(Display):
         total: Noise of the total, at the rest of the level. Its sensitivity is at least ``draw.reach``.
 
     Raises:
-        OutOfRange: for a public total, and for noise of the total with a smaller sensitivity.
+        OutOfRange: for a public total, or for noise of the total with a smaller sensitivity.
 
     Promise: epsilon-DP, where epsilon is the sum of both levels. The noise cannot be relaxed.
     Cost:    that of ``draw``.

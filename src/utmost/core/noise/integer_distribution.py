@@ -106,7 +106,7 @@ class IntegerDistribution(Distribution):
 
         Raises:
             NotANumber: for booleans, NaN, infinities and values that are no numbers.
-            Unsupported: for an exact answer of more than 2^24 bits (use logpmf), and for an object array with an
+            Unsupported: for an exact answer of more than 2^24 bits (use logpmf), or for an object array with an
                 irrational alpha.
         """
         exactly = self._exactly(lambda n: self.mass(ExactPowers, abs(n)))

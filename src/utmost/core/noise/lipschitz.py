@@ -56,7 +56,7 @@ def is_lipschitz_private(
         epsilon, alpha: Level per unit; give one of the two.
 
     Raises:
-        NotALevel, OutOfRange: for an invalid level, and for any other distribution.
+        NotALevel, OutOfRange: for an invalid level, or for any other distribution.
 
     >>> from utmost.noise import Geometric
     >>> is_lipschitz_private(Geometric(1, 5), "1/5"), is_lipschitz_private(Geometric(1, 5), "1/6")

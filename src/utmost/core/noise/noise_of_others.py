@@ -122,7 +122,7 @@ def declared_noise(
         variance: The square of sigma, or the name of the column that has the variance of each row.
 
     Raises:
-        OutOfRange: for an unknown kind, for no size or two sizes, and for a size that is not positive.
+        OutOfRange: for an unknown kind, for no size or two sizes, or for a size that is not positive.
 
     >>> declared_noise("discrete laplace", epsilon="1/2")
     DeclaredNoise(kind='discrete laplace', size=2, column=None)

@@ -138,7 +138,7 @@ def fieller(
         The interval. It is not cut to [0, 1], even for a share; see `RatioBar.between`.
 
     Raises:
-        NotANumber, NotALevel, OutOfRange, WrongKind: for invalid arguments, and for lists of different lengths.
+        NotANumber, NotALevel, OutOfRange, WrongKind: for invalid arguments, or for lists of different lengths.
 
     Cost: 0.05 s, about that of four sums. The interval is wider than necessary by about 1/1 000 of its width at each
     end, and for few noise terms by up to 1/100. Source: [fieller1954], with the distributions of

@@ -51,7 +51,7 @@ class SignedCells(Display):
 
     Raises:
         OutOfRange: for rows that do not determine the cells, more than 12 cells or 64 rows, shares that spend more than
-            the level on some change, and shares whose common denominator is above 2^64.
+            the level on some change, or shares whose common denominator is above 2^64.
 
     Promise: epsilon-DP for k integers, each of which one individual changes by 0 to the sensitivity; and for no smaller
     epsilon if ``charge`` is 1. The noise can be relaxed. Source:  proofs/theory/cells-together.md.

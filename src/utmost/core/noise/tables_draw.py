@@ -46,7 +46,7 @@ class TablesDraw(DrawDistribution):
 
     Raises:
         NotALevel: unless exactly one of epsilon and alpha is passed.
-        OutOfRange: for no table, and for a public total with "add-remove".
+        OutOfRange: for no table, or for a public total with "add-remove".
 
     Promise: epsilon-DP for tables of counts if one individual changes one cell of each table by 1, and for no smaller
     epsilon. The noise cannot be relaxed. Cost: closed forms of D^2 terms, where D is the sum of size - 1 over the

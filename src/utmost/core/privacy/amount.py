@@ -38,7 +38,7 @@ class Amount(PickledByFields):
             axis counts these events.
 
     Raises:
-        OutOfRange: for a step that is no positive decimal, an empty name, ends that are no multiples of the step, and
+        OutOfRange: for a step that is no positive decimal, an empty name, ends that are no multiples of the step, or
             for ``distinct`` together with a step, ends or missing amounts.
 
     >>> euros = Amount("spent", "0.05")

@@ -65,7 +65,7 @@ class Unit(PickledByFields):
             ``nonnegative``.
 
     Raises:
-        OutOfRange, NotANumber: for a number outside its range, and an unknown relation.
+        OutOfRange, NotANumber: for a number outside its range, or an unknown relation.
     >>> Unit(1, 2).epsilon_parts, Unit(1, 2, "change-one").epsilon_parts
     (2, 4)
     >>> Unit(500_000, 2, amount=Amount("spent", "0.01")).largest_change_named

@@ -32,7 +32,7 @@ class LinearProgram(PickledByFields):
 
     Raises:
         OutOfRange: for wrong lengths, or a lower bound above its upper bound.
-        NotANumber: for NaN, and for an infinite cost or coefficient.
+        NotANumber: for NaN, or for an infinite cost or coefficient.
     """
 
     cost: Vector

@@ -74,7 +74,7 @@ class Identifiers:
 
         Raises:
             BadTable: for a missing identifier. The message names its row.
-            WrongKind: for any other type, and for a mixture.
+            WrongKind: for any other type, or for a mixture.
 
         >>> len(Identifiers.of(["a", "b"])), Identifiers.of([1, 2]).kind
         (2, 'integers')
@@ -143,7 +143,7 @@ class Identifiers:
             kind: "text" or "bytes".
 
         Raises:
-            OutOfRange: for offsets that do not ascend within the data, and for another kind.
+            OutOfRange: for offsets that do not ascend within the data, or for another kind.
 
         >>> len(Identifiers.of_buffers([0, 1, 3], b"abc"))
         2

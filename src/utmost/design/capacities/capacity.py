@@ -284,7 +284,7 @@ def capacity(
         exceeds; ``mechanism`` attains the value; ``certificate.verify()`` checks value and mechanism again.
 
     Raises:
-        Unsupported: for a type too large for every method, and for a measure without a method.
+        Unsupported: for a type too large for every method, or for a measure without a method.
         OutOfRange: for an unknown kind, or a prior without a type and a measure.
         WrongKind: for the type of a policy, which `policy_capacity` takes.
 

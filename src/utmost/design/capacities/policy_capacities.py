@@ -47,7 +47,7 @@ def policy_capacity(ptype: PolicyType, kind: CapacityKind = "multiplicative") ->
     """Return the largest leakage of any mechanism of the privacy type of a symmetric policy, for any gain and prior.
 
     Raises:
-        Unsupported: for a policy that is not symmetric, and for a part too large for every method.
+        Unsupported: for a policy that is not symmetric, or for a part too large for every method.
         OutOfRange: for an unknown kind.
 
     >>> from utmost.spaces import Policy, counts

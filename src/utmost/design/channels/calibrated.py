@@ -131,7 +131,7 @@ def exponential_mechanism(
         outcome, so two tails give (n, m + 2).
 
     Raises:
-        NotALoss: for invalid costs, for a wrong number of rows, and for costs that are the same for every secret.
+        NotALoss: for invalid costs, for a wrong number of rows, or for costs that are the same for every secret.
         OutOfRange: for an invalid base.
 
     Source: [koufogiannis2015], proposition 7, which holds only for equal sums.
@@ -180,7 +180,7 @@ def abstract_staircase(
         adds one outcome, so two tails give (n, m + 2).
 
     Raises:
-        NotALoss: for invalid costs, for a wrong number of rows, and for costs that are the same for every secret.
+        NotALoss: for invalid costs, for a wrong number of rows, or for costs that are the same for every secret.
         OutOfRange: for an invalid base or gamma.
         Unsupported: for non-integer distances, because the probability may change by a whole factor alpha between costs
             that differ by less than D.

@@ -82,7 +82,7 @@ class Channel(Display):
             sum to exactly 1.
 
     Raises:
-        NotAChannel: for a negative entry, and for a row whose sum is not 1.
+        NotAChannel: for a negative entry, or for a row whose sum is not 1.
 
     >>> coin = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> (coin @ coin).matrix[0].tolist()

@@ -283,7 +283,8 @@ def laplace_channel(
     alpha: Number | None = None,
     thresholds: Sequence[Number] | None = None,
 ) -> Channel:
-    """Return a count in 0, ..., n plus Laplace noise of density (epsilon/2) exp(-epsilon |x|), rounded to intervals.
+    """Return the channel that adds Laplace noise of density (epsilon/2) exp(-epsilon |x|) to a count in 0, ..., n, and
+    outputs the interval into which the sum falls.
 
     Let F be the distribution function of the noise and t_1 < ... < t_k the thresholds, with t_0 = -infinity and t_{k+1}
     = infinity. Outcome j is the interval from t_j to t_{j+1}, and C[i, j] = F(t_{j+1} - i) - F(t_j - i).

@@ -93,7 +93,7 @@ def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
         channel: Channel (n, m) of Fractions that belongs to this type.
 
     Raises:
-        Unsupported: for a float64 channel, and if some alpha^d is irrational.
+        Unsupported: for a float64 channel, or if some alpha^d is irrational.
         PromiseBroken: for a channel that is not of the type; the message names secrets and outcome.
 
     Source: [fernandes2022], theorem 3. Cost: O(n^3) for each column, then at most n m elimination steps of O(n^3).
@@ -244,7 +244,7 @@ def is_vertex_mechanism(ptype: PrivacyType, channel: Channel) -> bool:
         channel: Channel (n, m) of Fractions that belongs to this type.
 
     Raises:
-        Unsupported: for a float64 channel, and if some alpha^d is irrational.
+        Unsupported: for a float64 channel, or if some alpha^d is irrational.
         PromiseBroken: for a channel that is not of the type.
 
     Source: [fernandes2022], definition 4.

@@ -97,7 +97,7 @@ def refinement_distance(
 
     Raises:
         NotAChannel: for different numbers of secrets.
-        OutOfRange: for an unknown class, and an invalid prior.
+        OutOfRange: for an unknown class, or an invalid prior.
         Unsupported: for floats.
 
     Cost: a linear program of (m + n) k variables, solved in rationals.

@@ -86,7 +86,7 @@ def refines(
 
     Raises:
         NotAChannel: for different numbers of secrets.
-        OutOfRange: for an unknown order, and a tolerance outside its range.
+        OutOfRange: for an unknown order, or a tolerance outside its range.
 
     Source: [fernandes2022], section II-B, after the theorem "Coriaceous" of quantitative information flow;
     [chatzikokolakis2021] for the other orders. Cost: one linear system if the columns of ``better`` are independent;
@@ -178,7 +178,7 @@ def earth_move(
         tolerance: Tolerance of float64 channels, as in `refines`.
 
     Raises:
-        NotAChannel, NotAPrior, OutOfRange: for an invalid channel or prior, and for different numbers of secrets.
+        NotAChannel, NotAPrior, OutOfRange: for an invalid channel or prior, or for different numbers of secrets.
 
     Source: [fernandes2022], equation (7) and observation a) after it.
 

@@ -203,7 +203,7 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
     `PowerNumber`: exact rational functions of powers of alpha, compared by balls of increasing precision.
 
     Raises:
-        Unsupported: for floats, and irrational powers of distances of many digits.
+        Unsupported: for floats, or irrational powers of distances of many digits.
         Undecided: if numbers are too close to each other, and no theorem decides whether they are equal.
 
     Cost: exponential in the number of secrets; irrational numbers take about 100 times as long as rationals.

@@ -343,7 +343,7 @@ def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[in
         Channels C, (n, m), with ``C.restrict(secrets)`` equal to ``channel``.
 
     Raises:
-        Unsupported: for a float64 channel, and if some alpha^d is irrational.
+        Unsupported: for a float64 channel, or if some alpha^d is irrational.
         OutOfRange: for a wrong number of secrets.
 
     Source: [fernandes2022], section VI-D and theorem 6(5).

@@ -73,7 +73,7 @@ class AttributeReports(Display):
             randomness: Source of random bits, by default the operating system.
 
         Raises:
-            OutOfRange: for a wrong shape, and for a value that is no category of its attribute.
+            OutOfRange: for a wrong shape, or for a value that is no category of its attribute.
         """
         table, random = plain_array(values, "table of categories"), secure(randomness)
         if table.ndim != 2 or table.shape[1] != len(self.reports) or table.dtype.kind not in "iu":
@@ -126,7 +126,7 @@ def best_attributes(
         epsilon, alpha: Level of all that a client sends together; give one of the two (alpha = exp(-epsilon)).
 
     Raises:
-        NotALevel, OutOfRange: for an invalid level, an empty list, and an attribute with fewer than two categories.
+        NotALevel, OutOfRange: for an invalid level, an empty list, or an attribute with fewer than two categories.
 
     Another method than these two may have a smaller error.
 

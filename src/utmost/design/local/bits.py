@@ -336,7 +336,7 @@ def relax(
         randomness: Source of random bits, by default the operating system.
 
     Raises:
-        OutOfRange: if ``from_response`` is no refinement of ``to_response``, and for different shapes.
+        OutOfRange: if ``from_response`` is no refinement of ``to_response``, or for different shapes.
 
     >>> bits, lower, higher = np.zeros(4, bool), BitResponse.permanent("1/2"), BitResponse.permanent("1/4")
     >>> relax(bits, respond(bits, lower), from_response=lower, to_response=higher).shape

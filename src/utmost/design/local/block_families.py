@@ -67,7 +67,7 @@ class BlockFamily(Display):
         weights: Positive weights of the bases with sum 1; all blocks of one base are equally likely.
 
     Raises:
-        OutOfRange: for invalid arguments, and for a family that is not balanced.
+        OutOfRange: for invalid arguments, or for a family that is not balanced.
 
     >>> fano = BlockFamily(7, 3, (1,), ((0, 1, 3),), (1,))
     >>> fano.count, fano.bits, fano.block(2)
@@ -178,8 +178,8 @@ def balanced_family(categories: int, size: int) -> BlockFamily:
     must share the family itself.
 
     Raises:
-        OutOfRange: for fewer than two categories, and for a size outside 1..k - 1.
-        Unsupported: for more than 2^15 categories, and if no family is found.
+        OutOfRange: for fewer than two categories, or for a size outside 1..k - 1.
+        Unsupported: for more than 2^15 categories, or if no family is found.
 
     Cost: seconds for a thousand categories; up to a minute for ten thousand categories or for d = 3.
 

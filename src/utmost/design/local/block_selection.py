@@ -180,7 +180,7 @@ def short_report(
         epsilon, alpha: Level of a report; give one of the two (alpha = exp(-epsilon)).
 
     Raises:
-        NotALevel, OutOfRange: for an invalid level, and fewer than two categories.
+        NotALevel, OutOfRange: for an invalid level, or fewer than two categories.
         Unsupported: if `balanced_family` finds no family.
 
     Cost: that of `balanced_family`. Clients and collector must use the same family, so save it.

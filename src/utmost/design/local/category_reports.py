@@ -65,7 +65,7 @@ def tighten_categories(
     """Draw reports at a lower epsilon from reports at a higher one; this needs no categories and costs no privacy.
 
     Raises:
-        OutOfRange: if ``to_report`` is no post-processing of ``from_report``, and for invalid reports.
+        OutOfRange: if ``to_report`` is no post-processing of ``from_report``, or for invalid reports.
     """
     instance(from_report, CategoryReport, "from_report")
     instance(to_report, CategoryReport, "to_report")
@@ -94,7 +94,7 @@ def relax_categories(
         randomness: Source of random bits, by default the operating system.
 
     Raises:
-        OutOfRange: if no relaxation without loss is known, and for invalid reports.
+        OutOfRange: if no relaxation without loss is known, or for invalid reports.
 
     >>> from utmost.local import SubsetSelection
     >>> lower, higher = (SubsetSelection(5, 2, level) for level in (1, 2))

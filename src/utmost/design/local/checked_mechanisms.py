@@ -64,8 +64,8 @@ def read_mechanism(mechanism: Optimum | Channel, space: Space | None = None) -> 
 
     Raises:
         WrongKind: for anything but an `Optimum` or a `Channel`.
-        PromiseBroken: for a design whose certificate fails, and for a channel that satisfies no level.
-        OutOfRange: for a channel without a space of its size, a design with a space, and a channel with equal rows.
+        PromiseBroken: for a design whose certificate fails, or for a channel that satisfies no level.
+        OutOfRange: for a channel without a space of its size, a design with a space, or a channel with equal rows.
         Unsupported: for a channel of floats, which satisfies no level exactly.
 
     Cost: an object is checked only at the first call.

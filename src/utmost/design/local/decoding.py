@@ -166,7 +166,7 @@ def decode(
             candidates (Bonferroni).
 
     Raises:
-        OutOfRange: for repeated candidates, counts of a wrong shape, no clients, and a significance outside (0, 1).
+        OutOfRange: for repeated candidates, counts of a wrong shape, no clients, or a significance outside (0, 1).
 
     Cost: a microsecond or two for each candidate and cohort, then the regression: seconds for thousands of candidates.
     """

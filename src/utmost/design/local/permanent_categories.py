@@ -144,7 +144,7 @@ class _Between:
         return 1 - (1 - a) * (1 - b) / (1 - a * b)
 
     def _informed_at_one(self, *alphas: Alpha, weight: Fraction) -> Alpha:
-        """Return the probability that the middle report is not a random set, if both known reports are the same set."""
+        """Return the probability that the middle report is not a random set, given that the known reports agree."""
         a, b = self._keeps(*alphas)
         return (a * b + (a * (1 - b) + (1 - a) * b) * weight) / (a * b + (1 - a * b) * weight)
 

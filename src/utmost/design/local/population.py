@@ -68,7 +68,7 @@ def iterative_bayesian_update(
 
     Raises:
         OutOfRange: for counts that are not integers >= 0, are all 0, or count an impossible outcome; for invalid
-            reports, and for an empty list of reports.
+            reports, or for an empty list of reports.
         Unsupported: for reports whose sets have more than 2^27 members in total.
 
     Cost: O(n m) per step, and O(n^2 m) for the standard errors; for reports, one operation per member and step.

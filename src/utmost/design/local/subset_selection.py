@@ -178,7 +178,7 @@ def best_report(
         epsilon, alpha: Level of a report; give one of the two (alpha = exp(-epsilon)).
 
     Raises:
-        NotALevel, OutOfRange: for an invalid level, and fewer than two categories.
+        NotALevel, OutOfRange: for an invalid level, or fewer than two categories.
 
     Source: [ye2018], [pan2026]; the proof is in proofs/theory/local-protocols.md.
 

@@ -191,7 +191,7 @@ class Multipliers(Display, PickledByFields):
         value: (N,) multipliers, floats or Fractions.
 
     Raises:
-        OutOfRange: for lists of different lengths, a pair of equal secrets, and negative numbers.
+        OutOfRange: for lists of different lengths, a pair of equal secrets, or negative numbers.
 
     >>> Multipliers([0], [1], [0], np.array([0.5])).total(1, (2, 1)).tolist()
     [[0.5], [0.0]]

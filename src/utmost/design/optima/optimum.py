@@ -132,7 +132,7 @@ class Optimum(Display, PickledByFields):
         privacy and loss.
 
         Raises:
-            Unsupported: for a design with constraints, which rounding might violate, and for more than 2^22
+            Unsupported: for a design with constraints, which rounding might violate, or for more than 2^22
                 probabilities.
 
         Cost: O(edges k) float operations, and exact operations where floats do not decide.

@@ -117,7 +117,7 @@ def check_lemmas(of: Channel | NDArray[np.str_], alpha: Number | Level | None = 
         alpha: Alpha of the level, or a `Level`. Pass it with a channel only.
 
     Raises:
-        OutOfRange: for a channel without alpha, a constraint matrix with alpha, and words other than these in a matrix.
+        OutOfRange: for a channel without alpha, a constraint matrix with alpha, or words other than these in a matrix.
         PromiseBroken: if the channel does not satisfy the level.
 
     Lemmas 5.7 and 5.8 take n + 1 minus the number of nonzero columns as the number of zero columns.

@@ -63,7 +63,7 @@ class PolicyType(Display, PickledByFields):
         The comparison is exact; float64 entries are converted to rationals exactly.
 
         Raises:
-            NotAChannel: for anything but a channel, and for a wrong number of secrets.
+            NotAChannel: for anything but a channel, or for a wrong number of secrets.
 
         Cost: O(m) for each ordered pair of secrets at a finite distance.
         """

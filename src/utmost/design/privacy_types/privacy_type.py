@@ -258,7 +258,7 @@ class PrivacyType(Display, PickledByFields):
                 exact.
 
         Raises:
-            NotAChannel: for anything but a channel, and for a wrong number of secrets.
+            NotAChannel: for anything but a channel, or for a wrong number of secrets.
 
         Cost: O(m) for each essential edge of the space.
         """

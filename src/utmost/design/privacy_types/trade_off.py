@@ -116,7 +116,7 @@ def delta(
         A Fraction if noise, level and delta are rational, else a float, rounded up.
 
     Raises:
-        NotALevel: for a negative epsilon, and for an invalid level.
+        NotALevel: for a negative epsilon, or for an invalid level.
 
     >>> from utmost.noise import Geometric, Laplace
     >>> delta(Geometric(alpha="1/2"), 0), delta(Geometric(alpha="1/2"), alpha="3/4"), delta(Geometric(alpha="1/2"), 1)

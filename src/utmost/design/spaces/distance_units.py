@@ -118,7 +118,7 @@ def level_per(
         unit: Unit of the distances.
 
     Raises:
-        NotALevel: for an invalid level, and if both ``epsilon`` and ``per`` have a distance.
+        NotALevel: for an invalid level, or if both ``epsilon`` and ``per`` have a distance.
         OutOfRange: for an invalid distance.
 
     >>> level_per("ln 2 per 50 km", unit="m").scaled(50_000), level_per(1, per="200 m", unit="m")

@@ -129,7 +129,7 @@ class Places(Space):
                 exchanged. `math.inf` accepts every position.
 
         Raises:
-            BadTable: for missing coordinates, coordinates that are no numbers, and a position out of reach. The message
+            BadTable: for missing coordinates, coordinates that are no numbers, or a position out of reach. The message
                 neither quotes nor counts positions. But its appearance depends on the secret, so show it only to people
                 who may see the positions.
 
@@ -346,9 +346,9 @@ def places(
 
     Raises:
         BadTable: for columns, rows or coordinates that are missing or no numbers.
-        NotAMetric: for repeated labels, two places at one point or nearer than ``rounded``, and graphs that are not
+        NotAMetric: for repeated labels, two places at one point or nearer than ``rounded``, or graphs that are not
             connected or not symmetric.
-        OutOfRange: for coordinates that are not on the earth, and for a unit or a metric that does not fit the table.
+        OutOfRange: for coordinates that are not on the earth, or for a unit or a metric that does not fit the table.
         Unsupported: for cells if h3 is not installed.
 
     Cost: n^2 certified arcs and n^3 additions: one second for 400 places, about ten for 1 000.

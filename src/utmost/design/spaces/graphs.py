@@ -29,7 +29,7 @@ def graph(edges: Any, weight: str | None = None) -> Space:
         first appearance.
 
     Raises:
-        NotAMetric: for an unconnected or directed graph, a loop, an edge without positive length, and an empty list.
+        NotAMetric: for an unconnected or directed graph, a loop, an edge without positive length, or an empty list.
         OutOfRange: if ``weight`` is given and the edges are a list.
 
     Cost: a few sweeps of O(n m) for n nodes and m edges.
@@ -166,7 +166,7 @@ def tree(edges: Any) -> Space:
             to its parent, with None for the root.
 
     Raises:
-        NotAMetric: for edges that close a cycle, and for the reasons of `graph`.
+        NotAMetric: for edges that close a cycle, or for the reasons of `graph`.
 
     >>> offices = tree({"head": None, "north": "head", "south": "head", "oslo": "north"})
     >>> offices.distances[offices.labels.index("oslo")].tolist()

@@ -47,7 +47,7 @@ class Policy(Display, PickledByFields):
         distances: Lengths of shortest paths, (n, n), Fractions and ``math.inf``.
 
     Raises:
-        NotAMetric: for negative distances, a diagonal that is not 0, and anything but a square matrix of numbers.
+        NotAMetric: for negative distances, a diagonal that is not 0, or anything but a square matrix of numbers.
 
     Cost: O(n^3) additions.
 

@@ -23,7 +23,7 @@ def prior(probabilities: object, tolerance: float = 1e-9) -> Array:
             exact prior must sum to exactly 1.
 
     Raises:
-        NotAPrior: for a negative entry, an empty array, and a sum other than 1.
+        NotAPrior: for a negative entry, an empty array, or a sum other than 1.
 
     >>> prior(["1/2", "1/2", 0]).tolist()
     [Fraction(1, 2), Fraction(1, 2), Fraction(0, 1)]
@@ -45,7 +45,7 @@ def from_counts(weights: object) -> Array:
     """Return the prior proportional to nonnegative weights; it is exact unless a weight is a float.
 
     Raises:
-        NotAPrior: for a negative weight, and for weights that are all zero.
+        NotAPrior: for a negative weight, or for weights that are all zero.
 
     >>> from_counts([3, 1]).tolist()
     [Fraction(3, 4), Fraction(1, 4)]
@@ -69,7 +69,7 @@ def from_samples(samples: object, n: int, pseudocount: Number = 0) -> Array:
         pseudocount: Number added to every count, so that secrets without a sample get a positive probability.
 
     Raises:
-        NotAPrior: for a sample outside 0..n-1, and for an empty list of samples with pseudocount 0.
+        NotAPrior: for a sample outside 0..n-1, or for an empty list of samples with pseudocount 0.
 
     >>> from_samples([2, 0, 2], n=3, pseudocount=1).tolist()
     [Fraction(1, 3), Fraction(1, 6), Fraction(1, 2)]
@@ -187,7 +187,7 @@ def prior_named(name: str, size: int, exactly: bool = True) -> Array:
         exactly: Whether to return Fractions; float64 is much faster for many counts.
 
     Raises:
-        OutOfRange: for any other name, and for a number outside its range.
+        OutOfRange: for any other name, or for a number outside its range.
 
     >>> prior_named("binomial:1/3", 3).tolist()
     [Fraction(4, 9), Fraction(4, 9), Fraction(1, 9)]

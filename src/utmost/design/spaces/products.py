@@ -164,7 +164,7 @@ def points(
             hashable and distinct, else 0, 1, ...
 
     Raises:
-        NotAMetric: for two equal points, for coordinates that are no numbers, and for a function that is no metric; the
+        NotAMetric: for two equal points, for coordinates that are no numbers, or for a function that is no metric; the
             message names the pair or the triple.
         OutOfRange: for an unknown name of a metric.
         Unsupported: for geometry in degrees, for which `places` measures distances along the earth.

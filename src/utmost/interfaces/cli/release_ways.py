@@ -288,7 +288,7 @@ def publish_columns(table: Path, request: ReleaseOptions) -> None:
         large = files.large_pieces(table, by_cells=True)
     if large is None and counted is None and table.is_dir():
         raise OutOfRange(
-            "--out must name a file where the table is a folder", came="none", remedy="Add --out released.parquet."
+            "--out must name a file if the table is a folder", came="none", remedy="Add --out released.parquet."
         )
     with progress_bar(f"Checking {table.name}" if large is not None else f"Checking and noising {table.name}"):
         source: Any = large

@@ -84,7 +84,7 @@ def read_release(
 
     Raises:
         BadTable: for a statement that is inconsistent, or is about another table.
-        Unsupported: for an unknown format, and an address that does not respond.
+        Unsupported: for an unknown format, or an address that does not respond.
         WrongKind: for a path that is neither text nor a `Path`. OSError: if the file cannot be read.
 
     >>> from utmost import Unit

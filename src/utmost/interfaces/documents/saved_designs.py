@@ -30,7 +30,7 @@ def save_design(mechanism: Optimum | Channel, path: Path | str, *, overwrite: bo
 
     Raises:
         OutOfRange: for another ending.
-        Unsupported: if the file exists, and for a design with constraints: save its ``channel``.
+        Unsupported: if the file exists, or for a design with constraints: save its ``channel``.
 
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp()) / "coin.csv"

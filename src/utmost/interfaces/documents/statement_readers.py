@@ -75,7 +75,7 @@ def stated_release(statement: Mapping[str, Any]) -> ReleaseFacts:
 
     Raises:
         BadTable: for a statement that is inconsistent.
-        Unsupported: for the statement of something else, and an unknown format.
+        Unsupported: for the statement of something else, or an unknown format.
         WrongKind: for anything but a mapping.
 
     >>> from utmost import Unit

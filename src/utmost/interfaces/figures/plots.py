@@ -53,8 +53,8 @@ def plot(
         place: Place whose answers are plotted on the map; the likeliest if left out.
 
     Raises:
-        Unsupported: for a value that has no picture, and where matplotlib is not installed.
-        OutOfRange: for an option that this kind of picture does not have, and a column that was not released.
+        Unsupported: for a value that has no picture, or where matplotlib is not installed.
+        OutOfRange: for an option that this kind of picture does not have, or a column that was not released.
 
     >>> from utmost.noise import Geometric
     >>> figure = plot(Geometric(1), confidence="0.99")

@@ -49,7 +49,7 @@ def type_figure(ptype: PrivacyType, file: BinaryIO, path: Path, name: str = "") 
 
 
 def type_panel(ptype: PrivacyType, *marked: Channel, names: tuple[str, ...] = ("a kernel",), title: str = "") -> Panel:
-    """Return the triangle to plot for a type on three secrets, with the posteriors of the kernels `marked`."""
+    """Return the triangle plot of a privacy type on three secrets, with the posteriors of each kernel in `marked`."""
     corners = to_floats(vertices(ptype).columns)
     points = [PosteriorPoints(corners, "vertices", colour="#333333")]
     for k, (kernel, name) in enumerate(zip(marked, names, strict=True)):
@@ -59,7 +59,7 @@ def type_panel(ptype: PrivacyType, *marked: Channel, names: tuple[str, ...] = ("
 
 
 def type_solid(ptype: PrivacyType) -> Solid:
-    """Return the region of a type on four secrets: its corners, and the faces where a constraint is tight."""
+    """Return the region of a privacy type on four secrets: its corners, and the faces where a constraint is tight."""
     listed = vertices(ptype)
     heights = listed.exponents @ np.sqrt(np.array(listed.distances.roots, dtype=float))
     lengths = listed.distances.coefficients.astype(float) @ np.sqrt(np.array(listed.distances.roots, dtype=float))

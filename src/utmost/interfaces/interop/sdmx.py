@@ -62,7 +62,7 @@ def sdmx_csv(
         The message; lines end as RFC 4180 says, so that it is written with ``newline=""``.
 
     Raises:
-        OutOfRange: for a structure or component that SDMX cannot name, for two components of one name, and where a
+        OutOfRange: for a structure or component that SDMX cannot name, for two components of one name, or where a
             measure must be chosen.
         BadTable: for a statement that is inconsistent, or is about another table.
         Unsupported: for a release that is one document; save one of its tables.

@@ -52,9 +52,9 @@ def cells_table(
 
     Raises:
         BadTable: for a missing column, a count that is no integer, a row outside the domain (unless an axis has
-            ``other``), two rows for one cell, and nested columns that decrease.
+            ``other``), two rows for one cell, or nested columns that decrease.
         NotDeclared: for a nested axis that the domain does not have.
-        OutOfRange: if both or neither of ``counts`` and ``nested`` are given, and if ``nested`` has more or fewer
+        OutOfRange: if both or neither of ``counts`` and ``nested`` are given, or if ``nested`` has more or fewer
             columns than the axis has values.
 
     >>> domain = Domain(department=["A", "B"], outcome=["admitted", "rejected"])

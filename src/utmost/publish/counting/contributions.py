@@ -73,7 +73,7 @@ def count_contributions(
 
     Raises:
         OutOfRange: for an unknown name of a bound, limits that do not ascend or are not positive, amounts with
-            "at_most", bounds in the measure, and ``each_row`` unless "per_cell" of an amount is chosen.
+            "at_most", bounds in the measure, or ``each_row`` unless "per_cell" of an amount is chosen.
         NotDeclared, BadTable, Unsupported: for the reasons given at `count_table`.
 
     Warns:

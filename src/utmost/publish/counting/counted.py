@@ -285,8 +285,8 @@ class CountedTable(CountedFacts, Display):
             The contents of the JSON file.
 
         Raises:
-            Unsupported: for a file that exists, and for an unknown ending.
-            OutOfRange: for standard output, which others may read, and for a marginal that the domain does not have.
+            Unsupported: for a file that exists, or for an unknown ending.
+            OutOfRange: for standard output, which others may read, or for a marginal that the domain does not have.
         """
 
         overwrite = truth(overwrite, "overwrite")

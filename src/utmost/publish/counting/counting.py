@@ -83,7 +83,7 @@ class Counting:
         """Return the bytes of the key; without a key, new random bytes at each call.
 
         Raises:
-            KeyRefused: for a missing file, a shorter key, and a secret file without a ledger key.
+            KeyRefused: for a missing file, a shorter key, or a secret file without a ledger key.
         """
         if self.key is None:
             # With a key that is thrown away, nobody can repeat the choice, nor infer from a table which cells were
@@ -104,7 +104,7 @@ class Counting:
         """Return the largest number of cells that one person may change, with these measures.
 
         Raises:
-            OutOfRange: if neither ``at_most`` nor ``in_total`` of every measure bounds it, and for ``in_total`` with
+            OutOfRange: if neither ``at_most`` nor ``in_total`` of every measure bounds it, or for ``in_total`` with
                 ``each_row`` or ``together``.
         """
         in_total = [measure.in_total for measure in measures]

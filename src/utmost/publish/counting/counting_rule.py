@@ -1,4 +1,4 @@
-"""The rule for counting events: the columns to read, the cell of each event, the events of a person that count."""
+"""The rule for counting events: which columns are read, the cell of each event, and which events of a person count."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

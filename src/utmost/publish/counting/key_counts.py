@@ -102,9 +102,9 @@ def count_keys(
         A table of the keys, in order, and their counts.
 
     Raises:
-        BadTable: for an event without a person, persons or keys that are neither text nor integers, and missing
+        BadTable: for an event without a person, persons or keys that are neither text nor integers, or missing
             columns.
-        OutOfRange: for ``at_most`` below 1, fewer shares than ``at_most``, one name for two columns, and a key below 16
+        OutOfRange: for ``at_most`` below 1, fewer shares than ``at_most``, one name for two columns, or a key below 16
             bytes.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["home", "shop", "home", "home"]}

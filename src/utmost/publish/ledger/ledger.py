@@ -315,7 +315,7 @@ class Ledger(Persons, Accounts, Display):
 
         Raises:
             NotPublished: if there is no such release, and no table.
-            OutOfRange: for a table without a promise, and for a promise without a table.
+            OutOfRange: for a table without a promise, or for a promise without a table.
         """
         source = None
         if (table is None) != (promise is None):

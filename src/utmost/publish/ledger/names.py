@@ -15,7 +15,7 @@ def check_name(name: object, what: str) -> str:
     if is_text and name not in (".", "..", "*"):  # URLs drop the dots, and the star stands for every release
         return str(name)
     raise OutOfRange(
-        f"{what} must be printable text of 1 to {_LONGEST} characters, not a dot, two dots or a star, "
+        f'{what} must be printable text of 1 to {_LONGEST} characters, other than ".", ".." and "*", '
         "without spaces at its ends",
         came=repr(name) if isinstance(name, str) else type(name).__name__,
         remedy='Write, for example, "admissions 2026".',

@@ -152,7 +152,7 @@ class Draft:
         return Answered(request.level, response, transaction.state.ledger_facts(self.key_of_release, request.level))
 
     def _labels(self, transaction: Transaction, first: int) -> tuple[Labels | None, Sequence[bytes]]:
-        """Return the facts of the labels (public columns), and the parts to store, numbered from ``first``."""
+        """Return the record of the labels (public columns), and the parts to store, numbered from ``first``."""
         state, rows, columns = transaction.state, self.source.rows, len(self.source.promise.public)
         if not columns:
             return None, ()

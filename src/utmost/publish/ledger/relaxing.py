@@ -228,7 +228,7 @@ def check_answerable(transaction: Transaction, answers: Sequence[tuple[Published
         release.noise.check_level(level)
         if release.spent < level and not release.relaxable:
             raise Quarantined(
-                "a release that may have lost answers, in a rollback or with its witness, cannot be "
+                "a release that may have lost answers (the ledger was rolled back, or its witness lost) cannot be "
                 "answered at a larger epsilon",
                 came=level,
                 where=release.name_and_version,

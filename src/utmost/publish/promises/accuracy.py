@@ -64,7 +64,7 @@ def epsilon_for(
         cost, numbers, relaxable, grid: Arguments of `cell_noise_at`; they choose the noise.
 
     Raises:
-        OutOfRange: for a negative margin, and for parameters that `release` refuses.
+        OutOfRange: for a negative margin, or for parameters that `release` refuses.
         Infeasible: if epsilon = 1000 for each cell does not suffice.
 
     >>> epsilon_for(10, 0.95, unit=Unit(1, 1))

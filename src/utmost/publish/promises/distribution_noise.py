@@ -43,7 +43,7 @@ class DistributionNoise(ColumnNoise, Noise):
         largest: Bound on the absolute value of every possible true value, as for `CellNoise`.
 
     Raises:
-        OutOfRange, NotANumber: for a class or an argument that does not exist, and a number that the class refuses.
+        OutOfRange, NotANumber: for a class or an argument that does not exist, or a number that the class refuses.
         Unsupported: if the unit bounds all cells together.
 
     >>> DistributionNoise(Unit(5, 2), "DiscreteStaircase(step=1)").at(level(1)).distribution

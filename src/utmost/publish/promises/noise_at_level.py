@@ -306,7 +306,7 @@ def _is_least(drawn: IntegerDistribution, sensitivity: Fraction, cost: Cost) -> 
 
 
 def in_steps(cost: Cost, width: Fraction | None) -> Cost:
-    """Return the cost as a function of the error in steps; a moment stays as it is, since steps only scale it."""
+    """Return the cost of an error counted in steps of `width`; a moment stays, as the width only multiplies it."""
     if width is None or isinstance(cost, Moment):
         return cost
 
@@ -344,7 +344,7 @@ def cell_noise_at(
 
     Raises:
         NotALevel, NotANumber, OutOfRange: for an invalid argument.
-        Unsupported: for sums and counts with shared noise, and for cells that are bounded together: use a plan.
+        Unsupported: if sums and counts share noise, or if the unit bounds several cells together; use a plan.
 
     >>> noise = cell_noise_at(epsilon=1, unit=Unit(1, 2))
     >>> noise.distribution, noise.margin

@@ -331,7 +331,7 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
             selected as easily as with at_most=1.
 
     Raises:
-        OutOfRange, NotANumber: for an invalid argument, and for fewer shares than keys.
+        OutOfRange, NotANumber: for an invalid argument, or for fewer shares than keys.
 
     Guarantee: (epsilon, delta) for one individual added or removed. If one is replaced by another, up to 2k keys
         change: pass keys=2*k, and twice the shares.

@@ -208,7 +208,7 @@ def together_noise(
         largest: Public bound on the absolute value of every true value, as for `CellNoise`.
 
     Raises:
-        OutOfRange, NotANumber: for the reasons given at `noise_together_at`, and for noise that cannot be relaxed.
+        OutOfRange, NotANumber: for the reasons given at `noise_together_at`, or for noise that cannot be relaxed.
 
     Source: proofs/theory/cells-together.md.
 

@@ -265,8 +265,8 @@ class OneDraw(ColumnNoise):
             for cells and total.
 
     Raises:
-        OutOfRange: for a fractional sensitivity, and for an argument outside its range.
-        Unsupported: for sums and counts with shared noise, and distinct counts.
+        OutOfRange: for a fractional sensitivity, or for an argument outside its range.
+        Unsupported: for sums and counts with shared noise, or distinct counts.
 
     Source: proofs/theory/one-draw.md. Not the least noise: for two cells, up to 2.2 % less is known.
 

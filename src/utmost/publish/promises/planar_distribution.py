@@ -38,7 +38,7 @@ class PlanarDistribution(Display):
         declared: Width of the grid; None for a width chosen by the level.
 
     Raises:
-        OutOfRange: for lengths that are not positive, and for a grid wider than 1.7 ``per/epsilon``.
+        OutOfRange: for lengths that are not positive, or for a grid wider than 1.7 ``per/epsilon``.
     """
 
     level: Level
@@ -133,7 +133,7 @@ def planar_epsilon_for(
         digits: Number of significant digits.
 
     Raises:
-        OutOfRange: for a margin that is not positive, and if the declared grid is too wide for the level.
+        OutOfRange: for a margin that is not positive, or if the declared grid is too wide for the level.
         Infeasible: if the declared grid alone causes a larger margin.
 
     >>> planar_epsilon_for(100), planar_epsilon_for(1000, per=200)

@@ -106,7 +106,7 @@ class PointNoise(Noise):
         return PlanarDistribution(level, self.dimensions, self.per, self.grid)
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> "PointNoiseAtLevel":
-        """Return the noise of the points at a level; each point has a hidden path of noise over all levels."""
+        """Return the noise of the points at a level. One secret random path holds a point's noise at all levels."""
         return PointNoiseAtLevel(self, level, read_confidence(confidence))
 
     def margin(self, level: Level, confidence: Number) -> float:

@@ -470,7 +470,7 @@ class Promise(Display):
 
         Raises:
             OutOfRange: for a declared largest value, which only a ledger uses.
-            Unsupported: for a cost, if the promise fixes the noise (points, sums, half steps); and for a stopping rule,
+            Unsupported: for a cost, if the promise fixes the noise (points, sums, half steps); or for a stopping rule,
                 which needs several levels.
         """
         self.check_fixed("once=True")

@@ -67,7 +67,7 @@ class TangentPlane(Display):
             Array of this shape with a last axis of 2. Rounding moves a position by less than 10^-7 m.
 
         Raises:
-            BadTable: for invalid coordinates, and for a position on the far side of the earth; the message shows no
+            BadTable: for invalid coordinates, or for a position on the far side of the earth; the message shows no
                 value. Since this error depends on the data, only the curator may see it.
         """
         if np.ma.is_masked(latitude) or np.ma.is_masked(longitude):

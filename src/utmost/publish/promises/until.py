@@ -320,7 +320,7 @@ def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Un
         steps: Number of levels, from 2 to 16. Each level is twice the one before it, and the last one is epsilon.
 
     Raises:
-        OutOfRange: for a share of at most 0 or above 1, and for an invalid number of levels.
+        OutOfRange: for a share of at most 0 or above 1, or for an invalid number of levels.
         WrongKind: for a rule that is a function, which could read the data.
 
     Source: [ligett2017] for the idea; by [koufogiannis2015], all tried levels together cost only the last of them.

@@ -50,7 +50,7 @@ def add_noise(
         values.
 
     Raises:
-        NotANumber: for a value that is missing, boolean, text, NaN or infinite, and for a fraction if the distribution
+        NotANumber: for a value that is missing, boolean, text, NaN or infinite, or for a fraction if the distribution
             is on the integers. The message names the position, never the value; only the curator may see it. Nothing
             was drawn then.
         PromiseBroken: for a source of randomness that is not secure.

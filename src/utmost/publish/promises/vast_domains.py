@@ -56,7 +56,7 @@ class Texts:
     """All texts of ``least`` to ``most`` letters of an alphabet, shorter ones first.
 
     Raises:
-        OutOfRange: for an empty alphabet or one with a repeated letter, and lengths beyond 1000.
+        OutOfRange: for an empty alphabet or one with a repeated letter, or lengths beyond 1000.
 
     >>> words = Texts("ab", most=2)
     >>> words.size, [words.key(place) for place in range(words.size)], words.place("ba")

@@ -348,7 +348,7 @@ class Answer(Display, Generic[TableT_co]):
 
         Raises:
             OutOfRange, NotDetermined: for a selection that the answer does not have.
-            Unsupported: for points, for columns that change together and for selected keys, because their cells have no
+            Unsupported: for points, for columns that change together or for selected keys, because their cells have no
                 independent noise; for a table whose noise is drawn while its file is written.
         """
         return self._read.total(where, column=column, confidence=confidence)
@@ -393,7 +393,7 @@ class Answer(Display, Generic[TableT_co]):
             marginal: Name of the table; "" for the total.
 
         Raises:
-            NotDetermined, OutOfRange: for a table that the plan does not determine, and for a plan of counts only or of
+            NotDetermined, OutOfRange: for a table that the plan does not determine, or for a plan of counts only or of
                 sums only.
         """
         return self._sums("a table with means").with_means(marginal)
@@ -503,7 +503,7 @@ class Answer(Display, Generic[TableT_co]):
 
         Raises:
             OutOfRange, NotANumber: for an invalid rule.
-            Unsupported: for a frame that an engine evaluates, and cells without independent noise.
+            Unsupported: for a frame that an engine evaluates, or cells without independent noise.
         """
         from utmost.publish.releases.withholding import WithholdingRule
 

@@ -109,7 +109,7 @@ class CleanTable(Display):
         """Return one marginal as a table: its labels, and the integers in the column "clean".
 
         Raises:
-            OutOfRange: for names that are not in the domain, and a level with the name "clean".
+            OutOfRange: for names that are not in the domain, or a level with the name "clean".
             NotDetermined: for a table that the measured sums do not determine.
         """
         chosen = self.domain.marginal(marginal)
@@ -123,7 +123,7 @@ class CleanTable(Display):
         """Return the sum over a selection of cells.
 
         Raises:
-            OutOfRange: for names and labels that are not in the domain.
+            OutOfRange: for names or labels that are not in the domain.
             NotDetermined: for a sum that the measured sums do not determine.
         """
         form = selected(self.domain, {} if where is None else mapping(where, "where"))
@@ -133,11 +133,11 @@ class CleanTable(Display):
         return steps if self.amount is None else self.amount.number(steps)
 
     def statement_with(self, digest: Digest | None, marginal: str | Sequence[str] | Marginal) -> dict[str, Any]:
-        """Return the statement beside the table of one marginal, with a digest of that table."""
+        """Return the statement for the table of one marginal, with a digest of that table."""
         return table_statement(CLEAN_KIND, self.fields(marginal), digest)
 
     def fields(self, marginal: str | Sequence[str] | Marginal) -> dict[str, Any]:
-        """Return the statement beside the table of one marginal, without kind and digest of the table."""
+        """Return the fields of the statement for the table of one marginal, all but `kind` and the table's digest."""
         facts = self.facts()
         stated = (*("words", "zero_bias", "zero_bias_is_exact"), *("exact_rounding", "largest_move", "cell_move"))
         assert self.certificate is not None, "a clean table that is saved has its certificate"

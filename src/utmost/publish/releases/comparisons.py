@@ -61,7 +61,7 @@ def change(
         confidence: Confidence of the margin; that of the later release if left out.
 
     Raises:
-        OutOfRange: for one release twice, two answers of one release, and a selection that a release does not have.
+        OutOfRange: for one release twice, two answers of one release, or a selection that a release does not have.
         NotDetermined: for a sum that the measured sums do not determine.
 
     Cost: two calls of `Answer.total`.

@@ -121,7 +121,7 @@ class DetailRule(Display):
         """Map each row (group, breakdown, part) of the second table to its index in its breakdown's table, in order.
 
         Raises:
-            OutOfRange: for a group that is not a level, a breakdown along the group's axis, and unknown levels.
+            OutOfRange: for a group that is not a level, a breakdown along the group's axis, or unknown levels.
         """
         mapping(chosen, "chosen")
         instance(domain, Domain, "domain")
@@ -139,7 +139,7 @@ class DetailRule(Display):
         """Return the marginal that contains one breakdown of all groups.
 
         Raises:
-            OutOfRange: for a breakdown along the group's axis, and unknown levels.
+            OutOfRange: for a breakdown along the group's axis, or unknown levels.
         """
         place, _ = instance(domain, Domain, "domain").level_named(self.group)
         text(detail, "detail")
@@ -160,8 +160,8 @@ class DetailRule(Display):
         relaxed, since its sums determine the choice.
 
         Raises:
-            OutOfRange: if no group has a breakdown, and for a release over another domain.
-            Unsupported: for distinct values, which do not add up, and for sums and counts with shared noise.
+            OutOfRange: if no group has a breakdown, or for a release over another domain.
+            Unsupported: for distinct values, which do not add up, or for sums and counts with shared noise.
         """
         instance(table, CountedTable, "table").check_fits(instance(first, NoisySums, "first").plan)
         unit, chosen = detailed_unit(table.unit), self.chosen(first)
@@ -232,7 +232,7 @@ class DetailedSums(Display):
 
         Raises:
             NotDetermined: if a selected group has no breakdown by the selected levels; the message names the groups.
-            OutOfRange: for names and labels that are not in the domain.
+            OutOfRange: for names or labels that are not in the domain.
         """
         domain = self.first.domain
         taken, groups = (
@@ -284,7 +284,7 @@ class DetailedSums(Display):
             given, hold: Arguments of `NoisySums.clean` that a release in two stages does not take.
 
         Raises:
-            Unsupported: for public facts, and for a table to hold.
+            Unsupported: for public facts, or for a table to hold.
             SolverFailed: if the numerical search for the cells fails.
         """
         return self.clean_problem(given, hold).solved()
@@ -441,7 +441,7 @@ def release_detailed(
         `DetailRule.counted`: their levels add up.
 
     Raises:
-        OutOfRange: for an invalid share, and as for `DetailRule`.
+        OutOfRange: for an invalid share, or as for `DetailRule`.
         Unsupported: as for `DetailRule.counted`, raised before anything is drawn.
 
     Source: adaptive composition; proofs/theory/workloads.md, "Two stages".

@@ -47,7 +47,7 @@ class GradualRelease(Display, ProcessMemory):
     Raises:
         NotANumber, BadTable: for a value that cannot be released; the message gives its position. Nothing is drawn
             then. The error depends on the data, so show it only to the curator.
-        OutOfRange: for a sensitivity that is not positive, a number of cells below 1, and unknown ``numbers``.
+        OutOfRange: for a sensitivity that is not positive, a number of cells below 1, or unknown ``numbers``.
 
     Guarantee: all answers together satisfy the level `spent`. Choose each level from answers, budgets and costs; a
     level chosen by looking at the true error is not covered.

@@ -423,7 +423,7 @@ class NoisySums(Display):
 
         Raises:
             NotDetermined: for a sum that the measured marginals do not determine.
-            OutOfRange: for names and labels that are not in the domain, and for an amount that was not released.
+            OutOfRange: for names or labels that are not in the domain, or for an amount that was not released.
         """
         form_of, steps = self._sum_of_column(column)
         form = form_of(where, along)
@@ -608,7 +608,7 @@ class NoisySums(Display):
             marginal: Name of the table; "" for the total.
 
         Raises:
-            NotDetermined, OutOfRange: for a table that the release does not determine, and for a release of counts only
+            NotDetermined, OutOfRange: for a table that the release does not determine, or for a release of counts only
                 or of sums only.
 
         Cost: 50 ms for the interval of each row.
@@ -810,7 +810,7 @@ class NoisySums(Display):
         """Return the linear combination of cells that `total` estimates; for amounts with counts, the sum in steps.
 
         Raises:
-            OutOfRange: for names and labels that are not in the domain.
+            OutOfRange: for names or labels that are not in the domain.
         """
         amounts = self._amounts
         return self._selected(where, along, None if amounts is None else amounts.total)
@@ -819,7 +819,7 @@ class NoisySums(Display):
         """Return the linear combination of cells that counts a selection's events; without counts, return `form`.
 
         Raises:
-            OutOfRange: for names and labels that are not in the domain.
+            OutOfRange: for names or labels that are not in the domain.
         """
         amounts = self._amounts
         return self._selected(where, along, None if amounts is None else amounts.count)
@@ -900,7 +900,7 @@ class NoisySums(Display):
             below, relative_margin, complementary, mark: Arguments of `WithholdingRule`.
 
         Raises:
-            NotDetermined, OutOfRange, NotANumber: for a marginal that the release does not have, and an invalid rule.
+            NotDetermined, OutOfRange, NotANumber: for a marginal that the release does not have, or an invalid rule.
             Unsupported: if ``complementary`` would have to compare too many cells.
         """
         rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
@@ -943,7 +943,7 @@ class NoisySums(Display):
             NotDetermined: for distinct counts; for more than 65 536 cells, or measured hat functions, if the measured
                 marginals do not determine the cells.
             SolverFailed: if the numerical search for the cells fails.
-            OutOfRange, WrongKind, Infeasible: for invalid facts, and facts that hold for no table.
+            OutOfRange, WrongKind, Infeasible: for invalid facts, or facts that hold for no table.
 
         Warns:
             FactsFarOff: for a fact that is far from the released sum: noise is that large with probability at most

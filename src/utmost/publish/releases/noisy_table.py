@@ -340,7 +340,7 @@ class NoisyTable(SavedTable):
         Raises:
             BadTable: if the rows are not every combination of the labels of the public columns, once each.
             Unsupported: if the size of the noise differs between rows.
-            OutOfRange, WrongKind, Infeasible: for invalid facts, and facts that hold for no table.
+            OutOfRange, WrongKind, Infeasible: for invalid facts, or facts that hold for no table.
 
         Warns:
             FactsFarOff: for a fact that is far from the noisy sum: noise is that large with probability at most 10^-6.
@@ -541,7 +541,7 @@ def noisy_table(
         confidence: Confidence of the margins.
 
     Raises:
-        BadTable: for a missing column, a cell that is not a number, and decimals with declared integer noise.
+        BadTable: for a missing column, a cell that is not a number, or decimals with declared integer noise.
         OutOfRange, WrongKind: for other invalid arguments.
         Unsupported: for a frame that an engine evaluates later, such as a lazy one.
 

@@ -162,7 +162,7 @@ class ReleasedCells(ABC):
         return labelled(adapter.kind(self.table, ()), labels, columns)
 
     def added(self, *selections: RowSelection) -> list[Rows]:
-        """Return the rows of each selection, whose cells are to be summed; refuse to sum several distinct counts."""
+        """Return, for each selection, the rows whose cells it sums; refuse a sum of several distinct counts."""
         listed = [self._rows(one) for one in selections]
         if self.unit is not None:
             self.unit.check_adds(is_one_cell=max(map(len, listed)) <= 1, came="a sum over several")
@@ -466,7 +466,7 @@ def cells_of(answer: Answer[Any]) -> IndependentCells | OneDrawCells:
     """Read the cells of an answer as numbers.
 
     Raises:
-        Unsupported: for noise without margins of sums of cells, and for a table whose noise is drawn while its file is
+        Unsupported: for noise without margins of sums of cells, or for a table whose noise is drawn while its file is
             written.
     """
     noise, table, names = answer.noise, answer.table, answer.columns

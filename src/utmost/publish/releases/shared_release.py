@@ -36,7 +36,7 @@ def release_shared(
         confidence, randomness: Arguments of `release`.
 
     Raises:
-        OutOfRange: if the names are not those of the plans, and as for `release`.
+        OutOfRange: if the names are not those of the plans, or as for `release`.
         Unsupported, PromiseBroken, NotALevel, NotANumber: as for `release`.
 
     Warns:

@@ -76,7 +76,7 @@ def _near_distributions(
     ratios: Mapping[Marginal, Level],
     distribution: Callable[[int], Combination],
 ) -> tuple[NDArray[np.intp], list[Combination]]:
-    """Return the index of a distribution with valid margins for each sum, and the list of these distributions."""
+    """Return, for each sum, the index of a distribution whose margins are valid for it; and these distributions."""
     # Noises at one level are exchangeable and symmetric, so coefficients are compared by their sorted sizes.
     sizes = np.concatenate([np.sort(np.abs(piece), axis=1) for _, piece, _ in terms], axis=1)
     epsilons = np.concatenate([np.full(piece.shape[1], ratios[marginal].epsilon_float) for marginal, piece, _ in terms])

@@ -48,7 +48,7 @@ class WithholdingRule(Display):
         mark: "withheld" leaves withheld cells blank; "unreliable" only marks them, and keeps the number.
 
     Raises:
-        OutOfRange: for a rule that withholds nothing, bounds that are not above 0, and a wrong mark.
+        OutOfRange: for a rule that withholds nothing, bounds that are not above 0, or a wrong mark.
         NotANumber, WrongKind: for other invalid arguments.
 
     >>> WithholdingRule.of(below=90).threshold(6), WithholdingRule.of(relative_margin="1/4").threshold(6)

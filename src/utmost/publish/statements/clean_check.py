@@ -32,14 +32,14 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
     Args:
         statement: Statement in the JSON file of the table.
         table: Clean table: labels and the column "clean"; columns of estimates and margins of error are allowed.
-        release: Document of a release by a plan or in two stages, which is checked first; or the noisy table of another
-            tool.
+        release: Document of a release by a plan or in two stages (it is checked first), or a noisy table that another
+            tool published.
 
     Returns:
         The clean tables.
 
     Raises:
-        BadTable: for a statement that does not follow from the release, and for a cell that differs.
+        BadTable: for a statement that does not follow from the release, or for a cell that differs.
 
     Cost: some passes over the cells in Python's integers, and no solver: a second for 10^5 cells.
     """

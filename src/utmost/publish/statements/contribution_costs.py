@@ -204,7 +204,7 @@ def bound_costs(
 
     Raises:
         WrongKind, NotANumber: for arguments of another kind.
-        OutOfRange: for true contributions without ``public=True``, for a table that is not one of contributions, and
+        OutOfRange: for true contributions without ``public=True``, for a table that is not one of contributions, or
             if the compared bound is passed as an argument.
         Unsupported: for contributions that were released with other noise than geometric noise.
 

@@ -24,7 +24,7 @@ def read_domain(path: Path | str) -> Domain:
     """Read a declared domain from a JSON file, in the form of `Domain.of_facts`, or from a recipe (.toml).
 
     Raises:
-        BadTable: for a file that is not JSON, and for a recipe without a domain.
+        BadTable: for a file that is not JSON, or for a recipe without a domain.
         OutOfRange, WrongKind: for values that do not declare a domain.
 
     >>> from tempfile import mkdtemp

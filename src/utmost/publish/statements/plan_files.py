@@ -77,7 +77,7 @@ def save_plan(plan: Plan, path: Path | str, *, overwrite: bool = False) -> None:
         overwrite: True to replace an existing file.
 
     Raises:
-        OutOfRange: for a path that does not end in .json, and for a plan without a workload or without a level.
+        OutOfRange: for a path that does not end in .json, or for a plan without a workload or without a level.
         Unsupported: if the file exists, unless ``overwrite``.
 
     >>> from tempfile import mkdtemp

@@ -51,7 +51,7 @@ class Deployment(Display):
 
     Raises:
         WrongKind: for a value that is no text.
-        OutOfRange: for an invalid date, and for a sector or product that is not in its list.
+        OutOfRange: for an invalid date, or for a sector or product that is not in its list.
     """
 
     title: str = ""

@@ -92,7 +92,7 @@ def check_withheld(
         The table, with the facts of its statement.
 
     Raises:
-        BadTable: for a shown cell that breaks the rule, a blank without its mark, and a label or margin of error that
+        BadTable: for a shown cell that breaks the rule, a blank without its mark, or a label or margin of error that
             differs from the release; with ``release``, for any cell that differs.
     """
     described = WITHHELD_FORM.checked(statement)

@@ -94,8 +94,8 @@ class Workload(Display):
             variance of the table's answers.
 
     Raises:
-        OutOfRange, NotANumber, WrongKind: for names and labels that the domain does not have, a table that is named
-            twice, a weight that is not positive, and an empty mapping.
+        OutOfRange, NotANumber, WrongKind: for names or labels that the domain does not have, a table that is named
+            twice, a weight that is not positive, or an empty mapping.
 
     >>> domain = Domain(department=list("ABC"), outcome=["admitted", "rejected"])
     >>> wanted = Workload(domain, {"department outcome=admitted": 1, "outcome=admitted": 1, "": "1/2"})
@@ -254,7 +254,7 @@ class Workload(Display):
             weights: Weight of each sum; None means 1 each.
 
         Raises:
-            OutOfRange: for a selection without cells, and if the numbers of weights and selections differ.
+            OutOfRange: for a selection without cells, or if the numbers of weights and selections differ.
 
         >>> from utmost.workloads import bins
         >>> Workload.sums(Domain(age=bins(4), sex=["men", "women"]), [{"age": slice(1, 3)}, {"sex": "men"}])

@@ -41,7 +41,7 @@ def ages(
         missing: Label for missing birth dates; if None, they count as ``other``, or are left out.
 
     Raises:
-        OutOfRange, NotANumber: for ages that do not ascend, are no integers or exceed 200, and for an invalid day.
+        OutOfRange, NotANumber: for ages that do not ascend, are no integers or exceed 200, or for an invalid day.
 
     >>> age = ages("birth_date", [0, 18, 65, None], on="2025-01-01").named("age")
     >>> age.labels[0], age.columns

@@ -354,7 +354,7 @@ def plain(
         spelling: Missing marks of the column, if they differ from those of the whole table, see `Spelling`.
 
     Raises:
-        OutOfRange: for an empty list, a duplicate value, and a missing mark that is also a value.
+        OutOfRange: for an empty list, a duplicate value, or a missing mark that is also a value.
         WrongKind: for a value of another type.
 
     >>> plain(["A", "B"], other="other", missing="not stated").labels
@@ -424,7 +424,7 @@ def hierarchy(
         spelling: Missing marks of the column, see `plain`.
 
     Raises:
-        OutOfRange: for an empty branch, branches of another depth than the number of names, and duplicate labels at one
+        OutOfRange: for an empty branch, branches of another depth than the number of names, or duplicate labels at one
             level.
 
     >>> place = hierarchy({"North": ["N1", "N2"], "South": ["S1"]}, names=["region", "district"])

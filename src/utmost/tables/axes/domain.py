@@ -48,7 +48,7 @@ class Domain(Display):
             `ages` or `periods`. A domain without axes has one cell, the total.
 
     Raises:
-        OutOfRange: for axes that share the name of a level, and for values that are no axes.
+        OutOfRange: for axes that share the name of a level, or for values that are no axes.
 
     Cost: memory for the axes only, since no cell is stored.
 
@@ -118,7 +118,7 @@ class Domain(Display):
             name: Names of levels, as a list or as one text with spaces between them; or a marginal, which is returned.
 
         Raises:
-            OutOfRange: for an unknown level, and for two levels of one axis.
+            OutOfRange: for an unknown level, or for two levels of one axis.
 
         >>> from utmost.workloads import hierarchy
         >>> place = hierarchy({"N": ["N1"]}, names=["region", "district"])
@@ -260,7 +260,7 @@ class Domain(Display):
                 edges, ``slice(20, 40)`` or ``slice("2013-05", "2014")``; or a list of these.
 
         Raises:
-            OutOfRange: for a label that is not declared, and for numbers that are not edges of bins.
+            OutOfRange: for a label that is not declared, or for numbers that are not edges of bins.
 
         >>> from utmost.workloads import bins
         >>> [taken.tolist() for taken in Domain(age=bins(4), sex=["men", "women"]).selection({"age": slice(1, 3)})]

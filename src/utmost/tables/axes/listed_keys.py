@@ -41,7 +41,7 @@ def listed(
         ``project`` a group for each project. The keys of a project are put together, in the order of the list.
 
     Raises:
-        OutOfRange: for duplicate keys, values that are neither text nor integers, and keys whose texts, joined by " /
+        OutOfRange: for duplicate keys, values that are neither text nor integers, or keys whose texts, joined by " /
             ", are not distinct.
         WrongKind: for values that are no list of keys.
 

@@ -133,7 +133,7 @@ def edges(
         spelling, below, above, other, missing, column: Arguments of `bins`.
 
     Raises:
-        OutOfRange, NotANumber: for edges that do not ascend, and invalid groups.
+        OutOfRange, NotANumber: for edges that do not ascend, or invalid groups.
 
     >>> age = edges([0, 5, 15, 25, 65, None], groups={"working age": [0, 15, 65, None]})
     >>> age.labels

@@ -60,7 +60,7 @@ def periods(
         column: Column of events with the times; by default the column with the name of the axis.
 
     Raises:
-        OutOfRange: for ends that cut off a period, no period or more than 10^8 periods, groups that do not nest, and an
+        OutOfRange: for ends that cut off a period, no period or more than 10^8 periods, groups that do not nest, or an
             invalid time, kind of period or zone.
 
     >>> periods("2013-11", "2014-03", every="month").labels[0]

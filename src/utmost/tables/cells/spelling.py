@@ -37,9 +37,9 @@ class Spelling:
         currency: Currency or unit that may come before or after a number: "$", "EUR", "kg"; by default none.
 
     Raises:
-        OutOfRange: for an unknown mark, the same mark for decimals and thousands, an empty missing mark, and a currency
+        OutOfRange: for an unknown mark, the same mark for decimals and thousands, an empty missing mark, or a currency
             with a digit or a sign.
-        WrongKind: for marks that are no text, and missing marks that are no list.
+        WrongKind: for marks that are no text, or missing marks that are no list.
 
     >>> Spelling(",", "point", ["NA", -9])
     Spelling(decimal=',', thousands='.', missing_marks=('NA', '-9'), pattern=None, currency=None)

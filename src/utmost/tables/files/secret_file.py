@@ -55,8 +55,8 @@ def secret(path: Path, name: str) -> str | None:
 
 
 def witness_of(key_file: Path | None) -> Path | None:
-    """The path of the witness file, which a secret file gives relative to its own folder; None for any other key
-    file.
+    """The path of the witness file that a secret file names, resolved from the secret file's folder; None for any other
+    key file.
     """
     if key_file is None or not is_secret_file(key_file) or not key_file.is_file():
         return None

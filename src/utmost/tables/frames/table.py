@@ -48,7 +48,7 @@ class TableMethods(Display, ABC):
             overwrite: Whether an existing file is replaced.
 
         Raises:
-            Unsupported: for any other ending, for a missing package, and for an existing file unless ``overwrite`` is
+            Unsupported: for any other ending, for a missing package, or for an existing file unless ``overwrite`` is
                 set.
         """
         from utmost.core.exact.arguments import path as read_path

@@ -165,7 +165,7 @@ def design(
         str | None,
         option(
             "FROM:TO:STEPS",
-            "Range of epsilons, in place of --epsilon: 0.5:4:8.",
+            "Several epsilons: 0.5:4:8 means 0.5, 1, ..., 4.",
         ),
     ] = None,
     theorem: Annotated[bool, flag("Use the closed form; refuse a loss without one.")] = False,

@@ -91,7 +91,7 @@ def plan(
     per_cell: Annotated[str | None, option("S", "One person's largest change of a cell; default 1.")] = None,
     in_total: Annotated[str | None, option("S", "One person's largest change of all cells together.")] = None,
     values: Annotated[str | None, option("COLUMN", "Column of the amounts to sum.")] = None,
-    step: Annotated[str | None, option("STEP", "Step of amounts; default 1.")] = None,
+    step: Annotated[str | None, option("STEP", "Rounding step of amounts; default 1.")] = None,
     neighbours: Annotated[
         str | None, option("NAME", "Neighbours: add-remove (default), or change-one (twice the noise).")
     ] = None,
@@ -112,7 +112,7 @@ def plan(
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     answer: options.Output,
 ) -> None:
-    """Choose the sums to measure, and their budget shares, for the tables that you want.
+    """Choose the sums to measure, and their budget shares, for the tables you want.
 
     utmost plan counted.json --want "region age" --want region --epsilon 1 --out plan.json
 
@@ -167,7 +167,7 @@ def _domain_and_unit(
     """Return the domain, the privacy unit, and the axis along which a person changes whole rows (None without one)."""
     if source.suffix.lower() != ".json":
         remedy = "Count first: utmost count TABLE --person ... --domain ... --at-most ... --out counted.json."
-        raise OutOfRange("utmost plan reads a counted table or a domain, a .json file", came=source.name, remedy=remedy)
+        raise OutOfRange("utmost plan reads a .json file: a counted table or a domain", came=source.name, remedy=remedy)
     document = read_json(source, "a plan is made for a counted table or a domain, which must")
     if isinstance(document, dict) and document.get("kind") == COUNTED_FORM.kind:
         counted = COUNTED_FORM.of(document, str(source))

@@ -66,7 +66,7 @@ def share(
         Path | None,
         option(
             "FILE",
-            "File for the shares (.json); releases go to FILE-NAME.json.",
+            "File for shares, say r.json; release NAME goes to r-NAME.json.",
         ),
     ] = None,
     as_json: options.AsJson = False,

@@ -61,7 +61,7 @@ def trust(
     level: options.LevelOptions,
     at: Annotated[
         list[str] | None,
-        option("DISTANCE=EPSILON", "Epsilon from a distance on: 1=ln2, 2=1/4; repeatable."),
+        option("DISTANCE=EPSILON", "Epsilon at this distance and farther; repeatable."),
     ] = None,
     value: Annotated[
         file_options.File | None, file_options.file_option("FILE", "File with the integer to share.")

@@ -36,8 +36,8 @@ LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "Data to leave out: outside (undeclared or missing values), amounts (missing; their persons still count), "
-        "nothing, or 'nothing but amounts'. The last two refuse bounds that remove over half the data.",
+        "Data to leave out: outside (undeclared or missing values), amounts (missing amounts; persons still count), "
+        "nothing, or 'nothing but amounts'. The last two let bounds remove at most half the data.",
     ),
 ]
 
@@ -105,13 +105,13 @@ class CountingOptions(PersonOptions):
     each: Annotated[str | None, option("HIGH", "Range to which each amount is clipped: 100, or LOW,HIGH.")] = None
     most_events: Annotated[
         int | None,
-        option("M", "Count events beside amounts: at most M of one person in a cell."),
+        option("M", "Also count the events, at most M of one person in a cell."),
     ] = None
     measures: Annotated[
         Path | None,
         option(
             "FILE",
-            "Several measures to count in one pass, by name, as JSON.",
+            "JSON file of named measures, all counted in one pass.",
             exists=True,
             dir_okay=False,
         ),

@@ -165,8 +165,8 @@ class PlanarOptions:
 
     title: ClassVar[str] = "Points"
 
-    planar: Annotated[bool, flag("Columns are coordinates of points. --epsilon is for the distance --per.")] = False
-    per: Annotated[str | None, option("NUMBER", "Distance that --epsilon is for; default 1.")] = None
+    planar: Annotated[bool, flag("Columns are coordinates of points; see --per.")] = False
+    per: Annotated[str | None, option("NUMBER", "Distance between points at which --epsilon holds; default 1.")] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ replaces the request's name."""
 
 
 def request_facts(sent: FilledForm, *, name: str, level: str) -> dict[str, Any]:
-    """Return the fields of a request to publish from a form, except the promise."""
+    """Read from a form all fields of a publish request except the promise."""
     texts = {field: sent.optional(field) for field in TEXT_FIELDS}
     return texts | {"name": name, "level": level, "independent": sent.ticked("independent")}
 

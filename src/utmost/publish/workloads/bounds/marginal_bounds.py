@@ -1,4 +1,4 @@
-"""A lower bound on the error of plans that measure marginals with one level for each table, and its check.
+"""A lower bound on the error of plans that measure each marginal at its own privacy level, and a check of this bound.
 
 Let the measured marginals S have levels e_S that add up to at most E, and let n_T be the least number of sums of a
 marginal S that contains the space T. Then

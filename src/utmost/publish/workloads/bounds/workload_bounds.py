@@ -99,7 +99,7 @@ def bounds_of(
         together: Axis along which one individual changes all cells of one or several rows, as for `choose_plan`.
 
     Raises:
-        NotALevel, OutOfRange: for an invalid level or marginal, for an axis that the domain does not have, and for an
+        NotALevel, OutOfRange: for an invalid level or marginal, for an axis that the domain does not have, or for an
             axis whose size does not divide ``unit.cells``.
 
     Cost: a few thousand iterations, each over all pairs of a marginal and an eigenspace. If the workload treats the

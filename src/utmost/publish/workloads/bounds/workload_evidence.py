@@ -99,7 +99,7 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
     """Compute every bound again from the workload and its certificate, exactly.
 
     Raises:
-        PromiseBroken: for a bound that its certificate does not prove, and for an invalid certificate.
+        PromiseBroken: for a bound that its certificate does not prove, or for an invalid certificate.
     """
     instance(bounds, WorkloadBounds, "bounds")
     known: dict[int, Fraction] = {}

@@ -131,7 +131,7 @@ def ways_together(
         with one draw ("joint", "staircase", "range" and "two-sided") cannot be relaxed.
 
     Raises:
-        OutOfRange: for a sensitivity that is not an integer, and for an unknown cost.
+        OutOfRange: for a sensitivity that is not an integer, or for an unknown cost.
 
     Source: proofs/theory/cells-together.md.
 
@@ -188,7 +188,7 @@ def pair_noise(level: Level, unit: Unit) -> dict[str, float]:
         unit: Unit of privacy with ``cells=2``.
 
     Raises:
-        OutOfRange: for another number of cells than 2, and for a sensitivity that is not an integer.
+        OutOfRange: for another number of cells than 2, or for a sensitivity that is not an integer.
 
     >>> from utmost.exact import level
     >>> {kind: round(variance, 2) for kind, variance in pair_noise(level(1), Unit(1, 2)).items()}

@@ -36,7 +36,7 @@ class SignedAxis:
             vectors d of the sum over the rows of share times |row . d| must be 1.
 
     Raises:
-        OutOfRange: for rows that do not determine the values, and for shares whose maximum is not 1.
+        OutOfRange: for rows that do not determine the values, or for shares whose maximum is not 1.
 
     >>> axis = SignedAxis([[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["8/15", "7/15", "7/15"])
     >>> [(str(share), places.tolist()) for share, places in zip(axis.shares, axis.places, strict=True)]

@@ -95,7 +95,7 @@ def tree_variances(domain: Domain, precisions: Sequence[Any]) -> tuple[Array, ..
         determine a sum, its variance is the float infinity.
 
     Raises:
-        OutOfRange: for precisions of another shape, for negative precisions, and if no level is measured.
+        OutOfRange: for precisions of another shape, for negative precisions, or if no level is measured.
         Unsupported: for a domain of several axes.
 
     Cost: O(groups).
@@ -152,7 +152,7 @@ def tree_estimate(domain: Domain, measured: Sequence[Any], precisions: Sequence[
         precisions give Fractions.
 
     Raises:
-        OutOfRange: as for `tree_variances`, and for a measured level without precision or of another size.
+        OutOfRange: as for `tree_variances`, or for a measured level without precision or of another size.
         Unsupported: for a domain of several axes.
 
     Cost: O(groups).

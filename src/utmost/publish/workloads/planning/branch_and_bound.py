@@ -166,8 +166,8 @@ def certified_shares(
             bound.
 
     Raises:
-        OutOfRange: for an invalid tolerance or marginal, and marginals that do not determine a wanted answer.
-        Unsupported: if the groups of a level differ in size, and if totals are public.
+        OutOfRange: for an invalid tolerance or marginal, or marginals that do not determine a wanted answer.
+        Unsupported: if the groups of a level differ in size, or if totals are public.
 
     Source: proofs/theory/workload-bounds.md.
 

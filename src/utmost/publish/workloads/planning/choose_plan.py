@@ -69,11 +69,11 @@ def choose_plan(
 
     Raises:
         OutOfRange: for candidates that do not determine a wanted answer, an unknown aim or method, an axis
-            ``together`` without two to five values, and cells that are not a number of whole rows.
-        NotALevel: for an invalid level, and ``up_to`` below ``epsilon``.
+            ``together`` without two to five values, or cells that are not a number of whole rows.
+        NotALevel: for an invalid level, or ``up_to`` below ``epsilon``.
         Unsupported: if no search of the method applies; the message has the reason. If groups differ in size, it is
             also raised for a candidate with several axes; and, on a single axis, for given candidates, for an aim other
-            than "mean", and for sums that neither groups nor hat functions answer.
+            than "mean", or for sums that neither groups nor hat functions answer.
 
     Cost: independent of the number of cells; seconds for 64 marginals; with hat functions, seconds for 1000 values.
 

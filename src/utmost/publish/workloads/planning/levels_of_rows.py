@@ -88,7 +88,7 @@ def certified_rows(
         The budget share of each row, and the weighted variance of the cells.
 
     Raises:
-        OutOfRange: for rows that do not determine the cells, and invalid weights, shares or tolerance.
+        OutOfRange: for rows that do not determine the cells, or invalid weights, shares or tolerance.
         Unsupported: for a unit with ``in_total`` or ``exactly``.
 
     Cost: a second for all 13 rows with entries up to 1 over three cells, 45 seconds for all 40 rows over four cells;

@@ -394,7 +394,7 @@ class Plan(Display):
         """Return the mean variance of each wanted part's counts, if sums and counts share noise.
 
         Raises:
-            OutOfRange: for a plan without a workload, and for a plan of counts only or of sums only.
+            OutOfRange: for a plan without a workload, or for a plan of counts only or of sums only.
         """
         instance(level, Level, "level")
         if (amounts := self.amount_pair) is None:
@@ -515,7 +515,7 @@ class Plan(Display):
         Raises:
             NotDetermined: for distinct counts; for more than 65 536 cells, or measured hat functions, if the measured
                 sums do not determine the cells.
-            Unsupported: for sums and counts with shared noise, and for a plan that measures other sums than groups,
+            Unsupported: for sums and counts with shared noise, or for a plan that measures other sums than groups,
                 rotated sums and hat functions.
 
         >>> Plan(Domain(sex=["men", "women"]), Unit(1, 1), {"": 1}).check_clean()

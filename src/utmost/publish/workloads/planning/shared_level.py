@@ -48,7 +48,7 @@ class SharedLevel(Display):
             for which the shares were optimized; None for shares that were not optimized.
 
     Raises:
-        OutOfRange: for shares that are not positive or do not add up to 1, for names that differ, and for units of
+        OutOfRange: for shares that are not positive or do not add up to 1, for names that differ, or for units of
             different neighbouring relations, whose levels do not add up.
     """
 
@@ -142,7 +142,7 @@ def share_level(
     Raises:
         OutOfRange, WrongKind, NotANumber: for plans without a workload, no plans, more than 50 plans, unknown names,
             and weights that are not positive.
-        NotALevel: for an invalid level, ``up_to`` below ``epsilon``, and a level at which errors exceed floats.
+        NotALevel: for an invalid level, ``up_to`` below ``epsilon``, or a level at which errors exceed floats.
 
     Cost: 200 errors are computed for each plan, a tenth of a second each.
     Source: composition; proofs/theory/counting.md, "One level for several measures".

@@ -94,7 +94,7 @@ class RotatedReconstruction:
     def on_cells(
         self, measured: Mapping[Marginal, NDArray[Any]]
     ) -> tuple[Reconstruction, dict[Marginal, tuple[NDArray[Any], int]]]:
-        """Return least squares over sums of cells, for clean tables, with `estimates` as measured sums."""
+        """Return the least-squares problem of a clean table, in sums of cells, and the estimates of these sums."""
         # A weight q_+ of the sums and q_- of the differences is the same as a weight 2 q_- of each column's sums and
         # q_+ - q_- of the sums. If q_- is larger, each column's sums get the weight 2 q_+, and differences count less
         # than in least squares.

@@ -75,7 +75,7 @@ def databases(
     conflict: Annotated[bool, flag("Show two consumers without a common best mechanism.")] = False,
     tilt: Annotated[
         str | None,
-        option("NUMBER", "Probability that each consumer of --conflict gives to its fourth database; default 1/100."),
+        option("NUMBER", "Probability of the fourth database in each --conflict consumer's prior; default 1/100."),
     ] = None,
     answer: options.Output,
 ) -> None:
