@@ -149,7 +149,7 @@ class _Drawn:
 
     distribution: IntegerDistribution
     values: Mapping[str, Integers]
-    bits: Callable[..., Randomness]  # From the name of a column
+    bits: Callable[[str], Randomness]  # From the name of a column
 
     @property
     def known(self) -> tuple[None, None]:

@@ -25,7 +25,7 @@ RowName = Callable[[int], str]
 _INT64 = np.iinfo(np.int64)
 _MOST_WRITTEN = 13_952  # bits of an integer of 4 200 digits; Python prints at most 4 300
 AMOUNT_STEP = 'Amounts with decimals are rounded to a step: add step="0.01".'
-_REALS = 'Add numbers="reals" for real values.'
+_REALS = 'Pass numbers="reals" for real values.'
 SMALLER_UNIT = "Pass integers, in a smaller unit such as cents."
 
 

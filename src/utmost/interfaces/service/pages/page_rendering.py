@@ -154,7 +154,6 @@ def in_fields(text: str) -> str:
         return f"{label}: {value}" if value else f"the field {label}"
 
     text = _CALL_OF_SPELLING.sub("Write numbers with digits and a decimal point alone.", text)
-    text = text.replace('Add numbers="reals" for real values.', "For other numbers propose “The values”: any numbers.")
     text = _LEVEL.sub(r"epsilon=\1", text)
     for option, label in _FILES.items():
         text = option.sub(f"the field “{label}”", text)
