@@ -50,6 +50,17 @@ def test_a_release_of_a_dict_needs_no_extra():
     assert python("-c", code).stdout.strip() == "{'n': [1, 2], 'n_margin': [0, 0]}"
 
 
+def test_a_release_of_a_column_loads_nothing_of_plans_and_counting():
+    """They are 130 modules, a third of a second of a first release, which a plan or a table of persons needs."""
+    code = """if True:
+        import sys
+        import utmost as ut
+        ut.release({"n": [1, 2]}, ut.Promise("n", unit=ut.Unit(1, 1)), epsilon=1).release.at(2)
+        print([name for name in sys.modules if ".workloads" in name or name.endswith((".counted", ".noisy_sums"))])
+    """
+    assert python("-c", code).stdout == "[]\n"
+
+
 def test_every_public_name_is_there_without_any_extra():
     """What needs one asks for it when it is called, by name; no room is shut for want of a library of another's."""
     code = f"""if True:

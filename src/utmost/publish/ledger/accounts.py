@@ -1,7 +1,7 @@
 """The methods of a ledger that draw no noise: its releases, levels, budgets and charges, and its verification."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from utmost.core.exact.arguments import truth
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
@@ -9,18 +9,10 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import OutOfRange
-from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_facts import Part
 from utmost.publish.ledger.budgets import budget_after, check_known, remove_limit, set_limit, write_charge
 from utmost.publish.ledger.event_log import EventLog
 from utmost.publish.ledger.events import Event
-from utmost.publish.ledger.means_tables import (
-    by_release,
-    means_answer_requests,
-    means_requests,
-    rehearsed_publication,
-    rehearsed_relaxation,
-)
 from utmost.publish.ledger.names import check_name
 from utmost.publish.ledger.publishing import check_publishable
 from utmost.publish.ledger.relaxing import check_relaxable
@@ -38,8 +30,11 @@ from utmost.publish.ledger.verification import (
 )
 from utmost.publish.promises.promise import Promise, promise_for
 from utmost.publish.releases.source import new_source
-from utmost.publish.workloads.planning.plan import Plan
 from utmost.tables.frames.any_table import is_engine_table
+
+if TYPE_CHECKING:
+    from utmost.publish.counting.counted import CountedTable
+    from utmost.publish.workloads.planning.plan import Plan
 
 T = TypeVar("T")
 
@@ -61,7 +56,7 @@ class Accounts:
         independent: bool = False,
         part: Part | None = None,
         table: Any = None,
-        promise: Promise | Plan | None = None,
+        promise: "Promise | Plan | None" = None,
         request: str | None = None,
     ) -> Budget:
         """Return the budget as it would be after a call of `publish` or `relax`; draw, write and spend nothing.
@@ -98,7 +93,7 @@ class Accounts:
     def rehearse_means(
         self,
         name: str,
-        tables: Mapping[str, CountedTable],
+        tables: "Mapping[str, CountedTable]",
         *,
         epsilon: Number | Level,
         relax: bool = False,
@@ -116,6 +111,14 @@ class Accounts:
         Raises:
             The errors of `publish_means`, or of `relax_means`.
         """
+        from utmost.publish.ledger.means_tables import (
+            by_release,
+            means_answer_requests,
+            means_requests,
+            rehearsed_publication,
+            rehearsed_relaxation,
+        )
+
         if truth(relax, "relax"):
             answers = means_answer_requests(self.releases, name, level(epsilon), version, tables)
             return rehearsed_relaxation(self._log, answers, by_release(name, tables))

@@ -14,14 +14,12 @@ from utmost.core.exact.numbers import Number
 from utmost.core.exact.progress_bar import Progress, progress_bar
 from utmost.core.sampling.random_bits import Randomness, entropy, secure
 from utmost.errors import AlreadyPublished, BadTable, DataChanged, OutOfRange, Unsupported
-from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import engine_ledger
 from utmost.publish.ledger.accounts import Accounts
 from utmost.publish.ledger.duplicate_data import TableDigests
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_ledger import ItemLedger
 from utmost.publish.ledger.key import given_key
-from utmost.publish.ledger.means_tables import by_release, means_answer_requests, means_requests, table_of
 from utmost.publish.ledger.names import check_name
 from utmost.publish.ledger.opening import StorePlace, opened_log, restore_backup, write_backup
 from utmost.publish.ledger.personal_answers import AnswerIndex
@@ -36,24 +34,24 @@ from utmost.publish.ledger.relaxing import (
     warn_of_names,
     where_changed,
 )
-from utmost.publish.ledger.requests import AnswerRequest, PublishRequest, check_one_dataset
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest, check_one_dataset, table_in_memory
 from utmost.publish.ledger.responses import key_of_level
-from utmost.publish.ledger.shared_measures import table_in_memory
 from utmost.publish.ledger.store import Store
 from utmost.publish.ledger.verification import end_quarantine
 from utmost.publish.promises.noise_at_level import warn_of_rows, warn_of_weakness
 from utmost.publish.promises.promise import Promise, promise_for, warn_of_left_out
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.release import Release
 from utmost.publish.releases.source import Source, new_source
-from utmost.publish.workloads.planning.plan import Plan
-from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 from utmost.tables.files.secret_file import COUNTING
 from utmost.tables.frames.any_table import is_engine_table, published_names
 
-if TYPE_CHECKING:  # imported only where needed: few ledgers answer cells on demand
+if TYPE_CHECKING:  # imported only where needed: few ledgers answer cells on demand, or hold plans or means
+    from utmost.publish.counting.counted import CountedTable
     from utmost.publish.ledger.cells_on_demand import CellLedger
+    from utmost.publish.releases.measures_table import MeasuresTable
+    from utmost.publish.workloads.planning.plan import Plan
+    from utmost.publish.workloads.planning.shared_level import SharedLevel
 
 
 class Ledger(Persons, Accounts, Display):
@@ -159,7 +157,7 @@ class Ledger(Persons, Accounts, Display):
         self,
         name: str,
         table: Any,
-        promise: Promise | Plan,
+        promise: "Promise | Plan",
         *,
         epsilon: Number | Level,
         dataset: str | None = None,
@@ -301,7 +299,7 @@ class Ledger(Persons, Accounts, Display):
         *,
         version: int | None = None,
         table: Any = None,
-        promise: Promise | Plan | None = None,
+        promise: "Promise | Plan | None" = None,
     ) -> tuple[str, ...]:
         """List the names of all releases that have a column equal to a released column of this release, sorted.
 
@@ -438,14 +436,14 @@ class Ledger(Persons, Accounts, Display):
     def publish_means(
         self,
         name: str,
-        tables: Mapping[str, CountedTable],
+        tables: "Mapping[str, CountedTable]",
         *,
         epsilon: Number | Level,
         dataset: str | None = None,
         version: int | None = None,
         request: str | None = None,
         independent: bool = False,
-    ) -> MeasuresTable:
+    ) -> "MeasuresTable":
         """Publish counts, sums and means of several amounts as one table; each amount has an equal budget share.
 
         Args:
@@ -470,6 +468,8 @@ class Ledger(Persons, Accounts, Display):
         ...     print(sharper.table["rent_mean"], seen.table == first.table, ledger.spent(dataset="wages"))
         [7.0, 7.0] True epsilon=2000
         """
+        from utmost.publish.ledger.means_tables import by_release, means_requests, table_of
+
         if any(release.name == name for release in self.releases):
             remedy = "Give the table of several amounts another name, in the same dataset."
             raise AlreadyPublished(
@@ -485,29 +485,33 @@ class Ledger(Persons, Accounts, Display):
 
     @progress_bar("Relaxing")
     def relax_means(
-        self, name: str, tables: Mapping[str, CountedTable], *, epsilon: Number | Level, version: int | None = None
-    ) -> MeasuresTable:
+        self, name: str, tables: "Mapping[str, CountedTable]", *, epsilon: Number | Level, version: int | None = None
+    ) -> "MeasuresTable":
         """Answer a table of several amounts at a larger epsilon, from the same tables; see `publish_means`.
 
         Raises:
             NotPublished: if there is no such table.
             The errors of `relax`; then nothing is spent.
         """
+        from utmost.publish.ledger.means_tables import by_release, means_answer_requests, table_of
+
         requests = means_answer_requests(self.releases, name, level(epsilon), version, tables)
         return table_of(name, self.relax_measures(requests, by_release(name, tables)))
 
-    def view_means(self, name: str, *, epsilon: Number | Level, version: int | None = None) -> MeasuresTable:
+    def view_means(self, name: str, *, epsilon: Number | Level, version: int | None = None) -> "MeasuresTable":
         """Answer a table of several amounts at any level up to the largest stored one; no data are needed.
 
         Raises:
             NotPublished, NeedsTable: as for `view`.
         """
+        from utmost.publish.ledger.means_tables import means_answer_requests, table_of
+
         requests = means_answer_requests(self.releases, name, level(epsilon), version, None)
         answers = {of.name: self.view(of.name, epsilon=of.level, version=of.version) for of in requests}
         return table_of(name, answers)
 
     def relax_shared(
-        self, tables: Mapping[str, CountedTable], shared: SharedLevel, *, epsilon: Number | Level | None = None
+        self, tables: "Mapping[str, CountedTable]", shared: "SharedLevel", *, epsilon: Number | Level | None = None
     ) -> dict[str, Answer[Any]]:
         """Relax several measures in one transaction, each to its budget share; together they cost one level.
 
@@ -520,6 +524,8 @@ class Ledger(Persons, Accounts, Display):
             OutOfRange: if the names are not those of the plans, or a measure has already spent more.
             The errors of `relax`; then nothing is spent.
         """
+        from utmost.publish.workloads.planning.shared_level import levels_of_tables
+
         requests = list[AnswerRequest]()
         for name, at in levels_of_tables(tables, shared, epsilon)[1].items():
             release = self.release(name)

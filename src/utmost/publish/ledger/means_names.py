@@ -6,7 +6,6 @@ from utmost.errors import AlreadyPublished
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.promised_noise import PlannedNoise
-from utmost.publish.promises.sum_noise import SumNoise
 
 
 def release_name(name: str, amount: str) -> str:
@@ -49,5 +48,9 @@ def check_published_whole(releases: Iterable[Published], new: Sequence[PublishRe
 
 def _amount(noise: PlannedNoise) -> str | None:
     """Return the name of the amount whose counts and sums share this noise; None for other noise."""
+    if not noise.is_by_plan:
+        return None
+    from utmost.publish.promises.sum_noise import SumNoise
+
     amount = noise.unit.amount if isinstance(noise, SumNoise) and noise.unit.is_shared else None
     return None if amount is None else amount.name

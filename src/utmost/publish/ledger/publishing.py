@@ -35,7 +35,6 @@ from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.until import Stop, Until
-from utmost.publish.releases.noisy_sums import sums_in_one_column
 from utmost.publish.releases.source import Source
 
 _SALT_BYTES = 16
@@ -193,6 +192,8 @@ def _answer_upwards(
         released = promise.lasting_noise.written(level, response)
         # The rule reads published values only.
         if promise.noise.is_by_plan:
+            from utmost.publish.releases.noisy_sums import sums_in_one_column
+
             facts = LedgerFacts(item[0], item[1], (level,), level, level, stop)
             is_met = sums_in_one_column(promise, level, released, source.kind, facts).is_within(until)
         else:

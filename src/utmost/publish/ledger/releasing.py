@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from numpy.typing import NDArray
 
@@ -13,7 +13,6 @@ from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.sampling.item_words import SECRET_BYTES, item_tags
 from utmost.core.sampling.random_bits import Randomness, entropy, secure
-from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_facts import CountedFacts
 from utmost.publish.ledger.event_log import open_log
 from utmost.publish.ledger.key import Key
@@ -24,29 +23,30 @@ from utmost.publish.promises.noise_at_level import warn_of_rows, warn_of_weaknes
 from utmost.publish.promises.promise import Promise, promise_for
 from utmost.publish.promises.statement import Statement
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.checked_sums import counted_for
-from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.once import checked_table
-from utmost.publish.releases.planned_tables import least_once, plan_for
 from utmost.publish.releases.source import new_source
-from utmost.publish.workloads.planning.plan import Plan
-from utmost.publish.workloads.workload import Workload
 from utmost.tables.engines.engines import is_engine_frame
 from utmost.tables.frames.table import Table
+
+if TYPE_CHECKING:  # imported only where needed: few releases are by a plan
+    from utmost.publish.counting.counted import CountedTable
+    from utmost.publish.releases.noisy_sums import NoisySums
+    from utmost.publish.workloads.planning.plan import Plan
+    from utmost.publish.workloads.workload import Workload
 
 Frame = TypeVar("Frame")
 
 
 @overload
 def release(
-    table: CountedTable | NDArray[Any],
-    promise: Plan | Workload,
+    table: "CountedTable | NDArray[Any]",
+    promise: "Plan | Workload",
     *,
     epsilon: Number | Level,
     once: bool = False,
     confidence: Number = DEFAULT_CONFIDENCE,
     randomness: Randomness | None = None,
-) -> Answer[NoisySums]: ...
+) -> "Answer[NoisySums]": ...
 
 
 @overload
@@ -88,7 +88,7 @@ def release(
 @progress_bar("Noising")
 def release(
     table: Any,
-    promise: Promise | Plan | Workload,
+    promise: "Promise | Plan | Workload",
     *,
     epsilon: Number | Level,
     once: bool = False,
@@ -149,7 +149,7 @@ def release(
     A counted table is released by a plan:
 
     >>> import numpy as np
-    >>> from utmost.workloads import Domain
+    >>> from utmost.workloads import Domain, Plan, Workload
     >>> domain = Domain(department=list("AB"), sex=["men", "women"])
     >>> plan = Plan(domain, Unit(1, 1), {"department sex": 1})
     >>> answer = release(np.array([[512, 89], [353, 17]]), plan, epsilon=1)
@@ -165,18 +165,17 @@ def release(
     [3, 3]
     """
     at, sure, bits = level(epsilon), read_confidence(confidence), secure(randomness)
-    if isinstance(promise, Workload):
-        promise = plan_for(promise, table, at)
-        if truth(once, "once") and (least := least_once(promise, table, at)) is not None:
-            table, promise = least
-    if isinstance(promise, Plan):
-        table, promise = counted_for(table, promise)
-    promise = promise_for(promise, table)
+    if isinstance(promise, Promise):
+        checked = promise_for(promise, table)
+    else:
+        from utmost.publish.releases.planned_tables import planned
+
+        table, checked = planned(table, promise, at, truth(once, "once"))
     if truth(once, "once"):
-        return checked_table(table, promise.once(), at, sure).released(bits)
+        return checked_table(table, checked.once(), at, sure).released(bits)
     opened = {"identity": entropy(16).hex(), "sealed": False, "derived": False, "witness": False}
     memory = Ledger(open_log(VolatileStore(), lambda _: Key(entropy(32)), lambda _: None, opened), bits)
-    return memory.publish(PROCESS_NAME, table, promise, epsilon=at).with_confidence(sure)
+    return memory.publish(PROCESS_NAME, table, checked, epsilon=at).with_confidence(sure)
 
 
 def promised_statement(table: Any, promise: Promise, at: Level) -> dict[str, Any]:

@@ -14,9 +14,10 @@ from utmost.core.exact.field_forms import arguments_of, facts_of, form
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import natural
 from utmost.core.exact.written_levels import level_from_text, level_text
-from utmost.errors import OutOfRange
+from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.ledger.names import check_name
 from utmost.publish.promises.promise import Promise, checked_promise
+from utmost.tables.frames.any_table import is_engine_table
 
 MOST_VERSIONS = 10**9
 """The largest version of the data of a release."""
@@ -149,3 +150,11 @@ def check_one_dataset(requests: Sequence[PublishRequest]) -> None:
             came="several datasets",
             remedy=remedy,
         )
+
+
+def table_in_memory(table: Any) -> Any:
+    """Return the table; refuse an engine's frame, whose noise the ledger does not draw itself."""
+    if is_engine_table(table):
+        remedy = "Count the frame with ut.count_table: the engine counts the rows."
+        raise Unsupported("measures must be published from tables in memory", came="an engine's frame", remedy=remedy)
+    return table

@@ -1,24 +1,13 @@
 """Make the requests to publish several measures of the same individuals, which share one level."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
-from utmost.errors import Unsupported
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.promises.promise import promise_for
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
-from utmost.tables.frames.any_table import is_engine_table
-
-
-def table_in_memory(table: Any) -> Any:
-    """Return the table; refuse an engine's frame, whose noise the ledger does not draw itself."""
-    if is_engine_table(table):
-        remedy = "Count the frame with ut.count_table: the engine counts the rows."
-        raise Unsupported("measures must be published from tables in memory", came="an engine's frame", remedy=remedy)
-    return table
 
 
 def shared_requests(

@@ -525,9 +525,9 @@ class Promise(Display):
 
 def checked_promise(promise: Any) -> Promise:
     """Return a promise unchanged; refuse any other object, and say how a plan, noise or unit becomes a promise."""
-    from utmost.publish.workloads.planning.plan import Plan
-
     if not isinstance(promise, Promise):
+        from utmost.publish.workloads.planning.plan import Plan
+
         came = "None" if promise is None else type(promise).__name__
         remedy = 'Pass, for example, ut.Promise("count", public="region", unit=ut.Unit(1, 1)).'
         if isinstance(promise, Plan):
@@ -542,10 +542,11 @@ def checked_promise(promise: Any) -> Promise:
 
 def promise_for(promise: "Promise | Plan", table: Any) -> Promise:
     """Check a promise against a table, and add who was counted; a plan stands for the promise about its sums."""
-    from utmost.publish.workloads.planning.plan import Plan
+    if not isinstance(promise, Promise):
+        from utmost.publish.workloads.planning.plan import Plan
 
-    if isinstance(promise, Plan):
-        return Promise(noise=promise).of_table(table)
+        if isinstance(promise, Plan):
+            return Promise(noise=promise).of_table(table)
     checked_promise(promise).check(table)  # of_table must not fill in a part: budgets do not add up disjoint parts
     return promise.of_table(table)
 

@@ -1,16 +1,29 @@
 """Choose the plan for the release of a counted table; or better noise, if the table is released only once."""
 
 from dataclasses import replace
+from typing import Any
 
 from utmost.core.exact.levels import Level
 from utmost.errors import WrongKind
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.one_draw_noise import OneDraw, OneWayDraw, with_nonnegative
-from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.promise import Promise, promise_for
+from utmost.publish.releases.checked_sums import counted_for
 from utmost.publish.workloads.planning.choose_plan import choose_plan
 from utmost.publish.workloads.planning.once_errors import ONE_WAY_DRAW, STAIRCASE, once_noises
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.workload import Workload
+
+
+def planned(table: Any, promise: Any, epsilon: Level, once: bool) -> tuple[Any, Promise]:
+    """Return the table and the promise to release for a plan or a workload; refuse any other object."""
+    if isinstance(promise, Workload):
+        promise = plan_for(promise, table, epsilon)
+        if once and (least := least_once(promise, table, epsilon)) is not None:
+            table, promise = least
+    if isinstance(promise, Plan):
+        table, promise = counted_for(table, promise)
+    return table, promise_for(promise, table)
 
 
 def plan_for(wanted: Workload, table: object, epsilon: Level) -> Plan:
