@@ -1,12 +1,12 @@
 """Find the epsilon for a required accuracy: the least epsilon whose margin of error is small enough.
 
-For any noise X that is e-private for shifts by D, take the window |x| <= t and its shifts by multiples of m D, with m
-the least integer for which they do not overlap. If the window has mass p, the shifts have masses at least p exp(-m e
-|j|), which sum to at most 1. Hence
+Let X be noise that is e-private for shifts by D. Shift the window |x| <= t by j m D for every integer j, where m is the
+least integer for which the shifted windows do not overlap. If the window has the probability p, its shift by j m D has
+at least p exp(-m e |j|), and these probabilities add up to at most 1. Hence
 
     P(|X| <= t) <= tanh(m e / 2),
 
-and no epsilon below 2 artanh(confidence) / m suffices. The search starts at this bound.
+and no e below 2 artanh(confidence) / m suffices. The search starts at this bound.
 """
 
 import math
@@ -50,21 +50,21 @@ def epsilon_for(
     """Find the least epsilon, to ``digits`` significant digits, at which the margin of error is at most ``margin``.
 
     The noise is that of `release` with ``once=True``, so that a release at the returned epsilon never has a larger
-    margin than ``margin``. The search bisects: it returns the least epsilon if the margin never increases
-    with epsilon, which is proved for geometric and Laplace noise. The margin of a staircase jumps up where its step
-    changes: if there are few steps, each interval with a constant step is bisected separately. That the step never
-    increases with epsilon is proved for the cost |x|, and assumed for other costs. For staircases on the reals, or with
-    more than a thousand steps, the result may not be the least.
+    margin than ``margin``. The search bisects: it returns the least epsilon if the margin never increases with epsilon,
+    which is proved for geometric and Laplace noise. The margin of a staircase jumps up at each epsilon where the step
+    of the staircase changes: up to a sensitivity of 1000 steps, each interval of epsilons with a constant step is
+    bisected separately. That the step never increases with epsilon is proved for the cost |x|, and assumed for other
+    costs. For staircases on the reals, or for a larger sensitivity, the result may not be the least epsilon.
 
     Args:
-        margin: Largest allowed distance between released and true cell, >= 0; > 0 on the reals.
+        margin: Largest allowed distance between a released cell and the true one: positive, or zero on the integers.
         confidence: Probability with which the margin holds.
         unit: Unit of privacy: the largest change of the table by one individual.
         digits: Number of significant digits, 1 to 12.
         cost, numbers, relaxable, grid: Arguments of `cell_noise_at`; they choose the noise.
 
     Raises:
-        OutOfRange: for a negative margin, or for parameters that `release` refuses.
+        OutOfRange: if the margin is negative, or if `cell_noise_at` refuses an argument.
         Infeasible: if epsilon = 1000 for each cell does not suffice.
 
     >>> epsilon_for(10, 0.95, unit=Unit(1, 1))
@@ -112,7 +112,7 @@ def epsilon_for_in_total(
     neighbours: str = "add-remove",
     digits: int = 3,
 ) -> Fraction:
-    """Find the least epsilon for a required margin of each cell, if one bound covers a person's events in all cells."""
+    """Find the least epsilon for a required margin of a cell, if ``in_total`` bounds a person's events in all cells."""
     wanted, unit, sure = exact(margin, "margin"), Unit(in_total, 1, neighbours), read_confidence(confidence)
     if wanted < 0:
         raise OutOfRange("margin must not be negative", came=margin, remedy="Pass, for example, 10.")
@@ -159,7 +159,7 @@ def _lower_bound(noise: CellNoiseAtLevel, wanted: Fraction) -> float:
 def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int) -> Fraction:
     """Find the least number with ``digits`` significant digits in [bound, 10^6 bound] for which ``is_met`` holds.
 
-    So epsilon is never rounded down: a smaller epsilon of three digits would miss the margin.
+    So epsilon is never rounded down: a smaller epsilon with as many digits would miss the margin.
     """
     check_digits(digits)
     index = _bisected(_index(bound, digits), _index(bound * 1e6, digits), lambda index: is_met(_decimal(index, digits)))
@@ -172,10 +172,7 @@ def check_digits(digits: int) -> None:
 
 
 def _by_steps(first: int, last: int, is_met: Callable[[int], bool], step: Callable[[int], int]) -> int:
-    """Return the first index that satisfies ``is_met``, which is monotone among indices of equal ``step``.
-
-    ``step`` never increases with the index.
-    """
+    """Return the first index that satisfies ``is_met``; among indices of equal ``step``, ``is_met`` is monotone."""
     index = first
     while index <= last:
         if is_met(index):
@@ -214,14 +211,14 @@ def _infeasible() -> Infeasible:
 
 
 def _decimal(index: int, digits: int) -> Fraction:
-    """Return the number at an index of the ascending list of decimals with ``digits`` significant digits; 1 at 0."""
+    """Return an entry of the ascending list of all decimals with ``digits`` significant digits; the entry at 0 is 1."""
     smallest: int = 10 ** (digits - 1)
     power, above = divmod(index, 9 * smallest)
     return Fraction(smallest + above, smallest) * _power(power)
 
 
 def _index(value: float, digits: int) -> int:
-    """Return the index, see `_decimal`, of the largest decimal that is at most the value, or the index before it."""
+    """Return the index in the list of `_decimal` of the largest decimal up to ``value``, or the index before it."""
     smallest: int = 10 ** (digits - 1)
     power = math.floor(math.log10(value))
     return 9 * smallest * power + math.floor(Fraction(value) / _power(power) * smallest) - smallest

@@ -133,14 +133,14 @@ class CellNoise(ColumnNoise, LatticeNoise):
         numbers: Kind of the numbers, "integers" or "reals".
         grid: Width of the grid of reals, a power of two; chosen by the sensitivity if left out.
         largest: Bound on the absolute value of every possible true value, known without looking at the data. It
-            determines the number of bytes of a stored cell, which must not depend on the values. If left out, 2^126
-            steps, with 16 bytes a cell.
-        half_step: Whether to use half-step staircase noise, for odd sensitivities above 1; it is smaller than geometric
-            noise up to an epsilon of 2.5 for each cell.
+            determines the number of bytes of a stored cell, which must not depend on the values. If left out, the bound
+            is 2^126 steps, and a cell takes 16 bytes.
+        half_step: Whether to use half-step staircase noise, which needs an odd sensitivity; above a sensitivity of 1,
+            it is smaller than geometric noise up to an epsilon of 2.5 for each cell.
 
     Raises:
-        OutOfRange, NotANumber, WrongKind: for an invalid argument.
-        Unsupported: for reals or half steps, if the unit bounds all cells together.
+        OutOfRange, NotANumber, WrongKind: if an argument is invalid.
+        Unsupported: if the unit bounds all cells together, and the noise is for reals or in half steps.
 
     Source: [koufogiannis2015], [geng2012]; proofs/theory/gradual-release.md.
 
@@ -199,7 +199,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
         return self.numbers
 
     def per_step(self, level: Level) -> Level | None:
-        """Return the level for a change of 1 in one count; None for staircases and on a grid."""
+        """Return the level for a change of 1 in one count; None if the noise is a staircase or on a grid."""
         return None if self.half_step or self.grid is not None else self.lattice.of(level)
 
     def by_item(self) -> Lattice:

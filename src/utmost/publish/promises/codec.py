@@ -1,7 +1,7 @@
 """Write statements, designs and other documents as JSON, and read them with every field checked.
 
-A document is a JSON object with its kind, the number of its format, the version that wrote it, and the fields of its
-kind. Exact numbers are text; floats are JSON numbers, which round-trip exactly. A document of another format is
+A document is a JSON object with its kind, the number of its format, the version of utmost that wrote it, and the fields
+of its kind. Exact numbers are text; floats are JSON numbers, which round-trip exactly. A document of another format is
 refused.
 
 A reader parses the fields that do not follow from others, computes all other fields again, and compares: a missing,
@@ -95,12 +95,12 @@ class StatementForm(Form[Value]):
 
 
 def table_statement(kind: str, facts: Mapping[str, Any], digest: Digest | None) -> dict[str, Any]:
-    """Join the header of a kind, fields, and the digest of the table (null for None) to a statement."""
+    """Return a statement: the header of its kind, its fields, and the digest of the table (null for None)."""
     return {**header(kind), **facts, "table": None if digest is None else dict(digest)}
 
 
 def written_by(expected: Any, statement: Any) -> Any:
-    """Copy the version of utmost from ``statement`` to ``expected``, and to the documents inside it."""
+    """Return ``expected``, and the documents inside it, with the version of utmost that ``statement`` names."""
     if not isinstance(expected, dict) or not isinstance(statement, dict):
         return expected
     again = {name: written_by(fact, statement.get(name)) for name, fact in expected.items()}
@@ -223,7 +223,7 @@ def plain(value: Any) -> Any:
 
 @contextmanager
 def fields(noun: str, where: str) -> Iterator[None]:
-    """Turn any error of the block, which parses a document, into BadTable or PromiseBroken with the document's name."""
+    """Parse a document in this block: wrong or missing fields raise BadTable, and errors name the document."""
     try:
         yield
     except PromiseBroken as error:

@@ -40,8 +40,8 @@ def check_released(columns: Sequence[str], names: Sequence[str], id_column: str 
 def declared_columns(
     names: Sequence[str], columns: Sequence[str], public: Sequence[str], drop: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the public and the dropped columns in the table's order; refuse a column that nobody declared, or that is
-    both released and public, or in other two lists.
+    """Return the public and the dropped columns in the table's order; refuse a column that is in none of the three
+    lists, or in several.
     """
     check_columns_exist((*public, *drop), names)
     of_lists = {said: frozenset(of) for said, of in (("columns", columns), ("public", public), ("drop", drop))}
@@ -85,7 +85,7 @@ def read_numbers(numbers: object) -> IntegersOrReals:
 
 
 def check_size(unit: Unit, rows: int, columns: int) -> None:
-    """Refuse an empty table, without rows, and a unit by which one individual changes more cells than there are."""
+    """Refuse a table without rows, and a unit by which one individual changes more cells than the table has."""
     if rows == 0:
         raise BadTable(
             "a table must have at least one row", came="no row", remedy="Release the table when it has rows."
@@ -129,7 +129,7 @@ _CODE = re.compile(r"\s*0[0-9]")
 
 
 def check_no_copy(name: str, column: Callable[..., Column], cells: Mapping[str, Column]) -> None:
-    """Refuse a public column with the true values of a released one; ``column(5)`` returns the first 5 cells."""
+    """Refuse a public column with the true values of a released one; ``column(most=5)`` returns its first 5 cells."""
     first = plain_cells(column(most=_FIRST))
     for released, true in cells.items():
         if all(map(_same, first, plain_cells(true[:_FIRST]))) and same_cells(column(), true):

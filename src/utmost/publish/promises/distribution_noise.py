@@ -1,6 +1,6 @@
 """Independent noise for each cell with a distribution of `utmost.noise` that the promise names, at one level only.
 
-A new distribution needs nothing here: every public class of noise on the integers can be named.
+A new distribution needs no code in this file: a promise can name every public class of noise on the integers.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -38,12 +38,12 @@ class DistributionNoise(ColumnNoise, Noise):
 
     Args:
         unit: Unit of privacy: the largest change of the table by one individual.
-        distribution: Class of noise on the integers in `utmost.noise`, with its arguments besides level and
-            sensitivity: "Geometric", or "DiscreteStaircase(step=1)".
+        distribution: Name of a class of noise on the integers in `utmost.noise`, with its arguments other than level
+            and sensitivity, such as "Geometric" or "DiscreteStaircase(step=1)".
         largest: Bound on the absolute value of every possible true value, as for `CellNoise`.
 
     Raises:
-        OutOfRange, NotANumber: for a class or an argument that does not exist, or a number that the class refuses.
+        OutOfRange, NotANumber: if the class or one of its arguments does not exist, or if the class refuses a value.
         Unsupported: if the unit bounds all cells together.
 
     >>> DistributionNoise(Unit(5, 2), "DiscreteStaircase(step=1)").at(level(1)).distribution
@@ -104,7 +104,7 @@ class DistributionNoise(ColumnNoise, Noise):
 
 
 def _parsed(distribution: str) -> tuple[str, dict[str, Fraction]]:
-    """Read the name of a class and its arguments, as its repr shows them: "DiscreteStaircase(step=1)"."""
+    """Read the name of a class and its arguments, written as in the repr of the noise: "DiscreteStaircase(step=1)"."""
     name, _, rest = distribution.strip().removesuffix(")").partition("(")
     pairs = [part.partition("=") for part in rest.split(",") if part.strip()]
     numbers = {
@@ -117,7 +117,7 @@ def _parsed(distribution: str) -> tuple[str, dict[str, Fraction]]:
 
 
 def named_distribution(distribution: str, level: Level, sensitivity: int) -> IntegerDistribution:
-    """Return noise on the integers of a public class, from its name and its arguments besides level and sensitivity."""
+    """Make noise on the integers from the name of a public class and its arguments other than level and sensitivity."""
     from utmost import noise
 
     name, numbers = _parsed(distribution)

@@ -19,7 +19,7 @@ class ResponseNoise(Protocol):
     """A source of noise for a new response, block by block, in steps of the geometric part of a `Lattice`."""
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
-        """Draw each cell's position in the block of the `Lattice`, for a new release; None for blocks of 1."""
+        """Draw each cell's position in the block of the `Lattice`, for a new release; return None if the block is 1."""
 
     def at_highest(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
         """Return the noise at a level above all others; ``below`` is the noise at the next lower level, or None."""
@@ -27,7 +27,8 @@ class ResponseNoise(Protocol):
     def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
         """Return the noise at the new level minus the noise at the next higher level.
 
-        ``apart`` is the noise at the next lower level minus the noise at the next higher one; None without a lower one.
+        ``apart`` is the noise at the next lower level minus the noise at the next higher one, or None if no level is
+        lower.
         """
 
 
@@ -36,7 +37,7 @@ class Responder(Protocol):
 
     @property
     def known(self) -> tuple[Level | None, Level | None]:
-        """The next lower and the next higher stored level, whose responses `blocks` reads; None where it reads none."""
+        """The next lower and next higher stored levels whose responses `blocks` reads; None for one that it ignores."""
 
     def blocks(
         self,
@@ -49,7 +50,7 @@ class Responder(Protocol):
 
 
 class NewResponse(Protocol):
-    """The facts about a new response that a kind of noise needs: the step to its level, and sources of randomness."""
+    """Everything that a kind of noise needs for a new response: the step to its level, and sources of randomness."""
 
     @property
     def step(self) -> "Step":
@@ -60,7 +61,7 @@ class NewResponse(Protocol):
         """The name of the release."""
 
     def derived(self, *purpose: str) -> bytes:
-        """Return 32 bytes for one purpose, derived from the ledger's key and from all that decides the answer."""
+        """Return 32 bytes for one purpose, derived from the ledger's key and all facts that determine the answer."""
 
     def bits(self, *run: str) -> Randomness:
         """Return random bits for this response: drawn, or derived from the key."""

@@ -1,4 +1,4 @@
-"""The largest probability pi(n) of selecting a key of n individuals at epsilon and delta, and exact draws from it."""
+"""The largest probability pi(n) of selecting a key that n individuals have, at epsilon and delta, and exact draws."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ _TABLE = 1 << 12
 
 @dataclass(frozen=True, eq=False)
 class SelectionDistribution:
-    """The largest probability pi(n) of selecting a key of n individuals, as a distribution function of a threshold T.
+    """The largest probability pi(n) of selecting a key that n individuals have, as the distribution of a threshold T.
 
     pi(0) = 0 and pi(n+1) = min(a pi(n) + delta, 1 - (1 - pi(n) - delta)/a, 1), with a = e^epsilon for one key. The
     first of the three terms is the least as long as a^n <= 1 + (1 - delta)(a - 1)/((a + 1) delta), which gives
@@ -82,7 +82,7 @@ class SelectionDistribution:
         return chance
 
     def chance_interval(self, n: int, bits: int = 128) -> Interval:
-        """Return an interval around pi(n), some units of 2^-bits wide; fast for every n."""
+        """Return an interval around pi(n) whose width is some units of 2^-bits; fast for every n."""
         n = max(0, min(integer(n, "n"), self.certain))
         inner = precision(bits) + 16 + 2 * self._lost_bits + n.bit_length()
         certain = Interval.of(1, inner)
@@ -151,7 +151,7 @@ class SelectionDistribution:
 def selection_distribution(
     total: Level, delta: Fraction, keys: int, shares: int | None = None
 ) -> SelectionDistribution:
-    """Return the distribution for one key of an individual, at (epsilon/keys, delta/keys); or for one share."""
+    """Return the distribution for one key, at (epsilon/keys, delta/keys); with ``shares``, return it for one share."""
     # With K shares that one individual divides among keys, the distribution of one share has epsilon/K: K shares on one
     # key move its probability from 0 to delta, and no division costs more; see proofs/theory/unknown-keys.md.
     if shares is None:
@@ -174,7 +174,7 @@ def selection_distribution(
 def appearance_chance(
     before: SelectionDistribution | None, after: SelectionDistribution, n: int
 ) -> Callable[[int], list[Interval]]:
-    """Return (pi_2 - pi_1)/(1 - pi_1), the chance of a key that was not selected before, by the precision."""
+    """Return a function of the precision in bits: (pi_2 - pi_1)/(1 - pi_1), the chance of a key not selected before."""
 
     def cut(bits: int) -> list[Interval]:
         if before is None:

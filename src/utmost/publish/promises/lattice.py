@@ -26,16 +26,16 @@ _FINE = level(epsilon=16)
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """Noise that is a uniform block of ``block`` integers plus ``block`` times two-sided geometric noise.
+    """Noise that is uniform on ``block`` neighbouring integers plus ``block`` times two-sided geometric noise.
 
     For ``block`` 1 this is geometric noise; for ``block`` equal to the (odd) sensitivity it is the half-step staircase.
-    One individual moves ``cells`` values by at most ``sensitivity`` steps each, that is ``cells * sensitivity / block``
-    steps of the geometric part, so that this part has the level scaled by block / (cells * sensitivity).
+    One individual changes ``cells`` values by at most ``sensitivity`` steps each, together ``cells * sensitivity /
+    block`` steps of the geometric part. So one step of this part has the level times block / (cells * sensitivity).
 
     Attributes:
         sensitivity: Sensitivity of one cell, in steps.
-        cells: Number of cells that one individual changes; a fraction if all cells together are bounded.
-        block: Divisor of the sensitivity.
+        cells: Number of cells that one individual changes; it may be a fraction if the unit bounds all cells together.
+        block: Number of integers in the uniform part, a divisor of the sensitivity.
         exponent: Exponent k of the width 2^-k of a step; None for integers.
         share: Budget share of this noise; the rest of the level is spent by noise on other sums of the same data.
     """
@@ -60,7 +60,7 @@ class Lattice:
         return row.copy() if row.dtype == object else row.astype(np.int64)
 
     def write(self, shape: tuple[int, ...] | None, released: Integers) -> Any:
-        """Convert steps to released values of this shape; the shape None stands for a single number."""
+        """Convert steps to an array of released values with this shape; the shape None stands for a single number."""
         # Floats on the reals; else int64, or Python integers if one exceeds int64: the type depends on released values
         # only.
         if shape is None:
@@ -69,7 +69,7 @@ class Lattice:
         return (narrowed(released) if self.exponent is None else unsnapped(released, self.exponent)).reshape(shape)
 
     def split(self, noise: Integers) -> tuple[Integers | None, Integers]:
-        """Split noise = position + block * steps into (position, steps); the position is None without blocks."""
+        """Split noise = position + block * steps into (position, steps); the position is None if the block is 1."""
         if self.block == 1:
             return None, noise
         half = self.block // 2
@@ -80,7 +80,7 @@ class Lattice:
         return narrowed(wide - coarse * self.block), narrowed(coarse)
 
     def place(self, count: int, randomness: Randomness) -> Integers | None:
-        """Return uniform positions in the block, drawn once and used at every level; None without blocks."""
+        """Return uniform positions in the block, drawn once and used at every level; None if the block is 1."""
         if self.block == 1:
             return None
         return minus(uniform_integers(self.block, count, randomness), np.array([self.block // 2]))
@@ -104,7 +104,7 @@ def whole_sensitivity(sensitivity: Fraction) -> int:
 
 
 def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: bool = False) -> Lattice:
-    """Return the lattice of noise for a unit of privacy; half-step noise needs an odd number of steps."""
+    """Return the lattice of noise for a unit of privacy; half-step noise needs an odd sensitivity in steps."""
     unit.check_plain()
     return lattice_of_cells(read_numbers(numbers), unit, grid, half_step)
 

@@ -19,7 +19,7 @@ PROCESS_NAME = "release"
 
 @dataclass(frozen=True, slots=True)
 class LedgerFacts:
-    """Name and version of the release of an answer, and the levels that were answered when the answer was given.
+    """Name and version of the release of an answer, and the levels of the release that had been answered by then.
 
     A statement never changes: later answers appear in their own statements.
 
@@ -27,7 +27,7 @@ class LedgerFacts:
         name, data_version: Name and data version of the release.
         levels: Answered levels, including the level of this answer, smallest epsilon first.
         together: Epsilon that all these levels and all versions of the release cost together; None if nothing is spent.
-        together_seen: As ``together``, but for a recipient who sees no answer, of any version, above this level.
+        together_seen: ``together`` for a recipient who sees no answer, of any version, above the level of this answer.
         stop: Facts of the stopping rule; None if the promise has no such rule, or the rule did not try this level.
     """
 
@@ -48,13 +48,13 @@ class LedgerFacts:
         }
 
     def seen_at(self, level: Level) -> "LedgerFacts":
-        """Return the facts for a recipient who may not see levels above ``level``, which is the level of the answer."""
+        """Return the facts for a recipient who may see no level above ``level``, the level of this answer."""
         seen = tuple(answered for answered in self.levels if not answered > level)
         return replace(self, levels=seen, together=self.together_seen)
 
     @classmethod
     def of_statement(cls, statement: Mapping[str, Any], level: Level) -> "LedgerFacts | None":
-        """Return the facts in a statement of an answer at ``level``, checked; None if the statement has none."""
+        """Read and check the ledger's facts in a statement of an answer at ``level``; return None if it has none."""
         # A statement without a release name has no facts of a ledger; if it has some of their fields, the comparison of
         # all fields will refuse them.
         if "name" not in statement:
@@ -80,7 +80,7 @@ class LedgerFacts:
 
 
 def _stated_levels(texts: Any) -> Sequence[Level]:
-    """Return the levels in a statement; check that each is written once, in its normal form, the smallest first."""
+    """Return the levels in a statement; check that each is written once, in normal form, in ascending order."""
     try:
         levels = [level_from_text(text) for text in texts]
     except (UtmostError, TypeError, AttributeError):

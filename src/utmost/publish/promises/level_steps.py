@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The step to a new level from its neighbours among the known levels."""
+    """The step to a new level from the next lower and the next higher known level."""
 
     to: Level
     lower: Level | None  # Largest known level below the new one, or None
@@ -67,7 +67,7 @@ class Step:
         randomness: Randomness,
         method: DrawMethod | None,
     ) -> Integers:
-        """Draw the noise (or the response) at the new level, given the noise (or the response) below and above it."""
+        """Draw the noise (or response) at the new level, given the noise (or responses) at the neighbouring levels."""
         # A common shift of ``below`` and ``above`` shifts the result by the same amount, so that responses can stand
         # for noise. ``above`` is None without a higher level, or if the noise there was subtracted from ``below``.
         distribution = self.distribution(lattice)
@@ -102,8 +102,8 @@ def tighten(
         method: "constant" or "table".
 
     Returns:
-        The new response in the shape of ``response``; ints on the integers, floats on the reals, as from
-        `GradualRelease.at`.
+        The new response in the shape of ``response``: integers for noise on the integers, floats for noise on the
+        reals, as `GradualRelease.at` returns them.
 
     Raises:
         OutOfRange: if ``to_epsilon`` is above ``from_epsilon``.
@@ -141,7 +141,7 @@ def relax(
         cell_noise, randomness, method: Arguments of `tighten`.
 
     Raises:
-        OutOfRange: if ``to_epsilon`` is below ``from_epsilon``, or the noise is not on the grid.
+        OutOfRange: if ``to_epsilon`` is below ``from_epsilon``, or if the noise is not on the grid.
 
     Source: [koufogiannis2015], Algorithm 1.
 
@@ -165,7 +165,7 @@ def bridge(
     cell_noise: "CellNoise | None" = None,
     randomness: Randomness | None = None,
 ) -> Any:
-    """Draw a response at a level between two levels, given the responses at these two, without the data.
+    """Draw a response at a level between two levels, given the responses at these two levels, without the data.
 
     Args:
         response_at_lower: Response, or noise, at ``lower``.
@@ -174,7 +174,7 @@ def bridge(
         cell_noise, randomness: Arguments of `tighten`.
 
     Raises:
-        OutOfRange: if the levels are out of order, or the responses differ in shape or cannot come from one release.
+        OutOfRange: if the levels are out of order, or if the responses differ in shape or cannot come from one release.
 
     Source: [koufogiannis2015], Theorem 12: the responses of one release are a Markov chain.
 
@@ -209,7 +209,7 @@ def _lattice_of(cell_noise: "CellNoise | None") -> Lattice:
 def relaxed(
     noise: Integers, lower: Level, higher: Level, randomness: Randomness, method: DrawMethod | None
 ) -> Integers:
-    """Draw geometric noise at the level ``higher``, given the noise at ``lower``; levels are for a change by 1 step."""
+    """Draw geometric noise at ``higher``, given the noise at ``lower``; both levels are for a change by 1 step."""
     if lower == higher:
         return noise
     if higher < lower:

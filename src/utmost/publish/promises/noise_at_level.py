@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # loaded only for releases in one draw
 
 
 def optimal_distribution(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Distribution:
-    """Return the distribution with the least expected cost of all noise that can be added to one cell at this level."""
+    """Return the distribution of least expected cost among all noise that can be added to one cell at this level."""
     if numbers == "integers":
         units = whole_sensitivity(sensitivity)
         return Geometric(level, units) if units == 1 else DiscreteStaircase(level, units, cost)
@@ -102,13 +102,13 @@ class NoiseAtLevel(Protocol):
         """Return the reason why the level protects practically nobody, see `weakness_of`; empty if it protects."""
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
-        """Read a column in the form that `noised` takes; BadTable for a cell that cannot be released."""
+        """Read a column in the form that `noised` takes; raise BadTable for a cell that cannot be released."""
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
         """Add noise to cells that `read` returned; return the columns in their published form."""
 
     def facts(self) -> dict[str, Any]:
-        """Return the noise as JSON values, for a statement: "drawn", "theorem", and the numbers of its kind."""
+        """Return the noise as JSON values for a statement: "drawn", "theorem", and the fields of this kind of noise."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -122,18 +122,18 @@ class CellNoiseAtLevel(Display):
         unit: Unit of privacy.
         distribution: Distribution of the noise of one cell, at ``unit.per_cell(level)``; for reals, the limit of
             ``drawn`` on ever finer grids.
-        drawn: Distribution of the integers that are drawn: ``distribution`` itself, or the one in steps of the grid.
-            The level, margin, expected cost and theorem describe ``drawn``.
+        drawn: Distribution of the integers that are drawn: ``distribution`` itself, or on a grid the distribution of
+            the noise in grid steps. The level, margin, expected cost and theorem describe ``drawn``.
         cost: Cost for which the distribution is optimal.
         relaxable: Whether the distribution was chosen so that the release can later be relaxed without loss.
         confidence: Probability with which a released cell lies within ``margin`` of the true one.
         margin: Margin of error at ``confidence``, in the unit of the amounts; on a grid it includes the half step of
             rounding.
         grid: Width of the grid of reals; None for integers.
-        is_relaxed: Whether a ledger that has this noise can relax it.
+        is_relaxed: Whether a ledger can relax a release with this noise.
 
     Raises:
-        PromiseBroken: for a distribution that does not satisfy the cell's budget share for the unit's sensitivity.
+        PromiseBroken: if the distribution does not satisfy one cell's share of the level, for the unit's sensitivity.
         Unsupported: if all cells together are bounded and the distribution is not geometric.
     """
 
@@ -163,7 +163,7 @@ class CellNoiseAtLevel(Display):
     def of_integers(
         cls, level: Level, unit: Unit, distribution: IntegerDistribution, confidence: Number = DEFAULT_CONFIDENCE
     ) -> "CellNoiseAtLevel":
-        """Return noise of integers with a distribution that was not chosen for a cost, and cannot be relaxed.
+        """Return noise on the integers that was not chosen for a cost and cannot be relaxed.
 
         Args:
             level: Level of the whole release.
@@ -232,8 +232,8 @@ class CellNoiseAtLevel(Display):
         """The optimality theorem of the drawn noise, with its scope.
 
         The theorem covers all cells together only if an individual changes one cell. Then the noise of each single cell
-        satisfies the whole level in any private mechanism, so that the sum of costs is least if each cell's cost is
-        least. If an individual changes more cells, dependent noise may have a smaller cost.
+        satisfies the whole level in any private mechanism, so that the costs of all cells have the least sum if the
+        cost of each cell is least. If an individual changes more cells, dependent noise may have a smaller cost.
 
         >>> cell_noise_at(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8).theorem
         'in steps of 8, no other noise that is added to integers has a smaller expected cost, for every cost that never
@@ -306,7 +306,7 @@ def _is_least(drawn: IntegerDistribution, sensitivity: Fraction, cost: Cost) -> 
 
 
 def in_steps(cost: Cost, width: Fraction | None) -> Cost:
-    """Return the cost of an error counted in steps of `width`; a moment stays, as the width only multiplies it."""
+    """Return the cost as a function of the error in steps of ``width``; a `Moment` stays, since steps only scale it."""
     if width is None or isinstance(cost, Moment):
         return cost
 
@@ -343,8 +343,8 @@ def cell_noise_at(
         grid: Width of the grid for reals, a power of two; chosen by level and sensitivity when None.
 
     Raises:
-        NotALevel, NotANumber, OutOfRange: for an invalid argument.
-        Unsupported: if sums and counts share noise, or if the unit bounds several cells together; use a plan.
+        NotALevel, NotANumber, OutOfRange: if an argument is invalid.
+        Unsupported: if sums and counts share noise, or if the unit bounds several cells together. Use a plan for these.
 
     >>> noise = cell_noise_at(epsilon=1, unit=Unit(1, 2))
     >>> noise.distribution, noise.margin
@@ -389,7 +389,7 @@ def least_cell_noise(
 
 
 def _check_kept(distribution: Distribution, level: Level, unit: Unit, sensitivity: Fraction) -> None:
-    """Check exactly that the noise of one cell satisfies the cell's budget share for a sensitivity."""
+    """Check exactly that the noise of one cell satisfies the cell's share of the level for a sensitivity."""
     where, share = type(distribution).__name__, unit.per_cell(level)
     if distribution.level > share:
         remedy = "Make the distribution with the level unit.per_cell(level)."

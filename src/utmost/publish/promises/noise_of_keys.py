@@ -89,7 +89,7 @@ class SelectionNoise(Noise):
         return None
 
     def check_published(self, level: Level, columns: Mapping[str, Sequence[Any]]) -> None:
-        """Check that each selected key is possible, and there once, and that its count is above the threshold."""
+        """Check that each selected key is possible and listed once, and that its count is above the threshold."""
         least, seen = self.threshold(level), Counter[tuple[str, ...]]()
         for row, (*key, count) in enumerate(zip(*(columns[name] for name in self.columns), strict=True), start=1):
             parts, where = tuple("" if part is None else str(part) for part in key), f"row {row}"
@@ -97,7 +97,7 @@ class SelectionNoise(Noise):
             most = self.keys_written(parts)
             if most is not None and seen[parts] > most:
                 came = "a key twice" if most else "another key"
-                raise BadTable("every selected key must be possible, and there once", came=came, where=where)
+                raise BadTable("every selected key must be possible, and listed only once", came=came, where=where)
             try:
                 is_above = exact_integer(exact(count), "count") > least
             except UtmostError:
@@ -142,7 +142,7 @@ class SelectionNoise(Noise):
         return self.columns
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:
-        """Sort the keys by their texts; encode each column of keys and the counts as one integer in a single row."""
+        """Sort the keys by their texts; encode each column, of keys or counts, as one integer in a single row."""
         adapter = adapter_of(rows)
         if sorted(adapter.names(rows)) != sorted(self.columns):
             required = f"a table of keys must have the columns {', '.join(self.columns)}, and no other"
@@ -320,21 +320,21 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
     selection: rare keys look more frequent than they are.
 
     Args:
-        columns: Column of the key, or columns of its parts; and last the column of the number of individuals who have
-            the key, as `count_keys` returns them. Keys are text, integers or dates.
+        columns: Column of the key, or columns of its parts, and last the column with the number of individuals who have
+            the key: the columns of the table that `count_keys` returns. Keys are text, integers or dates.
         delta: Delta of the whole list, strictly between 0 and 1. A key that only one individual has is selected with
-            probability delta/keys.
+            probability delta/keys, or, with ``shares``, with at most delta.
         keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
         shares: Number of shares, from ``keys`` to 10^6, that one individual divides among their keys in any way. The
             counts are then sums of shares, as from ``count_keys(..., shares=...)``. An individual with few keys then
-            gives each of them more shares: with at_most=10, a key of fourteen individuals who have no other key is
-            selected as easily as with at_most=1.
+            gives each of them more shares: with ten keys at most, a key of fourteen individuals who have no other key
+            is selected as easily as with one key at most.
 
     Raises:
-        OutOfRange, NotANumber: for an invalid argument, or for fewer shares than keys.
+        OutOfRange, NotANumber: if an argument is invalid, or if ``shares`` is below ``keys``.
 
-    Guarantee: (epsilon, delta) for one individual added or removed. If one is replaced by another, up to 2k keys
-        change: pass keys=2*k, and twice the shares.
+    Guarantee: (epsilon, delta) for one individual added or removed. If one individual is replaced by another, up to 2k
+        keys change: pass keys=2*k, and twice the shares.
 
     Cost: some 50 microseconds a key, most of it to recognise the table; a millisecond each if epsilon/keys, or
         epsilon/shares, is below about 1/200.
@@ -357,7 +357,7 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
 
 
 def check_key_columns(columns: Sequence[str]) -> tuple[str, ...]:
-    """Check that there are at least two columns, of keys and of counts, with different names; return them."""
+    """Return the names of the columns of keys and counts; check that there are at least two, and all different."""
     names = listed_names(columns, "columns")
     if len(names) < 2 or len(set(names)) != len(names):
         required = "columns must name the columns of keys, then the column of counts, each once"

@@ -38,7 +38,7 @@ def _read_universe(facts: Any, name: str) -> Texts | Tuples:
 
 @dataclass(frozen=True, slots=True)
 class SelectedCellNoise(SelectionNoise):
-    """Geometric noise on every cell of a universe; cells above a threshold are selected."""
+    """Geometric noise on every cell of a universe; cells with a noisy count above a threshold are selected."""
 
     kind: ClassVar[str] = "selected cells of a universe"
     json_kind: ClassVar[str] = "selected cells"
@@ -90,7 +90,7 @@ class SelectedCellNoise(SelectionNoise):
 
     @property
     def theorem(self) -> str:
-        """A sentence: noise on every cell would give the same distribution of the list."""
+        """The theorem in words: noise on every cell would give the same distribution of the list."""
         return "the list has the same distribution as if every possible key got noise; only selected keys are drawn"
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
@@ -112,15 +112,15 @@ def selected_cell_noise(
     """Make the noise of a promise that selects cells of a declared universe, without a delta: see `select_cells`.
 
     Args:
-        columns: Column of the key, or columns of its parts; and last the column of the number of individuals who have
+        columns: Column of the key, or columns of its parts, and last the column with the number of individuals who have
             the key.
         universe: `Texts` or `Tuples`, chosen without looking at the data.
         keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
         false_keys: Largest expected number of selected keys that nobody has.
 
     Raises:
-        OutOfRange, NotANumber: for an invalid argument.
-        Unsupported: for a universe of any other class, which no file could describe.
+        OutOfRange, NotANumber: if an argument is invalid.
+        Unsupported: if the universe is of any other class, which no file could describe.
 
     >>> from utmost.exact import level
     >>> words = Texts("abcdefghijklmnopqrstuvwxyz", most=20)

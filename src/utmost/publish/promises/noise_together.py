@@ -136,7 +136,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         )
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
-        """Return the columns, computed from the noisy sums, with fractions."""
+        """Return the columns, computed from the noisy sums as fractions."""
         return self._by_group(response, partial(columns_of, halves="keep"))
 
     def _by_group(
@@ -155,7 +155,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         return self.at(level).guarantee
 
     def facts(self) -> dict[str, Any]:
-        """Return the noise as JSON values; for signed sums with the columns of each group."""
+        """Return the noise as JSON values; for signed sums, also the columns of each group."""
         facts = LatticeNoise.facts(self)
         if self.way.kind == "signed":
             facts["groups"] = [list(group) for group in grouped(self.columns, self.way.groups)]
@@ -200,7 +200,7 @@ def together_noise(
     """Choose noise that can be relaxed, for columns in which one individual changes cells of only one row.
 
     Args:
-        columns: Two columns of integers or more; pairs are taken in this order.
+        columns: At least two columns of integers; neighbours in this order form pairs.
         unit: Unit of privacy, as for `noise_together_at`.
         noise: "rotated", "signed" or "independent"; the one of least cost at ``tuned_at`` if left out.
         cost: "absolute" for the least mean |error| of a cell, "squared" for the least mean variance.
@@ -208,7 +208,7 @@ def together_noise(
         largest: Public bound on the absolute value of every true value, as for `CellNoise`.
 
     Raises:
-        OutOfRange, NotANumber: for the reasons given at `noise_together_at`, or for noise that cannot be relaxed.
+        OutOfRange, NotANumber: if `noise_together_at` refuses an argument, or if ``noise`` cannot be relaxed.
 
     Source: proofs/theory/cells-together.md.
 
@@ -261,7 +261,7 @@ class OnceTogether(ColumnNoise):
 
     @property
     def needs_search(self) -> bool:
-        """Whether the kind of noise, its signed sums or its step are still to be chosen."""
+        """Whether a search must still choose the kind of noise, its signed sums or its step."""
         return self.noise is None or (self.noise in _SEARCHED and self.found is None)
 
     @property

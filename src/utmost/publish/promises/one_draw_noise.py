@@ -1,4 +1,4 @@
-"""Draw the noise of all released cells together (cells, or all one-way tables of a domain), for a release made once.
+"""Draw the noise of all cells of a table, or of all one-way tables of a domain, together, for a release made once.
 
 Such noise is made for one level, and no ledger stores it. Its distributions are `CellsDraw` and `TablesDraw`.
 """
@@ -93,7 +93,7 @@ class OneDrawAtLevel(Display):
         return {f"{name}_margin": (name, self.bar) for name in columns}
 
     def sum_margin(self, coefficients: Sequence[Fraction], confidence: Fraction) -> int | float:
-        """Return the margin of a linear combination of released cells, in the order of rows and columns."""
+        """Return the margin of a linear combination of cells; ``coefficients`` are in the order of rows and columns."""
         drawn, others = self._on_cells(coefficients)
         # The draw and the further tables are independent. If a sum has cells of both, each of the two margins may be
         # exceeded with half the probability.
@@ -116,7 +116,7 @@ class OneDrawAtLevel(Display):
         return variance * float(self.unit.step**2)
 
     def _on_cells(self, coefficients: Sequence[Fraction]) -> tuple[list[Fraction], list[tuple[Fraction, Geometric]]]:
-        """Return the coefficients of the draw's cells; and the nonzero ones in further tables, each with its noise."""
+        """Return the coefficients of cells in the draw, and nonzero coefficients of other cells with their noise."""
         if not self.rows:  # the noise of the cells is exchangeable: only the set of coefficients matters
             return sorted(coefficients, reverse=True), []
         cells = [Fraction(0)] * self.distribution.size
@@ -265,10 +265,11 @@ class OneDraw(ColumnNoise):
             for cells and total.
 
     Raises:
-        OutOfRange: for a fractional sensitivity, or for an argument outside its range.
-        Unsupported: for sums and counts with shared noise, or distinct counts.
+        OutOfRange: if the sensitivity is a fraction, or if an argument is outside its range.
+        Unsupported: if sums and counts share noise, or if the unit is that of distinct counts.
 
-    Source: proofs/theory/one-draw.md. Not the least noise: for two cells, up to 2.2 % less is known.
+    Source: proofs/theory/one-draw.md. This noise is not the least: for two cells, noise with an error up to 2.2 %
+    smaller is known.
 
     >>> from utmost.exact import level
     >>> noise = OneDraw(Unit(1, 5, nonnegative=True), released_cells=10)
@@ -311,7 +312,7 @@ class OneDraw(ColumnNoise):
 
     @classmethod
     def of_counted(cls, table: CountedTable, *, total_share: Number | None = None) -> "OneDraw":
-        """Make the noise for all cells of a counted table and its proved unit; set ``nonnegative`` if it is proved."""
+        """Return the noise of all cells of a counted table, for the unit that `with_nonnegative` returns."""
         counted = instance(table, CountedTable, "table")
         return cls(with_nonnegative(counted.unit, counted), counted.domain.size, total_share=total_share)
 
@@ -372,7 +373,7 @@ class OneDraw(ColumnNoise):
 
 
 def with_nonnegative(unit: Unit, table: CountedFacts) -> Unit:
-    """Return a unit of a table, with ``nonnegative`` if utmost counted it and so proved that nobody lowers a count."""
+    """Return the unit of a table; set ``nonnegative`` if utmost counted the table, so that nobody lowers a count."""
     is_raised = unit.nonnegative or (table.proved and unit.amount is None and unit.neighbours == "add-remove")
     return replace(unit, nonnegative=is_raised)
 
@@ -381,23 +382,24 @@ def with_nonnegative(unit: Unit, table: CountedFacts) -> Unit:
 class OneWayDraw(ColumnNoise):
     """Noise of the total and of all one-way tables of a domain, in one draw, for a release made once.
 
-    A counted table is released as one table of three columns: the name of each one-way table, its groups, and their
-    counts, first the total. One individual is in one group of each table. The noise is made for one level, so that no
-    ledger stores it; a plan (`choose_plan`) can be relaxed.
+    A counted table is released as one table of three columns: name of a one-way table, group, and count. The first row
+    is the total. One individual is in one group of each table. The noise is made for one level, so that no ledger
+    stores it; a plan (`choose_plan`) can be relaxed.
 
     Args:
         domain: Domain of the counted table; the finest level of each axis is released.
         unit: Unit of privacy: a change of one cell by 1. With "change-one" it must have ``nonnegative``.
         total_share: Budget share for measuring the total separately, as for `OneDraw`.
-        table_shares: Budget share of each further table, by the names of its levels, ``{"sex age": "1/10"}``; its
-            groups have independent noise. The draw gets the rest of the budget. A further table need not add up to the
-            one-way tables.
+        table_shares: Budget shares of further tables, by the names of their levels, such as ``{"sex age": "1/10"}``;
+            the groups of these tables have independent noise. The draw gets the rest of the budget. The sums of a
+            further table need not agree with the one-way tables.
 
     Raises:
-        OutOfRange: for another unit than a change of one cell by 1; for an axis named "total"; for a further table that
-            is a one-way table or is named twice; and for shares that leave nothing to the draw.
+        OutOfRange: if the unit is not a change of one cell by 1, if an axis is named "total", if a further table is a
+            one-way table or is named twice, or if the shares leave nothing to the draw.
 
-    Source: proofs/theory/one-draw.md. Not the least noise: for two cells, up to 2.2 % less is known.
+    Source: proofs/theory/one-draw.md. This noise is not the least: for two cells, noise with an error up to 2.2 %
+    smaller is known.
 
     >>> from utmost.exact import level
     >>> domain = Domain(sex=["men", "women"], smoker=["yes", "no"], age=["young", "old"])

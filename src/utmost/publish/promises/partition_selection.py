@@ -43,7 +43,7 @@ class SelectedKeys(Display):
     Attributes:
         keys: Keys in the order of their texts.
         level: Epsilon of all keys together.
-        delta: Delta of this list together with all lists at smaller deltas.
+        delta: Delta of this list and all lists at smaller deltas together.
         per_individual: Largest number of keys of one individual.
     """
 
@@ -97,9 +97,10 @@ class KeySelection(Display, ProcessMemory):
         """Return the keys selected at this delta: all keys selected at smaller deltas, and new ones.
 
         Raises:
-            OutOfRange: for a new delta below the largest one answered.
-            Unsupported: for another epsilon. A list that only grows cannot be relaxed in epsilon without loss: the
-                event "newly selected" would soon be more probable than the larger level allows.
+            OutOfRange: if ``delta`` is new and below the largest delta answered.
+            Unsupported: if ``epsilon`` is not that of the selection. A list that only grows cannot be relaxed in
+                epsilon without loss: the event "newly selected" would soon be more probable than the larger level
+                allows.
         """
         if epsilon is not None and level(epsilon) != self._level:
             # Keys can be selected at one epsilon only: the list cannot be relaxed, the counts over it can.

@@ -38,7 +38,7 @@ class PlanarDistribution(Display):
         declared: Width of the grid; None for a width chosen by the level.
 
     Raises:
-        OutOfRange: for lengths that are not positive, or for a grid wider than 1.7 ``per/epsilon``.
+        OutOfRange: if ``per`` or the grid is not positive, or if the grid is wider than 1.7 ``per/epsilon``.
     """
 
     level: Level
@@ -104,7 +104,7 @@ def _root_above(n: int) -> Fraction:
 
 
 def read_width(value: Number, name: str) -> Fraction:
-    """Check a length: a positive number; return it exactly."""
+    """Check that a length is a positive number; return it exactly."""
     number = written_number(value, name)
     if not 1 / _LARGEST <= number <= _LARGEST:
         raise OutOfRange(f"{name} must be positive, between 1e-300 and 1e300", came=value)
@@ -126,14 +126,14 @@ def planar_epsilon_for(
     the grid does.
 
     Args:
-        margin: Largest allowed distance between answer and point.
+        margin: Largest allowed distance between an answer and its point.
         confidence: Probability with which the margin holds.
         per, grid: Arguments of `PlanarRelease`; the result is the level for each ``per``.
         dimensions: Number of coordinates of a point.
         digits: Number of significant digits.
 
     Raises:
-        OutOfRange: for a margin that is not positive, or if the declared grid is too wide for the level.
+        OutOfRange: if the margin is not positive, or if the declared grid is too wide for the level.
         Infeasible: if the declared grid alone causes a larger margin.
 
     >>> planar_epsilon_for(100), planar_epsilon_for(1000, per=200)
@@ -162,7 +162,7 @@ def planar_epsilon_for(
 
 
 def written(cells: Integers, grid: Fraction) -> NDArray[np.float64]:
-    """Multiply numbers of steps by the width of the grid; round to the nearest float, or to the largest one."""
+    """Multiply numbers of steps by the width of the grid; round each product to the nearest finite float."""
     top, bottom = grid.numerator, grid.denominator
     short = cells.dtype != object and max(top, bottom) <= _WHOLE
     if short and cells.size and int(np.abs(cells).max()) * top <= _WHOLE:

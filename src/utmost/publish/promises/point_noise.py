@@ -52,7 +52,7 @@ class PointNoise(Noise):
         dimensions: Number of coordinates of a point.
 
     Raises:
-        OutOfRange, NotANumber: for an invalid argument.
+        OutOfRange, NotANumber: if an argument is invalid.
 
     Source: proofs/theory/planar.md.
 

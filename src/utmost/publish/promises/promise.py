@@ -80,7 +80,8 @@ class Promise(Display):
 
     Args:
         columns: Columns to release; leave them out if the noise names the released columns, as a plan does.
-        public: Columns to publish unchanged. Every other column of a table must be dropped, or is refused.
+        public: Columns to publish unchanged. Every other column of a table must be in ``drop``; otherwise the table is
+            refused.
         drop: Columns that are neither released nor published.
         unit: Unit of privacy: ``unit=Unit(1, 2)`` is short for ``noise=CellNoise(Unit(1, 2))``.
         noise: Noise instead of a unit, such as `CellNoise`, `PointNoise` or `SumNoise`; a plan (`Plan`) stands for its
@@ -96,8 +97,9 @@ class Promise(Display):
         until: Rule by which a release stops before its epsilon is spent, as soon as it is accurate: `within`.
 
     Raises:
-        OutOfRange, NotANumber, WrongKind: for an invalid argument, or incompatible arguments.
-        Unsupported: for ``keyed_by_id`` or ``until`` with noise that is not of single cells.
+        OutOfRange, NotANumber, WrongKind: if an argument is invalid, or if arguments are incompatible.
+        Unsupported: if the noise is not `CellNoise` with ``keyed_by_id``, or neither `CellNoise` nor by a plan with
+            ``until``.
 
     >>> promise = Promise("admitted", public="department", unit=Unit(1, 1))
     >>> promise.margin(epsilon=1), promise == Promise.of_facts(promise.facts())
@@ -189,7 +191,7 @@ class Promise(Display):
         """The noise, if it is defined for every level, so that a ledger can store its responses.
 
         Raises:
-            Unsupported: for noise that is made for one level.
+            Unsupported: if the noise is made for one level.
         """
         if isinstance(self.noise, Noise):
             return self.noise
@@ -214,7 +216,7 @@ class Promise(Display):
         """Check that at most one column identifies the rows, as every table but an engine's frame requires.
 
         Raises:
-            OutOfRange: for several columns.
+            OutOfRange: if several columns identify the rows.
         """
         if len(self.id_column) > 1:
             required = "id_column must be one column for this table"
@@ -324,7 +326,7 @@ class Promise(Display):
         """Read the promise that JSON values describe; a missing or null field has its default.
 
         Raises:
-            OutOfRange, NotANumber, WrongKind: for an invalid or unknown field.
+            OutOfRange, NotANumber, WrongKind: if a field is invalid or unknown.
         """
         return cls(**arguments_of(cls, facts, "promise"))
 
@@ -344,7 +346,7 @@ class Promise(Display):
 
         Args:
             table: Table that `count_table` returned.
-            columns: Name of the column of counts; the table's own if left out.
+            columns: Name of the column of counts; the name in the table if left out.
             public: Further public columns; the labels are public unless they are dropped.
             drop: Labels that are not published.
             unit: Unit larger than the proved one, in the steps of the table; the proved one if left out.
@@ -353,9 +355,9 @@ class Promise(Display):
             until: Rule by which the release stops as soon as it is accurate: `within`.
 
         Raises:
-            WrongKind: for a table that is not counted.
-            OutOfRange: for a unit smaller than the proved one.
-            Unsupported: for a unit that needs a plan.
+            WrongKind: if the table is not a counted table.
+            OutOfRange: if the unit is smaller than the proved one.
+            Unsupported: if ``unit`` needs a plan.
         """
         counted: Any = instance(table, CountedFacts, "table")
         if noise is None and unit is None:
@@ -386,8 +388,8 @@ class Promise(Display):
         """Write the promise to a JSON file, for `read_promise` and ``utmost release --promise``.
 
         Raises:
-            OutOfRange: for a file name that does not end in .json.
-            Unsupported: if the file exists.
+            OutOfRange: if the file name does not end in .json.
+            Unsupported: if the file exists and ``overwrite`` is False.
         """
         path = Path(path)
         if path.suffix.lower() != ".json":
@@ -400,8 +402,8 @@ class Promise(Display):
         """Check that the promise is compatible with a table, counted or not.
 
         Raises:
-            OutOfRange: for another part or individual, a unit that was not proved or is smaller than the proved one,
-                and labels that are neither public nor dropped.
+            OutOfRange: if the promise has another part or individual than the table, if its unit was not proved or is
+                smaller than the proved one, or if a label of the table is neither public nor dropped.
         """
         counted: Any = table if isinstance(table, CountedFacts) else None
         part = None if counted is None else counted.part
@@ -444,12 +446,12 @@ class Promise(Display):
     def as_read(
         self, columns: Sequence[str], public: Sequence[str], identifiers: Sequence[str] | None = None
     ) -> "Promise":
-        """Return the promise with released, public and identifying columns as a table has them, in its order."""
+        """Return the promise with the released, public and identifying columns of a table, in the table's order."""
         named = self.id_column if identifiers is None else tuple(identifiers)
         return self._with({"columns": tuple(columns), "public": tuple(public), "id_column": named})
 
     def as_published(self, names: Sequence[str], public: Sequence[str]) -> "Promise":
-        """Return the promise of a table with these columns, in its order, unless the noise has an order of its own."""
+        """Return the promise with these columns of a table, in the table's order unless the noise has its own."""
         columns = self.columns if self.noise.orders_columns else [name for name in names if name in self.columns]
         return self.as_read(columns, public)
 
@@ -469,9 +471,9 @@ class Promise(Display):
             relaxable: Whether to use only noise that can later be relaxed without loss.
 
         Raises:
-            OutOfRange: for a declared largest value, which only a ledger uses.
-            Unsupported: for a cost, if the promise fixes the noise (points, sums, half steps); or for a stopping rule,
-                which needs several levels.
+            OutOfRange: if the noise has ``largest``, which only a ledger uses.
+            Unsupported: if ``cost`` or ``relaxable`` is passed and the promise fixes the noise (points, sums, half
+                steps), or if the promise has a stopping rule, which needs several levels.
         """
         self.check_fixed("once=True")
         if isinstance(self.noise, Noise) and self.noise.is_bounded:
@@ -512,7 +514,7 @@ class Promise(Display):
         """Take from a counted table each fact that the promise leaves out; return the checked promise.
 
         Raises:
-            OutOfRange: as for `check`.
+            OutOfRange: if `check` refuses the table.
         """
         promise = self
         if isinstance(table, CountedFacts):
@@ -552,9 +554,11 @@ def promise_for(promise: "Promise | Plan", table: Any) -> Promise:
 
 
 def warn_of_left_out(promise: Promise, table: Any) -> None:
-    """Warn (IndividualLeftOut) if a counted table states facts that the promise leaves out; it stays unchanged."""
+    """Warn (IndividualLeftOut) if the promise leaves out facts that a counted table states; do not change it."""
     if promise.of_table(table) != promise:
-        required = "The table states who one individual is and that utmost counted the table; the promise leaves it out"
+        required = (
+            "The table states who one individual is and that utmost counted the table; the promise leaves this out"
+        )
         remedy = (
             "Make the promise by Promise.of_counted(table), for a plan with noise=plan, before the promise is approved."
         )
@@ -617,9 +621,9 @@ def read_promise(path: Path | str) -> Promise:
     """Read the promise in a file that ``Promise.save`` or ``utmost promise`` wrote.
 
     Raises:
-        BadTable: for a file that is not a promise; the message names a missing, unknown or changed field.
-        OutOfRange, NotANumber, WrongKind: for incompatible fields.
-        Unsupported: for a format of a later version.
+        BadTable: if the file does not contain a promise; the message names a missing, unknown or changed field.
+        OutOfRange, NotANumber, WrongKind: if fields are incompatible.
+        Unsupported: if the file has the format of a later version.
 
     >>> from utmost import Unit
     >>> from tempfile import mkdtemp

@@ -42,7 +42,7 @@ def _read_unit(facts: dict[str, Any], name: str) -> Unit:
 
 @dataclass(frozen=True, slots=True)
 class PlannedNoise(ABC):
-    """The noise of a promise, which draws an answer at one level; it suffices for a release that is made once."""
+    """The noise of a promise that can draw an answer at one level, which is enough for a release made once."""
 
     unit: Unit = field(metadata=form("whom it protects", write=Unit.facts, read=_read_unit, parts=json_forms(Unit)))
 
@@ -109,30 +109,30 @@ class PlannedNoise(ABC):
         return arguments_of(cls, written, "noise")
 
     def check_unit(self, counted: Any) -> None:  # noqa: B027, most kinds have nothing to check
-        """Check that the unit fits a table, counted or not; Unsupported or OutOfRange if not."""
+        """Check that the unit fits a table, counted or not; raise Unsupported or OutOfRange if it does not."""
 
     def check_size(self, rows: int, columns: int) -> None:
         """Check that the table has cells, and at least as many as one individual changes."""
         check_size(self.unit, rows, columns)
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the released columns, given the names in a promise; OutOfRange if this noise does not cover them."""
+        """Return the released columns, given those of a promise; raise OutOfRange if this noise does not cover them."""
         return columns
 
     def labelled(self, public: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the public columns, given the names in a promise; noise that labels rows adds its own."""
+        """Return the public columns, given those of a promise; noise that labels rows adds the columns of labels."""
         return public
 
     def check_published(self, level: Level, columns: Mapping[str, Sequence[Any]]) -> None:  # noqa: B027
-        """Check the cells of a published table; BadTable for cells that this noise never gives."""
+        """Check the cells of a published table; raise BadTable for a cell that this noise never gives."""
 
     def rows_of(self, table: Any, columns: Sequence[str]) -> Any:
-        """Open a table for its adapter or engine; WrongKind for a kind of table that this noise does not take."""
+        """Open a table for its adapter or engine; raise WrongKind for a kind of table that this noise does not take."""
         counted: Any = table if isinstance(table, CountedFacts) else None
         return opened_table(table) if counted is None else counted.in_steps(columns[0])
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:
-        """Return the columns that get noise, and the kind of the released table; None for the kind of the input."""
+        """Return the columns that get noise, and the kind of the released table (None for the kind of ``rows``)."""
         return rows, None
 
 
@@ -184,14 +184,14 @@ class Noise(PlannedNoise):
         """Check everything that can fail before a table is read.
 
         Raises:
-            Unsupported: for noise that could be drawn but not read.
+            Unsupported: if the noise could be drawn, but released values could not be computed with it.
         """
 
     def check_level(self, level: Level) -> None:
         """Check that a response at this level would have a margin; otherwise it must not be drawn.
 
         Raises:
-            OutOfRange: for a level below epsilon 1e-50 for one step of the noise.
+            OutOfRange: if the epsilon for one step of the noise is below 1e-50.
         """
         self.margin(level, DEFAULT_CONFIDENCE)
 
@@ -216,7 +216,7 @@ class Noise(PlannedNoise):
         """Return the lattice of the noise of one cell, for noise keyed by identifier.
 
         Raises:
-            Unsupported: for any other noise than `CellNoise`.
+            Unsupported: if the noise is not `CellNoise`.
         """
         remedy = "Leave out keyed_by_id; collect a table of an engine first, so that its noise is drawn for each row."
         required = "noise keyed by identifier must be that of CellNoise"
@@ -239,7 +239,7 @@ class Noise(PlannedNoise):
         """Read the values of a column, in the form to which noise is added.
 
         Raises:
-            BadTable: for a cell that cannot be released.
+            BadTable: if a cell cannot be released.
         """
 
     @abstractmethod
@@ -278,7 +278,7 @@ class Noise(PlannedNoise):
 
 
 def at_one_level(level: Level, where: str) -> Unsupported:
-    """Return the error for an answer at a second level, of noise that `Noise.is_relaxed` says cannot be relaxed."""
+    """Return the error for an answer at a second level, if the noise has `Noise.is_relaxed` False."""
     return Unsupported(
         "this noise can be drawn at one level only",
         came=level,

@@ -5,17 +5,17 @@ the same answers again, in any order of levels. The function evaluates the noise
 levels:
 
 - at epsilon = 2^10 the noise is geometric; from there it is tightened to 2^9, 2^8, ...;
-- between 2^j and 2^(j+1) it is bridged at the middle, then at the middle of the half that holds the level, and so on,
-  until the level itself is a middle, or the interval is a 4096th of the octave: then the level is bridged between the
-  ends of this interval.
+- between 2^j and 2^(j+1) it is bridged at the middle, then at the middle of the half that contains the level, and so
+  on, until the level itself is a middle, or the half is a 4096th of the whole interval: then the level is bridged
+  between the ends of this half.
 
 The noise at each node comes from a separate keystream, AES-256-CTR under
 
     HKDF(`noise_secret` of the release; run of a plan, column, block, level of the node),
 
 so the answers at all levels have the joint distribution of the process, whatever their order. Two levels in the same
-last interval would be bridged independently of each other, so the second is refused. Whoever has the key and a response
-can remove the noise: the key must be protected like the data.
+smallest interval would be bridged independently of each other, so the second is refused. Whoever has the key and a
+response can remove the noise: the key must be protected like the data.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -109,7 +109,7 @@ class DerivedNoise:
     def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
         """Compute the new noise minus the noise at the higher level.
 
-        ``apart``, the stored noise at the lower level minus that at the higher level, is checked.
+        Check ``apart``, the stored noise at the lower level minus the stored noise at the higher level.
         """
         path = self._path(column, block, count)
         assert self.step.higher is not None
@@ -202,7 +202,7 @@ class NoiseByRuns:
         )
 
     def _pieces(self, block: int, count: int) -> Iterator[tuple[ResponseNoise, slice]]:
-        """Yield, for each run that overlaps a block, its noise and the slice of the block that it covers."""
+        """For each run of cells that overlaps a block, yield the run's noise and the slice of the block in the run."""
         first, begins = block * self.block_size, 0
         for size, noise in self.runs:
             low, high = max(begins - first, 0), min(begins + size - first, count)
@@ -213,7 +213,7 @@ class NoiseByRuns:
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """The noise process of the cells of a block, over the tree of levels; each node is evaluated once."""
+    """The noise process of the cells of a block, over the tree of levels; each node of the tree is evaluated once."""
 
     lattice: Lattice
     count: int
@@ -281,7 +281,7 @@ def _halvings(to: Level, low: Level, high: Level) -> list[Step]:
 
 
 def _cell(level: Level) -> tuple[Level | None, Level | None] | None:
-    """Return the smallest interval of the tree around a level, as its two ends; None for a level that is a node."""
+    """Return the ends of the smallest interval of the tree around a level; None if the level is a node of the tree."""
     high = Level(None, Fraction(2) ** _octave_of(level))
     if level == high:
         return None

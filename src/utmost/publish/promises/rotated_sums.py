@@ -70,7 +70,7 @@ def columns_of_signed_sums(
 
 
 def sums_of(distribution: CellsDistribution, columns: Sequence[Integers]) -> list[Integers]:
-    """Compute the numbers to which the noise of a group of columns is added: sum and difference, sums, or columns."""
+    """Compute the numbers of a group of columns that get noise: sum and difference, signed sums, or the columns."""
     if isinstance(distribution, SignedCells):
         return signed_sums(columns, distribution.rows)
     return list(sum_and_difference(*columns) if isinstance(distribution, RotatedPair) else columns)

@@ -54,7 +54,7 @@ class SortedColumn:
         self.last, self.rows = cells[-1], self.rows + len(cells)
 
     def add_numbers(self, cells: Any) -> None:
-        """Read the next block of a released column, as an array; count the orders in which equal cells can be."""
+        """Read the next block of a released column, as an array; count the permutations of equal cells."""
         whole = cells if not self.rows else np.concatenate([np.asarray([self.last], cells.dtype), cells])
         above, here = whole[:-1], whole[1:]
         self.rises, self.falls = self.rises and bool((above <= here).all()), self.falls and bool((here <= above).all())
@@ -80,7 +80,7 @@ class RowOrder:
     public: dict[str, SortedColumn] = field(default_factory=dict)
 
     def add(self, true: Mapping[str, Any], public: Iterable[str], label: Callable[[str], Column]) -> None:
-        """Read the next rows; skip the public columns once no released column can be sorted any more."""
+        """Read the next rows; skip the public columns once it is clear that no released column is sorted."""
         for name, cells in true.items():
             column = self.released.setdefault(name, SortedColumn())
             if column.may_be_sorted:
@@ -107,7 +107,7 @@ class RowOrder:
 
 
 def _natural(cell: Any) -> Any:
-    """A text as parts that are compared as people sort them: numbers by size, letters without case."""
+    """Return a text as parts that sort as people sort texts: numbers by size, letters without regard to case."""
     if not isinstance(cell, str):
         return cell
     parts = _DIGITS.split(cell)

@@ -81,7 +81,7 @@ class Statement:
     """The statement of one answer: of cells, sums of a plan, points, columns changed together, or selected keys.
 
     Attributes:
-        promise: Promise, with the columns and public columns of the published table, and its noise as drawn.
+        promise: Promise, with the released and public columns of the published table, and with the noise as drawn.
         noise: Noise at the level of the answer, with the confidence of the margins.
         rows: Number of rows of the table, or of sums.
         digest: SHA-256 of the published table or sums, see `cells_digest`; None without a table.
@@ -224,8 +224,8 @@ class Statement:
 
         Raises:
             BadTable: if a field does not follow from the others; the message names the first such field.
-            Unsupported: for an unknown format or cost.
-            WrongKind: for a document that is not a mapping.
+            Unsupported: if the format or the cost is unknown.
+            WrongKind: if the document is not a mapping.
 
         >>> from utmost import Promise, Unit
         >>> promise = Promise("n", unit=Unit(1, 2))
@@ -271,12 +271,12 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
         checked.
 
     Raises:
-        BadTable: if a field does not follow from the others, with its name; or if columns, rows, margins or digest
-            are not those of the table.
-        Unsupported: for an unknown format or cost.
+        BadTable: if a field does not follow from the others (the message names it), or if columns, rows, margins or
+            digest are not those of the table.
+        Unsupported: if the format or the cost is unknown.
 
-    Warns:
-        PrivacyWarning: if the values of a table in memory were not compared: pass the path of its file.
+    Warns: PrivacyWarning: if the values of a table in memory were not compared. Pass the path of its file to compare
+        them.
 
     >>> from utmost import Unit
     >>> from utmost.promises import Promise

@@ -65,7 +65,7 @@ def read_plan_text(written: Any, name: str = "plan") -> Plan:
 
 @dataclass(frozen=True, slots=True, init=False)
 class SumNoise(LatticeNoise):
-    """Geometric noise on the sums of a plan; the noise of each marginal is for its budget share.
+    """Geometric noise on the sums of a plan; the noise of each marginal satisfies the marginal's budget share.
 
     Args:
         plan: Plan that says which sums of a counted table are measured; its unit is the unit of the noise.
@@ -73,7 +73,7 @@ class SumNoise(LatticeNoise):
 
     Raises:
         WrongKind: if ``plan`` is not a plan.
-        OutOfRange, NotANumber: for an invalid bound.
+        OutOfRange, NotANumber: if the bound is invalid.
 
     Source: proofs/theory/marginals.md.
 
@@ -164,7 +164,7 @@ class SumNoise(LatticeNoise):
         """Accept every size: each group of the domain has a sum."""
 
     def check_names(self, columns: Sequence[str], public: Sequence[str]) -> None:
-        """Check that no level of the domain has the name of a column that the tables add."""
+        """Check that no level of the domain has the name of a column that released tables add."""
         check_level_names(self.plan.domain, self.plan.unit)
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:

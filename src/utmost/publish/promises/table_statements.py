@@ -107,7 +107,7 @@ def promise(level: Level, unit: Unit, released: str, cell: str) -> str:
 
 
 def promise_text(level: Level, unit: Unit, released: str, changes: str) -> str:
-    """Write the guarantee as a sentence, and as a second one the assumption that one individual changes ``changes``."""
+    """Return the guarantee, and in a second sentence the assumption that one individual changes only ``changes``."""
     one = "one individual" if unit.neighbours == "add-remove" else "one individual's record"
     return (
         f"{unit.change_text} multiplies or divides the chance of any result in {released} by at most "

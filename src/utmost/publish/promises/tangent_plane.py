@@ -30,7 +30,7 @@ class TangentPlane(Display):
         latitude, longitude: Coordinates of the place in degrees, chosen from public information, never from the data.
 
     Raises:
-        OutOfRange: for an invalid place.
+        OutOfRange: if a coordinate of the place is out of range.
 
     >>> paris = TangentPlane("48.86", "2.35")
     >>> homes = paris.project([48.8606, 48.8530], [2.3376, 2.3499])
@@ -64,10 +64,11 @@ class TangentPlane(Display):
             latitude, longitude: Coordinates in degrees, of equal shape.
 
         Returns:
-            Array of this shape with a last axis of 2. Rounding moves a position by less than 10^-7 m.
+            Array of the shape of the coordinates, with a last axis of 2 added. Rounding moves a position by less than
+            10^-7 m.
 
         Raises:
-            BadTable: for invalid coordinates, or for a position on the far side of the earth; the message shows no
+            BadTable: if coordinates are invalid, or if a position is on the far side of the earth; the message shows no
                 value. Since this error depends on the data, only the curator may see it.
         """
         if np.ma.is_masked(latitude) or np.ma.is_masked(longitude):
@@ -102,7 +103,7 @@ class TangentPlane(Display):
             Latitudes and longitudes in degrees, of the same shape. A point beyond the horizon is moved to the horizon.
 
         Raises:
-            BadTable: for points that are not numbers, or whose last axis is not 2.
+            BadTable: if the points are not numbers, or if their last axis is not 2.
         """
         try:
             flat = np.asarray(points, np.float64)
@@ -150,7 +151,7 @@ def check_lengths(columns: Sequence[str]) -> None:
 
 
 def warn_of_degrees(points: NDArray[Any], dimensions: int, per: Fraction) -> None:
-    """Warn (DegreesAsLengths) if all points are within 180, some are fractional, and ``per`` is 100 or more."""
+    """Warn (DegreesAsLengths) if coordinates are all from -180 to 180, some fractional, and ``per`` is 100 or more."""
     # This warning depends on the data, like an error about a cell: only the curator may see it.
     if dimensions != 2 or per < _NO_TOWN or not points.size:
         return

@@ -1,9 +1,9 @@
 """Noise for columns in which one individual changes cells of only one row, such as men and women in each department.
 
 One of the methods adds noise to the sum and the difference of two columns instead of the columns. An individual who
-changes both cells by at most s changes sum and difference by at most 2s in all, so that each of them needs no more
-noise than each cell would. A column is then (sum + difference)/2, a multiple of 1/2. The noise of sum and difference is
-geometric; it can be relaxed, tightened, and answered at any level in any order.
+changes both cells by at most s changes sum and difference by at most 2s in all, so that sum and difference need no more
+noise than the two cells would. A column is then (sum + difference)/2, a multiple of 1/2. The noise of sum and
+difference is geometric; it can be relaxed, tightened, and answered at any level in any order.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -247,10 +247,11 @@ def noise_together_at(
             more.
         noise: "joint", "staircase", "range", "two-sided", "rotated", "signed" or "independent"; the one of least cost
             if left out.
-        relaxable: Whether to use only noise that can be relaxed later without loss; this excludes "joint", and "toss"
-            for halves.
+        relaxable: Whether to use only noise that can be relaxed later without loss: "rotated", "signed" or
+            "independent", with ``halves="keep"``.
         cost: "absolute" for the least mean |error| of a cell, "squared" for the least mean variance.
-        halves: "toss" or "keep", for "rotated" and "signed"; if left out, "keep" if ``relaxable``, else "toss".
+        halves: For "rotated" and "signed", "toss" rounds fractions at random and "keep" leaves them; if left out,
+            "keep" if ``relaxable``, else "toss".
         confidence: Confidence of the margins.
     """
     names, spent = tuple(columns), level_of(epsilon)
@@ -299,7 +300,7 @@ def noise_of_way(
     confidence: Number,
     cost: CellCost,
 ) -> NoiseTogetherAtLevel:
-    """Return noise of a chosen kind with its margins; its unit is ``nonnegative`` only if the noise needs it."""
+    """Return noise of a chosen kind with its margins; the unit has ``nonnegative`` only if this kind needs it."""
     sure = read_confidence(confidence)
     of_distributions = dict[Any, Sequence[int | float]]()
     for distribution, cells in dict(zip(way.distributions, way.groups, strict=True)).items():
@@ -362,7 +363,7 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
 
 
 def rows_facts(way: CellsTogether) -> list[dict[str, Any]]:
-    """For each group with signed sums, return coefficients, budget shares and the loss for each change of a row."""
+    """For each group with signed sums, return coefficients, budget shares, and each change's share of the level."""
     return [
         {
             "rows": [list(row) for row in distribution.rows],

@@ -89,7 +89,7 @@ class Until(Display):
         """Read the rule that JSON values describe.
 
         Raises:
-            UtmostError: for invalid values.
+            UtmostError: if a value is invalid.
         """
         arguments = {"where": (), **arguments_of(cls, facts, "until")}
         if missing := [name for name in ("share", "steps") if name not in arguments]:
@@ -121,7 +121,7 @@ class Until(Display):
         """Check that a release with this noise can try several levels, with valid margins where it stops.
 
         Raises:
-            Unsupported: for noise that is neither of single cells nor by a plan.
+            Unsupported: if the noise is neither of single cells nor by a plan.
             OutOfRange: if no wanted table of the plan has the chosen cells.
         """
         if noise.is_by_plan:
@@ -149,7 +149,7 @@ class Until(Display):
         """Check that the rule chooses cells by public columns only.
 
         Raises:
-            OutOfRange: for a column that is not public.
+            OutOfRange: if the rule chooses cells by a column that is not public.
         """
         for name, _ in self.where:
             if name not in public:
@@ -206,7 +206,7 @@ class Until(Display):
         return True
 
     def _are_within(self, cells: NDArray[Any], margin: int | float) -> bool:
-        """Whether the margin of every cell is at most the share (10 %) of its released value; a cell of 0 is not."""
+        """Whether the margin of every cell is at most the required share of the cell's released value."""
         least: Any = exact(margin) / self.share
         if cells.dtype.kind == "f":
             least = round_up(least)
@@ -217,9 +217,9 @@ class Until(Display):
     def cell_confidence(self, noise: PlannedNoise, levels: Sequence[Level], confidence: Fraction) -> Fraction:
         """Return the confidence that margins need at each level, to hold with ``confidence`` at the level of the stop.
 
-        For noise on the integers it follows from the tails at each level: for a share of 10 %, an error exceeds the
-        margin where the rule stops about 1.5 times as often as at one level chosen beforehand. For other noise, the
-        probabilities that the error exceeds the margin at each level add up.
+        For noise on the integers, this confidence follows from the tails of the noise at each level: for a share of 10
+        %, an error exceeds the margin at the level of the stop about 1.5 times as often as at one level chosen
+        beforehand. For other noise, the probabilities that an error exceeds its margin are added up over the levels.
 
         Source: proofs/theory/accuracy-first.md.
 
@@ -261,7 +261,7 @@ class LadderStep:
     Attributes:
         level: Level at which the release may stop.
         margin: Margin of a cell that holds at the level where the rule stops.
-        least: Smallest absolute released value with which a cell is accurate at this level.
+        least: Smallest absolute value of a released cell that is accurate at this level.
         table: Wanted table (of a plan) to which this margin belongs; None if all cells have the same margin.
     """
 
@@ -273,7 +273,7 @@ class LadderStep:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The facts of an answer under a stopping rule: whether the rule stopped at its level, or a user chose the level.
+    """The facts of an answer under a stopping rule: whether the rule stopped at this level, or a user chose the level.
 
     Attributes:
         levels: Levels of the rule, smallest first; the last one was promised beforehand.
@@ -297,9 +297,9 @@ class Stop:
         return self.levels[-1]
 
     def at_one_level(self, confidence: Fraction) -> Fraction:
-        """Return the confidence that margins need at every level so that all of them hold together with ``confidence``.
+        """Return the confidence that margins need at each level so that all levels' margins hold with ``confidence``.
 
-        It follows from the union bound over the levels of the rule.
+        The result follows from the union bound over the levels of the rule.
         """
         return 1 - (1 - confidence) / len(self.levels)
 
@@ -320,8 +320,8 @@ def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Un
         steps: Number of levels, from 2 to 16. Each level is twice the one before it, and the last one is epsilon.
 
     Raises:
-        OutOfRange: for a share of at most 0 or above 1, or for an invalid number of levels.
-        WrongKind: for a rule that is a function, which could read the data.
+        OutOfRange: if the share is at most 0 or above 1, or if the number of levels is not from 2 to 16.
+        WrongKind: if ``share`` is a function, which could read the data.
 
     Source: [ligett2017] for the idea; by [koufogiannis2015], all tried levels together cost only the last of them.
 

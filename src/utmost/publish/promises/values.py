@@ -50,11 +50,11 @@ def add_noise(
         values.
 
     Raises:
-        NotANumber: for a value that is missing, boolean, text, NaN or infinite, or for a fraction if the distribution
+        NotANumber: if a value is missing, boolean, text, NaN or infinite, or if it is a fraction and the distribution
             is on the integers. The message names the position, never the value; only the curator may see it. Nothing
             was drawn then.
-        PromiseBroken: for a source of randomness that is not secure.
-        OutOfRange: for a width that is not a power of two.
+        PromiseBroken: if the source of randomness is not secure.
+        OutOfRange: if the width of the grid is not a power of two.
 
     Guarantee: the level of the distribution, for values that one individual changes by at most its sensitivity.
 
@@ -87,7 +87,7 @@ def noised_by(
     randomness: Randomness,
     method: DrawMethod | None = None,
 ) -> Any:
-    """Add noise in steps of 2^-exponent, or integers if it is None; ``lattice`` is the distribution in steps."""
+    """Add noise in steps of 2^-exponent, or of 1 if ``exponent`` is None; ``lattice`` is the distribution in steps."""
     if type(values) is int and exponent is None:
         return values + sample(lattice, randomness=randomness, method=method)
     cells = integer_cells(values) if exponent is None else real_cells(values, exponent)

@@ -1,8 +1,8 @@
 """Select cells of a declared universe that is too large to list, such as all texts, with epsilon and without delta.
 
-Every cell of the universe gets independent noise, and the cells above a threshold are published. The work does not grow
-with the universe: among cells with count 0, only the selected ones are drawn. The distribution is exactly that of noise
-on every cell; proof: proofs/theory/unknown-keys.md.
+Every cell of the universe gets independent noise, and the cells with a noisy count above a threshold are published. The
+work hardly grows with the universe: among cells with count 0, only the selected ones are drawn. The distribution is
+exactly that of noise on every cell; proof: proofs/theory/unknown-keys.md.
 """
 
 import json
@@ -56,7 +56,7 @@ class Texts:
     """All texts of ``least`` to ``most`` letters of an alphabet, shorter ones first.
 
     Raises:
-        OutOfRange: for an empty alphabet or one with a repeated letter, or lengths beyond 1000.
+        OutOfRange: if the alphabet is empty or repeats a letter, or if a length is above 1000.
 
     >>> words = Texts("ab", most=2)
     >>> words.size, [words.key(place) for place in range(words.size)], words.place("ba")
@@ -115,7 +115,7 @@ class Texts:
 
 
 def universe_facts(universe: Universe) -> dict[str, str]:
-    """Return the facts by which a ledger recognises a universe: size, and if it has ``facts``, kind and digest."""
+    """Return the facts by which a ledger recognises a universe: size, and kind and digest if it has ``facts``."""
     size = {"size": size_text(universe)}
     facts = getattr(universe, "facts", None)
     if facts is None:
@@ -131,7 +131,7 @@ def size_text(universe: Universe) -> str:
 
 
 def _typed(value: object) -> list[str]:
-    """Write a value without a JSON form as its type, and the text of a date, number or bytes; equal in any process."""
+    """Write a value without a JSON form as its type, with its text if it is a date, number or bytes."""
     return [
         type(value).__name__,
         *([str(value)] if isinstance(value, date | time | timedelta | numbers.Number | bytes) else []),
@@ -276,8 +276,8 @@ def select_cells(
     count 0 that are selected.
 
     Args:
-        counts: Number of individuals who have each key, by key; or a table of two columns, keys and counts. Every key
-            must be in the universe.
+        counts: {key: number of individuals who have it}, or a table of two columns, keys and counts. Every key must be
+            in the universe.
         universe: `Texts`, `Tuples`, or any `Universe`, chosen without looking at the data.
         epsilon: Privacy level of the whole list.
         keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
@@ -285,10 +285,11 @@ def select_cells(
         randomness: Source of random bits, the operating system's when None; a seeded source is refused.
 
     Raises:
-        BadTable: for a table without exactly two columns, or a key in two rows.
-        NotANumber, WrongKind: for invalid counts or keys; the message names their position, never their value.
-        NotALevel, PromiseBroken: for an invalid level, or a source of randomness that is not secure.
-        OutOfRange: for a key outside the universe, which the message does not show; for ``false_keys`` out of range.
+        BadTable: if a table does not have exactly two columns, or if a key is in two rows.
+        NotANumber, WrongKind: if counts or keys are invalid; the message names their position, never their value.
+        NotALevel, PromiseBroken: if the level is invalid, or if the source of randomness is not secure.
+        OutOfRange: if a key is outside the universe (the message does not show it), or if ``false_keys`` is out of
+            range.
 
     Guarantee: epsilon for one individual added or removed. For one individual replaced by another, pass twice the
     number of ``keys``.
@@ -406,7 +407,7 @@ def least_threshold(each: Level, size: int, wish: Fraction) -> int:
 def selected_empty_cells(
     each: Level, threshold: int, size: int, held: Sequence[int], randomness: Randomness
 ) -> dict[int, int]:
-    """Return {index: noise} of the selected cells with count 0; ``held`` are the indices of the others, ascending."""
+    """Return {index: noise} of the selected cells with count 0; ``held`` are the sorted indices of all other cells."""
 
     # Cells that are not selected need no draw: the gap to the next selected cell is Geom(1 - t) with t = tail, and the
     # noise beyond the threshold is Geom(a), since geometric noise has no memory.
