@@ -51,7 +51,7 @@ def test_a_release_of_a_dict_needs_no_extra():
 
 
 def test_a_release_of_a_column_loads_nothing_of_plans_and_counting():
-    """They are 130 modules, a third of a second of a first release, which a plan or a table of persons needs."""
+    """They are 130 modules, which take about a third of the time of such a first release."""
     code = """if True:
         import sys
         import utmost as ut
