@@ -14,7 +14,7 @@ import utmost.design.geometry.power_numbers as room
 # Fields of other roots than a space has, and with fewer bits than the package takes.
 from utmost.design.geometry.log_domain import LogPowers
 from utmost.design.geometry.power_numbers import images_decide
-from utmost.errors import BadTable, OutOfRange, Undecided
+from utmost.errors import BadTable, NotANumber, OutOfRange, Undecided
 from utmost.exact import level
 from utmost.geometry import PowerField
 
@@ -48,6 +48,15 @@ def test_numbers_are_those_of_two_hundred_digits(at, exponents):
         assert (gap == 0) == (abs(known) < mpmath.mpf(10) ** -150)
         assert here.read(found.stored()) == found
         assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_numbers_of_more_digits_than_python_prints_are_stored_and_read():
+    here = field(LEVELS[0])
+    long = here.power((1, 0)) * 7**6000 - here.power((0, 1))
+    assert max(len(digits) for digits, *_ in long.stored()[0]) > 4300
+    assert here.read(long.stored()) == long
+    with pytest.raises(NotANumber):
+        here.read([[["-", 0, 0]], [["1", 0, 0]]])
 
 
 @pytest.mark.parametrize("at", LEVELS)

@@ -22,7 +22,7 @@ from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
-from flint import Ordering, arb, fmpq, fmpz_mpoly, fmpz_mpoly_ctx
+from flint import Ordering, arb, fmpq, fmpz, fmpz_mpoly, fmpz_mpoly_ctx
 
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, objects
@@ -53,7 +53,7 @@ _MOST_KEPT = 1 << 12
 # A quotient of dense polynomials of this degree takes a hundred megabytes.
 _MOST_DEGREE = 10**6
 
-Terms = dict[tuple[int, ...], int]
+Terms = dict[tuple[int, ...], int | fmpz]
 _images_decide: ContextVar[bool] = ContextVar("images decide", default=False)
 
 
@@ -205,7 +205,7 @@ class PowerField:
                 term = tuple(exact_integer(e, "exponent") for e in exponents)
                 if len(term) != len(self.powers.roots) or min(term) < 0 or max(term) > _MOST_DEGREE:
                     raise BadTable(f"a term must have {len(self.powers.roots)} exponents from 0 on", came=exponents)
-                coefficients[term] = exact_integer(coefficient, "coefficient")
+                coefficients[term] = _coefficient(coefficient)
             polynomials.append(self.ring.from_dict(coefficients))
         above, below = polynomials
         image = self._evaluated(below)
@@ -343,7 +343,7 @@ class PowerNumber:
         exponents.
         """
         return [
-            [[str(int(c)), *map(int, exponents)] for exponents, c in sorted(part.to_dict().items())]
+            [[str(c), *map(int, exponents)] for exponents, c in sorted(part.to_dict().items())]
             for part in self.quotient
         ]
 
@@ -463,6 +463,12 @@ def replace_by_quotients(values: Iterable[Any]) -> None:
     for value in values:
         if isinstance(value, PowerNumber):
             _ = value.quotient  # computing the quotient stores it
+
+
+def _coefficient(value: Any) -> int | fmpz:
+    """Return the integer that a stored text denotes; flint also reads those of more digits than Python allows."""
+    digits = value.removeprefix("-") if isinstance(value, str) else ""
+    return fmpz(value) if digits.isascii() and digits.isdigit() else exact_integer(value, "coefficient")
 
 
 def _is_zero(other: Any) -> bool:
