@@ -62,9 +62,11 @@ class Accounts:
         """Return the budget as it would be after a call of `publish` or `relax`; draw, write and spend nothing.
 
         Args:
-            name, version: Name and version of the release, which need not exist yet; the newest version if left out.
+            name, version: Name and version of the release, which need not exist yet; the newest version if ``version``
+                is left out.
             epsilon: Level of the call.
-            dataset, independent, part: Arguments of `publish`, for a release that does not exist yet.
+            dataset, independent: Arguments of `publish`, for a release that does not exist yet.
+            part: Part in the promise of a release that does not exist yet.
             table, promise: Table and promise to check as `publish` checks them; a table without a promise is checked as
                 `relax` checks it. A table that an engine evaluates is not read.
             request: Name of the request, as for `publish`.
@@ -72,7 +74,8 @@ class Accounts:
         Raises:
             BudgetExceeded: if the call would exceed the limit of the dataset.
             DataChanged, AlreadyPublished: if `publish` or `relax` would refuse the table.
-            OutOfRange: if a limit was set on a dataset that no release names yet.
+            OutOfRange: if the dataset is new and has no limit, while a limit is set on a dataset that no release names
+                yet.
         """
         at = level(epsilon)
         if promise is not None and not is_engine_table(table):
@@ -109,7 +112,7 @@ class Accounts:
             relax: Whether the table is published already and is to be relaxed.
 
         Raises:
-            The errors of `publish_means`, or of `relax_means`.
+            UtmostError: if `publish_means` or `relax_means` would refuse the call.
         """
         from utmost.publish.ledger.means_tables import (
             by_release,
@@ -213,11 +216,11 @@ class Accounts:
         Args:
             dataset: Dataset whose budget is spent.
             epsilon: Level of pure differential privacy that was spent, for the neighbouring relation of the dataset's
-                releases. The ledger cannot verify it.
-            what: Description of the spending, different from that of every other charge of this dataset: "OpenDP, mean
-                age, 2025".
-            independent: True confirms that nobody in this dataset is in another one. Needed if the dataset is new to a
-                ledger with other datasets.
+                releases. The ledger cannot verify this level.
+            what: Description of the spending, different from that of every other charge of this dataset, such as
+                "OpenDP, mean age, 2025".
+            independent: True confirms that nobody in this dataset is in another one. It must be True if the dataset is
+                new and the ledger has other datasets.
 
         Returns:
             The budget after the charge.
@@ -285,9 +288,9 @@ class Accounts:
 
     @progress_bar("Verifying the ledger")
     def verify(self) -> Verification:
-        """Recompute every check: of the database, the chain, the digests and seals, the levels and the budgets.
+        """Check again the database, the chain of events, the digests and seals, the levels and the budgets.
 
-        The chain of the witness is checked too. A ledger that was rolled back passes: `status` reports a rollback.
+        The events of the witness are checked, too. A ledger that was rolled back passes: `status` reports a rollback.
 
         Raises:
             LedgerDamaged: if a check fails; the message names the first difference from what was written.
@@ -295,7 +298,7 @@ class Accounts:
         return verify_with_witness(self._log)
 
     def receipt(self) -> str:
-        """Return a line of text that identifies the ledger's present state, to store elsewhere; it has no secret."""
+        """Return a line of text that identifies the ledger's present state, to store elsewhere; no secret is in it."""
         return self._log.read(lambda transaction: receipt(transaction.key, transaction.state))
 
     def check(self, receipt: str) -> None:

@@ -28,7 +28,7 @@ from utmost.publish.promises.lattice import WORD_WIDTHS, width_of
 
 
 def stored(integers: Integers, width: int) -> bytes:
-    """Encode integers in ``width`` bytes each (1, 2, 4, 8, 16, ...), or in more if one of them does not fit."""
+    """Encode integers in ``width`` bytes each (1, 2, 4, 8, 16, ...), or in more bytes if one of them does not fit."""
     # More bytes are needed only if the noise is too large for ``width`` bytes. This has negligible probability, but
     # such noise must be stored, too, so that the distribution stays exact.
     smallest, largest = (int(integers.min()), int(integers.max())) if integers.size else (0, 0)
@@ -194,7 +194,7 @@ def recipient_seal(secret: bytes, identity: str, release: SealedRelease, level: 
 
 
 def checked_parts(rows: PartReader, event: int, count: int, root: str) -> Iterator[bytes]:
-    """Yield the parts of an event in order; raise LedgerDamaged if a part is missing or the digest of all differs."""
+    """Yield the parts of an event in order; raise LedgerDamaged if a part is missing or their digest differs."""
     taken = sha256()
     for part in range(count):
         content = rows.part(event, part)

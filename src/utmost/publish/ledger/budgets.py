@@ -46,7 +46,7 @@ def check_names_differ(state: State, dataset: str) -> None:
 
 
 def check_no_release(state: State, dataset: str) -> None:
-    """Refuse the name of a release, table of means or mechanism for a dataset, if another dataset is charged for it."""
+    """Refuse a dataset's name that is the name of a release, table of means or mechanism of another dataset."""
     if dataset in state.datasets:
         return
     charged = {release.dataset for (name, _), release in state.releases.items() if name == dataset}
@@ -114,7 +114,7 @@ def budget_after(
     version: int | None,
     part: Part | None = None,
 ) -> Budget:
-    """Return the budget as it would be after an answer at ``level``, of a release that exists or is new."""
+    """Return the budget as it would be after an answer at ``level`` to a release, which may be new."""
     wanted = state.newest(name) if version is None else exact_integer(version, "version")
     release = state.releases.get((name, wanted))
     group = check_name(dataset if dataset is not None else name, "dataset") if release is None else release.dataset
@@ -250,7 +250,7 @@ class Expense:
 
     @classmethod
     def of_answer(cls, release: Published, level: Level) -> "Expense":
-        """Return the cost of a further answer of a release; all its answers together cost the largest level."""
+        """Return the cost of a further answer to a release; all answers together cost their largest level."""
         return cls(release.dataset, max(level, release.spent), release.part, release)
 
 

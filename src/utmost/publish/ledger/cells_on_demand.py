@@ -63,7 +63,7 @@ class AnsweredCells:
         return self.noise.margin(self.level, confidence)
 
     def __getitem__(self, key: Any) -> int:
-        """Return the noisy count of one cell, the same each time."""
+        """Return the noisy count of one cell, the same at each call."""
         return self.answers([key])[key]
 
     def answers(self, keys: Iterable[Any]) -> dict[Any, int]:
@@ -73,9 +73,10 @@ class AnsweredCells:
             keys: Keys of the universe, chosen without looking at the data; they may depend on earlier answers.
 
         Raises:
-            OutOfRange: for a key that is not in the universe. WrongKind: if ``keys`` is one key instead of a list.
+            OutOfRange: if a key is not in the universe.
+            WrongKind: if ``keys`` is one key instead of a list.
 
-        Cost: some microseconds a cell; requesting more cells spends no more of the budget.
+        Cost: some microseconds for each cell; a request for more cells spends no more of the budget.
 
         Source: proofs/theory/unknown-keys.md.
         """
@@ -138,7 +139,7 @@ class CellLedger:
 
         Args:
             name, dataset, version, request, independent: Arguments of `Ledger.publish`.
-            counts: Counts of the cells that are not 0, by key; or a table of two columns, keys and counts.
+            counts: {key: count} for all cells whose count is not 0, or a table of two columns, keys and counts.
             universe: `Texts`, `Tuples`, or any `Universe`, chosen without looking at the data.
             most: Largest possible number of cells in ``counts``, declared beforehand, at most 10^8. The ledger stores
                 this bound, not the number itself.
@@ -146,8 +147,8 @@ class CellLedger:
             epsilon: Level of all answers together.
 
         Raises:
-            OutOfRange: for a key outside the universe, or more cells than ``most``.
-            DataChanged, AlreadyPublished, BudgetExceeded: as for `Ledger.publish`.
+            OutOfRange: if a key is outside the universe, or if ``counts`` has more than ``most`` cells.
+            DataChanged, AlreadyPublished, BudgetExceeded: if `Ledger.publish` would refuse such a request.
 
         Guarantee: epsilon for one individual added or removed, for any number of requested cells.
 
@@ -183,13 +184,13 @@ class CellLedger:
         """Answer the same table at a larger epsilon, which is then the cost of all answers: see `ItemLedger.relax`.
 
         Args:
-            name, version: Name and version of the release; the newest version if left out.
+            name, version: Name and version of the release; the newest version if ``version`` is left out.
             counts, universe: Counts and universe that were published; the ledger stores only a commitment to them.
             epsilon: Level of all answers together.
 
         Raises:
             DataChanged: if the counts or the universe are not those published.
-            BudgetExceeded, Quarantined, NotPublished: as for `Ledger.relax`.
+            BudgetExceeded, Quarantined, NotPublished: if `Ledger.relax` would refuse such a request.
 
         Cost: that of `publish`.
 
@@ -251,7 +252,7 @@ def _places(counts: Any, universe: Universe) -> dict[int, int]:
 
 
 def _padded(key: CommitmentKey, places: Mapping[int, int], room: int) -> ItemCommitment:
-    """Commit to the counted cells, and to padding cells outside every universe, to ``room`` cells in all."""
+    """Commit to ``room`` cells: the counted cells, and padding cells outside every universe."""
     if len(places) > room:
         remedy = (
             "Publish a new version with a larger most=. Choose this number from what is possible, not from the data."

@@ -28,7 +28,7 @@ _MOST_RUNS = 256
 
 
 def commitment(key: Key, name: str, version: int, source: Source) -> bytes:
-    """Join the digests of all columns, then of the identifiers; for keyed noise, the content of an `ItemCommitment`."""
+    """Return the joined digests of columns and identifiers; for keyed noise, the content of an `ItemCommitment`."""
     if source.items is not None:
         by_item = commitment_secret(key, name, version)
         return committed_rows(by_item, [source.items], list(source.columns.values())).content
@@ -63,7 +63,7 @@ def question_of(
     labels: Sequence[bytes] = (),
     universe: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return a keyed digest of all that a request must keep for its answer to be repeated, in copies of the ledger too.
+    """Return a keyed digest of everything that determines the answer to a request, also in copies of the ledger.
 
     Noise that follows from the ledger's key is a function of this digest. So the same question has the same noise, and
     any other question has independent noise: otherwise the difference of two answers could be exact data, and equal
@@ -88,7 +88,7 @@ def question_of(
 
 
 def noise_secret(key: Key, question: str) -> bytes:
-    """Return the secret of all noise of a release that follows from the ledger's key."""
+    """Return the secret from which the noise of a release is computed, if this noise follows from the ledger's key."""
     return key.derived("noise", question)
 
 

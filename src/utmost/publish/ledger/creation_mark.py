@@ -42,7 +42,7 @@ class CreationMark:
             return False
 
     def other_ledgers(self) -> list[Path]:
-        """Return the files of other ledgers that were used with this key and exist."""
+        """Return the existing files of other ledgers that were used with this key."""
         try:
             lines = self.path.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
@@ -64,7 +64,7 @@ class CreationMark:
         force(self.path.parent)
 
     def lost_ledger_error(self) -> LedgerUnavailable:
-        """Return the refusal to open a lost ledger: one that the file of this key lists, and that is gone."""
+        """Return the error for a lost ledger: the file beside the key file lists it, and it does not exist."""
         remedy = (
             "If the ledger was moved, pass its new path. Restore a backup by Ledger.restore, or utmost ledger "
             "restore. To "

@@ -1,11 +1,11 @@
 """Recognise data that are published a second time under another name, by keyed digests of the columns.
 
 The digest of a column is the digest of a multiset: HMAC(K, number of cells, sum of the cells' digests modulo 2^128),
-with each cell as a number in lowest terms. So it does not depend on the order of the rows, on the names of release and
-column, on the type (integers or reals), and on whether the table is in memory or in an engine. K is one key for the
-whole ledger, so that equal columns have equal digests, and a file of bare digests would reveal that two tables agree.
-Therefore an event stores the digests **encrypted**, under a key derived from the ledger's key, with a random nonce, in
-a length that depends only on the number of columns.
+with each cell as a number in lowest terms. So the digest of a column does not depend on the order of the rows, on the
+names of release and column, on the type (integers or reals), or on whether the table is in memory or in an engine. K is
+one key for the whole ledger, so that equal columns have equal digests, and a file of bare digests would reveal that two
+tables agree. Therefore an event stores the digests **encrypted**, under a key derived from the ledger's key, with a
+random nonce, in a length that depends only on the number of columns.
 
 A column whose cells are all equal does not identify a table, and is not compared.
 """
@@ -107,7 +107,7 @@ def text_digests(key: Key, texts: Mapping[str, list[str]]) -> tuple[bytes, bytes
 
 
 def value_digests(key: Key, source: Source) -> tuple[bytes, ...]:
-    """Return a digest of each released column that recognises equal values in whatever order the rows are."""
+    """Return a digest of each released column; equal values in any order of the rows have equal digests."""
     secret, exponent = cell_digest_secret(key), source.promise.lasting_noise.exponent
     # A column of equal cells, such as all zeros, is not compared: it does not identify a table.
     sums = (

@@ -120,7 +120,7 @@ def margin_of(known: Published, at: Level) -> int | float:
 
 
 def known_by_item(items: ItemLedger, name: str, version: int | None) -> Published:
-    """Return a release; refuse it if it does not exist, or its noise is not keyed by identifier."""
+    """Return a release; refuse it if it does not exist, or if its noise is not keyed by identifier."""
     known = items.release(name, version)
     if known is None:
         raise NotPublished(

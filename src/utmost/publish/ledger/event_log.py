@@ -105,7 +105,7 @@ class EventLog:
         return answer
 
     def write(self, work: Callable[[Transaction], T], *, quarantined: bool = False, replace_witness: bool = False) -> T:
-        """Do ``work`` in one transaction; when `write` returns, its events are durable and settled.
+        """Do ``work`` in one transaction; when `write` returns, the events of ``work`` are durable and settled.
 
         Args:
             quarantined: Whether the work is allowed in a quarantine.
@@ -205,7 +205,7 @@ class EventLog:
         )
 
     def loss(self, transaction: Transaction) -> RollbackLoss | None:
-        """Compare store and witness, and return what a rollback has lost; None without a witness or its events."""
+        """Compare store and witness; return what a rollback has lost, or None if there is no witness with events."""
         if self.witness is None:
             return None
         seen = self.witness.rows()
@@ -319,7 +319,7 @@ class EventLog:
 
 
 def refused_in_quarantine(place: str, reason: str) -> Quarantined:
-    """Return the refusal of a new answer by a ledger that is in quarantine."""
+    """Return the error for a request for a new answer from a ledger in quarantine."""
     return Quarantined(
         "the ledger must not be in quarantine", came=f"a quarantine: {reason}", where=place, remedy=_MEND
     )

@@ -72,12 +72,13 @@ class ItemLedger:
         """Return the key with which workers commit to the rows of a release before it is published or relaxed.
 
         Args:
-            name, version: Release; if the version is left out, the newest, or the first of a new release.
+            name, version: Name and version of the release; if ``version`` is left out, the newest version, or the first
+                version of a new release.
             promise: Promise of a release that does not exist yet.
 
         Raises:
             NotPublished: if the release does not exist and there is no promise.
-            OutOfRange: if the version is not the next one.
+            OutOfRange: if ``version`` neither exists nor is the next version.
             Unsupported: if the noise of the release is not keyed by identifier.
         """
         if promise is None:
@@ -119,10 +120,12 @@ class ItemLedger:
         Args:
             request: Request whose promise names the identifiers.
             commitment: Sum of the commitments of all parts of the table, under the key of `commitment_key`. If all
-                cells of a column are equal, the column does not identify the table: remove its sum by `without`.
+                cells of a column are equal, the column does not identify the table: remove its sum by
+                `ItemCommitment.without`.
 
         Raises:
-            DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as for `Ledger.publish`.
+            DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: if `Ledger.publish` would refuse such a
+                request.
         """
         return self.published(request_by_item(instance(request, PublishRequest, "request")), commitment, None)
 
@@ -146,7 +149,7 @@ class ItemLedger:
         return self._log.answer(answer, look=may_be_stored(self._log.seen, request))
 
     def release(self, name: str, version: int | None = None, request: str | None = None) -> Published | None:
-        """Find a release: ``version``, else the one that ``request`` published, else the newest; None without any."""
+        """Find a release: ``version``, else the version that ``request`` published, else the newest; None if absent."""
         wanted = None if version is None else exact_integer(version, "version")
 
         def look(transaction: Transaction) -> Published | None:
@@ -165,10 +168,10 @@ class ItemLedger:
         epsilon: Number | Level,
         version: int | None = None,
     ) -> ItemResponder:
-        """Answer the release at another level, with a commitment to its table.
+        """Answer the release at another level, given a commitment to the published table.
 
         Args:
-            name, version: Name and version of the release; the newest version if left out.
+            name, version: Name and version of the release; the newest version if ``version`` is left out.
             commitment: Commitment to the values of the table; or to its responses at a level, made by
                 `CommitmentKey.committed_responses`.
             epsilon: Level of the answer.
@@ -176,7 +179,7 @@ class ItemLedger:
         Raises:
             DataChanged: if the table is not the published one; `difference` names the first block of items that
                 differs.
-            BudgetExceeded, Quarantined, NotPublished: as for `Ledger.relax`.
+            BudgetExceeded, Quarantined, NotPublished: if `Ledger.relax` would refuse such a request.
         """
         at = level(epsilon)
 
@@ -223,11 +226,10 @@ class ItemLedger:
         return self._answered(found, at)
 
     def check_committed(self, name: str, commitment: ItemCommitment, *, version: int | None = None) -> None:
-        """Check that a commitment is to the published values, or to responses that were answered.
+        """Check that a commitment is to the published values, or to the responses at an answered level.
 
         Raises:
-            DataChanged: if it is a commitment to other values; `difference` names the first block of items that
-                differs.
+            DataChanged: if the commitment is to other values; `difference` names the first block of items that differs.
             NotPublished: if there is no such release.
             Unsupported: if the noise of the release is not keyed by identifier.
         """
@@ -318,7 +320,7 @@ def _by_item(transaction: Transaction, name: str, version: int | None) -> Publis
 
 
 def check_universe(release: Published, universe: Mapping[str, Any] | None) -> None:
-    """Check that ``universe`` is the one declared at publication, if the release has declared one."""
+    """Check that ``universe`` is the universe declared at publication, if the release has declared one."""
     declared = None if release.items is None else release.items.universe
     if declared is None or declared == universe:
         return

@@ -27,7 +27,7 @@ class ItemNoise:
     tags: Tags  # Tags of the rows, in their stored order
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
-        """Return each row's position in the block of the `Lattice`, from its identifier; None for blocks of 1."""
+        """Return each row's position in the block of the `Lattice`, from its identifier; None if the block is 1."""
         return self.release.place(column, self._rows(block))
 
     def at_highest(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
@@ -41,7 +41,7 @@ class ItemNoise:
     def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
         """Compute the new noise minus the noise at the higher level.
 
-        ``apart``, the stored noise at the lower level minus that at the higher level, is checked.
+        Check ``apart``, the stored noise at the lower level minus the stored noise at the higher level.
         """
         tags = self._rows(block)
         assert self.step.higher is not None

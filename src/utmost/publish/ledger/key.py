@@ -60,7 +60,7 @@ class Key:
         self._derived: dict[tuple[str, ...], bytes] = {}
 
     def derived(self, *purpose: str) -> bytes:
-        """Return 32 bytes for one purpose, by HKDF; they reveal nothing about the key or other purposes."""
+        """Return 32 bytes for one purpose, by HKDF; they reveal nothing about the key or other purposes' bytes."""
         derived = self._derived.get(purpose)
         if derived is None:
             # 32 bytes are the first block of HKDF-Expand.
@@ -104,8 +104,8 @@ def key_path(source: GivenKey) -> Path | None:
 
 
 def key_file_of(source: GivenKey, beside: Path | None) -> Path | None:
-    """Return the path of the key file, by default ``beside`` an SQLite file (releases.db.key); None if the key is not
-    in a file.
+    """Return the path of the key file, by default the path ``beside`` an SQLite file (releases.db.key); None if the key
+    is not in a file.
     """
     place = source if source is not None else _of_environment()
     return beside if place is None else place if isinstance(place, Path) else None

@@ -74,7 +74,7 @@ class Labels:
 class LabelledRelease(SealedRelease, Protocol):
     @property
     def labels(self) -> Labels | None:
-        """The description of the stored labels; None if there are none."""
+        """The description of the stored labels; None if no labels are stored."""
 
 
 _OPEN = Seal(None)
@@ -128,7 +128,7 @@ def label_texts(columns: Mapping[str, Any], rows: int) -> list[bytes]:
 def label_parts(
     texts: Sequence[bytes], rows: int, columns: int, seal: Seal = _OPEN, event: int = 0, first: int = 0
 ) -> tuple[bytes, ...]:
-    """Compress texts of `label_texts`, or pad and encrypt them by a key; ``first`` is the number of the first part."""
+    """Compress the texts of `label_texts`, or pad and encrypt them; ``first`` is the number of the first part."""
     if seal.secret is None:
         return tuple(zlib.compress(text, 6) for text in texts)
     size = max(_LEAST, _WORD * min(rows, BLOCK) * columns)

@@ -63,8 +63,9 @@ class Ledger(Persons, Accounts, Display):
     their levels. A ledger can also answer single persons, once each: `respond`.
 
     Each call is one transaction: the ledger checks the request, draws noise, writes to the witness, commits, and
-    returns. The same request gets the same answer, from any thread or process. A call that raises has spent nothing; if
-    it was interrupted after its noise was drawn, the message says so, and the same call returns the drawn answer.
+    returns. The same request gets the same answer, from any thread or process. A call that raises has spent nothing,
+    unless it was interrupted after its noise was drawn: then the message says so, and the same call returns the drawn
+    answer.
 
     Guarantee: the releases of a dataset together satisfy the level `spent`, the sum of their largest levels. Choose
     each level from answers, budgets and costs. The guarantee does not cover a level that was chosen by looking at true
@@ -115,9 +116,9 @@ class Ledger(Persons, Accounts, Display):
                 Without these, for SQLite, it is read from the ledger's path with ``.key`` appended; this file is made
                 with mode 0600 when the ledger is made.
             witness: Path of the witness file, which detects that the ledger was replaced by an older copy. If left out,
-                the one that a secret file names; otherwise, for SQLite, the ledger's path with ``.witness`` appended,
-                and for PostgreSQL a file beside the key file. Keep it in a place where nobody who can write to the
-                database can write. False makes a new ledger without a witness, permanently.
+                it is the file that a secret file names; otherwise, for SQLite, the ledger's path with ``.witness``
+                appended, and for PostgreSQL a file beside the key file. Store the witness where nobody who can write to
+                the database can write. False makes a new ledger without a witness, permanently.
             sealed: Whether a new ledger encrypts its responses, each level under its own key.
             derived: Whether a new ledger derives its noise from the key. An older copy of the ledger then repeats its
                 answers to the same requests; with noise keyed by identifier, only if levels are requested in the same
@@ -129,10 +130,10 @@ class Ledger(Persons, Accounts, Display):
         Raises:
             KeyRefused: if the key is missing, wrong, or readable by others.
             LedgerDamaged: if the stored data were changed.
-            LedgerUnavailable: if there is no ledger, or the store is locked or cannot be reached.
-            OutOfRange: for ``witness=False`` if the ledger has a witness; for PostgreSQL without a key file if no path
-                of the witness is given; for an invalid place, timeout or flag.
-            Unsupported: for a ledger of a later version.
+            LedgerUnavailable: if there is no ledger, or if the store is locked or cannot be reached.
+            OutOfRange: if ``witness`` is False and the ledger has a witness; if a ledger in PostgreSQL has no key file
+                and ``witness`` is left out; or if the place, the timeout or a flag is invalid.
+            Unsupported: if a later version of utmost wrote the ledger.
         """
         read_key = given_key(key)
         del key  # no frame of an error may show it
@@ -175,36 +176,38 @@ class Ledger(Persons, Accounts, Display):
             table: Table, as for `release`. For an engine's frame the ledger stores no answers; the engine computes the
                 same answers whenever it evaluates the frame.
             promise: Promise about the table (`Promise.of_counted` makes one for a counted table), or the plan of the
-                sums to measure. If the promise does not state who was counted, the statement of a counted table is
-                used. The ledger commits to the values in the order of the rows, and to the identifiers if there is an
+                sums to measure. If the promise does not state who was counted, the ledger takes this from a counted
+                table. The ledger commits to the values in the order of the rows, and to the identifiers if there is an
                 ``id_column``.
             epsilon: Level that the whole release may spend. With ``until`` in the promise the budget must allow this
                 level, but only the level that was reached is spent.
             dataset: Dataset whose budget is spent; the name of the release if left out. Levels of its releases add up.
             independent: True confirms that nobody in these data is in another dataset. It must be True if another
-                dataset has the same values, or if a limit was set on a dataset that no release names. The ledger does
-                not store this declaration.
-            version: Version of the data. Publish a release whose data have changed as the next version, which adds to
-                the spent level; the version is never chosen automatically.
+                dataset has the same values, or if this dataset is new and has no limit while a limit is set on a
+                dataset that no release names. The ledger does not store this declaration.
+            version: Version of the data. Publish changed data of a release as the next version, whose level is added to
+                the spent level; this version is never chosen automatically.
             request: Name of this request: a repeated call with this name and the same arguments returns the same
                 answer.
-            progress: Function that is called with the number of finished cells and of all cells.
+            progress: Function that is called with the number of finished cells and the number of all cells.
 
         Returns:
             The answer, which never changes. Its ``table`` has the type of the argument, with only the released and the
             public columns. Its ``release`` is the history of the release, and contains the table of the argument.
 
         Raises:
-            NotDeclared: for a column that is neither released, nor public, nor dropped.
-            BadTable: for a missing column, or a cell that cannot be released; the message names its row and column.
+            NotDeclared: if a column is neither released, nor public, nor dropped.
+            BadTable: if a column is missing, or if a cell cannot be released; the message names row and column of the
+                cell.
             DataChanged: if the release exists with other values.
-            AlreadyPublished: if the release exists with another promise or level, or another dataset has the same
+            AlreadyPublished: if the release exists with another promise or level, or if another dataset has the same
                 values.
             BudgetExceeded: if the limit of the dataset does not allow the level.
-            NotALevel, NotANumber, OutOfRange: for an invalid argument.
+            NotALevel, NotANumber, OutOfRange: if an argument is invalid.
+            Quarantined: if the ledger was rolled back.
 
         Warns:
-            RowsRenamed: for a repeated call, as in `relax`.
+            RowsRenamed: if a repeated call has other public columns than the first, as in `relax`.
         """
         own, promise = name if dataset is None else dataset, promise_for(promise, table)
         publication = PublishRequest(name, promise, level(epsilon), own, version, request, independent)
@@ -230,18 +233,18 @@ class Ledger(Persons, Accounts, Display):
 
         Args:
             name: Name of the release.
-            table: Table of the published values, and of the identifiers if there were any; columns that were not
-                declared public at publication are left out.
+            table: Table with the published values, and with the identifiers if there were any. Other columns are left
+                out, unless they were declared public at publication.
             epsilon: Level of the answer.
             version: Version of the data; the newest if left out.
             table_at: Level of the answers in ``table``, if ``table`` is an engine's frame of answers instead of values.
-            progress: Function that is called with the number of finished cells and of all cells.
+            progress: Function that is called with the number of finished cells and the number of all cells.
 
         Raises:
             NotPublished: if there is no such release.
             DataChanged: if the values or their order are not those published.
             BudgetExceeded: if the limit of the dataset does not allow the level.
-            Quarantined: if the ledger was rolled back, or the release lost responses in a rollback.
+            Quarantined: if the ledger was rolled back, or if the release lost responses in a rollback.
 
         Warns:
             RowsRenamed: if there is no ``id_column``, and public columns, or texts that are not released, differ from
@@ -278,11 +281,12 @@ class Ledger(Persons, Accounts, Display):
         `DataChanged` says only that the table is another one, and the service never calls this method.
 
         Args:
-            name, version: Name and version of the release; the newest version if left out.
+            name, version: Name and version of the release; the newest version if ``version`` is left out.
             table: Table, as for `relax`.
 
         Raises:
-            NotPublished, BadTable: as for `relax`.
+            NotPublished: if there is no such release.
+            BadTable: if a column is missing, or if a cell cannot be released.
         """
         if is_engine_table(table):
             return engine_ledger.frame_difference(self.items, name, table, version)
@@ -301,19 +305,19 @@ class Ledger(Persons, Accounts, Display):
         table: Any = None,
         promise: "Promise | Plan | None" = None,
     ) -> tuple[str, ...]:
-        """List the names of all releases that have a column equal to a released column of this release, sorted.
+        """List the sorted names of all releases with a column that equals a released column of this release.
 
         Only for the curator, like `difference`. The levels of such releases add up, although the values are the same:
-        one file may have been published twice by mistake, as the data of two days. The name of this release is among
-        them if another version of it has the values. Columns whose cells are all equal are not compared.
+        one file may have been published twice by mistake, as the data of two days. The name of this release is in the
+        list if another version of the release has the values. Columns whose cells are all equal are not compared.
 
         Args:
-            name, version: Name and version of the release; the newest version if left out.
+            name, version: Name and version of the release; the newest version if ``version`` is left out.
             table, promise: Table and promise of a release that is not published yet, as for `publish`.
 
         Raises:
-            NotPublished: if there is no such release, and no table.
-            OutOfRange: for a table without a promise, or for a promise without a table.
+            NotPublished: if there is no such release and ``table`` is left out.
+            OutOfRange: if only one of ``table`` and ``promise`` is passed.
         """
         source = None
         if (table is None) != (promise is None):
@@ -360,8 +364,8 @@ class Ledger(Persons, Accounts, Display):
 
         Raises:
             NotPublished: if there is no such release.
-            NeedsTable: for an epsilon above the largest stored one; for a promise of points, for any epsilon that is
-                not stored.
+            NeedsTable: if the epsilon is above the largest stored one, or if it is not stored and the release is of
+                points.
             Unsupported: if ``table`` is left out and an engine computes the answers of the release.
         """
         at = level(epsilon)
@@ -401,12 +405,12 @@ class Ledger(Persons, Accounts, Display):
             Dict from the name of each release to its answer.
 
         Raises:
-            OutOfRange: for requests with several datasets.
-            Unsupported: for a frame of an engine.
-            The errors of `publish`; then nothing is spent.
+            OutOfRange: if the requests have several datasets.
+            Unsupported: if a table is a frame of an engine.
+            UtmostError: if `publish` would refuse one of the tables; then nothing is spent.
 
         Warns:
-            IndividualLeftOut: for a request whose promise does not state who was counted in its table.
+            IndividualLeftOut: if the promise of a request does not state who was counted in its table.
         """
         check_one_dataset(requests)
         wanted = list[tuple[PublishRequest, Source]]()
@@ -454,7 +458,7 @@ class Ledger(Persons, Accounts, Display):
 
         Raises:
             AlreadyPublished: if a release has this name.
-            The errors of `publish`; then nothing is spent.
+            UtmostError: if `publish` would refuse one of the tables; then nothing is spent.
 
         >>> import utmost as ut
         >>> from tempfile import TemporaryDirectory
@@ -473,7 +477,7 @@ class Ledger(Persons, Accounts, Display):
         if any(release.name == name for release in self.releases):
             remedy = "Give the table of several amounts another name, in the same dataset."
             raise AlreadyPublished(
-                "one name must not belong to both a release and a mechanism",
+                "one name must not belong to both a release and a table of several amounts",
                 came="the name of another release",
                 where=repr(name),
                 remedy=remedy,
@@ -491,7 +495,7 @@ class Ledger(Persons, Accounts, Display):
 
         Raises:
             NotPublished: if there is no such table.
-            The errors of `relax`; then nothing is spent.
+            UtmostError: if `relax` would refuse one of the tables; then nothing is spent.
         """
         from utmost.publish.ledger.means_tables import by_release, means_answer_requests, table_of
 
@@ -502,7 +506,8 @@ class Ledger(Persons, Accounts, Display):
         """Answer a table of several amounts at any level up to the largest stored one; no data are needed.
 
         Raises:
-            NotPublished, NeedsTable: as for `view`.
+            NotPublished: if there is no such table.
+            NeedsTable: if the epsilon is above the largest stored one.
         """
         from utmost.publish.ledger.means_tables import means_answer_requests, table_of
 
@@ -521,8 +526,9 @@ class Ledger(Persons, Accounts, Display):
             epsilon: Level that all measures together may spend; the level of ``shared`` if left out.
 
         Raises:
-            OutOfRange: if the names are not those of the plans, or a measure has already spent more.
-            The errors of `relax`; then nothing is spent.
+            OutOfRange: if the names are not those of the plans, or if a measure has already spent more than its new
+                share.
+            UtmostError: if `relax` would refuse one of the tables; then nothing is spent.
         """
         from utmost.publish.workloads.planning.shared_level import levels_of_tables
 
@@ -547,7 +553,8 @@ class Ledger(Persons, Accounts, Display):
             tables: Dict from the name of each release to its table, as for `relax`.
 
         Raises:
-            NotPublished, DataChanged, BudgetExceeded, Quarantined: as for `relax`; then nothing is spent.
+            NotPublished, DataChanged, BudgetExceeded, Quarantined: if `relax` would refuse one of the requests; then
+                nothing is spent.
         """
         wanted = list[Relaxation]()
         for request in requests:
@@ -615,7 +622,7 @@ class Ledger(Persons, Accounts, Display):
 
         Raises:
             OutOfRange: if the place has a ledger.
-            KeyRefused, LedgerDamaged: as for `open`; nothing is restored.
+            KeyRefused, LedgerDamaged: if `open` would refuse the key or the ledger; nothing is restored.
         """
         read_key = given_key(key)
         del key  # no frame of an error may show it
@@ -636,8 +643,8 @@ class Ledger(Persons, Accounts, Display):
             The levels that are charged to each dataset: those that the witness has recorded, and ``missing``.
 
         Raises:
-            OutOfRange: if there is no quarantine, if ``missing`` is required, or if it names a release in place of
-                the dataset of the release.
+            OutOfRange: if there is no quarantine, if ``missing`` is required and left out, or if ``missing`` names a
+                release instead of the dataset of the release.
         """
         return end_quarantine(self._log, reason, missing)
 
@@ -659,7 +666,7 @@ class Ledger(Persons, Accounts, Display):
 
         Raises:
             NotPublished: if there is no such release.
-            Unsupported: if the ledger is not encrypted, or nothing is stored at the level.
+            Unsupported: if the ledger is not encrypted, or if nothing is stored at the level.
         """
         at = level(epsilon)
         return self._log.read(

@@ -1,4 +1,4 @@
-"""The names of the releases of a table of several amounts: name of the table and of the amount, "wages: income"."""
+"""The names of the releases of a table of several amounts: the table's name and an amount's, as "wages: income"."""
 
 from collections.abc import Iterable, Sequence
 
@@ -14,7 +14,7 @@ def release_name(name: str, amount: str) -> str:
 
 
 def releases_of_means(releases: Iterable[Published], name: str, version: int | None) -> dict[str, Published]:
-    """Return {amount: release} for a table of several amounts; ``releases`` are all of the ledger, in order of
+    """Return {amount: release} for a table of several amounts; ``releases`` are all releases of the ledger, in order of
     publication.
     """
     found, beginning = dict[str, Published](), release_name(name, "")

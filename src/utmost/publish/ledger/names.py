@@ -40,7 +40,7 @@ SAME_IN_NAMES = "case, look-alike letters and invisible characters"
 
 @lru_cache(maxsize=1 << 14)
 def name_as_drawn(name: str) -> str:
-    """Return a name as people see it: as they read it, with the look-alike letters of Cyrillic and Greek as Latin."""
+    """Return a name as `name_as_read`, with Latin letters in place of Cyrillic and Greek ones that look alike."""
     return name_as_read(unicodedata.normalize("NFKC", name).translate(_LATIN_LETTER))
 
 

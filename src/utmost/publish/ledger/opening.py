@@ -178,7 +178,7 @@ def _file(path: Path, timeout: float) -> Store:
 def witness_finder(
     witness: StorePlace | bool | None, beside: Path | None, key_file: Path | None, timeout: float
 ) -> Callable[[State], Witness | None]:
-    """Return a function from a ledger's state to its witness: the file ``witness``, or one beside ledger or key."""
+    """Return a function from a ledger's state to its witness: the file ``witness``, or a file beside ledger or key."""
     if witness not in (None, False) and not (isinstance(witness, str | Path) and str(witness)):
         raise OutOfRange(
             "witness must be the path of a file", came=witness, remedy="Pass witness=False to keep no witness."
@@ -323,7 +323,7 @@ def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None 
 
     Args:
         path: Path of an SQLite ledger, or of a backup of any ledger.
-        name, version: Name and version of the release; the newest version if left out.
+        name, version: Name and version of the release; the newest version if ``version`` is left out.
         key: Key from `Ledger.level_key`.
 
     Returns:
@@ -331,7 +331,7 @@ def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None 
         It has no `Answer.release`, since one key reads one level.
 
     Raises:
-        KeyRefused: if the key decrypts no level, or a public fact or a block has been changed.
+        KeyRefused: if the key decrypts no level, or if a public fact or a block has been changed.
         NotPublished: if there is no such release.
     """
     if not isinstance(key, bytes):

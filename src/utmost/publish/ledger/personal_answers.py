@@ -151,7 +151,7 @@ class ResponseRequest:
         return cls(named, group, wanted, independent, answering, rows, index)
 
     def answers(self, transaction: Transaction, randomness: Randomness, *, may_draw: bool) -> AnswerNumbers | None:
-        """Return everybody's answer, and draw the missing ones; None if one is missing and ``may_draw`` is False."""
+        """Return the answers of all persons, some newly drawn; None if one is missing and ``may_draw`` is False."""
         mechanism = self._known_mechanism(transaction.state)
         stored = {} if mechanism is None else self._found(transaction, mechanism)
         # A person who has an answer gets the same one again, even if the secret has changed since.

@@ -45,19 +45,19 @@ class Persons:
         that answer again, from any thread or process, and after any crash.
 
         Guarantee: for any sequence of calls, the answers of one version distinguish two secrets of a person at distance
-        d by a factor of at most e^(epsilon d). Levels of other versions and names add up.
+        d by a factor of at most e^(epsilon d). The epsilons of other versions and names are added to this epsilon.
 
         Args:
             name: Name under which the answers are stored.
-            mechanism: Mechanism with a checked level: `utmost.local.read_mechanism` of a design, or of a channel of
-                Fractions and its space.
+            mechanism: Mechanism with a checked level, which `utmost.local.read_mechanism` returns for a design, or for
+                a channel of Fractions and its space.
             secrets: Secret of each person, by number or by name; None for a person who has an answer.
-            dataset: Dataset whose budget is spent; the name if left out. All mechanisms of a dataset must have the same
+            dataset: Dataset whose budget is spent; ``name`` if left out. All mechanisms of a dataset must have the same
                 space.
             independent: True confirms that a dataset without a limit is intended, although a limit is set on another
                 dataset that nothing uses yet.
-            version: Version; the newest if left out. The number after the newest version begins a new version, in which
-                everybody is answered anew.
+            version: Version of the answers; the newest if left out. The number after the newest version begins a new
+                version, in which everybody is answered anew.
 
         Returns:
             The answer of each person, by name if the mechanism's answers have names.
@@ -65,9 +65,9 @@ class Persons:
         Raises:
             AlreadyPublished: if the name belongs to another mechanism or to a release.
             BudgetExceeded: if the limit of the dataset does not allow the mechanism's level.
-            NeedsTable: for a person who has no answer, and whose secret is None.
-            OutOfRange, WrongKind: for an invalid argument; the message repeats no person and no secret.
-            Quarantined: if the ledger was rolled back, or the mechanism lost answers in a rollback.
+            NeedsTable: if a person has no answer and the secret of this person is None.
+            OutOfRange, WrongKind: if an argument is invalid; the message repeats no person and no secret.
+            Quarantined: if the ledger was rolled back, or if the mechanism lost answers in a rollback.
 
         Cost: the first call of a process reads all answers of the version; later calls read the new ones.
 
@@ -101,7 +101,7 @@ class Persons:
         """Return the persons in the argument who have an answer under a name; nothing is drawn, and no answer is shown.
 
         Raises:
-            OutOfRange, WrongKind: for an invalid name, person or version.
+            OutOfRange, WrongKind: if the name, a person or the version is invalid.
         """
         rows = check_persons(persons)
         wanted = None if version is None else exact_integer(version, "version")

@@ -81,7 +81,7 @@ class PostgresStore:
 
     Args:
         address: postgresql://user:password@host:port/database, or any other address that libpq accepts.
-        timeout: Number of seconds to wait for other writers, and to repeat.
+        timeout: Number of seconds to wait for other writers, and to repeat a transaction.
     """
 
     __slots__ = ("_address", "_idle", "_timeout")
@@ -181,7 +181,7 @@ class PostgresStore:
             return work(Rows(run, lambda: {row[0] for row in connection.execute(_ASKED)}, "BYTEA", load))
 
     def _idle_here(self) -> list[Any]:
-        """Return the idle connections of this process; a parent's stay open: closing one would end its session."""
+        """Return this process's idle connections; a parent's stay open, since closing them would end its sessions."""
         process, idle = self._idle
         if process != os.getpid():
             _inherited.extend(idle)

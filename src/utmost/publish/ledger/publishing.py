@@ -277,12 +277,12 @@ _SUM_OF_BOTH = (
 
 
 def check_dataset(state: State, request: PublishRequest, earlier: Sequence[PublishRequest] = ()) -> None:
-    """Check that a new release may be in its dataset, beside the releases of ``earlier`` requests in the same call."""
+    """Check that a new release may be in its dataset, with the releases of ``earlier`` requests of the same call."""
     # The releases of a dataset have one neighbouring relation, and at most one of them has a delta.
     if releases_of_means(state.releases.values(), request.name, None):
         came, remedy = "a table of several amounts", "Pass another name, and the dataset of that table."
         raise AlreadyPublished(
-            "one name must not belong to both a release and a mechanism",
+            "one name must not belong to both a release and a table of several amounts",
             came=came,
             where=repr(request.name),
             remedy=remedy,
@@ -318,7 +318,7 @@ def check_dataset(state: State, request: PublishRequest, earlier: Sequence[Publi
 
 
 def check_no_duplicate_data(transaction: Transaction, request: PublishRequest, digests: TableDigests) -> None:
-    """Refuse values that another dataset has released, unless nobody is in both: they must spend one budget."""
+    """Refuse values that another dataset has released, unless the request is independent: they spend one budget."""
     if request.independent:
         return
     # The refusal names no column and no release: otherwise a caller could confirm guesses column by column.

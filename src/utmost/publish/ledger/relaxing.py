@@ -221,9 +221,7 @@ def answer_more(
 
 
 def check_answerable(transaction: Transaction, answers: Sequence[tuple[Published, Level]]) -> None:
-    """Check that releases may be answered at further levels: by their noise, their history, and all together by the
-    budgets.
-    """
+    """Check that noise and history of each release allow its further level, and that the budgets allow all of them."""
     for release, level in answers:
         release.noise.check_level(level)
         if release.spent < level and not release.relaxable:
@@ -256,7 +254,7 @@ def other_data_remedy(transaction: Transaction, release: Published) -> str:
 
 
 def where_changed(transaction: Transaction, release: Published, source: Source) -> str | None:
-    """Say for the holder of the key where a table first differs from the published one; None if it does not."""
+    """Say for the holder of the key where a table first differs from the published one; None if they are equal."""
     committed, now = (
         stored_commitment(transaction, release),
         commitment(transaction.key, release.name, release.version, source),

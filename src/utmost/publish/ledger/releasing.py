@@ -103,38 +103,38 @@ def release(
     Args:
         table: Dict of columns, dataframe of any library, table read from a file, or counted table, whose unit is proved
             and whose labels are public. A frame that an engine evaluates (Polars' lazy frames, DuckDB's relations,
-            Spark's dataframes) needs an ``id_column`` and gives a frame of its kind. A large file gets its
-            noise while the released file is written. For a plan also an array of integers, one for each cell of its
-            domain.
+            Spark's dataframes) needs an ``id_column`` and gives a frame of its kind. A large file gets its noise while
+            the released file is written. For a plan, the table may also be an array of integers, one for each cell of
+            the plan's domain.
         promise: Promise, which states everything that is decided beforehand; `Promise.of_counted` makes one for a
-            counted table. Or, for a counted table, the plan of the sums to measure, or a workload, for which
+            counted table. For a counted table it may also be the plan of the sums to measure, or a workload, for which
             `choose_plan` makes the plan.
         epsilon: Privacy level that the whole table may spend. With a stopping rule (`within`) in the promise it is the
             largest level: the release stops at the first level that is accurate enough.
         once: Whether to add the least noise for this one level. Then nothing is remembered, and ``answer.release`` is
             refused. A workload is then released by a plan, or as one table if that has a smaller error
-            (`Plan.once_errors`). The table has the cells, or all one-way tables and the other wanted tables.
+            (`Plan.once_errors`). That table has all cells, or all one-way tables and the other wanted tables.
         confidence: Confidence of the margins.
         randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
 
     Returns:
         The answer. Its table is of the kind of the argument, with released values, and margins in additional columns.
-        For a plan or a workload it is a `NoisySums`, which is saved as one document, unless ``once`` released one table
-        (``answer.is_by_plan`` is then False). In both cases ``answer["sex age"]`` is a wanted table.
+        For a plan or a workload the answer is a `NoisySums`, which is saved as one document, unless ``once`` released
+        one table (``answer.is_by_plan`` is then False). In both cases ``answer["sex age"]`` is a wanted table.
 
     Raises:
-        NotDeclared: for a column that is neither released, nor public, nor dropped.
-        BadTable: for a missing column, a cell that cannot be released, with its row and column, a table without rows,
-            or a public column that repeats a released one.
-        OutOfRange: for a promise that does not fit the table, such as a unit smaller than the proved one.
-        NotALevel, NotANumber, WrongKind: for an invalid argument.
-        Unsupported: for noise that exists for a single level only, unless ``once`` is set.
-        PromiseBroken: for a source of randomness that is not secure.
+        NotDeclared: if a column is neither released, nor public, nor dropped.
+        BadTable: if a column is missing, if a cell cannot be released (the message names row and column), if the table
+            has no row, or if a public column repeats a released one.
+        OutOfRange: if the promise does not fit the table: for example, if its unit is smaller than the proved one.
+        NotALevel, NotANumber, WrongKind: if an argument is invalid.
+        Unsupported: if the noise exists for a single level only and ``once`` is False.
+        PromiseBroken: if the source of randomness is not secure.
 
     Warns:
-        LittleProtection: at a level so large that it protects practically nobody.
-        RowsObserved: for rows that were observed in the data.
-        RowsSorted: for rows that are sorted by a released column, and by no public one.
+        LittleProtection: if the level is so large that it protects practically nobody.
+        RowsObserved: if the list of rows was observed in the data.
+        RowsSorted: if the rows are sorted by a released column, and by no public one.
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12; with ``once`` [geng2012], Theorems 4, 6, 11 and 12.
 

@@ -54,8 +54,8 @@ class PublishRequest:
         independent: Whether no individual of these data is in another dataset of the ledger.
 
     Raises:
-        WrongKind: if ``promise`` is not a promise, or ``level`` is not a `Level`.
-        OutOfRange, NotANumber: for an invalid name, dataset, request, version or confirmation.
+        WrongKind: if ``promise`` is not a promise, or if ``level`` is not a `Level`.
+        OutOfRange, NotANumber: if the name, the dataset, the request, the version or ``independent`` is invalid.
     """
 
     name: str = field(metadata=_NAME)
@@ -82,7 +82,7 @@ class PublishRequest:
         return facts_of(self)
 
     def lasting_facts(self) -> dict[str, Any]:
-        """Return the facts that a repeated request must keep, those of the promise among the others."""
+        """Return the facts that a repeated request must keep; those of the promise stand beside the others."""
         facts = facts_of(self)
         promise = {name: fact for name, fact in facts["promise"].items() if name not in ("drop", "keyed_by_id")}
         return {name: fact for name, fact in facts.items() if name not in _OF_ONE_CALL} | promise
@@ -92,8 +92,8 @@ class PublishRequest:
         """Read the request that JSON values describe; a missing or null field has its default.
 
         Raises:
-            OutOfRange: for an unknown field, or a missing field without a default.
-            UtmostError: for an invalid value.
+            OutOfRange: if a field is unknown, or if a field without a default is missing.
+            UtmostError: if a value is invalid.
         """
         return cls(**_arguments(cls, facts, {"dataset": mapping(facts, "request").get("name")}))
 
@@ -108,7 +108,7 @@ class AnswerRequest:
         version: Version of the data; None for the newest one.
 
     Raises:
-        WrongKind, OutOfRange, NotANumber: for an invalid level, name or version.
+        WrongKind, OutOfRange, NotANumber: if the level, the name or the version is invalid.
     """
 
     name: str = field(metadata=_NAME)

@@ -47,7 +47,7 @@ def check_responses(
 
     Args:
         ledger: Ledger that gave the answers.
-        name, version: Name and version of the release; the newest version if left out.
+        name, version: Name and version of the release; the newest version if ``version`` is left out.
         table: Frame with the identifiers and the released columns, in any order of the rows; other columns are ignored.
         epsilon: Level of the answers.
 
@@ -57,7 +57,7 @@ def check_responses(
     Raises:
         WrongKind: if ``ledger`` is not a ledger.
         DataChanged: if the frame has other values.
-        NotPublished: if there is no such release or level.
+        NotPublished: if the ledger has no such release, or no answer at this level.
         Unsupported: if the noise of the release is not keyed by identifier.
 
     Cost: one aggregate query of the engine and one pass over the rows, which are never collected.
@@ -73,7 +73,7 @@ def check_responses(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ResponseFolder:
-    """A folder for the responses that a ledger does not store itself; each level has a subfolder of Parquet files.
+    """A folder for the responses that a ledger does not store itself, with a subfolder of Parquet files for each level.
 
     With the ledger's key and these files one can compute the true values: give the files of a level only to its
     recipients, and protect the folder like the data. The folder must be on a file system of this machine with atomic
@@ -122,7 +122,7 @@ class ResponseFolder:
         """Store the responses at a level; do nothing if they are stored already.
 
         Args:
-            name, version: Name and version of the release; the newest version if left out.
+            name, version: Name and version of the release; the newest version if ``version`` is left out.
             frame: Answer of `publish`, `relax` or `view` of the ledger; an `Answer`, or its table.
             epsilon: Level of the answer.
 
@@ -191,14 +191,14 @@ class ResponseFolder:
         )
 
     def verify(self) -> int:
-        """Read every stored file in batches; check that its bytes are unchanged and its rows are the ledger's answers.
+        """Read every stored file in batches; check that the bytes are unchanged and the rows are the ledger's answers.
 
         Returns:
             Number of rows in all levels.
 
         Raises:
-            LedgerDamaged: for a missing or changed file.
-            DataChanged: for rows that were not answered.
+            LedgerDamaged: if a file is missing or was changed.
+            DataChanged: if rows are not answers of the ledger.
         """
         rows = 0
         for release, at in self._levels():

@@ -113,7 +113,7 @@ def stored_response(transaction: Transaction, release: Published, level: Level) 
 
 
 def by_column(release: Published, blocks: Sequence[Integers]) -> dict[str, Integers]:
-    """Join the blocks, which come column after column, to one array for each column."""
+    """Join the blocks, which come column after column, into one array for each column."""
     each = -(-release.rows // BLOCK)
     return {name: joined(blocks[at * each : (at + 1) * each], release.rows) for at, name in enumerate(release.columns)}
 

@@ -25,13 +25,13 @@ def shared_requests(
 
     Args:
         tables: Dict from the name of each release to its table, as `count_measures` returns it.
-        shared: Plans and budget shares of the same names.
+        shared: Plan and budget share of each of these releases.
         dataset: Dataset whose budget all measures spend.
         epsilon: Level that all measures together may spend; the level of ``shared`` if left out.
         independent: Whether no individual of these data is in another dataset of the ledger.
 
     Raises:
-        OutOfRange, WrongKind: if the names are not those of the plans, or an argument has the wrong kind.
+        OutOfRange, WrongKind: if the names are not those of the plans, or if an argument has the wrong kind.
 
     Source: composition; proofs/theory/counting.md, "One level for several measures".
 

@@ -87,7 +87,7 @@ class StoredResponse:
 
 @dataclass(frozen=True, repr=False)
 class Published(Display):
-    """One version of a release. Its request and promise are parsed from the event on first use.
+    """One version of a release. The request and the promise are parsed from the event on first use.
 
     Attributes:
         name: Name of the release.
@@ -99,11 +99,11 @@ class Published(Display):
         values: Encrypted digests by which the values are recognised, see `TableDigests`.
         items: Facts of noise keyed by identifier; None if noise is drawn by rows.
         labels: Facts of the stored public columns; None if there are none.
-        question: Keyed digest of all that decides its answers, see `question_of`.
+        question: Keyed digest of all facts that determine the answers, see `question_of`.
         part: The partition of the individuals, and which part of it was counted; None if there is no partition.
         facts: Facts of the event that published the release.
         responses: Dict from levels to stored responses.
-        stopped: Level at which its stopping rule stopped, and the facts of the stop; None without a rule.
+        stopped: Level at which the stopping rule stopped, and the facts of the stop; None without a rule.
         relaxable: False if a rollback has lost responses of the release, see `folded`.
     """
 
@@ -194,7 +194,7 @@ class Published(Display):
         return max(self.responses)
 
     def level_of_answer(self, epsilon: Level) -> Level | None:
-        """Return the level at which a request to publish at ``epsilon`` was answered; None if it was not."""
+        """Return the level at which a request to publish at ``epsilon`` was answered; None if it was not answered."""
         if self.stopped is not None:
             return self.stopped.level if self.stopped.stop.promised == epsilon else None
         return epsilon if epsilon in self.responses else None
@@ -206,7 +206,7 @@ class Published(Display):
         return self.promise.at_stop(level, replace(stop, confidence=read_confidence(confidence))).margin
 
     def stop_at(self, level: Level) -> Stop | None:
-        """Return the facts of the stopping rule at a level; None without a rule, or if it did not try the level."""
+        """Return the facts of the stopping rule at a level; None if there is no rule or it did not try the level."""
         if self.stopped is None or level not in self.stopped.stop.levels:
             return None
         return self.stopped.stop if level == self.stopped.level else replace(self.stopped.stop, is_met=None)
@@ -226,7 +226,8 @@ class Published(Display):
         """Return the release with the fact that its stopping rule has stopped at ``level``.
 
         Raises:
-            LedgerDamaged: if the level was not answered, or is not the rule's last level although the rule is not met.
+            LedgerDamaged: if the level was not answered, or if the rule is not met and the level is not the rule's last
+                one.
         """
         until = self.promise.until
         levels = () if until is None else until.levels(promised)

@@ -178,7 +178,7 @@ class Rows:
                 "the store must contain what was just written",
                 came="other content",
                 where=wrong,
-                remedy="No answer was given, because somebody changed the database: run verify, and see the runbook.",
+                remedy="No answer was given, because somebody changed the database: verify the ledger, or restore it.",
             )
 
     def part(self, event: int, part: int) -> bytes | None:

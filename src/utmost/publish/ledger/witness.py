@@ -157,7 +157,7 @@ class Witness:
 
     def _history_error(self) -> Quarantined:
         return Quarantined(
-            "the ledger and its witness must have one history",
+            "the ledger and its witness must have the same history",
             came="another event in the witness",
             where=str(self.path),
             remedy="No answer was given. Open the ledger again: its status shows the difference.",
@@ -165,7 +165,7 @@ class Witness:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection | None]:
-        """Read in one transaction; None instead of a connection if the witness was never written."""
+        """Open a connection for one transaction; yield None if the witness was never written."""
         with transaction(self.path, self.timeout, write=False) as connection:
             yield connection if connection.execute(_MADE).fetchone() is not None else None
 
@@ -182,7 +182,7 @@ class Witness:
 
 
 def after_draw(error: LedgerUnavailable, *, earlier: bool = False) -> LedgerUnavailable:
-    """Return the error with another remedy: this call's draw, or that of an ``earlier`` call, is stored."""
+    """Return the error with a remedy which says that the draw of this call, or of an ``earlier`` call, is stored."""
     remedy = _KEPT_EARLIER if earlier else KEPT
     return LedgerUnavailable(error.required, came=error.came, where=error.where, remedy=remedy)
 

@@ -275,8 +275,8 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
             digest are not those of the table.
         Unsupported: if the format or the cost is unknown.
 
-    Warns: PrivacyWarning: if the values of a table in memory were not compared. Pass the path of its file to compare
-        them.
+    Warns:
+        PrivacyWarning: if the values of a table in memory were not compared. Pass the path of its file to compare them.
 
     >>> from utmost import Unit
     >>> from utmost.promises import Promise
