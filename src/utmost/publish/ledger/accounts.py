@@ -1,4 +1,4 @@
-"""The methods of a ledger that draw no noise: its releases, levels, budgets and charges, and its verification."""
+"""The methods of a ledger that draw no noise: they return releases and budgets, write charges, and verify."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -160,7 +160,7 @@ class Accounts:
             spent.
 
         Raises:
-            OutOfRange: unless exactly one of ``name`` and ``dataset`` is given.
+            OutOfRange: if ``name`` and ``dataset`` are both passed, or neither of them.
             NotPublished: if the ledger has no release of this name.
         """
         if (name is None) == (dataset is None):
@@ -174,7 +174,7 @@ class Accounts:
         return Spending.of(release.spent for release in mine).level
 
     def budget(self, dataset: str, limit: Number | Level | None = None) -> Budget:
-        """Return the budget of a dataset, after setting its limit if one is given.
+        """Return the budget of a dataset; first set the limit of the dataset if ``limit`` is passed.
 
         A limit below the spent level stops all further spending. While a dataset has a limit and no releases, the
         ledger refuses releases in datasets without a limit; `remove_limit` removes the limit of a misspelt dataset.
@@ -203,7 +203,7 @@ class Accounts:
 
         Raises:
             NotPublished: if the ledger has no dataset of this name.
-            OutOfRange: if the dataset has spent something: set another limit.
+            OutOfRange: if the dataset has spent something. Set another limit instead.
         """
         check_name(dataset, "dataset")
         remove_limit(self._log, dataset)

@@ -251,7 +251,7 @@ class EventLog:
 
     @staticmethod
     def _difference(transaction: Transaction, record: WitnessRecord) -> str | None:
-        """Say how the events of the ledger and of its witness differ; None if they do not."""
+        """Say how the events of the ledger differ from those of its witness; None if they are the same."""
         last = record.last
         if last is None:
             return None if transaction.state.number == 1 else "its witness is missing"

@@ -1,4 +1,4 @@
-"""Events: the records that a ledger consists of, each written once, never edited, and chained to all before it.
+"""Events: the records that a ledger consists of, each written once, never edited, and chained to all earlier ones.
 
 The state of a ledger is a function of the list of its events, see `utmost.publish.ledger.state`. An event whose
 ``format`` is not `FORMAT`, or whose kind is not in `KINDS`, is refused.

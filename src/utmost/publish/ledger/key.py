@@ -183,7 +183,7 @@ def _of_file(path: Path) -> Key | KeyRefused:
         return _not_hexadecimal(str(path))
     except OSError:
         remedy = (
-            'If a recipe made the ledger, pass its secret file, key="NAME.secret.toml"; otherwise '
+            'If a recipe made the ledger, pass the secret file of the recipe, key="NAME.secret.toml"; otherwise '
             "put the key file back."
         )
         return KeyRefused(

@@ -181,7 +181,8 @@ class Ledger(Persons, Accounts, Display):
                 ``id_column``.
             epsilon: Level that the whole release may spend. With ``until`` in the promise the budget must allow this
                 level, but only the level that was reached is spent.
-            dataset: Dataset whose budget is spent; the name of the release if left out. Levels of its releases add up.
+            dataset: Dataset whose budget is spent; the name of the release if left out. The levels of all releases of a
+                dataset add up.
             independent: True confirms that nobody in these data is in another dataset. It must be True if another
                 dataset has the same values, or if this dataset is new and has no limit while a limit is set on a
                 dataset that no release names. The ledger does not store this declaration.

@@ -96,7 +96,7 @@ def opened_log(
 
 
 def mark_of(store: Store, key_file: Path | None) -> CreationMark | None:
-    """Return the mark, beside the key file, that this ledger was used with this key; None if the key is in no file."""
+    """Return the mark of this ledger in the file beside the key file; None if the key is in no file."""
     if key_file is None:
         return None
     return CreationMark.of(key_file, store.path if isinstance(store, SqliteStore) else store.name_of_database())

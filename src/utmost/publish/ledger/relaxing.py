@@ -161,7 +161,7 @@ def check_relaxable(log: EventLog, request: AnswerRequest, table: Any) -> None:
 
 
 def check_relaxable_in(log: EventLog, transaction: Transaction, request: AnswerRequest, table: Any) -> bool:
-    """Check that a table is the published one, as for relaxing; return whether the answer is stored."""
+    """Make every check of `relax_together` on a table, and draw nothing; return whether the answer is stored."""
     release = transaction.state.release(request.name, request.version)
     relaxation = Relaxation.of(transaction.key, request, release, table)
     if stored_relaxation(transaction, relaxation) is not None:

@@ -123,7 +123,7 @@ class ResponseFolder:
 
         Args:
             name, version: Name and version of the release; the newest version if ``version`` is left out.
-            frame: Answer of `publish`, `relax` or `view` of the ledger; an `Answer`, or its table.
+            frame: Answer that `publish`, `relax` or `view` of the ledger returned, or the table of this answer.
             epsilon: Level of the answer.
 
         Returns:
@@ -324,7 +324,7 @@ def _batches(files: list[Path], columns: list[str]) -> Iterator[Any]:
 
 
 def _folder_name(text: str) -> str:
-    """Make a folder name from a text: 40 characters of it, with "-" for special ones, and its digest."""
+    """Make a folder name from a text: 40 characters, with "-" for special ones, and the digest of the text."""
     plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in text)
     return f"{plain[:40]}-{sha256(text.encode()).hexdigest()[:16]}"
 

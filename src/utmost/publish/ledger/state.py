@@ -307,7 +307,7 @@ class State:
         return newest
 
     def version_meant(self, name: str, wanted: int | None) -> int | None:
-        """Return the version ``wanted``, or the newest if that is None; None if this version does not exist yet."""
+        """Return the version ``wanted``, or the newest if ``wanted`` is None; None if it does not exist yet."""
         newest = self.newest(name)
         meant = max(newest, 1) if wanted is None else wanted
         if 1 <= meant <= newest:
@@ -338,7 +338,7 @@ class State:
         return [self.releases.get(version) or self.mechanisms[version] for version in versions]
 
     def relation(self, dataset: str) -> str | None:
-        """Return the neighbouring relation that the levels of a dataset protect; None if its budget is unspent."""
+        """Return the neighbouring relation that the levels of a dataset protect; None if no budget of it is spent."""
         item = self.first.get(dataset)
         # Each release was checked against the first one, so that all have the same relation.
         return None if item is None else (self.releases.get(item) or self.mechanisms[item]).relation
@@ -352,7 +352,7 @@ class State:
         return sorted({*self.accounts, *self.limits, *self.missing})
 
     def ledger_facts(self, key: ReleaseKey, at: Level) -> LedgerFacts:
-        """Return the facts that a ledger adds to the statement of an answer, as they were when it was given."""
+        """Return the facts that a ledger adds to the statement of an answer, as of the time of the answer."""
         release = self.releases[key]
         event = release.responses[at].event
         levels = tuple(level for level in release.levels if release.responses[level].event <= event)

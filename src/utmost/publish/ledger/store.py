@@ -43,7 +43,7 @@ EventPart = tuple[int, int, bytes]
 
 
 CHANGED = "the tables must be those that a ledger makes, without triggers or other additions"
-MEND_CHANGED = "No answer was given, because somebody changed the database: undo the change, and see the runbook."
+MEND_CHANGED = "No answer was given, because somebody changed the database: undo the change, then verify the ledger."
 
 
 class Store(Protocol):

@@ -7,9 +7,9 @@ Its last events may be *pending*:
     pending   the answer is drawn, and the witness has stored it; nobody has seen it; the ledger's store may have it
     settled   the ledger's store has reported that it has stored the event; from then on the answer may be returned
 
-A ledger that lacks a settled event, or has another one in its place, was rolled back or restored, or its store returns
-false data. A ledger that lacks a pending event was interrupted during a commit: the next writer finishes the event as
-it was drawn.
+A ledger that lacks a settled event, or has another event in its place, was rolled back or restored, or its store
+returns false data. A ledger that lacks a pending event was interrupted during a commit: the next writer finishes the
+event as it was drawn.
 
 **The cost of a rollback, computed from the events of the witness and of the ledger.**
 

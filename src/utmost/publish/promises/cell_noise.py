@@ -51,7 +51,7 @@ class ColumnNoise(PlannedNoise):
         return self.at(level, confidence).margin
 
     def check_unit(self, counted: Any) -> None:
-        """Check that a unit of amounts was proved by counting, and that sums and counts do not share noise."""
+        """Check that each cell may have its own noise; a unit with steps of amounts needs a counted table."""
         if counted is None:
             self.unit.check_plain()
         else:
@@ -98,7 +98,7 @@ class LatticeNoise(Noise):
         return self.lattice
 
     def bound(self) -> tuple[int, str]:
-        """Return the bound on the absolute value of true values, in steps and in words; 2^126 steps by default."""
+        """Return the bound on the absolute value of true values, in steps and as text; 2^126 steps by default."""
         if self.largest is not None:
             grid = 1 if self.exponent is None else Fraction(2) ** -self.exponent
             return -(-self.largest // grid) + (self.exponent is not None), f"{self.largest}"

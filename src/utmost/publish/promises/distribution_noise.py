@@ -81,7 +81,7 @@ class DistributionNoise(ColumnNoise, Noise):
         draws(self.at(level).drawn, 0, randomness=SYSTEM, method=None)
 
     def bound(self) -> tuple[int, str]:
-        """Return the bound on the absolute value of true values, in steps and in words; 2^126 steps by default."""
+        """Return the bound on the absolute value of true values, in steps and as text; 2^126 steps by default."""
         return (UNDECLARED, "2^126 steps") if self.largest is None else (-(-self.largest // 1), f"{self.largest}")
 
     def word(self, level: Level) -> int:

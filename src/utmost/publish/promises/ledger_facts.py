@@ -19,7 +19,7 @@ PROCESS_NAME = "release"
 
 @dataclass(frozen=True, slots=True)
 class LedgerFacts:
-    """Name and version of the release of an answer, and the levels of the release that had been answered by then.
+    """The release of an answer: its name and version, and the levels that were answered when the answer was given.
 
     A statement never changes: later answers appear in their own statements.
 

@@ -58,7 +58,7 @@ KeysAndCounts = tuple[Sequence[Any], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class SelectionNoise(Noise):
-    """The base class of noise that selects keys; a list of keys is stored as one integer."""
+    """The base class of noise that selects keys; each column of a list of keys is stored as one integer."""
 
     has_margin_per_column: ClassVar[bool] = False
     names_rows: ClassVar[bool] = True
@@ -78,7 +78,7 @@ class SelectionNoise(Noise):
         return None
 
     def check_counts(self, counts: Sequence[tuple[Any, int]]) -> None:
-        """Check that the keys may be selected; OutOfRange for a key that was not declared."""
+        """Check that the keys may be selected; raise OutOfRange for a key that was not declared."""
 
     @abstractmethod
     def threshold(self, level: Level) -> int:
@@ -125,7 +125,7 @@ class SelectionNoise(Noise):
         return float("inf"), "any"
 
     def word(self, level: Level) -> int:
-        """Return the number of bytes of an empty list; a longer list takes more, since its content is public."""
+        """Return the number of bytes of an empty list; a longer list takes more bytes, since its content is public."""
         return 16
 
     def weakness(self, level: Level) -> str:
@@ -336,8 +336,8 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
     Guarantee: (epsilon, delta) for one individual added or removed. If one individual is replaced by another, up to 2k
         keys change: pass keys=2*k, and twice the shares.
 
-    Cost: some 50 microseconds a key, most of it to recognise the table; a millisecond each if epsilon/keys, or
-        epsilon/shares, is below about 1/200.
+    Cost: some 50 microseconds for each key, most of it to recognise the table; a millisecond for each key if
+    epsilon/keys, or epsilon/shares, is below about 1/200.
 
     Source: [desfontaines2022]; the noisy count: proofs/theory/unknown-keys.md.
 

@@ -101,7 +101,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
     @property
     def lattices(self) -> dict[str, Lattice]:
-        """The lattice of each stored sum, under the name of a column; its share is constant over all levels."""
+        """The lattice of each stored sum, under the name of a column; each lattice has the same share at all levels."""
         one = self.lattice.of(_ANCHOR).power
         ratios = [ratio.power / one for distribution in self.way.distributions for ratio in ratios_of(distribution)]
         return {name: replace(self.lattice, share=share) for name, share in zip(self.columns, ratios, strict=True)}
@@ -174,7 +174,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
 @dataclass(frozen=True, slots=True)
 class SumsOfColumns:
-    """A method that draws the noisy sums of columns; each sum is stored under the name of a column."""
+    """Draws the noisy sums of columns; each sum is stored under the name of a column."""
 
     noises: Mapping[str, NoiseOnLattice]  # Noise of each sum, by the column under whose name it is stored
 

@@ -1,6 +1,7 @@
 """Draw the noise of all cells of a table, or of all one-way tables of a domain, together, for a release made once.
 
-Such noise is made for one level, and no ledger stores it. Its distributions are `CellsDraw` and `TablesDraw`.
+Such noise is made for one level, and no ledger stores it. Its distribution is `CellsDraw` for cells, and `TablesDraw`
+for one-way tables.
 """
 
 from collections.abc import Mapping, Sequence
@@ -260,9 +261,9 @@ class OneDraw(ColumnNoise):
         released_cells: Number of cells that are released, over all columns, at most 1000.
         step: Width of the first step, see `CellsDraw`; if left out, the width of least variance at the level of the
             release.
-        total_share: Budget share for measuring the total separately, from 0 to below 1; 0 if left out. With a share
-            above 0, the cells add up to a total with a smaller error: `Plan.total_share` returns the share that is best
-            for cells and total.
+        total_share: Budget share for measuring the total separately, at least 0 and below 1; 0 if left out. With a
+            share above 0, the cells add up to a total with a smaller error: `Plan.total_share` returns the share that
+            is best for cells and total.
 
     Raises:
         OutOfRange: if the sensitivity is a fraction, or if an argument is outside its range.

@@ -11,7 +11,7 @@ def margin_name(columns: Sequence[str]) -> str:
 
 
 def places_guarantee(distribution: PlanarDistribution, released: Sequence[str]) -> str:
-    """Return the guarantee in plain sentences, with what it does not cover."""
+    """Return the guarantee, and what the guarantee does not cover, in plain sentences."""
     per, level = distribution.per, distribution.level
     twice, thrice = (f"by {few * per}, by at most {factor_text(level.scaled(few))}" for few in (2, 3))
     return (
@@ -24,7 +24,7 @@ def places_guarantee(distribution: PlanarDistribution, released: Sequence[str]) 
 
 
 def places_line(distribution: PlanarDistribution) -> str:
-    """Return the guarantee without its limits, in one line, for a screen."""
+    """Return the guarantee in one line for a screen, without what it does not cover."""
     factor = (
         f"by at most {factor_text(distribution.level)} ({level_name(distribution.level)} for each {distribution.per})"
     )

@@ -1,4 +1,4 @@
-"""Noise for points of the plane, such as homes: the coordinates of a row get joint noise, at epsilon per distance."""
+"""Noise for points of the plane, such as homes: the coordinates of a row get joint noise, at epsilon for a distance."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -123,7 +123,7 @@ class PointNoise(Noise):
         raise NeedsTable("the table must be passed at each new level of points", came=level, where=where, remedy=remedy)
 
     def bound(self) -> tuple[Fraction, str]:
-        """Return the bound on |coordinate|, as a number and in words: the declared one, or 2^64 ``per``."""
+        """Return the bound on |coordinate|, as a number and as text: the declared bound, or 2^64 ``per``."""
         most = self.per * _MOST_DISTANCES if self.largest is None else self.largest
         return most, f"{most}"
 

@@ -98,8 +98,8 @@ class Promise(Display):
 
     Raises:
         OutOfRange, NotANumber, WrongKind: if an argument is invalid, or if arguments are incompatible.
-        Unsupported: if the noise is not `CellNoise` with ``keyed_by_id``, or neither `CellNoise` nor by a plan with
-            ``until``.
+        Unsupported: if ``keyed_by_id`` is True and the noise is not `CellNoise`, or if ``until`` is passed and the
+            noise is neither `CellNoise` nor that of a plan.
 
     >>> promise = Promise("admitted", public="department", unit=Unit(1, 1))
     >>> promise.margin(epsilon=1), promise == Promise.of_facts(promise.facts())
@@ -310,7 +310,7 @@ class Promise(Display):
 
     @property
     def quantity(self) -> str:
-        """The quantity in the released cells, in words: people, events or amounts; empty if utmost does not count."""
+        """The quantity in the released cells, in words: people, events or amounts; empty if utmost counts no table."""
         if not self.proved:
             return ""
         if self.unit.amount is None and self.individual == EACH_ROW:
@@ -349,9 +349,10 @@ class Promise(Display):
             columns: Name of the column of counts; the name in the table if left out.
             public: Further public columns; the labels are public unless they are dropped.
             drop: Labels that are not published.
-            unit: Unit larger than the proved one, in the steps of the table; the proved one if left out.
-            noise: Noise instead of a unit; a plan determines all other arguments. If left out, each cell has noise; if
-                the table has a `mean`, or is bounded by ``in_total``, the noise is that of a plan for its cells.
+            unit: Unit at least as large as the proved one, in the steps of the table; the proved unit if left out.
+            noise: Noise instead of a unit; a plan determines all other arguments. If left out, each cell has separate
+                noise; but if the table has a `mean`, or is bounded by ``in_total``, a plan for the cells determines the
+                noise.
             until: Rule by which the release stops as soon as it is accurate: `within`.
 
         Raises:

@@ -86,7 +86,7 @@ class PlannedNoise(ABC):
         """Return the guarantee at a level, in plain words."""
 
     def as_drawn(self, noise: NoiseAtLevel) -> "PlannedNoise":
-        """Return the same noise, with the result of the search that found ``noise``, if it needs a search."""
+        """Return the same noise; if the noise needs a search, with the result of the search that found ``noise``."""
         return self
 
     def facts(self) -> dict[str, Any]:
@@ -99,12 +99,12 @@ class PlannedNoise(ABC):
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "PlannedNoise":
-        """Read the noise from what `facts` wrote."""
+        """Read the noise that `facts` wrote."""
         return cls(**cls.arguments(facts))
 
     @classmethod
     def arguments(cls, facts: Mapping[str, Any]) -> dict[str, Any]:
-        """Read the fields of the noise from what `facts` wrote."""
+        """Read the fields of the noise that `facts` wrote."""
         written = {name: fact for name, fact in mapping(facts, "facts").items() if name != "kind"}
         return arguments_of(cls, written, "noise")
 
@@ -224,7 +224,7 @@ class Noise(PlannedNoise):
 
     @abstractmethod
     def bound(self) -> tuple[Any, str]:
-        """Return the bound on the absolute value of true values, in steps and in words."""
+        """Return the bound on the absolute value of true values, in steps and as text."""
 
     @abstractmethod
     def word(self, level: Level) -> int:
@@ -268,7 +268,7 @@ class Noise(PlannedNoise):
 
     @property
     def theorem(self) -> str:
-        """The optimality theorem about the noise, or the statement that none is claimed, in words."""
+        """The optimality theorem about the noise in words, or a sentence that no optimality is claimed."""
         return "no optimality is claimed, only the promise"
 
     @property

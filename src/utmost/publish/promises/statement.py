@@ -2,7 +2,7 @@
 
 The statement is plain data, ready for JSON, and contains no true value. The check reads the facts that do not follow
 from others, writes the statement again, and compares every field: budget share of each cell, distribution, margins,
-sentences. It needs no data and no solver. `ON_TRUST` lists what cannot be checked.
+sentences. The check needs no data and no solver. `ON_TRUST` lists what cannot be checked.
 """
 
 from collections.abc import Mapping, Sequence

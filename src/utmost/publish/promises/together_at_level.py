@@ -3,7 +3,7 @@
 One of the methods adds noise to the sum and the difference of two columns instead of the columns. An individual who
 changes both cells by at most s changes sum and difference by at most 2s in all, so that sum and difference need no more
 noise than the two cells would. A column is then (sum + difference)/2, a multiple of 1/2. The noise of sum and
-difference is geometric; it can be relaxed, tightened, and answered at any level in any order.
+difference is geometric, so that a release can be answered at any levels in any order.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
