@@ -1,1 +1,1 @@
-"""Numbers, distributions of noise, their joint distributions at several levels, exact draws. No data are read here."""
+"""Numbers, distributions of noise at one or several levels, and exact draws of noise. No data are read here."""

@@ -1,7 +1,7 @@
 """Readers of arguments: each converts a value to the required type, or raises an error that names the parameter.
 
-Each reader takes a value and the name of its parameter. The error names the required type as well. `exact` reads
-numbers, `level` levels, and `as_array` arrays.
+Each reader takes a value and the name of the parameter. The error also names the required type. Numbers are read by
+`exact`, levels by `level`, and arrays by `as_array`.
 """
 
 import os
@@ -26,7 +26,7 @@ _LONGEST_PATH = 4096
 
 
 def wrong_kind(name: str, required: str, value: object) -> WrongKind:
-    """Return the error for an argument of another type. The message names the type of the value, but not the value."""
+    """Return the error for an argument that is not ``required``; the message names only the argument's type."""
     return WrongKind(f"{name} must be {required}", came="None" if value is None else type(value).__name__)
 
 
@@ -64,7 +64,7 @@ def text(value: Any, name: str) -> str:
 
 
 def label(value: Any, name: str) -> Any:
-    """Check that a value can be a label, which must be hashable."""
+    """Check that a value can be a label, that is, that it is hashable."""
     try:
         hash(value)
     except Exception:  # a user's own class may raise anything
@@ -150,7 +150,7 @@ def path(value: Any, name: str) -> Any:
 
 
 def size_of(value: Any, name: str) -> int:
-    """Return the length of a value, at most `sys.maxsize`."""
+    """Return the length of a value, or `sys.maxsize` for a longer one."""
     try:
         return len(value)
     except OverflowError:

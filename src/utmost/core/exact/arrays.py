@@ -31,10 +31,10 @@ _SMALL = tuple(Fraction(k) for k in range(1025))
 
 
 def as_array(values: object, name: str = "array", ndim: int | None = None) -> Array:
-    """A read-only copy of ``values`` in one of the two kinds of numbers.
+    """A read-only copy of ``values``, either in float64 or in exact numbers.
 
-    An array of integers, Fractions, Decimals and text ("1/2") is exact. One float makes the whole array float64: a
-    rounded number cannot give an exact result.
+    The copy is exact if every entry is an integer, a Fraction, a Decimal, or text such as "1/2". One float makes the
+    whole array float64: a rounded number cannot give an exact result.
 
     Args:
         values: Anything that NumPy reads as an array of numbers.
@@ -42,8 +42,8 @@ def as_array(values: object, name: str = "array", ndim: int | None = None) -> Ar
         ndim: Number of dimensions that it must have.
 
     Raises:
-        NotANumber: for an entry that is a boolean, NaN, infinite, None or of another type; for a ragged list; or for a
-            number of dimensions other than ``ndim``. The message names the position of the entry.
+        NotANumber: if an entry is a boolean, NaN, infinite, None or of another type (the message names its position),
+            if a list is ragged, or if the array does not have ``ndim`` dimensions.
 
     >>> as_array([1, "1/2"]).tolist(), as_array([1, 0.5]).tolist()
     ([Fraction(1, 1), Fraction(1, 2)], [1.0, 0.5])
@@ -91,8 +91,8 @@ def plain_array(values: object, name: str = "array") -> NDArray[Any]:
     """The values as a NumPy array of any dtype.
 
     Raises:
-        NotANumber: for a ragged or too deeply nested list, more than 10^8 entries, or values that NumPy cannot
-            convert.
+        NotANumber: if a list is ragged or too deeply nested, if there are more than 10^8 entries, or if NumPy cannot
+            convert the values.
 
     >>> plain_array([[1, 2], [3, 4]]).shape
     (2, 2)
@@ -109,8 +109,8 @@ def check_array(value: object, name: str, ndim: int) -> None:
     """Check that a value is a NumPy array of numbers with ``ndim`` dimensions. A list is refused.
 
     Raises:
-        WrongKind: for a value that is not an array.
-        NotANumber: for a number of dimensions other than ``ndim``, or entries that are not numbers.
+        WrongKind: if the value is not an array.
+        NotANumber: if the array does not have ``ndim`` dimensions, or has entries that are not numbers.
 
     >>> check_array(np.eye(2), "matrix", 2)
     """

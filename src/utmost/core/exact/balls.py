@@ -1,4 +1,5 @@
-"""Arrays of floats with proven error bounds: each entry is a float and a radius, and no true number is farther away.
+"""Arrays of floats with proven error bounds: each entry is a float and a radius, and the true number is within the
+radius of the float.
 
 This is interval arithmetic on arrays. A ball is a float m and a float r >= 0, and stands for every real within r of m.
 Each operation returns a ball that contains every result. If no finite ball does, the radius is infinite or NaN, and
@@ -7,7 +8,7 @@ every comparison with the ball is undecided.
 The proofs assume that the machine's + - * / and sqrt of float64 follow IEEE 754 and round to one of the two floats next
 to the true result (in any direction), except that results below 2^-1022 may be flushed to zero. They assume nothing
 about the machine's logarithm, cosine and exponential. These functions are computed here from those five operations and
-exact scaling by powers of two, by Taylor series whose remainders and roundings are bounded below.
+exact scaling by powers of two, by Taylor series; the code proves a bound on their remainders and rounding errors.
 """
 
 import math
@@ -128,7 +129,7 @@ class Balls:
 
     @property
     def floor(self) -> tuple[Reals, NDArray[np.bool_]]:
-        """Return each number rounded down, and whether all numbers of its ball have that floor."""
+        """Return a floor for each ball, and whether all numbers of the ball have that floor."""
         reach = (self.radius + 4 * ROUNDING * np.abs(self.middle)) * _WIDER + TINY
         low, high = np.floor(self.middle - reach), np.floor(self.middle + reach)
         return low, (low == high) & (np.abs(low) < _MOST_WHOLE)

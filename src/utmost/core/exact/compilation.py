@@ -44,9 +44,7 @@ def in_machine_code(function: F, *, inside: bool = False, **options: Any) -> F:
 
 
 def is_compiled_already(function: Any) -> bool:
-    """Whether the disk has machine code of a function of `in_machine_code` that is newer than the function's source
-    file.
-    """
+    """Whether the disk has machine code, newer than the source file, of a function that `in_machine_code` decorates."""
     folder = getattr(getattr(function, "stats", None), "cache_path", None)
     if folder is None:
         return False

@@ -39,7 +39,7 @@ def few(words: Sequence[str], most: int = 24) -> str:
 
 
 def one_line(value: Any) -> str:
-    """The name of the type and its attributes, in one line of at most `LONGEST` characters."""
+    """The name of a value's type and the value's attributes, in one line of at most `LONGEST` characters."""
     names = displayed_fields(value)
     parts = [str(bool(value))] if "__bool__" in dir(type(value)) else []
     for name in names:

@@ -21,7 +21,7 @@ from utmost.errors import OutOfRange
 class Interval:
     """All reals between ``low / 2**bits`` and ``high / 2**bits``.
 
-    The four operations take an Interval of the same ``bits``, an int or a Fraction, and return an Interval that
+    The operations + - * / take an Interval of the same ``bits``, an int or a Fraction, and return an Interval that
     contains every result. A product or quotient adds one or two units of ``2**-bits`` to the width, so a caller asks
     for some bits more than it needs.
 
@@ -179,7 +179,7 @@ def exp_interval(x: Fraction | Interval, bits: int) -> Interval:
         bits: Precision of the result; for a rational x the interval is a few units of ``2**-bits`` wide.
 
     Raises:
-        OutOfRange: x is above 10^6.
+        OutOfRange: if x is above 10^6.
 
     >>> exp_interval(Fraction(-1), 20).low / 2**20
     0.3678...
@@ -193,7 +193,7 @@ def exp_interval(x: Fraction | Interval, bits: int) -> Interval:
 
 
 def exp_floats(exponents: Iterable[fmpq]) -> list[tuple[float, float] | None]:
-    """The neighbouring floats around each e^x, for rationals x other than 0; None if 128 bits do not decide."""
+    """For each rational x != 0, the two neighbouring floats around e^x, or None if 128 bits do not decide."""
     floats: list[tuple[float, float] | None] = []
     with working_precision(128):
         for x in exponents:
@@ -208,7 +208,7 @@ def log_interval(x: Fraction, bits: int) -> Interval:
     """An interval around the natural logarithm of a positive rational.
 
     Raises:
-        OutOfRange: when x is not positive.
+        OutOfRange: if x is not positive.
 
     >>> log_interval(Fraction(2), 20).low / 2**20
     0.6931...
@@ -348,7 +348,7 @@ def round_down(x: Fraction | Interval | int) -> float:
 
 
 def nearest(x: Fraction | Interval | int) -> float:
-    """A float next to x; for an interval, next to its middle."""
+    """One of the two floats around x; for an interval, around its middle."""
     return _quotient(x.low + x.high, x.bits + 1) if isinstance(x, Interval) else _nearest(Fraction(x))
 
 

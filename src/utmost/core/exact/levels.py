@@ -27,7 +27,7 @@ _BY_NAME = "Call level(epsilon), or level(alpha=...)."
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The level ``alpha = base ** power``, with ``base`` a rational in (0, 1), or 1/e where ``base`` is None.
+    """The level ``alpha = base ** power``. The base is a rational in (0, 1), or 1/e if ``base`` is None.
 
     `level`, `Level.of_epsilon` and `Level.of_alpha` make a canonical level: ``base`` is no perfect power. Therefore two
     levels are equal exactly when their fields are equal, and alpha is rational exactly when ``base`` is not None and
@@ -79,19 +79,19 @@ class Level:
 
     @property
     def epsilon(self) -> Fraction | float:
-        """epsilon as a Fraction where it is rational, else as a float rounded up."""
+        """epsilon as a Fraction if it is rational, else as a float rounded up."""
         return self.power if self.base is None else round_up(self.epsilon_interval(self._bits()))
 
     @property
     def alpha(self) -> Fraction | float:
-        """alpha as a Fraction where it is rational, else the nearest float."""
+        """alpha as a Fraction if it is rational, else the nearest float."""
         return self.alpha_fraction() if self.is_rational else nearest(narrow_interval(self.alpha_interval))
 
     def alpha_fraction(self) -> Fraction:
         """alpha as a Fraction.
 
         Raises:
-            NotALevel: alpha is irrational.
+            NotALevel: if alpha is irrational.
         """
         if self.base is None or self.power.denominator != 1:
             remedy = 'Give the level by a rational alpha, such as alpha="1/2".'
@@ -180,7 +180,8 @@ def level(epsilon: Number | Level | None = None, alpha: Number | None = None) ->
         alpha: Number strictly between 0 and 1; alpha = exp(-epsilon).
 
     Raises:
-        NotALevel: for neither or both of epsilon and alpha, or for NaN, infinity, zero, negatives or booleans.
+        NotALevel: if neither or both of epsilon and alpha are passed, if the value is a boolean, NaN, infinite, zero or
+            negative, or if alpha is 1 or more.
 
     >>> level(epsilon="1/2"), level(alpha=0.25).alpha
     (level(epsilon='1/2'), Fraction(1, 4))
@@ -222,7 +223,7 @@ def level_argument(level: Level) -> str:
 
 
 def fraction_text(value: Fraction) -> str:
-    """Write a fraction as it is typed: 3, or '1/3' in quotes."""
+    """Write a fraction as an argument in Python: 3, or '1/3' in quotes."""
     return str(value) if value.denominator == 1 else f"'{value}'"
 
 

@@ -19,7 +19,7 @@ MOST_TERMS = 1 << 13
 
 
 def by_integers(rows: Array) -> tuple[Array, Array]:
-    """Scale each row of rationals to integers: return the integers, and the denominators of the rows (n, 1)."""
+    """Scale each row of rationals to integers: return the integers, and the rows' denominators in shape (n, 1)."""
     ratio: Callable[[Array], tuple[Array, Array]] = np.frompyfunc(methodcaller("as_integer_ratio"), 1, 2)
     tops, below = ratio(rows)
     scales = np.lcm.reduce(below, axis=1, keepdims=True, initial=1)
@@ -35,7 +35,7 @@ def denominators(rationals: Array) -> Array:
 
 
 def limbs(integers: Array) -> list[Floats]:
-    """Split integers M into float64 matrices M_k with M = sum of 2^(20 k) M_k and entries below 2^20 in size."""
+    """Split integers M into float64 matrices M_k with M = sum of 2^(20 k) M_k and absolute entries below 2^20."""
     rest, parts, mask = integers, [], (1 << LIMB_BITS) - 1
     # Limbs of 20 bits: a product of two has 40, and 2^13 of them add up within the 53 bits of a float.
     while largest_size(rest) > mask:
@@ -52,7 +52,7 @@ def matrix_product(left: Array, right: Array) -> Array:
         right: Matrix (k, m), or vector (k,).
 
     Raises:
-        OutOfRange: for shapes that do not match.
+        OutOfRange: if the shapes do not match.
 
     Cost: two exact 400 x 400 matrices take a second or two.
 
@@ -115,7 +115,7 @@ def independent(matrix: Array) -> tuple[list[int], list[int]]:
     """Indices of the first rows and columns that form a largest square submatrix invertible modulo 2^61 - 1.
 
     A matrix that is invertible modulo a prime is invertible over the rationals. The rank over the rationals is at least
-    the rank modulo the prime. Only for finitely many primes is it larger.
+    the rank modulo the prime, and is larger only for finitely many primes.
 
     Args:
         matrix: Matrix (n, m) of Fractions.
@@ -179,11 +179,11 @@ _Row = dict[int, fmpq]
 def solve_sparse(rows: Sequence[Mapping[int, Fraction]], right: Sequence[Fraction]) -> list[Fraction]:
     """The solution z of a square nonsingular system ``sum_j rows[i][j] z_j = right[i]``.
 
-    The next pivot is taken in a shortest row, and there in the shortest column. Bases of linear programs about privacy
-    are nearly triangular, so that elimination creates few new nonzero entries.
+    The next pivot is an entry of a row with the fewest nonzero entries, in the column with the fewest. Bases of linear
+    programs about privacy are nearly triangular, so that elimination creates few new nonzero entries.
 
     Raises:
-        SolverFailed: when the system is singular.
+        SolverFailed: if the system is singular.
 
     >>> solve_sparse([{0: Fraction(1), 1: Fraction(1)}, {0: Fraction(1), 1: Fraction(-1)}], [Fraction(3), Fraction(1)])
     [Fraction(2, 1), Fraction(1, 1)]

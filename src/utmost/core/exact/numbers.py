@@ -37,7 +37,7 @@ def exact(value: object, name: str = "value") -> Fraction:
         name: Name of the parameter, for the message.
 
     Raises:
-        NotANumber: for booleans, NaN, infinities, text that denotes no number, or any other type.
+        NotANumber: if the value is a boolean, NaN, infinite, text that denotes no number, or of any other type.
 
     >>> exact(0.1), exact("1/3"), exact(2)
     (Fraction(1, 10), Fraction(1, 3), Fraction(2, 1))
@@ -59,9 +59,7 @@ def exact(value: object, name: str = "value") -> Fraction:
 
 
 def spelled(text: str) -> Decimal | None:
-    """Read a decimal number, as all files and options write it: a sign, digits 0 to 9, a point, an exponent, blanks
-    around.
-    """
+    """Read a decimal number of a file or option: digits 0 to 9, with an optional sign, point, exponent, and blanks."""
     # Python also reads "1_0" and digits of other scripts, which other programs refuse or take for names.
     plain = text.strip()
     try:
@@ -88,8 +86,8 @@ def natural(value: object, name: str, least: int = 0, most: int = _MOST) -> int:
     """The count that ``value`` denotes: an integer from ``least`` to ``most``.
 
     Raises:
-        NotANumber: for a value that `exact_integer` refuses.
-        OutOfRange: for a number below ``least`` or above ``most``.
+        NotANumber: if `exact_integer` refuses the value.
+        OutOfRange: if the number is below ``least`` or above ``most``.
 
     >>> natural("12", "n")
     12

@@ -1,9 +1,9 @@
 """A progress bar: it shows the name of a long task, the share that is done, and the expected remaining time.
 
-A task that may take longer than a second runs within `progress_bar`, which takes its name, and reports its progress.
-The line appears after a second, only on a terminal or in a notebook, and disappears when the task ends. A task within
-another task replaces the outer task on the line. A second thread draws the line. So tasks in machine code are shown as
-well, and reporting only stores three numbers.
+A task that may take longer than a second runs within `progress_bar`, which takes the task's name and returns a
+function. The task calls the function to report its progress. The line appears after a second, only on a terminal or in
+a notebook, and disappears when the task ends. A task within another task replaces the outer task on the line. A second
+thread draws the line. So tasks in machine code are shown as well, and reporting only stores three numbers.
 """
 
 import shutil
@@ -27,7 +27,7 @@ class Report(Protocol):
     """A function that a long task calls to report how much is done."""
 
     def __call__(self, done: float = 0, total: float | None = None, note: str = "") -> object:
-        """Report the finished part of the work, ``done``, and the whole, ``total``; an unknown total is None."""
+        """Report the finished work, ``done``, and all of the work, ``total``, which is None if it is unknown."""
 
 
 class LineDisplay(Protocol):
@@ -74,7 +74,7 @@ def _time(seconds: float) -> str:
 
 @dataclass(slots=True)
 class ProgressLine:
-    """Shows the current tasks (innermost last) on a display. Without ``ticks`` the caller draws the line."""
+    """Shows the current tasks (innermost last) on a display. If ``ticks`` is False, the caller draws the line."""
 
     display: LineDisplay
     clock: Callable[[], float] = monotonic

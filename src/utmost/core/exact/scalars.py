@@ -1,5 +1,5 @@
-"""Types of formulas in one number q. They are exact for a rational q, and give certified bounds for an enclosure of
-q.
+"""Types of formulas in one number q. A formula is exact for a rational q, and gives certified bounds for an enclosure
+of q.
 """
 
 from collections.abc import Callable
@@ -30,8 +30,8 @@ class Formula(Protocol):
 
 
 class FormulaWithPowers(Protocol):
-    """A formula in q and its powers. The caller passes a function for the powers, which is more accurate than repeated
-    products.
+    """A formula in q and its powers. The caller passes a function that computes the powers, more accurately than
+    repeated products would.
     """
 
     def __call__(self, q: Q, power: Callable[[int], Q], /) -> Q:

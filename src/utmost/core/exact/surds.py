@@ -21,7 +21,7 @@ class Surd:
     exactly when their terms are equal, and enough bits decide any comparison of different surds.
 
     Attributes:
-        terms: Pairs (radicand, coefficient), radicands increasing, no coefficient zero.
+        terms: Pairs (radicand, coefficient); the radicands increase, and no coefficient is zero.
 
     >>> Surd.sqrt(8) + Surd.sqrt("1/2"), Surd.sqrt(2) < Fraction(3, 2)
     (Surd(5/2 sqrt(2)), True)
@@ -40,7 +40,7 @@ class Surd:
         """The square root of a nonnegative rational.
 
         Raises:
-            OutOfRange: for a negative number.
+            OutOfRange: if the number is negative.
         """
         value = exact(square, "square")
         if value < 0:

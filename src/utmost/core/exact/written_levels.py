@@ -22,7 +22,7 @@ _LOG = re.compile(r"-(?:(?P<power>\S+) )?log\((?P<base>[^)]+)\)")
 
 
 def level_facts(level: Level) -> dict[str, Any]:
-    """The fields of a level in a statement: epsilon exactly and rounded up; alpha exactly, or between two floats."""
+    """The fields of a level in a statement: epsilon exactly and rounded up; alpha exactly, or two floats around it."""
     if level.is_rational:
         alpha: Any = str(level.alpha_fraction())
     else:
@@ -104,7 +104,7 @@ def factor_text(level: Level) -> str:
 
 
 def _up(x: Fraction, digits: int) -> str:
-    """The least decimal that is not below x > 0 and has as many digits as ``digits`` says."""
+    """The least decimal with ``digits`` significant digits that is not below x > 0."""
     above = Context(prec=digits, rounding=ROUND_CEILING).divide(Decimal(x.numerator), Decimal(x.denominator))
     return _text(above)
 

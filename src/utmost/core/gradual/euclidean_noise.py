@@ -1,5 +1,4 @@
-"""Noise in n dimensions with a density that is multiplied by exp(-epsilon) per unit of Euclidean distance, at several
-levels.
+"""Noise in n dimensions, at several levels, whose density is multiplied by exp(-epsilon) per unit of distance from 0.
 
 The noise at all levels is one Brownian motion B (variance 2 for each coordinate and unit of time) stopped by a clock:
 

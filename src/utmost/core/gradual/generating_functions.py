@@ -5,9 +5,9 @@ r"""Generating functions of distributions on the integers, as rational functions
 .. math:: \sum_i p(i) z^i = s\, \frac{N(z)}{(1 - b z^D)(1 - b z^{-D})}
 
 A staircase of period D, step r and ratio b has N = B_{2r-1} + b B_{2(D-r)+1}, where B_n, for odd n, is the block
-z^{-(n-1)/2} + ... + z^{(n-1)/2}. With g = gcd(2r-1, 2D) the block B_g divides N: its zeros lie on the unit circle, and
-the quotient of two generating functions exists only if these zeros cancel. A table of finitely many probabilities has
-b = 0.
+z^{-(n-1)/2} + ... + z^{(n-1)/2}. With g = gcd(2r-1, 2D) the block B_g divides N. The zeros of B_g lie on the unit
+circle, and the quotient of two generating functions exists only if these zeros cancel. A table of finitely many
+probabilities has b = 0.
 
 **The certified inverse of a Laurent polynomial on the unit circle.** A guess c for 1/N is certified by its residue e =
 N c - 1. If the weighted norm eta = sum |e_i| s^|i| is below 1, N has no zero in the annulus 1/s <= |z| <= s, and the
@@ -136,17 +136,19 @@ class TailedTable(Display):
     """A distribution on the integers from a table of masses, with geometric tails on both sides of the table.
 
     Beyond the table each mass is alpha times the mass one period nearer to the table: P(i + period) = alpha P(i) above
-    the table, P(i - period) = alpha P(i) below. The generating function is N(z) / ((1 - alpha z^D)(1 - alpha z^-D)), D
-    the period, with N(k) = (1 + alpha^2) P(k) - alpha P(k - D) - alpha P(k + D), which is 0 beyond the table.
+    the table, P(i - period) = alpha P(i) below. The generating function is N(z) / ((1 - alpha z^D)(1 - alpha z^-D)),
+    where D is the period. The coefficient of z^k in N is (1 + alpha^2) P(k) - alpha P(k - D) - alpha P(k + D), which is
+    0 beyond the table.
 
     Args:
-        masses: Mass of each integer of the table, >= 0, up to one common factor; missing integers between have mass 0.
+        masses: Mass of each integer of the table, >= 0, up to one common factor; integers missing within the table have
+            mass 0.
         alpha: Ratio of the tails, a rational strictly between 0 and 1.
         period: Number D of integers after which each mass is multiplied by alpha; at most the width of the table.
 
     Raises:
-        OutOfRange, NotANumber: for masses that are negative or all 0, or for a number outside its range.
-        NotALevel: for a ratio outside (0, 1).
+        OutOfRange, NotANumber: if a mass is negative, if all masses are 0, or if a number is outside its range.
+        NotALevel: if ``alpha`` is not strictly between 0 and 1.
 
     Source: proofs/theory/staircase-is-not-gradual.md, whose generating functions are used here with any numerator.
 
@@ -228,7 +230,7 @@ def generating_function(distribution: Any) -> GeneratingFunction:
 
 
 def staircase_generating_function(level: Level, period: int, near: int) -> GeneratingFunction:
-    """The function with N = B_near + b B_(2 D - near), for 1 <= near <= 2 D; near = 2r - 1 on the integers."""
+    """The generating function with N = B_near + b B_(2 D - near), 1 <= near <= 2 D; near = 2r - 1 on the integers."""
     # For a staircase on the reals, in cells of width D/n, near is 2 gamma n, and n replaces D. The exponents are the
     # middles of the cells: half-integers, which become integers by the division by the block.
     far, block = 2 * period - near, math.gcd(near, 2 * period)

@@ -172,7 +172,7 @@ class LaplaceBridge:
     Raises:
         OutOfRange: if ``middle`` is not strictly between ``lower`` and ``higher``.
 
-    Source: [koufogiannis2015], Theorem 12, and equation (28) twice.
+    Source: [koufogiannis2015], Theorem 12, with equation (28) applied twice.
 
     >>> from utmost.exact import level
     >>> B = LaplaceBridge(lower=level(1), middle=level(2), higher=level(3))

@@ -127,7 +127,7 @@ def _approximate(lower: GeneratingFunction, top: list[Interval], top_start: int,
 
 
 def error_bound(top: list[Interval], start: int, near: NearInverse, weight: Fraction, defect: Fraction) -> Fraction:
-    """A bound on the weighted norm of the error of R, from Neumann's series and the rounding of ``top``."""
+    """A bound on the weighted norm of the error of R, from Neumann's series and the widths of the intervals ``top``."""
     bits = top[0].bits
     sizes = [max(abs(c.low), abs(c.high)) for c in top]
     size = weighted_norm(sizes, start, weight, bits)
@@ -136,7 +136,7 @@ def error_bound(top: list[Interval], start: int, near: NearInverse, weight: Frac
 
 
 def _spread(core: list[Any], b: Any, period: int) -> list[Any]:
-    """The coefficients of core(z) sum_k b^|k| z^(k period), for the exponents of the listed core."""
+    """The coefficients of core(z) sum_k b^|k| z^(k period), at the exponents of the list ``core``."""
     up, down = core[:], [0 * b] * len(core)
     for i in range(period, len(core)):
         up[i] = up[i] + b * up[i - period]
@@ -163,7 +163,8 @@ class LargerCharacteristic:
     """Obstacle: |E z^V1| >= ratio |E z^V2| with ratio > 1 at z = x + iy on the unit circle, but |E z^W| <= 1.
 
     Attributes:
-        x, y: Rationals with x^2 + y^2 = 1. For distributions on the reals, z = e^(itw), w the width of the common grid.
+        x, y: Rationals with x^2 + y^2 = 1. For distributions on the reals, z = e^(itw), where w is the width of the
+            common grid.
         ratio: Certified lower bound of the quotient.
     """
 
@@ -254,7 +255,7 @@ class Difference(Display):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Losslessness(Display):
-    """The verdict whether V_1 = V_2 + W, usable as a condition: the distribution of W, or an obstacle."""
+    """The verdict whether V_1 = V_2 + W, true or false as a condition, with the distribution of W or an obstacle."""
 
     difference: Difference | LaplaceTightening | None
     obstacle: Obstacle | None

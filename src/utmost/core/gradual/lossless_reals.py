@@ -5,9 +5,9 @@ r"""Decide for any two distributions of the library whether one is the other plu
 .. math:: \varphi(t) = c\, \frac{g(t)}{t\, |1 - b e^{iDt}|^2}, \quad g(t) = \sin(\gamma D t) + b \sin((1 - \gamma) D t).
 
 If V_1 = V_2 + W with independent W, each zero of the characteristic function of V_2 is a zero of the characteristic
-function of V_1. (Below, "a zero of V" means a zero of this function.) If gamma_1 or gamma_2 is irrational (with
-equal periods), V_2 has a zero that V_1 lacks. If both are rational, V_i is uniform noise on one cell of a common grid
-plus noise on the grid. Then W lies on that grid, and `lossless` decides.
+function of V_1. (Below, "a zero of V" means a zero of the characteristic function of V.) If gamma_1 or gamma_2 is
+irrational (with equal periods), V_2 has a zero that V_1 lacks. If both are rational, V_i is uniform noise on one cell
+of a common grid plus noise on the grid. Then W lies on that grid, and the module `lossless` decides.
 """
 
 from collections.abc import Iterator
@@ -65,10 +65,10 @@ def losslessness(lower: Any, higher: Any) -> Losslessness:
         certified, by interval arithmetic for irrational numbers.
 
     Raises:
-        OutOfRange: for any other distribution, or for one on the integers together with one on the reals.
-        Unsupported: if intervals do not decide at the precision in use. Also if no zero of V_2 was found that V_1
-            lacks, for staircases on the reals whose common grid has more than 4096 cells a period, or whose gamma is
-            not known to be rational or irrational.
+        OutOfRange: if one distribution is of any other kind, or is on the integers while the other one is on the reals.
+        Unsupported: if intervals do not decide at the precision in use; or if V_1 and V_2 are staircases on the reals
+            whose common grid has more than 4096 cells a period, or of which one has a gamma not known to be rational or
+            irrational, and the search finds no zero of V_2 that V_1 lacks.
 
     Source: the conjecture in Section 5 of [koufogiannis2015], which this function refutes for staircases.
 
@@ -157,7 +157,7 @@ def _on_grid(distribution: Staircase, cell: Fraction) -> GeneratingFunction:
 
 @dataclass(frozen=True, slots=True)
 class _Wave:
-    """g(t) = sin(gamma D t) + b sin((1 - gamma) D t): it has the zeros of the characteristic function, and t = 0."""
+    """g(t) = sin(gamma D t) + b sin((1 - gamma) D t): it is 0 at t = 0 and where the characteristic function is 0."""
 
     near: Interval
     far: Interval
@@ -208,7 +208,7 @@ def _unmatched_zero(lower: RealDistribution, higher: Staircase, start: int, end:
 
 
 def _candidates(higher: _Wave, lower: _Wave | None, k: NDArray[np.int64]) -> Iterator[float]:
-    """Yield zeros of V_2 in floats: the first at which V_1 is clearly not zero, then those where |V_1| is largest."""
+    """Yield zeros of V_2 in floats: the first that is clearly no zero of V_1, then those farthest from being one."""
     # gamma D t + psi(D t), with |psi| <= arcsin b, passes k pi within arcsin b of gamma D t = k pi.
     near, b = nearest(higher.near), nearest(higher.ratio)
     reach = np.arcsin(min(b, 1.0)) * 1.01

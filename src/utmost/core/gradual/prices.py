@@ -11,8 +11,8 @@ a pool, gets as much information as from a response at e for less than p(e).
 *Proof.* 1: The steps to larger levels cost differences of p, whose sum telescopes to p(e); the others cost nothing. The
 last response has the noise of e, and the others can be drawn from it without the data. 2: A buyer who wants the
 response at e can buy any e' >= e and add noise, for p(e'). This is at least p(e) if p does not decrease, and less than
-p(e) for some e if p decreases. A pool has no more information than its member with the largest level, who has paid for
-that level by 1. []
+p(e) for some e if p decreases. A pool has no more information than its member with the largest level, who by statement
+1 has paid for that level.
 
 For independent responses the theorem fails: an answer at level e can be combined from many at small levels.
 """
@@ -30,15 +30,15 @@ Prices = Mapping[Level, Fraction]
 
 
 def read_prices(prices: Mapping[Level | Number, Number]) -> dict[Level, Fraction]:
-    """Read the price of each level, the smallest level first; a larger epsilon must not be cheaper.
+    """Read the price of each level, and sort the levels by epsilon; a larger epsilon must not be cheaper.
 
     Args:
         prices: Mapping from each epsilon or level to its price; prices are not negative and do not fall as epsilon
             grows.
 
     Raises:
-        OutOfRange: for an empty mapping, a level with two prices, a negative price, or prices that decrease as epsilon
-            grows.
+        OutOfRange: if the mapping is empty, if a level has two prices, if a price is negative, or if prices fall as
+            epsilon grows.
 
     >>> [str(price) for price in read_prices({"1": 35, "1/4": 10}).values()]
     ['10', '35']
@@ -70,7 +70,7 @@ def step_price(prices: Prices, held: Level | None, to: Level) -> Fraction:
         to: One of the levels for sale.
 
     Raises:
-        OutOfRange: for a level that is not for sale.
+        OutOfRange: if the level is not for sale.
 
     >>> prices = read_prices({"1/4": 10, "1": 35})
     >>> step_price(prices, None, level(1)), step_price(prices, level("1/4"), level(1))

@@ -1,9 +1,10 @@
 """The joint distribution of the noise at several levels, the jump process of the noise at all levels, and its paths.
 
 The process starts at epsilon = infinity with 0, and epsilon decreases. Jumps of size j != 0 arrive while alpha grows,
-with intensity alpha^{|j|-1} d alpha, independently of each other. Hence the number of jumps between two levels is
-Poisson, and finite even from infinity down, and V at a level is the sum of the jumps above it. In epsilon the intensity
-is 2/(e^epsilon - 1) d epsilon, and a jump at alpha has size j with probability (1-alpha)/(2 alpha) alpha^{|j|}.
+with intensity alpha^{|j|-1} d alpha, independently of each other. Hence the number of jumps between two levels has a
+Poisson distribution, and is finite even if the upper level is infinity. V at a level is the sum of the jumps at larger
+epsilons. In epsilon the intensity is 2/(e^epsilon - 1) d epsilon, and a jump at alpha has size j with probability
+(1-alpha)/(2 alpha) alpha^{|j|}.
 """
 
 import math
@@ -32,7 +33,7 @@ _FEW_STEPS = 100
 def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     r"""P(V_{l_1} = v_1, ..., V_{l_m} = v_m) for levels in any order.
 
-    Sorted so that l_1 has the smallest epsilon, with l_{m+1} = infinity and V_infinity = 0,
+    With the levels sorted so that l_1 has the smallest epsilon, l_{m+1} = infinity and V_infinity = 0,
 
     .. math:: P(v_1, \dots, v_m) = \prod_i P(W_i = v_i - v_{i+1}),
         \quad W_i \text{ the tightening noise } l_{i+1} \to l_i.
@@ -45,7 +46,7 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
         Fractions for single integers and object arrays if every alpha is rational, else floats.
 
     Raises:
-        OutOfRange: for an empty list of levels, or for different numbers of levels and noise values.
+        OutOfRange: if there are no levels, or if the numbers of levels and of noise values differ.
 
     Source: [koufogiannis2015], Theorem 12, on the integers.
 
@@ -77,8 +78,8 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
 def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
     """The largest P(v)/P(v + 1) or P(v + 1)/P(v) of the joint distribution over noise v with entries in -reach..reach.
 
-    This is exp of the privacy loss of all responses together when the value changes by 1. It equals 1/alpha of the
-    largest epsilon.
+    This is exp of the privacy loss of all responses together when the value changes by 1. It equals 1/alpha at the
+    level with the largest epsilon.
 
     Cost: (2 reach + 1)^m probabilities for m levels.
 
@@ -143,7 +144,7 @@ def jump_intensity(level: Level) -> Fraction | float:
 
 
 def expected_jumps(lower: Level, higher: Level | None = None) -> float:
-    """2 ln((1-b)/(1-a)), the mean number of jumps between two levels (None: up to epsilon = infinity).
+    """2 ln((1-b)/(1-a)), the mean number of jumps between two levels; a ``higher`` of None means epsilon = infinity.
 
     >>> from utmost.exact import level
     >>> expected_jumps(level(alpha="1/2"), level(alpha="1/4"))
@@ -250,7 +251,7 @@ class Jump(Display):
 class Path(Display):
     """The noise at every level from ``start`` up to epsilon = infinity.
 
-    The noise V at a level with this alpha is the sum of the jumps at larger epsilons: those with u < (alpha/a)^|size|.
+    The noise V at the level of alpha is the sum of the jumps at larger epsilons: those with u < (alpha/a)^|size|.
 
     Attributes:
         start: Smallest epsilon of the path, per unit.
@@ -272,9 +273,8 @@ class Path(Display):
         """The noise at a level of the path; 0 for None, which is epsilon = infinity.
 
         Raises:
-            OutOfRange: for a level below ``start``, or for a level so close to a jump that the precision of ``clock``
-                does not decide which is larger (this has probability below 2^-200 for a path drawn by
-                `utmost.sampling`).
+            OutOfRange: if the level is below ``start``, or so close to a jump that the precision of ``clock`` does not
+                decide which is larger (this has probability below 2^-200 for a path drawn by `utmost.sampling`).
         """
         if level is None:
             return 0

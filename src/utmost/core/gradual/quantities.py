@@ -76,7 +76,7 @@ class Quantity(Display):
 
     @property
     def float(self) -> float:
-        """The number as the nearest float, except where its relative error bound needs more than 2048 bits."""
+        """The number as a float with a relative error of about 2^-53, if 2048 bits suffice to bound the error."""
         if self.is_rational:
             return nearest(self.fraction())
         bits = _FLOAT_BITS
@@ -89,7 +89,7 @@ class Quantity(Display):
 
 @dataclass(frozen=True, slots=True)
 class NumberKind:
-    """The kind of numbers of an answer: Fractions where ``exact``, else floats.
+    """The kind of numbers of an answer: Fractions if ``exact`` is True, else floats.
 
     >>> from utmost.exact import level
     >>> half = level(alpha="1/2")

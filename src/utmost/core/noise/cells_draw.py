@@ -2,8 +2,8 @@
 
 A second bound may limit the sum of these changes over all cells.
 
-Let r be the first step. The excess of a cell is y = max(|x| - r + 1, 0). It is counted in chunks of s: a cell has
-ceil(y / s) chunks. Then
+Let r be the first step: all points with every |x_i| < r are equally likely. Then y = max(|x| - r + 1, 0) is the excess
+of a cell, which is counted in chunks of s: a cell has ceil(y / s) chunks. The function
 
     g(y) = max(largest number of chunks, ceil((sum of the chunks) / k))
 
@@ -63,7 +63,7 @@ class CellsDraw(DrawDistribution):
 
     Raises:
         NotALevel: unless exactly one of epsilon and alpha is passed.
-        OutOfRange: for a number outside its range.
+        OutOfRange: if a number is outside its range.
 
     Promise: epsilon-DP for n integers with these bounds on one individual, and for no smaller epsilon. The noise cannot
     be relaxed. Cost:    closed forms of n^2 terms if one individual may change all cells (seconds for 100), else of n^3
@@ -207,9 +207,7 @@ class CellsDraw(DrawDistribution):
 
     @property
     def is_joined(self) -> bool:
-        """Whether d(x) is a maximum over raised and lowered cells: when a record is replaced and no record lowers a
-        cell.
-        """
+        """Whether d(x) is a maximum over raised and lowered cells: if a record that lowers no cell is replaced."""
         return self.nonnegative and self.neighbours == "change-one"
 
     def mixture_factor(self, q: Q) -> Q:
@@ -218,7 +216,7 @@ class CellsDraw(DrawDistribution):
 
     @property
     def kinds(self) -> dict[int, int]:
-        """The number of cells with each distribution, by the position of one of them. Here it is {0: number of all
+        """The number of cells with each distribution, by the position of one such cell. Here it is {0: number of all
         cells}.
         """
         return {0: self.cells}
@@ -316,7 +314,7 @@ def _number(q: Q, number: Fraction) -> Q:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """Counts chunks of a raised cells in shell j: vectors in {1, ..., j width}^a with a sum of at most j bound."""
+    """Counts the chunks of ``a`` raised cells in shell j: vectors in {1, ..., j width}^a with sum at most j bound."""
 
     cells: int  # number n of cells
     chunk: int  # number of units of a cell in one chunk
@@ -392,7 +390,7 @@ def _cut_off(body: _Body, a: int, j: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Others:
-    """Counts the possible values of the cells that are not raised, in each shell, when ``raised`` cells are raised."""
+    """Counts, in each shell, the possible values of the cells that are not raised if ``raised`` cells are."""
 
     body: _Body
     raised: int
@@ -448,7 +446,7 @@ def _body_series(body: _Body, a: int, orders: tuple[int, ...]) -> ShellSeries:
 
 
 def chunk_points(a: int, most: int, in_total: int, orders: tuple[int, ...] = ()) -> int:
-    """The sum over y in {1..most}^a, sum(y) <= in_total, of the product of C(y_i, orders_i) for the first cells."""
+    """The sum over y in {1..most}^a, sum(y) <= in_total, of the product of C(y_i, orders_i) for the first i."""
     if in_total >= a * most:  # the bound on the sum excludes no vector
         return int(most ** (a - len(orders)) * prod(comb(most + 1, order + 1) for order in orders))
     # The sum comes from generating functions. Values of a cell above ``most`` are excluded by subtracting their series.
@@ -502,8 +500,8 @@ def chunk_points_from(a: int, most: int, in_total: int, least: int) -> int:
 
 @lru_cache(maxsize=64)
 def _joined_moments(body: _Body, step: int) -> list[ShellSeries]:
-    """Return series over the common shell number j: the cells at the centre, sums of squares, squared totals, and
-    absolute values.
+    """Return four series over the common shell number j: numbers of cells at the centre, sums of squares, squared sums,
+    and sums of absolute values.
     """
     n = body.cells
     (m0, m1), (s0, s1, s2) = body.values(step)

@@ -53,11 +53,11 @@ class Combination(Display):
     All bounds are certified: after rounding they are on the safe side. If all coefficients are multiples of one step
     (integers, or fractions with a common denominator), S is on a lattice, and probabilities err by at most 1e-13 as
     long as the standard deviation of S is below about 10^4 steps. For wider sums, and for other coefficients, a margin
-    is too large by at most 1.6 % of a standard deviation (0.6 % for few terms). A single term is exact.
+    is too large by at most 1.6 % of a standard deviation (0.6 % for few terms). The margin of a single term is exact.
 
     Args:
-        coefficients: Coefficients c_i, any numbers. Floats are read as the decimals that Python prints. Signs do not
-            matter.
+        coefficients: Coefficients c_i, any numbers. Floats are read as the decimals that Python prints. Their signs do
+            not matter.
         levels: Levels of the G_i: one epsilon or `Level` for each, or one for all. For noise of sensitivity D, the
             level is ``Geometric(...).ratio``.
         counts: Number of independent terms of each coefficient and level, or one number for all. A million equal terms
@@ -69,7 +69,7 @@ class Combination(Display):
         counts: Number of terms of each group.
 
     Raises:
-        NotANumber, NotALevel, OutOfRange, WrongKind: for invalid arguments, or for lists of different lengths.
+        NotANumber, NotALevel, OutOfRange, WrongKind: if an argument is invalid, or if lists have different lengths.
 
     Cost: 1 ms to 1 s for the first margin, depending on the number of groups, and some MB of memory.
     Source: proofs/theory/error-bars.md.
@@ -233,7 +233,7 @@ class Combination(Display):
             An int if all coefficients are integers, else a float that is rounded up.
 
         Raises:
-            OutOfRange: for a confidence that is not strictly between 0 and 1.
+            OutOfRange: if the confidence is not strictly between 0 and 1.
 
         >>> [Combination([1], 1, counts=[n]).margin(0.95) for n in (1, 2, 4, 6, 12, 24)]
         [3, 4, 5, 7, 9, 13]
@@ -242,7 +242,7 @@ class Combination(Display):
         return self.margin_for_miss(miss)
 
     def quick_margin(self, miss: Number) -> float:
-        """A certified margin that needs no inversion, larger than `margin_for_miss`; 0 if P(S is not 0) <= miss."""
+        """A certified margin computed without inversion, larger than `margin_for_miss`; 0 if P(S is not 0) <= miss."""
         chance = between_0_and_1(miss, "miss", "Combination")
         if not self.counts or self._not_zero <= chance:
             return 0.0

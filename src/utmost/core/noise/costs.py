@@ -152,7 +152,7 @@ _DEPTH = 40.0  # errors of probability below e^-40 do not matter
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadCost:
-    """A cost as a function of arrays of sizes |x| >= 0, infinite where it exceeds the floats."""
+    """A cost as a function of arrays of sizes |x| >= 0; a cost that is too large for a float is infinite."""
 
     cost: Cost
     integers: bool  # whether its arguments are integers only

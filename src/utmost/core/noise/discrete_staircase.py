@@ -50,8 +50,8 @@ def optimal_step(
 
     Raises:
         NotALoss: if the cost of x differs from that of -x, or is negative, at the sizes tried.
-        NotMonotone: if the cost falls as |x| grows, among the integers up to where probabilities are below e^-40, or
-            among the first 2^20 of them (2^14 for a cost that takes no arrays).
+        NotMonotone: if the cost falls as |x| grows. The integers are checked up to where probabilities are below e^-40,
+            and at most the first 2^20 of them (2^14 if the cost takes no arrays).
         Unsupported: if the expected cost is infinite or cannot be summed.
 
     Source: [geng2012], Theorem 12; for the absolute error the step is ceil(D / (1 + exp(epsilon/2))).

@@ -144,7 +144,7 @@ class Distribution(Display, ABC):
 
     @property
     def theorem(self) -> str:
-        """The claim of optimality with its theorem as one line of text, or that no optimality is claimed."""
+        """The claim of optimality with its theorem in one line, or the remark that no optimality is claimed."""
         return NO_CLAIM
 
     @abstractmethod

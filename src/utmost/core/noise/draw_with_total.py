@@ -42,10 +42,10 @@ class DrawWithTotal(Display):
 
     Args:
         draw: Noise of all cells in one draw, at a part of the level.
-        total: Noise of the total, at the rest of the level. Its sensitivity is at least ``draw.reach``.
+        total: Noise of the total, at the rest of the level, with a sensitivity of at least ``draw.reach``.
 
     Raises:
-        OutOfRange: for a public total, or for noise of the total with a smaller sensitivity.
+        OutOfRange: if the total is public, or if its noise has a sensitivity below ``draw.reach``.
 
     Promise: epsilon-DP, where epsilon is the sum of both levels. The noise cannot be relaxed.
     Cost:    that of ``draw``.
@@ -107,7 +107,7 @@ class DrawWithTotal(Display):
 
     @property
     def kinds(self) -> dict[int, int]:
-        """The number of cells with each distribution, by the position of one of them."""
+        """The number of cells with each distribution, by the position of one such cell."""
         return self.draw.kinds
 
     @property
@@ -129,7 +129,7 @@ class DrawWithTotal(Display):
             coefficients: One number for each cell.
 
         Raises:
-            OutOfRange: unless there is one coefficient for each cell.
+            OutOfRange: if the numbers of coefficients and of cells differ.
         """
         variance = Fraction(self.draw.variance_of(coefficients))
         drawn, separate = self._total_variances
@@ -165,8 +165,8 @@ def drawn_distribution(
 
 
 def least_share(value: Callable[[Fraction], float]) -> Fraction:
-    """The share, a multiple of 1/100, with the least value; 0 if no other share is better. The search uses ever smaller
-    steps.
+    """The multiple of 1/100 at which a search finds the least ``value``; 0 if no other share is better. The search uses
+    ever smaller steps.
 
     >>> least_share(lambda share: (float(share) - 0.613) ** 2)
     Fraction(61, 100)

@@ -4,8 +4,8 @@ For an int or a Fraction the result is exact, for a float it is a float, for a n
 and for an object array an object array of Fractions.
 
 Quantiles on the integers are decided exactly: by floats if their error cannot matter, else by intervals and algebra.
-With a tail T, the upper quantile is k = i - 1 for the least i with T(i) <= q, q < 1/2. The lower quantile is k = -i for
-the largest i with T(i) >= q.
+With a tail T, the upper quantile is k = i - 1 for the least i with T(i) <= q, if q < 1/2. The lower quantile is k = -i
+for the largest i with T(i) >= q.
 """
 
 import math

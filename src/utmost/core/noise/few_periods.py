@@ -112,7 +112,7 @@ class FewPeriods:
         return self._at(k + 1, 0.0, before=True)
 
     def _at(self, k: int, g: float, *, before: bool = False, after: bool = False) -> float:
-        """L at the least float x >= (k + g) D, which includes a jump at x, or at the float before or after x."""
+        """L at the least float >= (k + g) D, so after a jump there; or at the float before or after the nearest one."""
         exact = (k + Fraction(g)) * self.period
         x = nearest(exact)
         if before or after:

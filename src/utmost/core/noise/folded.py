@@ -102,7 +102,7 @@ class Folded:
         return integer_sum(terms, list(pairwise(edges)), 1e-14).value
 
     def fall(self, before: float, after: float) -> str:
-        """Say where the cost falls, for two places of a period between which the folded cost falls."""
+        """Say where the cost falls, if the folded cost falls from ``before`` to ``after`` in a period."""
         for first in range(0, self.last + 1, _BLOCK):
             starts = np.arange(first, min(first + _BLOCK, self.last + 1), dtype=np.float64) * self.period
             low, high = self.cost(starts + before), self.cost(starts + after)
@@ -113,7 +113,7 @@ class Folded:
         return "a cost that falls"
 
     def is_lost(self) -> bool:
-        """Whether M has lost digits by underflow. Then an epsilon below `LEAST_EPSILON` raises `Unsupported`."""
+        """Whether M has lost digits by underflow; if so, an epsilon below `LEAST_EPSILON` raises `Unsupported`."""
         # M underflows if errors cost nothing until they are many periods large.
         if self(np.array([self.period]))[0] > _LEAST_COST:
             return False

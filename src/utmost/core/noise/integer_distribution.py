@@ -70,8 +70,9 @@ class IntegerDistribution(Distribution):
 
         Args:
             arithmetic: Function from a level to b = alpha, the complement 1 - b and ``power(k)`` = b^k, in fractions,
-                intervals or floats. Write one formula of sums, products and quotients: it is evaluated in all three. If
-                it subtracts no nearly equal numbers, its floats are right to a few units in the last place.
+                intervals or floats. Write one formula of sums, products and quotients: it is evaluated in all three
+                kinds of numbers. If it subtracts no nearly equal numbers, the floats are right to a few units in the
+                last place.
             i: Integer, or for floats an array of integers.
         """
 
@@ -105,9 +106,9 @@ class IntegerDistribution(Distribution):
         """P(X = x), which is 0 unless x is an integer.
 
         Raises:
-            NotANumber: for booleans, NaN, infinities and values that are no numbers.
-            Unsupported: for an exact answer of more than 2^24 bits (use logpmf), or for an object array with an
-                irrational alpha.
+            NotANumber: if a value is a boolean, NaN, infinite or no number.
+            Unsupported: if an exact answer has more than 2^24 bits (use logpmf), or if ``x`` is an object array and an
+                alpha is irrational.
         """
         exactly = self._exactly(lambda n: self.mass(ExactPowers, abs(n)))
         return Points.of(x).answer(lambda n: self.mass(FloatPowers, abs(n)), exactly, elsewhere=0)
@@ -211,8 +212,8 @@ class IntegerDistribution(Distribution):
 
         The ratio at y is the largest one for all shifts up to the distance, since probabilities never grow with |x|. A
         subclass whose ratio approaches its supremum without reaching it returns None, and overrides `worst_level`. The
-        search covers the y with P(X = y) >= 1e-280; if P(X = y + distance) is smaller, 64 of them. Ratios whose
-        relative difference is below 1e-11 are compared to 4096 bits, for at most 16 values of y.
+        search covers every y with P(X = y + distance) >= 1e-280, and up to 64 of the others with P(X = y) >= 1e-280.
+        Ratios whose relative difference is below 1e-11 are compared to 4096 bits, for at most 16 values of y.
 
         Raises:
             Unsupported: if the ratio still grows at the end of the searched range, or the range has more than 2^22
@@ -250,9 +251,10 @@ class IntegerDistribution(Distribution):
     def worst_level(self, distance: Fraction) -> Level | None:
         """The largest privacy loss between X and X + d, over all d up to ``distance``; None for the distance 0.
 
-        The loss is largest at `worst_place`. For the sensitivity the result is ``level`` if that is at least the loss,
-        or agrees with it to about 400 bits, and exceeds it by at most one part in 10^12. Otherwise the result is exact
-        for rational probabilities, and an epsilon that is rounded up to a float for others.
+        The loss is largest at `worst_place`. If ``distance`` is the sensitivity, the result is ``level``, provided that
+        it exceeds the loss by at most one part in 10^12, and is not below it by more than intervals of about 400 bits
+        can detect. Otherwise the result is exact for rational probabilities, and an epsilon that is rounded up to a
+        float for others.
         """
         shift = int(distance)
         if shift == 0:
@@ -268,8 +270,8 @@ class IntegerDistribution(Distribution):
         method. The loss itself is at least this: the search covers probabilities of at least 1e-280.
 
         Raises:
-            OutOfRange, NotANumber: for a distance that is no integer of at least 1.
-            Unsupported: if more than 2^22 integers have such probabilities.
+            OutOfRange, NotANumber: if the distance is no integer of at least 1.
+            Unsupported: if more than 2^22 integers have probabilities of at least 1e-280.
             PromiseBroken: if a probability grows with |x|, or is 0.
         """
         shift = natural(distance, "distance", least=1)
@@ -319,12 +321,12 @@ class IntegerDistribution(Distribution):
         probabilities never grow with |x| and are never 0.
 
         All i with P(X = i) >= 1e-280 are checked in floats, and 64 of these i in intervals of 1200 bits. Samplers use
-        the tails, and levels follow from the masses. Before a distribution of a class outside the package is sampled or
-        promised, this is called, once for equal distributions.
+        the tails, and levels follow from the masses. This is called before a distribution of a class outside the
+        package is first sampled or promised, once for all equal distributions.
 
         Raises:
-            PromiseBroken: if the formulas disagree, or a probability grows or is 0.
-            Unsupported: if more than 2^22 values i have such probabilities.
+            PromiseBroken: if the formulas disagree, or if a probability grows with |x| or is 0.
+            Unsupported: if more than 2^22 values i have P(X = i) >= 1e-280.
         """
         masses = self.window()
         count = masses.size
@@ -562,7 +564,7 @@ def _refuse(distribution: IntegerDistribution, required: str, place: int) -> NoR
 
 
 def _check_possible(distribution: IntegerDistribution, place: int) -> None:
-    """Check that a probability is positive, by intervals of at most 2^17 bits; one that holds only 0 is enough."""
+    """Check that a probability is positive, by intervals of growing precision, up to 2^17 bits."""
     bits = 1 << 11
     while (found := distribution.pmf_interval(place, bits)).low <= 0:
         bits *= 2

@@ -101,8 +101,8 @@ class IntegerPeriods:
         return math.exp(total - float(width) + math.log1p(-math.exp(-self.epsilon)))
 
     def _gain(self, coefficient: Coefficient, r: int) -> float:
-        """The log of phi / (b psi), which has the sign of M(r) - V(r). If ``coefficient`` is a bound of c_k, so is the
-        result.
+        """The log of phi / (b psi), which has the sign of M(r) - V(r). If ``coefficient`` returns a lower or an upper
+        bound of c_k, the result is such a bound, too.
         """
 
         def terms() -> Iterator[Term]:

@@ -268,8 +268,8 @@ class Smoothed:
         farthest: float = math.inf,
         aliased: float = 0,
     ) -> "Smoothed":
-        """The inversion with as many frequencies as ``most`` allows. With a smaller ``most`` the result is an estimate,
-        not a bound.
+        """The inversion with as many frequencies as ``most`` allows. If ``most`` is below its default, the result is an
+        estimate, not a bound.
         """
         # With ``farthest`` and ``aliased`` the period is shorter: it serves margins up to ``farthest``, whose bounds
         # are larger by at most ``aliased``.

@@ -31,7 +31,7 @@ class Laplace(RealDistribution):
 
     Raises:
         NotALevel: unless exactly one of epsilon and alpha is passed.
-        OutOfRange: for a sensitivity that is not positive.
+        OutOfRange: if the sensitivity is not positive.
 
     Promise: epsilon-DP for real queries of that sensitivity, and for no smaller epsilon. The noise is also Lipschitz
     private, which is a stronger property. Source:  [koufogiannis2015], Theorem 9. [geng2012] compares its cost with

@@ -26,7 +26,7 @@ def lipschitz_level(distribution: Any) -> Level | None:
         distribution: Distribution of noise on the integers or the reals, or a table {integer: probability}.
 
     Raises:
-        OutOfRange: for any other argument.
+        OutOfRange: if the argument is anything else.
 
     Source: [koufogiannis2015], definition 2 and section 5.
 
@@ -56,7 +56,7 @@ def is_lipschitz_private(
         epsilon, alpha: Level per unit; give one of the two.
 
     Raises:
-        NotALevel, OutOfRange: for an invalid level, or for any other distribution.
+        NotALevel, OutOfRange: if the level is invalid, or if ``distribution`` is anything else.
 
     >>> from utmost.noise import Geometric
     >>> is_lipschitz_private(Geometric(1, 5), "1/5"), is_lipschitz_private(Geometric(1, 5), "1/6")

@@ -52,7 +52,7 @@ class DeclaredNoise(Display):
             exp(-x^2 / (2 variance)) on the integers; "gaussian", the normal density.
         size: Scale of a Laplace distribution, variance of a Gaussian one. If a column contains the sizes, this is the
             largest of them, or 0 before the column has been read.
-        column: Name of the column that has the size of each row; None if all rows have the same size.
+        column: Name of the column with the noise size of each row; None if all rows have noise of the same size.
     """
 
     _shown = ("kind", "size", "column")
@@ -115,14 +115,15 @@ def declared_noise(
     Args:
         kind: "discrete laplace" (two-sided geometric), "laplace", "discrete gaussian" or "gaussian".
         scale: Scale of a Laplace distribution, or the name of the column that has the scale of each row.
-        epsilon, sensitivity: Numbers that replace a scale, which is then sensitivity / epsilon; the sensitivity is 1 by
-            default.
+        epsilon, sensitivity: Numbers to pass instead of a scale, which then is sensitivity / epsilon; the sensitivity
+            is 1 by default.
         sigma: Standard deviation of a Gaussian distribution; for a discrete Gaussian one, the square root of its
             parameter ``variance``.
         variance: The square of sigma, or the name of the column that has the variance of each row.
 
     Raises:
-        OutOfRange: for an unknown kind, for no size or two sizes, or for a size that is not positive.
+        OutOfRange: if the kind is unknown, if not exactly one size is passed, if the size does not belong to the kind,
+            or if it is not positive.
 
     >>> declared_noise("discrete laplace", epsilon="1/2")
     DeclaredNoise(kind='discrete laplace', size=2, column=None)
@@ -188,9 +189,9 @@ class DeclaredSum(Display):
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
         """A certified margin, which the absolute error of the sum exceeds with probability at most 1 - confidence.
 
-        It is the least margin for Gaussian and discrete Laplace noise, for one cell, and for discrete Gaussian noise if
-        1 - confidence is at least 10^-9. For sums of continuous Laplace noise it exceeds the least margin by less than
-        a hundredth of the standard deviation of the sum.
+        It is the least margin for Gaussian and discrete Laplace noise, for one cell with any noise, and for discrete
+        Gaussian noise if 1 - confidence is at least 10^-9. For sums of continuous Laplace noise it exceeds the least
+        margin by less than a hundredth of the standard deviation of the sum.
         """
         return self.margin_for_miss(1 - read_confidence(confidence))
 
@@ -308,8 +309,8 @@ def ratio_of_sums(
     determined".
 
     Args:
-        top, bottom: Numerator and denominator: value of the sum, its noise, and noise sizes of the cells that are only
-            in this sum.
+        top, bottom: Numerator and denominator, each with three entries: the value of the sum, the noise of its cells,
+            and the noise sizes of the cells that are only in this sum.
         shared: Noise sizes of the cells that are in both sums; empty for sums of two columns.
         confidence: Chance with which the interval contains the ratio.
     """
@@ -352,7 +353,7 @@ class DeclaredTails:
     """The tail probabilities of one declared noise, and its mean above a threshold; see `NoiseTails`.
 
     Attributes:
-        noise: Declared noise, of one size.
+        noise: Declared noise, of the same size in every cell.
         grid: Spacing of the true values: each is a multiple of it.
     """
 

@@ -137,7 +137,7 @@ class DrawDistribution(Display, ABC):
     @property
     @abstractmethod
     def kinds(self) -> dict[int, int]:
-        """The number of cells with each distribution, by the position of one of them."""
+        """The number of cells with each distribution, by the position of one such cell."""
 
     def tail(self, t: int, cell: int = 0) -> Fraction | float:
         """P(|X_cell| > t), for t >= 0."""

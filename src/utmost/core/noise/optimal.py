@@ -40,8 +40,8 @@ def optimal_noise(
         numbers: Kind of numbers that the query returns, "integers" or "reals".
 
     Raises:
-        NotALevel, OutOfRange: for an invalid level, sensitivity or kind of numbers.
-        NotALoss, NotMonotone, Unsupported: for a cost that the theorems do not cover, or that is too large for floats.
+        NotALevel, OutOfRange: if the level, the sensitivity or the kind of numbers is invalid.
+        NotALoss, NotMonotone, Unsupported: if the theorems do not cover the cost, or if it is too large for floats.
 
     Source: [geng2012], Theorems 3, 11 and 12.
 
@@ -69,9 +69,9 @@ def relaxable_noise(
 ) -> Geometric | DiscreteStaircase | Laplace | Staircase:
     """The noise of least expected cost that can be relaxed to larger epsilons without loss, any number of times.
 
-    The candidates on the integers are geometric noise and the half-step staircase (with odd period, so an even
-    sensitivity is rounded up). On the reals they are Laplace noise and the staircase with gamma = 1/2. Better noise
-    that can be relaxed may exist. Arguments and errors are those of `optimal_noise`.
+    The candidates on the integers are geometric noise and the half-step staircase (whose period is odd, so that an even
+    sensitivity is increased by one). On the reals they are Laplace noise and the staircase with gamma = 1/2. Better
+    noise that can be relaxed may exist. Arguments and errors are those of `optimal_noise`.
 
     >>> relaxable_noise(1), relaxable_noise(1, 5), relaxable_noise("1/10", 5)
     (Geometric(epsilon=1, sensitivity=1), DiscreteStaircase(epsilon=1, sensitivity=5, step=3),
@@ -100,12 +100,13 @@ def gain(
 
     Args:
         distribution: Distribution in the denominator.
-        over: Other distribution; "laplace" and "geometric" have the level and sensitivity of ``distribution``.
+        over: Other distribution, or "laplace" or "geometric" for the noise with the level and sensitivity of
+            ``distribution``.
         cost: Cost L; by default the cost for which ``distribution`` is optimal, or the absolute error.
 
     Raises:
-        OutOfRange: if ``over`` is no distribution, or the expected cost is zero.
-        NotANumber: for geometric noise with a sensitivity that is no integer.
+        OutOfRange: if an argument is no distribution, if ``over`` is any other text, or if the expected cost is zero.
+        NotANumber: if ``over`` is "geometric" and the sensitivity is no integer.
 
     Source: [geng2012], Figure 2.
 

@@ -59,9 +59,7 @@ def log_ratio(terms: Iterable[Term], epsilon: float) -> float:
 
 
 def counted_periods(epsilon: float) -> range:
-    """The indices of the periods that are evaluated, counted from the first one. They are far more than affect the
-    result.
-    """
+    """The indices of the periods that are evaluated, counted from the first one: many more than affect the result."""
     return range(300 + math.ceil(60 / epsilon))
 
 
@@ -76,8 +74,8 @@ def first_rise(cost_of: Callable[[int], float], k: int, base: float) -> int | No
 
 
 def read_epsilon_and_cost(level: Level, period: float, cost: Cost, *, integers: bool) -> tuple[float, ReadCost]:
-    """Read epsilon and a cost; refuse a cost with an infinite expectation, or that is too large for a float within four
-    periods.
+    """Read epsilon and a cost; refuse a cost with an infinite expectation, and one that is too large for a float within
+    four periods.
     """
     epsilon, read = float(FloatPowers(level).epsilon.high), read_cost(cost, period, integers=integers)
     sizes = np.arange(max(8, math.ceil(2 * _WIDEST / epsilon)) + 2, dtype=np.float64) * np.float64(period)

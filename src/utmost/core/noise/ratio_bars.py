@@ -125,12 +125,13 @@ def fieller(
     U - rho V is the noise sum (u_i - rho v_i) G_i. So the set {rho: |U - rho V| <= the margin of that noise} contains
     the true ratio with the confidence of the margin. The returned interval contains this set. Let eta be at least
     P(|sum v_i G_i| >= |V|). A point b above the estimate with P(|noise of U - b V| > |U - b V|) <= 1 - confidence - eta
-    proves that *every* point beyond b is outside the set, and likewise for points below the estimate. If eta is above
-    (1 - confidence)/2, the ratio is not determined.
+    proves that *every* point beyond b is outside the set. So does a point b below the estimate for every point below b.
+    If eta is above (1 - confidence)/2, the ratio is not determined.
 
     Args:
         numerator, denominator: Noisy sums U and V.
-        u, v: Coefficients of each noise term in U and in V, lists of one length; 0 if a sum does not contain the term.
+        u, v: Coefficients of each noise term in U and in V, two lists of the same length; 0 if a sum does not contain
+            the term.
         levels, counts: Levels and counts of the noise terms, as for `Combination`.
         confidence: Number strictly between 0 and 1.
 
@@ -138,10 +139,10 @@ def fieller(
         The interval. It is not cut to [0, 1], even for a share; see `RatioBar.between`.
 
     Raises:
-        NotANumber, NotALevel, OutOfRange, WrongKind: for invalid arguments, or for lists of different lengths.
+        NotANumber, NotALevel, OutOfRange, WrongKind: if an argument is invalid, or if lists have different lengths.
 
-    Cost: 0.05 s, about that of four sums. The interval is wider than necessary by about 1/1 000 of its width at each
-    end, and for few noise terms by up to 1/100. Source: [fieller1954], with the distributions of
+    Cost: 0.05 s, about as much as the margins of four sums. The interval is wider than necessary by about 1/1 000 of
+    its width at each end, and for few noise terms by up to 1/100. Source: [fieller1954], with the distributions of
     proofs/theory/error-bars.md in place of the normal distribution.
 
     >>> bar = fieller(17, 25, u=[1, 0], v=[1, 1], levels=1)
@@ -300,9 +301,7 @@ class _Noises:
 def _nearest(
     depth: Callable[[Fraction], float], estimate: Fraction, width: Fraction
 ) -> tuple[Fraction, Fraction | None]:
-    """Return two neighbouring points, with depth > 0 and with depth <= 0. The width is doubled, and then divided into
-    2^14 steps.
-    """
+    """Return two neighbouring points, the first with depth > 0 and the second with depth <= 0."""
     # The next point is the zero of the line through both ends. If an end stays the same twice, its value is halved
     # (Illinois rule).
     far, inner, outer = 1, 1.0, depth(estimate + width)

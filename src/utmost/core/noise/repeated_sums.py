@@ -60,7 +60,7 @@ class RepeatedSum(Display):
         """The least r with a certificate that P(|S| <= r) >= confidence.
 
         Raises:
-            OutOfRange: for a confidence that is not strictly between 0 and 1.
+            OutOfRange: if the confidence is not strictly between 0 and 1.
         """
         return self.margin_for_miss(1 - read_confidence(confidence))
 

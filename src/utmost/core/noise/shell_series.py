@@ -2,8 +2,8 @@
 bounds.
 
 The generating function of a polynomial of degree D has the numerator h_0 + ... + h_D z^D over (1 - z)^(D+1). If f
-counts the lattice points of the multiples of a lattice polytope, no h is negative [stanley1980]. Then m with
-P(m) proportional to f(m) q^m is an index with weights h_i q^i plus D + 1 geometric variables.
+counts the lattice points of the multiples of a lattice polytope, no h is negative [stanley1980]. Then a variable m with
+P(m) proportional to f(m) q^m is the sum of an index with weights h_i q^i and D + 1 geometric variables.
 """
 
 from collections.abc import Callable, Sequence

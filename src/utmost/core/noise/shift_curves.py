@@ -47,7 +47,7 @@ class Curve(Protocol):
         """The least missed-detection probability at a rational false alarm probability, if it is rational."""
 
     def excess_exactly(self, level: Level | None) -> Fraction | None:
-        """sup over S of P(X + s in S) - e^epsilon P(X in S); None if it is irrational. Level None means epsilon 0."""
+        """sup over S of P(X + s in S) - e^epsilon P(X in S); None if irrational. ``level`` None is epsilon 0."""
 
     def excess_enclosed(self, level: Level | None, bits: int) -> Interval:
         """The value of `excess_exactly` as an interval, for any level."""
@@ -211,9 +211,7 @@ class StaircaseCurve:
         return _chord(b, whole - j, part) / (2 * _chord(b, 0, 1 - self.gamma))
 
     def _outer(self, on_first_step: Fraction, anywhere: Fraction, b: Powers) -> Any:
-        """kappa, or 1 - kappa if both lengths are those of the complement. It is computed as a sum of nonnegative
-        terms.
-        """
+        """kappa from the lengths min(phi, 2 gamma) and phi, or 1 - kappa from those of the complement."""
         return (b.complement * on_first_step + b.b * anywhere) / (2 * _chord(b, 0, 1 - self.gamma))
 
     def _start_of_class(self, j: int) -> tuple[int, Fraction | int]:
@@ -222,8 +220,8 @@ class StaircaseCurve:
         return ((whole + j) // 2, 0) if (whole + j) % 2 == 0 else ((whole + j - 1) // 2, theta)
 
     def _missed_inside(self, p: Floats, b: FloatPowers) -> Floats:
-        """The curve between tail(n+1) and tail(1-n). The class is found by inverting the broken line, and the curve is
-        linear there.
+        """The curve between tail(n+1) and tail(1-n). The class is found by inverting the broken line, and within a
+        class the curve is linear.
         """
         # If rounding gives a neighbouring class, no accuracy is lost, since the two pieces of the curve meet there.
         if self.shift > 1 << 1000:  # too large for a float to represent its classes

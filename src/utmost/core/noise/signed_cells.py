@@ -50,8 +50,8 @@ class SignedCells(Display):
         nonnegative: Whether one individual lowers no cell. If False, the same rows cost more.
 
     Raises:
-        OutOfRange: for rows that do not determine the cells, more than 12 cells or 64 rows, shares that spend more than
-            the level on some change, or shares whose common denominator is above 2^64.
+        OutOfRange: if the rows do not determine the cells, if there are more than 12 cells or 64 rows, or if the shares
+            spend more than the level on some change or have a common denominator above 2^64.
 
     Promise: epsilon-DP for k integers, each of which one individual changes by 0 to the sensitivity; and for no smaller
     epsilon if ``charge`` is 1. The noise can be relaxed. Source:  proofs/theory/cells-together.md.

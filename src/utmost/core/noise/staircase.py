@@ -205,8 +205,8 @@ class Staircase(RealDistribution):
 
     Raises:
         NotALevel: unless exactly one of epsilon and alpha is passed.
-        OutOfRange: for a sensitivity or gamma outside its range.
-        NotALoss, NotMonotone, Unsupported: for a cost that `optimal_gamma` refuses.
+        OutOfRange: if the sensitivity or gamma is outside its range.
+        NotALoss, NotMonotone, Unsupported: if `optimal_gamma` refuses the cost.
 
     Promise: epsilon-DP for real queries of sensitivity D, and for no smaller epsilon.
     Source:  [geng2012], (25)-(26) and Theorem 3.

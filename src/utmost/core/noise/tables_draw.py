@@ -46,7 +46,7 @@ class TablesDraw(DrawDistribution):
 
     Raises:
         NotALevel: unless exactly one of epsilon and alpha is passed.
-        OutOfRange: for no table, or for a public total with "add-remove".
+        OutOfRange: if there is no table, or if the total is public under "add-remove".
 
     Promise: epsilon-DP for tables of counts if one individual changes one cell of each table by 1, and for no smaller
     epsilon. The noise cannot be relaxed. Cost: closed forms of D^2 terms, where D is the sum of size - 1 over the
@@ -299,7 +299,7 @@ class _Tables:
 
 
 def segment_sum(values: Callable[[int], int], last: int, degree: int) -> int:
-    """The sum over 0..last of a polynomial of at most this degree. It uses forward differences if these are fewer
+    """The sum over 0..last of a polynomial of at most this degree. It uses forward differences if these give fewer
     terms.
     """
     if last <= degree:
@@ -384,8 +384,8 @@ def _cell_tail(tables: _Tables, size: int, t: int) -> ShellSeries:
 
 @lru_cache(maxsize=1 << 10)
 def _total_tail(tables: _Tables, t: int) -> list[ShellSeries]:
-    """Return series of the number of points with a total j - l above t, by l and e = j - l - t - 1, in powers q^(l + e)
-    or q^(2l + e).
+    """Return series over e = j - l - t - 1, one for each l, of the number of points with a total j - l above t; only
+    one series, over l + e, if a record is replaced.
     """
     first, degree = t + 1, tables.degree
     if tables.is_joined:

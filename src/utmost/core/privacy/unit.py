@@ -65,7 +65,8 @@ class Unit(PickledByFields):
             ``nonnegative``.
 
     Raises:
-        OutOfRange, NotANumber: for a number outside its range, or an unknown relation.
+        OutOfRange, NotANumber: if a number is outside its range, if the relation is unknown, or if ``exactly`` is
+            passed without "change-one" and ``nonnegative``.
     >>> Unit(1, 2).epsilon_parts, Unit(1, 2, "change-one").epsilon_parts
     (2, 4)
     >>> Unit(500_000, 2, amount=Amount("spent", "0.01")).largest_change_named
@@ -153,7 +154,7 @@ class Unit(PickledByFields):
         """Read a unit from the fields that `facts` wrote. Other fields are ignored.
 
         Raises:
-            OutOfRange, NotANumber, WrongKind: for fields that describe no unit.
+            OutOfRange, NotANumber, WrongKind: if the fields describe no unit.
         >>> unit = Unit(100, 2, amount=Amount("spent", "0.05"))
         >>> Unit.of_facts(unit.facts()) == unit
         True
@@ -344,7 +345,8 @@ class Unit(PickledByFields):
     def uncounted_text(self, cell: str, size: int | None) -> str:
         """The part of one individual's data that a table of ``size`` cells does not count, in words; "" if none.
 
-        Bounds that other bounds imply are omitted. So are further events that have an amount: see `averaged_text`.
+        Bounds that other bounds imply are omitted. Further events that have an amount are omitted, too: see
+        `averaged_text`.
 
         >>> Unit(1, 2).uncounted_text("cell", 4)
         'what one individual has in more than 2 cells, or beyond 1 in any cell'
@@ -371,7 +373,7 @@ class Unit(PickledByFields):
         return f"what one individual has {', or '.join(bounds)}" if bounds else ""
 
     def averaged_text(self, cell: str) -> str:
-        """How several events of one individual in one cell count, in words; "" if no amount is summed beside them.
+        """How several events of one individual in one cell count, in words; "" if no amount is summed.
 
         >>> Unit(100, 1, amount=Amount("income", 1, (0, 100))).averaged_text("group")
         'several events of one individual in a group count as 1, with their average amount'
@@ -443,7 +445,7 @@ class Unit(PickledByFields):
             came: The user's request, which the message quotes.
 
         Raises:
-            NotDetermined: for distinct counts of several cells.
+            NotDetermined: if the cells are distinct counts, and ``is_one_cell`` is False.
         >>> Unit(1, 2).check_adds(is_one_cell=False, came="a total")
         """
         if self.is_distinct and not is_one_cell:
@@ -505,7 +507,7 @@ def read_unit(
     *,
     needs: tuple[str, ...] = ("sensitivity", "cells"),
 ) -> Unit:
-    """Read the unit from ``unit=``, or from the four arguments after it, of which ``needs`` names the required ones."""
+    """Read the unit from ``unit=``, or from the four arguments after it; ``needs`` names those that are required."""
     numbers = {"sensitivity": sensitivity, "cells": cells, "neighbours": neighbours, "amount": amount}
     if unit is not None:
         named = [f"{name}=" for name, value in numbers.items() if value is not None]

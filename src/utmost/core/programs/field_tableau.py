@@ -84,7 +84,7 @@ class FieldTableau(Tableau):
         return FieldTableau(rows, basis, self.first)
 
     def _renewed(self) -> "FieldTableau":
-        """The same basis, with rows computed from the first ones."""
+        """The same basis, with rows computed anew from the rows of the first tableau."""
         at, free = replace(self, rows=self.first, basis=(-1,) * len(self.basis)), set(range(len(self.basis)))
         for j in self.basis:
             row = next(i for i in sorted(free) if at.rows[i, j] != 0)

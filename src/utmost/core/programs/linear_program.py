@@ -31,8 +31,8 @@ class LinearProgram(PickledByFields):
         column_lower, column_upper: Bounds of the variables, shape (n,).
 
     Raises:
-        OutOfRange: for wrong lengths, or a lower bound above its upper bound.
-        NotANumber: for NaN, or for an infinite cost or coefficient.
+        OutOfRange: if lengths do not match, or if a lower bound is above its upper bound.
+        NotANumber: if a number is NaN, or if a cost or a coefficient is infinite.
     """
 
     cost: Vector

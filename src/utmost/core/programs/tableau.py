@@ -28,9 +28,7 @@ class Tableau(ABC):
 
     @abstractmethod
     def _reduced(self, cost: Array) -> Array:
-        """The reduced costs of all columns, and minus the cost of the basis. All may be multiplied by one positive
-        factor.
-        """
+        """The reduced costs of all columns, and minus the cost of the basis, all up to one positive factor."""
 
     @abstractmethod
     def _ratio(self, row: int, column: int) -> Any:

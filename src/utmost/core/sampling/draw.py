@@ -183,8 +183,8 @@ def sample(  # type: ignore[misc]  # for noise the second argument is the shape,
         An int or a float for a single draw; else an array of int64 or float64, or of Python ints if one exceeds int64.
 
     Raises:
-        Unsupported: for noise without a sampler, a channel of floats, or more draws than fit into memory.
-        OutOfRange: for an invalid shape or method.
+        Unsupported: if the noise has no sampler, if the channel has floats, or if the draws do not fit into memory.
+        OutOfRange: if the shape or the method is invalid.
 
     Cost: for integer noise at epsilon = 1, a single draw takes less than 1 us. In an array, a draw takes 5 ns in
     constant time, and 2 ns by table.

@@ -109,9 +109,7 @@ def _powers(a: Interval, count: int) -> list[Interval]:
 
 @dataclass(frozen=True, slots=True)
 class SamplingPlan:
-    """Sizes that a sampler of arrays uses: the bits of a word, the use of tables, the indices, the groups of digits,
-    and the tail.
-    """
+    """The parameters of a sampler of arrays."""
 
     word_bits: int  # bits of a first word; a few draws in 2^word_bits need more
     lookup: bool  # whether to read tables; otherwise each word is compared with every bound

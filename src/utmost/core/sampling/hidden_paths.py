@@ -374,7 +374,7 @@ class GridPoints:
 
 
 def _in_steps(column: NDArray[Any], grid: Fraction) -> Balls:
-    """Return x/g as balls. They are exact, except for underflow, if all x are floats and g is a power of two."""
+    """Return x/g as balls, which are exact, except for underflow, if all x are floats and g is a power of two."""
     if column.dtype.kind == "f" and column.dtype.itemsize <= 8:
         numbers = Balls.of(column)
     else:

@@ -49,7 +49,7 @@ def narrowed(x: Integers) -> Integers:
 
 
 def joined(parts: Iterable[Integers], size: int) -> Integers:
-    """Concatenate parts that have ``size`` integers together: int64 if all of them fit, else Python ints."""
+    """Concatenate parts, which together have ``size`` integers: int64 if all of them fit, else Python ints."""
     whole: Integers = np.empty(size, np.int64)
     start = 0
     for part in parts:

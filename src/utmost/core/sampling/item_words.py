@@ -1,10 +1,10 @@
 """Random integers of items: functions of a key, a label and an identifier, whatever the order, batch or partition of
 the rows.
 
-**Tags.** No encoded identifier is a prefix of another: it is encoded in blocks of 16 bytes, the first of which has the
-type and, unless the length is fixed, the length in bytes. CBC-MAC of these blocks under AES-256 is the identifier's
-tag, 16 bytes. On prefix-free inputs CBC-MAC is a pseudorandom function [bellare2005]. The tag of an identifier of
-several columns is the CBC-MAC, under a separate key, of the number of columns and their tags.
+**Tags.** An identifier is encoded in blocks of 16 bytes. The first block has the type and, unless the length is fixed,
+the length in bytes, so that no encoded identifier is a prefix of another. CBC-MAC of these blocks under AES-256 is the
+identifier's tag, 16 bytes. On prefix-free inputs CBC-MAC is a pseudorandom function [bellare2005]. The tag of an
+identifier of several columns is the CBC-MAC, under a separate key, of the number of columns and their tags.
 
 **Words.** Block j of an item's random integers ("words") for a label is AES-256 of (tag xor j), under a key that HKDF
 derives from the secret and the label. Distinct pairs (item, j) give distinct inputs of AES unless two tags agree in all
@@ -73,8 +73,8 @@ class Identifiers:
         """Read identifiers from a list or array of integers, texts or bytes.
 
         Raises:
-            BadTable: for a missing identifier. The message names its row.
-            WrongKind: for any other type, or for a mixture.
+            BadTable: if an identifier is missing. The message names its row.
+            WrongKind: if identifiers have any other type, or different types.
 
         >>> len(Identifiers.of(["a", "b"])), Identifiers.of([1, 2]).kind
         (2, 'integers')
@@ -143,7 +143,7 @@ class Identifiers:
             kind: "text" or "bytes".
 
         Raises:
-            OutOfRange: for offsets that do not ascend within the data, or for another kind.
+            OutOfRange: if the offsets do not ascend within the data, or if ``kind`` is neither "text" nor "bytes".
 
         >>> len(Identifiers.of_buffers([0, 1, 3], b"abc"))
         2
@@ -240,7 +240,9 @@ def compound_tags(secret: bytes, tags: Sequence[Tags], runs: NDArray[np.int64] |
 
 
 def check_unique(tags: Tags) -> None:
-    """Check that no two items have the same tag. Two identifiers share a tag with a probability below n^2 / 2^128."""
+    """Check that no two items have the same tag. Among n distinct identifiers, two share a tag with a probability below
+    n^2 / 2^128.
+    """
     if not isinstance(tags, np.ndarray) or tags.dtype != np.uint64 or tags.ndim != 2 or tags.shape[1] != 2:
         raise WrongKind("tags must be a result of item_tags", came=type(tags).__name__, where="identifiers")
     # One half of each tag is sorted, which is faster. Two different tags agree in this half with a probability below

@@ -3,8 +3,8 @@
 **A path of the noise process, from its smallest level up to epsilon = infinity.** Two-sided geometric noise at alpha is
 the difference of two independent Geom(alpha). The jumps of a path that add up to Geom(alpha) = n have the sizes of the
 cycles of a uniform random permutation of n points: P(c_k cycles of size k) is proportional to the product of
-(alpha^k/k)^(c_k) / c_k!, on both sides. A jump of size k occurs at the alpha' at which (alpha'/alpha)^k equals a
-uniform number. So a path takes a few geometric and uniform draws, and no logarithm.
+(alpha^k/k)^(c_k) / c_k!, for the jumps and for the cycles. A jump of size k occurs at the alpha' at which
+(alpha'/alpha)^k equals a uniform number. So a path takes a few geometric and uniform draws, and no logarithm.
 """
 
 from collections.abc import Iterator
@@ -155,7 +155,7 @@ def sample_path(start: Level, *, noise: int | None = None, randomness: Randomnes
 
 
 def _cycles(points: int, word: WordSource) -> Iterator[int]:
-    """The sizes of the cycles of a uniform random permutation: the cycle of a fixed point has a uniform size."""
+    """The sizes of the cycles of a uniform random permutation: the cycle of any given point has a uniform size."""
     while points:
         size = 1 + one_below(points, word)
         yield size

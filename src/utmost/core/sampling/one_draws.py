@@ -268,8 +268,8 @@ _MARGIN_KEY = sha256(b"utmost: margins of answers from one draw").digest()
 def answer_margin(
     distribution: DrawDistribution | DrawWithTotal, coefficients: Sequence[Any], confidence: Number = DEFAULT_CONFIDENCE
 ) -> Fraction:
-    """A margin of the sum of coefficients times cells, with this confidence. It is exact, or the smallest of three
-    bounds.
+    """A margin of the sum of coefficients times cells, with this confidence. It is the exact margin, or the smallest of
+    three bounds.
     """
     # The margin is exact for one cell, and for the total of `TablesDraw`. Otherwise it is the least of three: by the
     # variance (Chebyshev), by the margins of the cells at equal parts of the allowed probability, and by an order

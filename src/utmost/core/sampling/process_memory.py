@@ -1,9 +1,9 @@
-"""Base class of objects that store their noise in this process. One thread at a time may use them, but no copy and no
-forked child.
+"""Base class of objects that store their noise in this process. Only one thread at a time may use such an object; a
+copy or a forked child may not use it.
 
 A further answer is drawn given the earlier answers. Two threads, two processes or two copies that do not see each
-other's answers would draw independently. The answers together would then have a larger privacy loss than either of them
-counts.
+other's answers would draw independently. The answers together would then have a larger privacy loss than any of these
+threads, processes or copies counts.
 """
 
 import os
