@@ -219,8 +219,8 @@ class Accounts:
                 releases. The ledger cannot verify this level.
             what: Description of the spending, different from that of every other charge of this dataset, such as
                 "OpenDP, mean age, 2025".
-            independent: True confirms that nobody in this dataset is in another one. It must be True if the dataset is
-                new and the ledger has other datasets.
+            independent: True confirms that nobody in this dataset is in another one. This argument must be True if the
+                dataset is new and the ledger has other datasets.
 
         Returns:
             The budget after the charge.

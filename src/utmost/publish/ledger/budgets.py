@@ -90,7 +90,7 @@ def warn_of_separate(state: State, dataset: str) -> None:
 
 
 def separate_warning(known: Collection[str], dataset: str) -> str | None:
-    """Return the text of `separate_from` with its remedy."""
+    """Return the warning of `separate_from`, followed by a remedy."""
     words = separate_from(known, dataset)
     if words is None:
         return None

@@ -152,7 +152,7 @@ class CellLedger:
 
         Guarantee: epsilon for one individual added or removed, for any number of requested cells.
 
-        Cost: at each call a microsecond for each cell that may have a count, ``most`` of them.
+        Cost: each call takes a microsecond for each of the ``most`` cells that may have a count.
 
         Source: proofs/theory/unknown-keys.md.
         """
@@ -235,7 +235,7 @@ class CellLedger:
     def _committed(
         self, name: str, counts: Any, universe: Universe, version: int | None
     ) -> tuple[dict[int, int], ItemCommitment]:
-        """Return {index in the universe: count}, and the commitment to it, padded to the published number of rows."""
+        """Return {index in the universe: count}, and the commitment to these counts, padded to the published rows."""
         places = _places(counts, universe)
         known = self._items.release(name, version)
         if known is not None:

@@ -1,7 +1,7 @@
 """A file beside the key file lists the ledgers opened with the key, so that a lost ledger is not silently replaced.
 
-A key without a mark is the key of a new installation. If the mark exists and the ledger does not, its budgets and
-answers are lost: somebody must restore a backup, or remove the mark on purpose.
+A key without a mark is the key of a new installation. If the mark exists and the ledger does not, the budgets and
+answers of the ledger are lost: somebody must restore a backup, or remove the mark on purpose.
 """
 
 import os
@@ -64,7 +64,7 @@ class CreationMark:
         force(self.path.parent)
 
     def lost_ledger_error(self) -> LedgerUnavailable:
-        """Return the error for a lost ledger: the file beside the key file lists it, and it does not exist."""
+        """Return the error for a lost ledger: the file beside the key file lists a ledger that does not exist."""
         remedy = (
             "If the ledger was moved, pass its new path. Restore a backup by Ledger.restore, or utmost ledger "
             "restore. To "

@@ -1,6 +1,6 @@
 """Publish, relax and view frames that an engine evaluates (Polars, DuckDB, Spark); the engine adds the noise.
 
-To publish: the engine counts the rows that are not allowed, and adds up a commitment to all rows; the ledger writes one
+To publish: the engine counts the rows that must be refused, and adds up a commitment to all rows; the ledger writes one
 event; the answer is a lazy frame, which the engine evaluates as often as the caller asks.
 """
 

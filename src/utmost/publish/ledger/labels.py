@@ -90,7 +90,7 @@ def salted_seal(key: Key, identity: str, name: str, version: int | None, salt: s
 
 
 def label_key_under(level: Seal, event: int, labels: Seal) -> str | None:
-    """Encrypt the key of the labels under the key of a level; return hexadecimal digits, None without encryption."""
+    """Encrypt the key of the labels under the key of a level; return hexadecimal digits, or None without encryption."""
     return None if labels.secret is None else _keyring(level).sealed(event, 0, labels.secret).hex()
 
 

@@ -183,9 +183,9 @@ class Ledger(Persons, Accounts, Display):
                 level, but only the level that was reached is spent.
             dataset: Dataset whose budget is spent; the name of the release if left out. The levels of all releases of a
                 dataset add up.
-            independent: True confirms that nobody in these data is in another dataset. It must be True if another
-                dataset has the same values, or if this dataset is new and has no limit while a limit is set on a
-                dataset that no release names. The ledger does not store this declaration.
+            independent: True confirms that nobody in these data is in another dataset. This argument must be True if
+                another dataset has the same values, or if this dataset is new and has no limit while a limit is set on
+                a dataset that no release names. The ledger does not store this declaration.
             version: Version of the data. Publish changed data of a release as the next version, whose level is added to
                 the spent level; this version is never chosen automatically.
             request: Name of this request: a repeated call with this name and the same arguments returns the same
@@ -193,8 +193,9 @@ class Ledger(Persons, Accounts, Display):
             progress: Function that is called with the number of finished cells and the number of all cells.
 
         Returns:
-            The answer, which never changes. Its ``table`` has the type of the argument, with only the released and the
-            public columns. Its ``release`` is the history of the release, and contains the table of the argument.
+            The answer, which never changes. The answer's ``table`` has the type of the argument, with only the released
+            and the public columns. The answer's ``release`` is the history of the release, and contains the table of
+            the argument.
 
         Raises:
             NotDeclared: if a column is neither released, nor public, nor dropped.
@@ -278,8 +279,8 @@ class Ledger(Persons, Accounts, Display):
     def difference(self, name: str, table: Any, *, version: int | None = None) -> str | None:
         """Describe the first difference between a table and the published one, without a value; None if they are equal.
 
-        Only for the curator: whoever can call this method with guessed tables finds every true value. The error
-        `DataChanged` says only that the table is another one, and the service never calls this method.
+        This method is only for the curator: whoever can call this method with guessed tables finds every true value.
+        The error `DataChanged` says only that the table is another one, and the service never calls this method.
 
         Args:
             name, version: Name and version of the release; the newest version if ``version`` is left out.
@@ -308,9 +309,10 @@ class Ledger(Persons, Accounts, Display):
     ) -> tuple[str, ...]:
         """List the sorted names of all releases with a column that equals a released column of this release.
 
-        Only for the curator, like `difference`. The levels of such releases add up, although the values are the same:
-        one file may have been published twice by mistake, as the data of two days. The name of this release is in the
-        list if another version of the release has the values. Columns whose cells are all equal are not compared.
+        This method is only for the curator, like `difference`. The levels of such releases add up, although the values
+        are the same: one file may have been published twice by mistake, as the data of two days. The name of this
+        release is in the list if another version of the release has the values. Columns whose cells are all equal are
+        not compared.
 
         Args:
             name, version: Name and version of the release; the newest version if ``version`` is left out.
@@ -365,8 +367,8 @@ class Ledger(Persons, Accounts, Display):
 
         Raises:
             NotPublished: if there is no such release.
-            NeedsTable: if the epsilon is above the largest stored one, or if it is not stored and the release is of
-                points.
+            NeedsTable: if the epsilon is above the largest stored one, or if the release is of points and the epsilon
+                is not stored.
             Unsupported: if ``table`` is left out and an engine computes the answers of the release.
         """
         at = level(epsilon)
@@ -658,9 +660,9 @@ class Ledger(Persons, Accounts, Display):
     ) -> bytes:
         """Return the key to one level of an encrypted release; with it `read_sealed` decrypts this level and no other.
 
-        The key is derived from the ledger's key and every public fact about the response, so that it does not open a
-        file in which one of these facts has been changed. Send it to the recipient over a private channel; it cannot be
-        revoked.
+        The key is derived from the ledger's key and every public fact about the response, so that the key does not
+        decrypt a file in which one of these facts has been changed. Send the key to the recipient over a private
+        channel; a key cannot be revoked.
 
         Returns:
             32 bytes.
@@ -677,8 +679,8 @@ class Ledger(Persons, Accounts, Display):
     def counting_key(self) -> bytes:
         """Return the key for `Counting`, by which every count of the same events keeps the same cells of each person.
 
-        Without a key each count keeps other cells, and a table that was counted again is refused as changed data.
-        The key is derived from the ledger's key. The commands use it, too.
+        Without a key each count keeps other cells, and a table that was counted again is refused as changed data. The
+        key is derived from the ledger's key. The commands use this key, too.
 
         Returns:
             32 bytes.

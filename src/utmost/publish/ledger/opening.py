@@ -42,7 +42,7 @@ def opened_log(
     timeout: float,
     identity: str,
 ) -> EventLog:
-    """Open the event log of a ledger; with ``create``, make one of this ``identity`` if there is none."""
+    """Open the event log of a ledger; with ``create``, make a ledger with this ``identity`` if there is none."""
     for name, value in (("create", create), ("sealed", sealed), ("derived", derived)):
         if not isinstance(value, bool):
             raise OutOfRange(f"{name} must be true or false", came=value, remedy=f"Pass {name}=True, or leave it out.")
@@ -328,7 +328,7 @@ def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None 
 
     Returns:
         The answer at the level, with a table of the published kind if its package is installed, else a dict of arrays.
-        It has no `Answer.release`, since one key reads one level.
+        This answer has no `Answer.release`, since one key reads one level.
 
     Raises:
         KeyRefused: if the key decrypts no level, or if a public fact or a block has been changed.

@@ -204,7 +204,7 @@ class ResponseRequest:
         return {person: stored[person] if person in stored else drawn[person] for person in self.rows}
 
     def _known_mechanism(self, state: State) -> StoredMechanism | None:
-        """Return the mechanism of this name and version; None if it is not in the ledger yet."""
+        """Return the mechanism of this name and version; None if the ledger has no such mechanism yet."""
         if (self.name, 1) in state.releases:
             raise AlreadyPublished(
                 "one name must not belong to both a release and a mechanism",

@@ -145,7 +145,7 @@ class PostgresStore:
             wait = min(2 * wait, _LONGEST_WAIT)
 
     def problems(self) -> list[str]:
-        """List the differences from a ledger's tables; PostgreSQL itself refuses to read pages with wrong checksums."""
+        """List how the tables differ from a ledger's; PostgreSQL itself refuses to read pages with wrong checksums."""
         return self.transact(_schema_differences, write=False)
 
     def close(self) -> None:
@@ -233,7 +233,7 @@ class PostgresStore:
             )
 
     def _refused(self, error: Any) -> LedgerUnavailable | None:
-        """Return the error for a server that refuses this user, password or database; None if it may accept later."""
+        """Return the error if the server refuses user, password or database; None if it may accept them later."""
         # libpq gives no SQLSTATE of a refused connection; a server in another language is asked until the timeout.
         message, connection = str(error), getattr(error, "pgconn", None)
         user, remedy = "PGUSER, or postgresql://USER@HOST/DATABASE.", ""

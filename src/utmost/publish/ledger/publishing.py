@@ -231,7 +231,7 @@ def requested_version(state: State, request: PublishRequest) -> Published | None
 
 
 def check_repeated(state: State, release: Published, request: PublishRequest, *, same_rows: bool) -> None:
-    """Check that a request repeats a publication, except for its values and its level."""
+    """Check that a request repeats a publication, except for the values and the level."""
     facts, published = request.lasting_facts(), release.request.lasting_facts()
     names = *json_forms(Promise), *json_forms(PublishRequest)
     others = [name for name in names if facts.get(name) != published.get(name)]

@@ -1,4 +1,4 @@
-"""Answer a release at a further level, from its values or, for a smaller epsilon, from stored responses."""
+"""Answer a release at a further level, from its table's values or, for a smaller epsilon, from stored responses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -114,7 +114,7 @@ def release_source(release: Published, table: Any) -> Source:
 
 
 def known_release(state: State, request: AnswerRequest) -> Published | None:
-    """Return the release that a request names; None if the state does not have it."""
+    """Return the release that a request names; None if the state has no such release."""
     version = state.newest(request.name) if request.version is None else request.version
     return state.releases.get((request.name, version))
 

@@ -103,24 +103,24 @@ def release(
     Args:
         table: Dict of columns, dataframe of any library, table read from a file, or counted table, whose unit is proved
             and whose labels are public. A frame that an engine evaluates (Polars' lazy frames, DuckDB's relations,
-            Spark's dataframes) needs an ``id_column`` and gives a frame of its kind. A large file gets its noise while
-            the released file is written. For a plan, the table may also be an array of integers, one for each cell of
-            the plan's domain.
+            Spark's dataframes) needs an ``id_column`` and gives a frame of the same kind. A large file gets its noise
+            while the released file is written. For a plan, the table may also be an array of integers, one for each
+            cell of the plan's domain.
         promise: Promise, which states everything that is decided beforehand; `Promise.of_counted` makes one for a
             counted table. For a counted table it may also be the plan of the sums to measure, or a workload, for which
             `choose_plan` makes the plan.
         epsilon: Privacy level that the whole table may spend. With a stopping rule (`within`) in the promise it is the
             largest level: the release stops at the first level that is accurate enough.
-        once: Whether to add the least noise for this one level. Then nothing is remembered, and ``answer.release`` is
-            refused. A workload is then released by a plan, or as one table if that has a smaller error
-            (`Plan.once_errors`). That table has all cells, or all one-way tables and the other wanted tables.
+        once: Whether to add the least noise for this one level. If True, nothing is remembered, and ``answer.release``
+            is refused. A workload is then released by a plan, or as one table if that has a smaller error
+            (`Plan.once_errors`). The one table has all cells, or all one-way tables and the other wanted tables.
         confidence: Confidence of the margins.
         randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
 
     Returns:
-        The answer. Its table is of the kind of the argument, with released values, and margins in additional columns.
-        For a plan or a workload the answer is a `NoisySums`, which is saved as one document, unless ``once`` released
-        one table (``answer.is_by_plan`` is then False). In both cases ``answer["sex age"]`` is a wanted table.
+        The answer. The answer's table is of the kind of the argument, with released values, and margins in additional
+        columns. For a plan or a workload the answer is a `NoisySums`, which is saved as one document, unless ``once``
+        released one table (``answer.is_by_plan`` is then False). In both cases ``answer["sex age"]`` is a wanted table.
 
     Raises:
         NotDeclared: if a column is neither released, nor public, nor dropped.
@@ -156,7 +156,7 @@ def release(
     >>> answer["department"]["count_margin"].tolist(), answer.total({"sex": "men"}).margin
     ([4, 4], 4)
 
-    Or by a workload, which lists the sums that should be accurate:
+    A counted table is also released by a workload, which lists the sums that should be accurate:
 
     >>> from utmost.counting import CountedTable
     >>> counted = CountedTable(domain, np.array([[512, 89], [353, 17]]), Unit(1, 1))

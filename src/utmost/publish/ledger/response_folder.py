@@ -127,7 +127,7 @@ class ResponseFolder:
             epsilon: Level of the answer.
 
         Returns:
-            The folder of the files of the level.
+            The folder with the files of the level.
 
         Raises:
             DataChanged: if the frame has other values or other columns; nothing is stored. Public columns are not

@@ -55,7 +55,8 @@ _inherited: list[sqlite3.Connection] = []
 class SqliteStore:
     """A ledger's file; a connection serves one transaction at a time, and is reused while nobody else changes the file.
 
-    ``journal_mode=DELETE`` and ``synchronous=EXTRA`` make a commit durable, directory entry included, when it returns.
+    ``journal_mode=DELETE`` and ``synchronous=EXTRA`` make a commit durable, with its directory entry, before the commit
+    returns.
 
     Args:
         path: Path of the file; the first write makes it, with mode 0600.
@@ -195,7 +196,7 @@ def transaction(path: Path, timeout: float, *, write: bool) -> Iterator[sqlite3.
 
 
 def _mark(path: Path, *, write: bool) -> FileMark | None:
-    """Return the mark of a file; None if there is none, or, for a reader, if it was changed less than `_QUIET` ago."""
+    """Return the mark of a file; None if the file is missing or, for a reader, was changed less than `_QUIET` ago."""
     try:
         facts = os.stat(path)
     except OSError:

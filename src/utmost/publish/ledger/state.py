@@ -150,7 +150,7 @@ class Published(Display):
 
     @property
     def name_and_version(self) -> str:
-        """The release as a message names it."""
+        """The name and the version of the release, as messages show them."""
         return f"{self.name!r}, version {self.version}"
 
     @cached_property

@@ -47,7 +47,7 @@ MEND_CHANGED = "No answer was given, because somebody changed the database: undo
 
 
 class Store(Protocol):
-    """A database; `SqliteStore` and `PostgresStore` implement it."""
+    """A database; `SqliteStore` and `PostgresStore` implement this protocol."""
 
     @property
     def place(self) -> str:

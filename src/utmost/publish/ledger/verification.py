@@ -28,7 +28,7 @@ from utmost.publish.promises.level_steps import Step
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Status(Display):
-    """The condition of a ledger.
+    """The condition of a ledger: its size, its budgets, and the reason for a quarantine.
 
     Attributes:
         place: Address of the ledger.

@@ -2,7 +2,7 @@
 
 A ledger's seal cannot distinguish an old copy of the ledger from the present one, since both were sealed. So every
 event is written to the witness before it is written to the ledger's store. The witness has one event of each number.
-Its last events may be *pending*:
+The last events of the witness may be *pending*:
 
     pending   the answer is drawn, and the witness has stored it; nobody has seen it; the ledger's store may have it
     settled   the ledger's store has reported that it has stored the event; from then on the answer may be returned
@@ -21,7 +21,7 @@ witness, and s its level in the ledger after new answers (s = c for a ledger tha
     w > c, s = c               w - c      together with c, which is charged already, this is w
     w > c, s > c               w + c      two continuations of one response
 
-The last line: f(v_c, v_w) f(v_c, v_s) / f(v_c) is the distribution of the common response and its two continuations,
+In the last line, f(v_c, v_w) f(v_c, v_s) / f(v_c) is the distribution of the common response and its two continuations,
 and one individual changes the factors by at most exp(w), exp(s) and exp(c); s is charged already.
 
 A mechanism that answers each person once is closed if it lost answers: it repeats stored answers and answers no new

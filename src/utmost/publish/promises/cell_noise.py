@@ -79,7 +79,7 @@ LARGEST = form("largest true value", write=str, read=written_number)
 
 @dataclass(frozen=True, slots=True)
 class LatticeNoise(Noise):
-    """Geometric or half-step staircase noise in steps of a lattice; it can be relaxed without loss."""
+    """Geometric or half-step staircase noise in steps of a `Lattice`; the noise can be relaxed without loss."""
 
     largest: Fraction | None = field(metadata=LARGEST)
     lattice: Lattice = field(init=False, repr=False, compare=False)  # Computed from unit and grid
@@ -132,7 +132,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
         unit: Unit of privacy: the largest change of the table by one individual.
         numbers: Kind of the numbers, "integers" or "reals".
         grid: Width of the grid of reals, a power of two; chosen by the sensitivity if left out.
-        largest: Bound on the absolute value of every possible true value, known without looking at the data. It
+        largest: Bound on the absolute value of every possible true value, known without looking at the data. This bound
             determines the number of bytes of a stored cell, which must not depend on the values. If left out, the bound
             is 2^126 steps, and a cell takes 16 bytes.
         half_step: Whether to use half-step staircase noise, which needs an odd sensitivity; above a sensitivity of 1,

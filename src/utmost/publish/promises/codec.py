@@ -47,11 +47,11 @@ class Form(Generic[Value]):
     rounded: frozenset[str] = frozenset()
 
     def document(self, value: Value) -> dict[str, Any]:
-        """Return the document of a value, as plain data."""
+        """Return the document that describes a value, as plain data."""
         return {**header(self.kind), **self.facts(value)}
 
     def read(self, path: Path) -> Value:
-        """Read the value in a file: see `of`."""
+        """Read the value that the document in a file describes, as `of` does."""
         return self.of(read_json(path, f"{self.noun} must"), str(path))
 
     def of(self, document: Any, where: str) -> Value:
@@ -68,10 +68,10 @@ class Form(Generic[Value]):
 
 @dataclass(frozen=True, slots=True)
 class StatementForm(Form[Value]):
-    """The writer and the reader of statements of one kind, which contain the digest of a table, or null."""
+    """The writer and the reader of statements of one kind; a statement contains the digest of a table, or null."""
 
     def statement(self, value: Value, digest: Digest | None) -> dict[str, Any]:
-        """Return the statement of a value, as plain data, with the digest of its table."""
+        """Return the statement that describes a value, as plain data, with the digest of its table."""
         return table_statement(self.kind, self.facts(value), digest)
 
     def checked(self, statement: Any) -> Value:
@@ -136,7 +136,7 @@ _MOST_ROWS = 1 << 63
 
 
 def names_of(statement: Mapping[str, Any], field: str) -> list[str]:
-    """Return a field that is a list of different texts, such as names of columns."""
+    """Return a statement's field that is a list of different texts, such as names of columns."""
     names: list[str] = stated_field(statement, field, list)
     if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
         raise does_not_follow(field)
@@ -144,7 +144,7 @@ def names_of(statement: Mapping[str, Any], field: str) -> list[str]:
 
 
 def stated_field(statement: Mapping[str, Any], field: str, kind: type) -> Any:
-    """Return a field; check that its value has exactly the type ``kind``."""
+    """Return a field of a statement; check that its value has exactly the type ``kind``."""
     value = statement.get(field)
     if type(value) is not kind:
         raise BadTable(f"a statement must contain the field {field}", came=type(value).__name__, where=field)

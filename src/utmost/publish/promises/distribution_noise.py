@@ -34,7 +34,7 @@ _TAIL = Fraction(1, 1 << 513)  # as for other stored cells, longer noise makes i
 
 @dataclass(frozen=True, slots=True, init=False)
 class DistributionNoise(ColumnNoise, Noise):
-    """Independent noise for each cell, of any distribution on the integers; a ledger publishes it at one level.
+    """Independent noise for each cell, of any distribution on the integers; a ledger publishes such noise at one level.
 
     Args:
         unit: Unit of privacy: the largest change of the table by one individual.

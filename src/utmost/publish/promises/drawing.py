@@ -37,7 +37,7 @@ class Responder(Protocol):
 
     @property
     def known(self) -> tuple[Level | None, Level | None]:
-        """The next lower and next higher stored levels whose responses `blocks` reads; None for one that it ignores."""
+        """The next lower and higher stored levels whose responses `blocks` reads; None for a level that it ignores."""
 
     def blocks(
         self,

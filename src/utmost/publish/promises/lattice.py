@@ -28,9 +28,10 @@ _FINE = level(epsilon=16)
 class Lattice:
     """Noise that is uniform on ``block`` neighbouring integers plus ``block`` times two-sided geometric noise.
 
-    For ``block`` 1 this is geometric noise; for ``block`` equal to the (odd) sensitivity it is the half-step staircase.
-    One individual changes ``cells`` values by at most ``sensitivity`` steps each, together ``cells * sensitivity /
-    block`` steps of the geometric part. So one step of this part has the level times block / (cells * sensitivity).
+    With ``block`` 1 the noise is geometric; with ``block`` equal to the (odd) sensitivity the noise is the half-step
+    staircase. One individual changes ``cells`` values by at most ``sensitivity`` steps each, together ``cells *
+    sensitivity / block`` steps of the geometric part. So one step of this part has the level times block / (cells *
+    sensitivity).
 
     Attributes:
         sensitivity: Sensitivity of one cell, in steps.

@@ -94,7 +94,7 @@ def _stated_levels(texts: Any) -> Sequence[Level]:
 
 
 def stated_stop(facts: Any) -> Stop:
-    """Read the facts of a stopping rule in a statement; `Statement` compares them with its promise and level."""
+    """Read the facts of a stopping rule in a statement; `Statement` compares these facts with promise and level."""
     if not isinstance(facts, Mapping) or type(facts.get("met", 0)) not in (bool, NoneType):
         raise _does_not_follow("stopped")
     try:

@@ -80,8 +80,8 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
     # Two columns or more, in the order of the groups
     columns: tuple[str, ...] = field(metadata=form("columns of the noise", write=list))
     cost: CellCost = field(metadata=form("least error of a cell"))
-    # Kind of the noise, and its distribution for each group of columns, at the level `_ANCHOR`
-    # `of_facts` reads the way together with the unit.
+    # Kind of the noise, and its distribution for each group of columns, at the level `_ANCHOR`.
+    # `of_facts` reads this field together with the unit.
     way: CellsTogether = field(metadata=form("noise of a row", write=_way_facts, parts=_WAY))
 
     def __post_init__(self) -> None:

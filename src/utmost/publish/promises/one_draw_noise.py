@@ -1,7 +1,7 @@
 """Draw the noise of all cells of a table, or of all one-way tables of a domain, together, for a release made once.
 
-Such noise is made for one level, and no ledger stores it. Its distribution is `CellsDraw` for cells, and `TablesDraw`
-for one-way tables.
+Noise in one draw is made for one level, and no ledger stores it. The distribution of a draw is `CellsDraw` for cells,
+and `TablesDraw` for one-way tables.
 """
 
 from collections.abc import Mapping, Sequence
@@ -323,7 +323,7 @@ class OneDraw(ColumnNoise):
 
     @property
     def needs_search(self) -> bool:
-        """Whether the first step is not chosen yet."""
+        """Whether a search must still choose the width of the first step."""
         return self.step is None and self._has_steps
 
     @property

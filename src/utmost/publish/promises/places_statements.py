@@ -24,7 +24,7 @@ def places_guarantee(distribution: PlanarDistribution, released: Sequence[str]) 
 
 
 def places_line(distribution: PlanarDistribution) -> str:
-    """Return the guarantee in one line for a screen, without what it does not cover."""
+    """Return what the guarantee covers, in one line for a screen."""
     factor = (
         f"by at most {factor_text(distribution.level)} ({level_name(distribution.level)} for each {distribution.per})"
     )

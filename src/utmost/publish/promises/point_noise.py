@@ -128,7 +128,7 @@ class PointNoise(Noise):
         return most, f"{most}"
 
     def word(self, level: Level) -> int:
-        """Return the number of bytes of a stored cell; it depends only on public facts.
+        """Return the number of bytes of a stored cell; this number depends only on public facts.
 
         >>> from utmost.exact import level
         >>> [PointNoise(200).word(level(e)) for e in ("1/1000000", 1, 50)]

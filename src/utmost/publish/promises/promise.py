@@ -1,7 +1,7 @@
 """Promises: everything that is decided before anybody looks at the data, in one object with a digest.
 
-A second person approves this object, a ledger publishes tables under it, and a program saves it. Level, name, dataset,
-version and request are arguments of a call, not parts of a promise.
+A second person approves a promise, a ledger publishes tables under the promise, and a program saves it. Level, name,
+dataset, version and request are arguments of a call, not parts of a promise.
 """
 
 import json

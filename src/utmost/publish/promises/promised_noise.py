@@ -1,8 +1,8 @@
 """The base classes of every kind of noise in a promise: `PlannedNoise` for one level, `Noise` for all levels.
 
 A kind of noise is one class in one file: cells (`cell_noise`), the sums of a plan (`sum_noise`), points of the plane
-(`point_noise`). It says which columns get noise, how much at each level, and how an answer is drawn and stated. Ledger,
-service and command line use only these base classes; `noise_kinds` lists the kinds.
+(`point_noise`). Such a class says which columns get noise, how much noise at each level, and how an answer is drawn and
+stated. Ledger, service and command line use only these base classes; `noise_kinds` lists the kinds.
 """
 
 from abc import ABC, abstractmethod
@@ -188,7 +188,7 @@ class Noise(PlannedNoise):
         """
 
     def check_level(self, level: Level) -> None:
-        """Check that a response at this level would have a margin; otherwise it must not be drawn.
+        """Check that a response at this level would have a margin; otherwise the response must not be drawn.
 
         Raises:
             OutOfRange: if the epsilon for one step of the noise is below 1e-50.
@@ -228,7 +228,7 @@ class Noise(PlannedNoise):
 
     @abstractmethod
     def word(self, level: Level) -> int:
-        """Return the number of bytes of a stored cell; it depends only on public facts."""
+        """Return the number of bytes of a stored cell; this number depends only on public facts."""
 
     def weakness(self, level: Level) -> str:
         """Return the reason why a level protects practically nobody, see `weakness_of`; empty if it protects."""

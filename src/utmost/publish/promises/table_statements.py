@@ -1,6 +1,6 @@
 """Write the sentences of a statement about a released table, and compute the digest of its cells.
 
-A statement is plain data, ready for JSON. It contains no true value and no seed.
+A statement is plain data, ready for JSON, and contains no true value and no seed.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """Stopping rules: a release tries increasing levels, and stops at the first one that is accurate enough.
 
-The rule is part of a promise about cells, or about the tables of a plan. It reads released values and margins only, so
-whether it stops at a level is a function of what is published up to that level. Proofs:
+The rule is part of a promise about cells, or about the tables of a plan. The rule reads released values and margins
+only, so that the decision to stop at a level is a function of what is published up to that level. Proofs:
 proofs/theory/accuracy-first.md.
 """
 
@@ -49,7 +49,7 @@ def _read_labels(fact: Any, name: str) -> LabelChoice:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Until(Display):
-    """A rule by which a release stops as soon as it is accurate; `within` makes it for ``until`` of a `Promise`.
+    """A rule by which a release stops as soon as it is accurate; `within` makes one for ``until`` of a `Promise`.
 
     Attributes:
         share: Required margin, as a share of the released value.
@@ -287,7 +287,7 @@ class Stop:
     confidence: Fraction
 
     def facts(self) -> dict[str, Any]:
-        """Return the facts as JSON values, for a statement."""
+        """Return the facts of the stop as JSON values, for a statement."""
         levels = [level_text(level) for level in self.levels]
         return {"levels": levels, "met": self.is_met, "confidence": str(self.confidence)}
 
@@ -307,11 +307,12 @@ class Stop:
 def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Until:
     """Make the rule "every cell within 10 %": a release tries increasing levels, and stops at the first accurate one.
 
-    Pass it as ``until`` to a `Promise`. A release then tries epsilon / 64, epsilon / 32, ..., epsilon. It stops as soon
-    as the 95 % margin of each chosen cell is at most this share of its released value, and at epsilon in any case. Only
-    the level at which it stops is spent. Margins are wider than at a level chosen beforehand, because the rule chooses
-    the level: each margin holds with its confidence, averaged over all levels at which the release may stop. Releases
-    that stop unusually early have more true values outside their margins, since lucky noise stopped them.
+    Pass the rule as ``until`` to a `Promise`. A release then tries epsilon / 64, epsilon / 32, ..., epsilon. The
+    release stops as soon as the 95 % margin of each chosen cell is at most ``share`` of the cell's released value, and
+    at epsilon in any case. Only the level at which the release stops is spent. Margins are wider than at a level chosen
+    beforehand, because the rule chooses the level: each margin holds with its confidence, averaged over all levels at
+    which the release may stop. Releases that stop unusually early have more true values outside their margins, since
+    lucky noise stopped them.
 
     Args:
         share: Required margin, as a share of the released value: "10 %" or 0.1.

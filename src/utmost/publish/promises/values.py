@@ -1,7 +1,7 @@
 """Add exact noise to values: a number, a list or an array.
 
-All numbers are read before any noise is drawn. Their type does not matter: 3, 3.0 and Decimal(3) are the same value. An
-error names the position and the type of a cell, never its value.
+All numbers are read before any noise is drawn. The type of a number does not matter: 3, 3.0 and Decimal(3) are the same
+value. An error names the position and the type of a cell, never its value.
 """
 
 from collections.abc import Iterator
@@ -30,18 +30,18 @@ def add_noise(
     """Add independent noise to each value.
 
     With a distribution on the integers, values and results are integers. With a distribution on the reals, each value
-    is rounded to the nearest point of a grid of width 2^-k, ties upwards. Then noise is added with exactly the discrete
-    distribution of `utmost.core.sampling.draw.on_grid`. The result is the float nearest to the noisy grid point; below
-    2^53 grid steps it equals this point.
+    is rounded to the nearest point of a grid of width 2^-k, ties upwards. The noise that is added to this point has
+    exactly the discrete distribution of `utmost.core.sampling.draw.on_grid`. The result is the float nearest to the
+    noisy grid point; below 2^53 grid steps it equals this point.
 
     Args:
         values: A number, a list (nested or not), or an array of any shape; a list or an array may be empty. The
             argument is not changed.
         distribution: Distribution for the sensitivity and the level of one value. If one individual changes several
-            values, make it for the budget share of each value.
+            values, make the distribution for the budget share of each value.
         randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
         method: Method of `sample`.
-        grid: Width of the grid, a power of two, for distributions on the reals. If left out, it is chosen by
+        grid: Width of the grid, a power of two, for distributions on the reals. If left out, the width is chosen by
             sensitivity and level, never by the values.
 
     Returns:

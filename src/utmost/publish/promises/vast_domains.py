@@ -294,7 +294,7 @@ def select_cells(
     Guarantee: epsilon for one individual added or removed. For one individual replaced by another, pass twice the
     number of ``keys``.
 
-    Cost: linear in the number of counted and selected keys; it grows with log(size).
+    Cost: linear in the number of counted and selected keys, and growing with log(size).
 
     Source: the distribution of [cormode2012]; proof: proofs/theory/unknown-keys.md.
 
@@ -341,7 +341,7 @@ def read_false_keys(false_keys: Number) -> Fraction:
 
 
 def place_in(universe: Universe, key: Any, size: int) -> int | None:
-    """Return the index of a key in a universe of this size; None if the key is not in it."""
+    """Return the index of a key in a universe of this size; None if the key is not in the universe."""
     # Noise is a function of the text of an index. If 3, 3.0 and Decimal("3.00") were three indices, one cell would have
     # as many noises as a reader asks for, and their mean is the true count.
     place = universe.place(key)
