@@ -13,13 +13,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/reference/cli.md"
 START = "## Options that commands share\n"
-MANY = 3
-"""An option with the same help in so many commands stands in the table of shared ones."""
+MANY = 2
+"""An option with the same help in so many commands stands in the list of shared ones."""
 
 
 def section() -> str:
     """Shared options, then each command with its own."""
-    from utmost.design.spaces.losses import LOSSES
     from utmost.interfaces.cli.main import every_command
     from utmost.interfaces.documents.measure_names import MEASURES
 
@@ -30,9 +29,10 @@ def section() -> str:
             users[name(parameter), help_of(parameter)].append(words)
     shared = {one for one, by in users.items() if len(by) >= MANY and one[0].startswith("`--")}
     lines = [START, *(f"- {option}: {text}" for option, text in users if (option, text) in shared)]
-    lines += ["", "Losses by name:", "", *(f"- `{row.example}`: {row.meaning}" for row in LOSSES.values())]
     measures = [f"`{key}` ({row.name})" for key, row in MEASURES.items()]
-    lines += ["", f"Measures of leakage by name: {', '.join(measures)}.", ""]
+    lines += ["", "Losses by name: [priors and losses](designs.md#priors-and-losses). Measures of leakage by name:"]
+    lines[-1] += f" {', '.join(measures)}."
+    lines.append("")
     heads = set()
     for words, command in commands:
         first, _, rest = words.partition(" ")
@@ -47,6 +47,7 @@ def section() -> str:
         if own:
             lines += [*(f"- {name(each)}: {help_of(each)}" for each in own), ""]
         also = [name(each).partition(" ")[0].rstrip(",") for each in shown(command) if each not in own]
+        also = [option for option in also if option != "`--json`"]  # the list of shared options says who has it
         if also:
             lines += [f"Shared: {', '.join(dict.fromkeys(also))}.", ""]
         if keys := [f"`{each.opts[-1].removeprefix('--')}`" for each in getattr(command, "recipe_keys", ())]:
@@ -55,7 +56,7 @@ def section() -> str:
 
 
 GROUPS = {
-    "ledger": "The file that keeps releases; `--ledger PLACE`, or `UTMOST_LEDGER`, names it.",
+    "ledger": "The file or database that remembers releases; `--ledger PLACE`, or `UTMOST_LEDGER`, names it.",
     "domain": "The declared values of columns: a JSON file, or `[domain]` in a recipe.",
     "research": "Mechanisms and what they leak.",
 }

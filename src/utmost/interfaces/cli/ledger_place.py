@@ -87,7 +87,7 @@ class LedgerBudgetOptions:
 
     ledger: Annotated[str | None, option("PLACE", "Ledger: SQLite file or postgresql://HOST/DATABASE.")] = None
     dataset: Annotated[str | None, option("NAME", "Dataset whose budget is charged.")] = None
-    independent: Annotated[bool, flag("Nobody in this dataset is in another dataset.")] = False
+    independent: Annotated[bool, flag("State that nobody in this dataset is in another dataset.")] = False
     key_file: options.KeyFile = None
     witness: options.WitnessFile = None
 
@@ -100,10 +100,10 @@ class LedgerBudgetOptions:
 class LedgerOptions(LedgerBudgetOptions):
     """Options that name a ledger, a dataset, and a release with its version."""
 
-    name: Annotated[str | None, option("NAME", "Name of the release in the ledger.")] = None
+    name: Annotated[str | None, option("NAME", "Name of the release.")] = None
     version: Annotated[
         int | None,
-        option("N", "Version number for changed data: 2. Epsilons of versions add up.", "--data-version"),
+        option("N", "Version of the data, if they changed, say 2; epsilons of versions add up.", "--data-version"),
     ] = None
 
 

@@ -69,11 +69,11 @@ GROUPS = {
         "read": "Read a release: cells, sums, ratios and best answers, with margins.",
     },
     "Keep": {
-        "relax": "Publish a table again with less noise; both cost the larger epsilon.",
+        "relax": "Publish a table again with less noise; both together cost the larger epsilon.",
         "view": "Make a noisier copy of a release for one recipient.",
         "ledger": "Create a ledger, check it, set its budgets, copy it.",
         "serve": "Serve a ledger over HTTP.",
-        "trust": "Share a value in a network, at an epsilon for each member.",
+        "trust": "Share a value in a network, at a separate epsilon for each member.",
     },
     "Design": {
         "noise": "Describe the least noise for one cell, and its margins.",
@@ -305,8 +305,9 @@ class _Command(click.Command):
                 with formatter.section(title):
                     formatter.write_dl(records)
         elsewhere = {f"Also ({command} --help)": names for command, names in self.as_in.items()}
-        if shared:
-            elsewhere["Also (utmost --help)"] = [re.split("[ ,]", name, maxsplit=1)[0] for name, _ in shared]
+        names = [re.split("[ ,]", name, maxsplit=1)[0] for name, _ in shared]
+        if named := [name for name in names if name != "--json"]:  # `utmost --help` says who has --json
+            elsewhere["Also (utmost --help)"] = named
         if self.recipe_keys:
             elsewhere["In a recipe"] = [key.opts[-1].removeprefix("--") for key in self.recipe_keys]
         if self.rare:

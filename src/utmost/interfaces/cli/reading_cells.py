@@ -50,16 +50,16 @@ class CellSelection:
         list[str] | None,
         option("COLUMN=LABELS", "Cells to sum: department=A,B or sex=men,quarter=2013Q2,age=20..40 (without 40)."),
     ] = None
-    minus: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to subtract, as for --where.")] = None
-    over: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells of the denominator, as for --where; or all.")] = (
-        None
-    )
-    over_column: Annotated[str | None, option("NAME", "Released column of the denominator, for the same cells.")] = None
+    minus: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to subtract, written as for --where.")] = None
+    over: Annotated[
+        list[str] | None, option("COLUMN=LABELS", "Cells of the denominator, written as for --where; or all.")
+    ] = None
+    over_column: Annotated[
+        str | None, option("NAME", "Released column whose sum over the same cells is the denominator.")
+    ] = None
     total: Annotated[bool, flag("Sum all cells.")] = False
     mean: Annotated[bool, flag("Average the cells of --where, or all cells.")] = False
-    at: Annotated[list[str] | None, option("EPSILON", "Other epsilon, whose margins are shown; nothing is spent.")] = (
-        None
-    )
+    at: Annotated[list[str] | None, option("EPSILON", "Show the margins at another epsilon; nothing is spent.")] = None
 
     @property
     def asks_for_sum(self) -> bool:

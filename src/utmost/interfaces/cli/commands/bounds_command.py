@@ -27,7 +27,7 @@ def bounds(
         file_options.File,
         argument(
             "CONTRIBUTIONS",
-            "Released contributions; with --public, counted contributions.",
+            "Table of contributions: released, or with --public as counted.",
             parser=file_options.published,
         ),
     ],
@@ -35,14 +35,14 @@ def bounds(
     *,
     level: options.LevelOptions,
     at_most: Annotated[
-        int | None, option("K", "Cells that one person may change, for per-cell bounds; default 1.")
+        int | None, option("K", "Cells that one person may change, if per-cell bounds are compared; default 1.")
     ] = None,
     per_cell: Annotated[
-        str | None, option("S", "One person's largest change of a cell, for at-most bounds; default 1.")
+        str | None, option("S", "One person's largest change of a cell, if at-most bounds are compared; default 1.")
     ] = None,
     step: Annotated[str, option("STEP", "Step to which amounts are rounded.")] = "1",
     want: Annotated[
-        str | None, option("SUMS", 'Table whose errors are compared: "sex age" or "total"; default: cells.')
+        str | None, option("SUMS", 'Table whose errors are compared: "sex age" or "total"; default: all cells.')
     ] = None,
     public: Annotated[bool, flag("CONTRIBUTIONS are public data, which cost no epsilon.", "--public")] = False,
     persons: Annotated[int | None, option("N", "Number of all persons, with --public.")] = None,
@@ -54,7 +54,7 @@ def bounds(
 
     utmost bounds contributions.csv --domain domain.json --epsilon 9/10
 
-    CONTRIBUTIONS comes from `utmost count --contributions at-most=1,2,5` (or in-total=30,100), and is released first.
+    CONTRIBUTIONS is a table of `utmost count --contributions at-most=1,2,5`, and is released first.
 
     More: docs/reference/counting.md
     """

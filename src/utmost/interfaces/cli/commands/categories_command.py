@@ -74,8 +74,12 @@ def categories(
     categories: Annotated[int | None, option("K", "Number of categories, in place of --labels.")] = None,
     level: options.LevelOptions,
     size: Annotated[int | None, option("D", "Number of categories in a report; by default the best.")] = None,
-    short: Annotated[bool, flag("Send the number of a block: fewer bits, the same error.", "--short")] = False,
-    save: Annotated[Path | None, option("FILE", "File for the labels, level and blocks of --short.")] = None,
+    short: Annotated[
+        bool, flag("Report the number of a block, a fixed set of categories: fewer bits, the same error.", "--short")
+    ] = False,
+    save: Annotated[
+        Path | None, option("FILE", "File for the survey of --short: its labels, level and blocks.")
+    ] = None,
     survey: Annotated[
         file_options.File | None,
         file_options.file_option("FILE", "Survey that --save wrote, in place of --labels and --epsilon."),

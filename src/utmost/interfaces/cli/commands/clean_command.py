@@ -36,12 +36,13 @@ def clean(
         list[str] | None,
         option(
             "SUM: NUMBER",
-            'Public sum that must hold: "total: 4526", "sex=men: 20..40" or "sex outcome=admitted: public.csv".',
+            'Public sum that clean values must have: "total: 4526", "sex=men: 20..40" or '
+            '"sex outcome=admitted: public.csv".',
         ),
     ] = None,
-    hold: Annotated[str | None, option("SUMS", 'Sums kept as released, but rounded: "total".')] = None,
+    hold: Annotated[str | None, option("SUMS", 'Sums to keep as released, rounded to integers: "total".')] = None,
     want: Annotated[
-        str | None, option("SUMS", 'Table to write: "department sex"; by default the cells, if measured.')
+        str | None, option("SUMS", 'Table to write: "department sex"; by default all cells, if they were measured.')
     ] = None,
     out: file_options.TableOut = None,
     form: options.Format = None,

@@ -63,14 +63,14 @@ def count(
     ] = None,
     contributions: Annotated[
         str | None,
-        option("BOUNDS", "Bounds to compare: at-most=1,2,5, per-cell=10,100 or in-total=30,100,300."),
+        option("BOUNDS", "Bounds to compare: at-most=1,2,5 or per-cell=10,100 or in-total=30,100,300."),
     ] = None,
     unknown: UnknownKeys,
     level: options.LevelOptions,
     spelling: table_options.NumberSpelling,
     out: Annotated[
         Path | None,
-        option("FILE", "File for true counts and unit (.json); keep it secret."),
+        option("FILE", "File for true counts and privacy unit (.json); keep it secret."),
     ] = None,
     report: Annotated[
         Path | None,

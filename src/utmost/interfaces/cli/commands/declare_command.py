@@ -31,11 +31,11 @@ def declare(
         list[str],
         option(
             "COLUMN=KIND:SIZE",
-            "Noise of a column: count=discrete-laplace:scale=2, laplace:epsilon=1, gaussian:sigma=3 or "
+            "Noise of a column: count=discrete-laplace:scale=2; other kinds are laplace:epsilon=1, gaussian:sigma=3 or "
             "discrete-gaussian:variance=COLUMN. Repeatable.",
         ),
     ],
-    source: Annotated[str, option("TEXT", "Source that declares this noise: OpenDP 0.12.")],
+    source: Annotated[str, option("TEXT", "Source that declares this noise, say OpenDP 0.12.")],
     claim: Annotated[str | None, option("TEXT", "Claim of the source about privacy, in words.")] = None,
     drop: Annotated[list[str] | None, option("NAMES", "Columns to leave out.", "--drop")] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,

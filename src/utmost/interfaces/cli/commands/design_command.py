@@ -155,11 +155,15 @@ def design(
     *,
     asked: PrivacyTypeOptions,
     prior: Annotated[
-        str | None, option("PRIOR", "Prior: uniform, binomial:0.3, poisson:4, column:people or prior.csv.")
+        str | None,
+        option("PRIOR", "Prior: uniform, binomial:0.3, poisson:4, prior.csv, or column:people of the file of places."),
     ] = None,
     loss: Annotated[
         str | None,
-        option("LOSS", "Loss: distance (default; absolute for counts), squared, binary or losses.csv."),
+        option(
+            "LOSS",
+            "Loss: distance, absolute, squared, binary or losses.csv; default: absolute for counts, else distance.",
+        ),
     ] = None,
     curve: Annotated[
         str | None,
@@ -172,7 +176,7 @@ def design(
     program: Annotated[bool, flag("Solve the linear program even if a closed form exists.")] = False,
     gap: Annotated[
         str | None,
-        option("SHARE", "Largest excess loss, as a fraction of the least loss; default 1e-7."),
+        option("SHARE", "Allowed excess over the least loss, as a fraction of the least loss; default 1e-7."),
     ] = None,
     out: Annotated[
         Path | None,

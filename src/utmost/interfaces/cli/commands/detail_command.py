@@ -23,7 +23,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.releases.detailed_release import DetailRule, rehearse_detailed, release_detailed
 
 FIRST = ("--person", "--each-row", "--at-most", "--domain", "--group", "--detail", "--epsilon")
-AS_IN = {"utmost release": ("--by", "--mean", "--leave-out")}
+AS_IN = {"utmost release": ("--domain", "--by", "--mean", "--leave-out")}
 RARE = ("--per-cell", "--in-total", "--neighbours", "--yes")
 
 
@@ -34,12 +34,16 @@ def detail(
         str,
         option(
             "LEVEL[=SHARE]",
-            "Axis released first, and its share of epsilon: county=1/4; default 1/8.",
+            "Axis whose sums are released first, and their share of epsilon: county=1/4; default share 1/8.",
         ),
     ],
     breakdowns: Annotated[
         list[str],
-        option("NAMES=NUMBER", "Breakdown of groups whose noisy sum is at least NUMBER: 'age sex=500'.", "--detail"),
+        option(
+            "NAMES=NUMBER",
+            "Axes that break down a group whose noisy sum is at least NUMBER: 'age sex=500'.",
+            "--detail",
+        ),
     ],
     people: PersonOptions,
     level: options.LevelOptions,
@@ -55,7 +59,7 @@ def detail(
     utmost detail events.csv --person user --at-most 1 --domain domain.json --group county --detail 'age sex=500'
     --epsilon 1 --out released.json
 
-    Noisy sums of the groups, at 1/8 of the level, decide which groups are broken down.
+    Noisy sums of the groups decide which groups are broken down.
 
     More: docs/reference/tables.md
     """

@@ -46,7 +46,7 @@ def doctor(
     witness: options.WitnessFile = None,
     answer: options.Output,
 ) -> None:
-    """Show versions, optional parts and ledger file modes of this installation, and whether they are sound.
+    """Show the versions and extras of this installation; check them, and the permissions of ledger files.
 
     utmost doctor --check
     """

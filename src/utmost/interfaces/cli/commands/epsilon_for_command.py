@@ -42,7 +42,7 @@ RARE = ("--in-total", "--planar", "--per", "--dimensions", "--cost", "--numbers"
 
 def epsilon_for(
     margin: Annotated[str, option("NUMBER", "Wanted margin of error: 10 means ± 10.")],
-    sensitivity: Annotated[str | None, option("NUMBER", "One person's largest change of a cell, say 1.")] = None,
+    sensitivity: Annotated[str | None, option("NUMBER", "One person's largest change of a cell.")] = None,
     *,
     plane: options.PlanarOptions,
     in_total: Annotated[str | None, option("S", "One person's largest number of events in all cells.")] = None,

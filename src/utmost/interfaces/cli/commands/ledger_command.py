@@ -120,7 +120,7 @@ def create(
     witness: options.WitnessFile = None,
     answer: options.Output,
 ) -> None:
-    """Create an empty ledger, with its key and witness. No other command makes one.
+    """Create an empty ledger, with its key and witness.
 
     utmost ledger create releases.db
     """
@@ -138,7 +138,7 @@ def create(
 
 
 def verify(*, place: LedgerPlaceOptions, answer: options.Output) -> None:
-    """Recompute the whole ledger. Exit code 1 if it is damaged or in quarantine."""
+    """Check the whole ledger. Exit code 1 if it is damaged or in quarantine."""
     with place.opened() as opened, progress_bar("Verifying"):
         verification, quarantine = opened.verify(), opened.status().quarantine
     report = ledger_answers.verification_report(verification) | {"quarantine": quarantine}
@@ -163,7 +163,8 @@ def budget(
     place: LedgerPlaceOptions,
     dataset: Annotated[str, option("NAME", "Dataset in the ledger.")],
     limit: Annotated[
-        str | None, option("NUMBER", "Largest epsilon that the dataset's releases may spend, or none.")
+        str | None,
+        option("NUMBER", 'Largest epsilon that the dataset\'s releases may spend together; "none" for no limit.'),
     ] = None,
     answer: options.Output,
 ) -> None:
@@ -203,8 +204,8 @@ def charge(
     place: LedgerPlaceOptions,
     dataset: Annotated[str, option("NAME", "Dataset in the ledger.")],
     level: options.LevelOptions,
-    what: Annotated[str, option("TEXT", "Purpose, different for each charge.")],
-    independent: Annotated[bool, flag("Nobody in this new dataset is in another dataset.")] = False,
+    what: Annotated[str, option("TEXT", "Purpose of the charge; another charge needs another text.")],
+    independent: Annotated[bool, flag("State that nobody in this new dataset is in another dataset.")] = False,
     answer: options.Output,
 ) -> None:
     """Charge a dataset with the epsilon that another tool spent. The same charge made twice counts once.
@@ -263,9 +264,9 @@ def resume(
     place: LedgerPlaceOptions,
     reason: Annotated[str, option("TEXT", "Reason for resuming, which is recorded.")],
     missing: Annotated[
-        list[str] | None, option("DATASET=EPSILON", "Spent epsilon that is missing in the ledger.")
+        list[str] | None, option("DATASET=EPSILON", "Epsilon that the dataset has spent, but the ledger lacks.")
     ] = None,
-    nothing_missing: Annotated[bool, flag("Confirm that the ledger misses no spent epsilon.")] = False,
+    nothing_missing: Annotated[bool, flag("Confirm that the ledger lacks no spent epsilon.")] = False,
     answer: options.Output,
 ) -> None:
     """End a quarantine, and charge what may have been spent since the backup.

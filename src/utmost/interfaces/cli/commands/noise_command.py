@@ -49,7 +49,7 @@ def noise(
     numbers: options.Numbers = "integers",
     answer: options.Output,
 ) -> None:
-    """Describe the least noise for one cell: margins, and its gain over Laplace noise.
+    """Describe the least noise for one cell: its margins, and its gain over Laplace noise.
 
     utmost noise --epsilon 1 --sensitivity 5
     """

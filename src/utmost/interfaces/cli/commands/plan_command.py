@@ -86,8 +86,8 @@ def plan(
         option("SUMS=NUMBER", 'Sums to measure, with budget shares: "department sex=3/4", "=1/4" (total).'),
     ] = None,
     weightings: Annotated[bool, flag("Also plan for other weights of the same tables.")] = False,
-    choose: Annotated[str | None, option("NAME", "Name of the plan to take from --weightings.")] = None,
-    at_most: Annotated[int | None, option("K", "Cells that one person may change.")] = None,
+    choose: Annotated[str | None, option("NAME", "Plan to write: the name of one that --weightings shows.")] = None,
+    at_most: Annotated[int | None, option("K", "Number of cells that one person may change.")] = None,
     per_cell: Annotated[str | None, option("S", "One person's largest change of a cell; default 1.")] = None,
     in_total: Annotated[str | None, option("S", "One person's largest change of all cells together.")] = None,
     values: Annotated[str | None, option("COLUMN", "Column of the amounts to sum.")] = None,
@@ -95,12 +95,14 @@ def plan(
     neighbours: Annotated[
         str | None, option("NAME", "Neighbours: add-remove (default), or change-one (twice the noise).")
     ] = None,
-    nonnegative: Annotated[bool, flag("No person lowers a cell; `utmost count` proves it under change-one.")] = False,
+    nonnegative: Annotated[
+        bool, flag("State that no person lowers a cell; `utmost count` proves it under change-one.")
+    ] = False,
     exactly: Annotated[
-        bool, flag("Each person is in exactly --at-most cells; the total is then published without noise.")
+        bool, flag("State that each person is in exactly --at-most cells; then the total has no noise.")
     ] = False,
     together: Annotated[
-        str | None, option("AXIS", "Axis of 2 to 5 values; one person changes whole rows along it.")
+        str | None, option("AXIS", "Axis of 2 to 5 values; one person changes all cells of a row along it.")
     ] = None,
     method: Annotated[
         str | None,

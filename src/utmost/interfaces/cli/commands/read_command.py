@@ -70,7 +70,7 @@ def read(
         file_options.File | None,
         argument(
             "FILE",
-            "Released table or release by a plan; also https://.",
+            "Released table, or release by a plan: file or https:// address.",
             parser=file_options.published,
         ),
     ] = None,
@@ -86,14 +86,14 @@ def read(
     loss: options.LossName = "absolute",
     response: Annotated[str | None, option("INTEGER", "One noisy count, instead of FILE.")] = None,
     column: Annotated[str | None, option("NAME", "Column of noisy counts in FILE.")] = None,
-    n: Annotated[str | None, option("N", "Largest possible count, or name of its column.")] = None,
+    n: Annotated[str | None, option("N", "Largest possible count, or column of FILE that has it.")] = None,
     level: options.LevelOptions,
     statement: file_options.StatementFile = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
-    clamped: Annotated[bool, flag("Refuse counts that were not clamped to 0..n.")] = False,
+    clamped: Annotated[bool, flag("Refuse noisy counts outside 0..n: they were clamped.")] = False,
     plot: options.Plot = None,
     spelling: table_options.TextFileOptions,
-    out: Annotated[Path | None, option("FILE", "File for the table, or for one response (.json).")] = None,
+    out: Annotated[Path | None, option("FILE", "File for the table of answers, or for one answer (.json).")] = None,
     form: options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -101,7 +101,7 @@ def read(
 
     utmost read released.csv --where sex=women --minus sex=men
 
-    With --response or --column: the best answer for your prior and loss.
+    With --response or --column, show the best answer for your prior and loss.
 
     More: docs/howto/check-and-read-a-release.md
     """

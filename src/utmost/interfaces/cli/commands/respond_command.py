@@ -42,13 +42,13 @@ def respond(
         str | None,
         option(
             "PERSON",
-            "Public column of persons' names; without --file, the person's name.",
+            "Public column of --file that names persons; without --file, one person's name.",
             "--id",
         ),
     ] = None,
     kept: Annotated[
         file_options.File | None,
-        file_options.file_option("TABLE", "Earlier answers to repeat, with --id."),
+        file_options.file_option("TABLE", "Table of earlier answers to repeat; needs --id."),
     ] = None,
     ledger: AnswerLedgerOptions,
     space: options.SpaceSpec = None,

@@ -63,7 +63,7 @@ def serve(
     port: Annotated[int | None, option("N", "Port to listen on.", min=1, max=65535, show_default="8000")] = None,
     workers: Annotated[
         int | None,
-        option("N", "Processes; more than one needs PostgreSQL.", min=1, max=256, show_default="1"),
+        option("N", "Number of processes; more than one needs PostgreSQL.", min=1, max=256, show_default="1"),
     ] = None,
     approvals: Annotated[
         bool | None,
@@ -83,12 +83,15 @@ def serve(
         option(None, "Trust client addresses from a proxy on this machine.", "--behind-proxy", show_default=False),
     ] = None,
     rate: Annotated[
-        float | None, option("NUMBER", "Limit on requests per second, per token.", min=0.001, show_default="20")
+        float | None,
+        option("NUMBER", "Largest number of requests per second for each token.", min=0.001, show_default="20"),
     ] = None,
     new_admin_token: Annotated[
         bool, flag("Print a new admin token, if the last is lost or expired.", "--new-admin-token")
     ] = False,
-    oidc_issuer: Annotated[str | None, option("URL", "Also accept this OpenID provider.", "--oidc-issuer")] = None,
+    oidc_issuer: Annotated[
+        str | None, option("URL", "OpenID provider whose tokens are accepted, too.", "--oidc-issuer")
+    ] = None,
     oidc_audience: Annotated[
         str | None, option("NAME", "Name of this service in the provider's tokens.", "--oidc-audience")
     ] = None,
@@ -101,7 +104,7 @@ def serve(
 
     utmost serve --ledger releases.db
 
-    Options override UTMOST_SERVE_NAME, which overrides --config. The first start prints two tokens, once.
+    An option such as --port overrides UTMOST_SERVE_PORT, which overrides --config. The first start prints two tokens.
 
     More: docs/howto/serve-a-ledger.md
     """

@@ -43,14 +43,14 @@ def share(
     level: options.LevelOptions,
     weight: Annotated[
         list[str] | None,
-        option("NAME=NUMBER", "Weight of a measure's error: visits=3."),
+        option("NAME=NUMBER", "Weight of a measure's error, say visits=3."),
     ] = None,
     up_to: Annotated[str | None, option("NUMBER", "Largest epsilon to which the measures will be relaxed.")] = None,
     publish: Annotated[
         Path | None,
         option(
             "FILE",
-            "Counted tables to release; counted.json means counted-NAME.json for plan NAME.json.",
+            "Counted tables to release; counted.json stands for counted-NAME.json of each plan NAME.json.",
         ),
     ] = None,
     relax: Annotated[
@@ -66,7 +66,7 @@ def share(
         Path | None,
         option(
             "FILE",
-            "File for shares, say r.json; release NAME goes to r-NAME.json.",
+            "File for the shares, say r.json; the release by plan NAME.json goes to r-NAME.json.",
         ),
     ] = None,
     as_json: options.AsJson = False,

@@ -72,23 +72,23 @@ def statement(
     region: Annotated[str, option("TEXT", "Region that the data describe.")] = "",
     description: Annotated[str, option("TEXT", "Short description.")] = "",
     published: Annotated[str, option("YYYY-MM-DD", "Date of publication.")] = "",
-    sector: Annotated[str | None, option("NAME", "Sector in the registry: Government.")] = None,
-    product: Annotated[str, option("NAME", "Kind of product in the registry: Dataset.")] = "Summary statistics",
+    sector: Annotated[str | None, option("NAME", "Sector in the registry, say Government.")] = None,
+    product: Annotated[str, option("NAME", "Kind of product in the registry, say Dataset.")] = "Summary statistics",
     author: Annotated[list[str] | None, option("NAME", "Author of the registry entry; repeatable.")] = None,
     source: Annotated[str, option("TEXT", "Links to the product and to texts about it.")] = "",
-    license: Annotated[str, option("NAME", "Licence of the table, by its SPDX name: CC-BY-4.0.")] = "",
+    license: Annotated[str, option("NAME", "SPDX name of the table's licence, say CC-BY-4.0.")] = "",
     html: Annotated[Path | None, option("FILE", "File for one page to read or print (.html).")] = None,
     package: Annotated[
         Path | None,
-        option("FILE", "File that describes the released .csv: datapackage.json (also CSVW)."),
+        option("FILE", "File to describe the released .csv: datapackage.json; a CSVW file goes beside it."),
     ] = None,
     sdmx: Annotated[Path | None, option("FILE", "File for the table as an SDMX-CSV 2.0 message (.csv).")] = None,
     structure: Annotated[
-        str | None, option("AGENCY:ID(VERSION)", "SDMX dataflow of the table: ESTAT:NA_MAIN(1.6.0).")
+        str | None, option("AGENCY:ID(VERSION)", "SDMX dataflow of the table, say ESTAT:NA_MAIN(1.6.0).")
     ] = None,
     component: Annotated[
         list[str] | None,
-        option("COLUMN=ID", "SDMX component of a column, by default its name in capitals; repeatable."),
+        option("COLUMN=ID", "SDMX component of a column, by default the column's name in capitals; repeatable."),
     ] = None,
     column: Annotated[str | None, option("NAME", "Released column that is the SDMX measure.")] = None,
     out: Annotated[Path | None, option("FILE", "File for the registry's entry (.yaml); - prints it.")] = None,
@@ -101,8 +101,6 @@ def statement(
     """Print the statement of a release in words; or write a page, a data package or an entry of the OpenDP registry.
 
     utmost statement released.csv --html page.html --out entry.yaml --package datapackage.json
-
-    The registry entry goes to --out; `--out -` prints it.
 
     More: docs/howto/check-and-read-a-release.md
     """

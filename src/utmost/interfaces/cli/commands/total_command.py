@@ -62,18 +62,23 @@ def total(
         option("COLUMN=LABELS", "Cells to sum: department=A,B or sex=men,quarter=2013Q2,age=20..40 (without 40)."),
     ] = None,
     *,
-    ratio: Annotated[bool, flag("Ratio of two sums: --where to --over (default: all cells).")] = False,
+    ratio: Annotated[bool, flag("Divide the sum of --where by the sum of --over (default: of all cells).")] = False,
     over: Annotated[
-        list[str] | None, option("COLUMN=LABELS", "Cells of the denominator, as for --where; or all.")
+        list[str] | None, option("COLUMN=LABELS", "Cells of the denominator, written as for --where; or all.")
     ] = None,
     amount: Annotated[
-        str | None, option("COLUMN", "Amount to sum (also in ratios); by default people are counted.", "--sum")
+        str | None,
+        option("COLUMN", "Column of amounts to sum, also in ratios; by default people are counted.", "--sum"),
     ] = None,
     mean: Annotated[
         str | None, option("COLUMN", "Column of numbers or bins for a mean; a bin counts as its middle.")
     ] = None,
     values: Annotated[
-        str | None, option("NUMBERS", "Number that each label stands for, with --mean: 20,35,55 or old=90,none=0.")
+        str | None,
+        option(
+            "NUMBERS",
+            "Numbers for which the labels of --mean stand: all in order (20,35,55), or by name (old=90,none=0).",
+        ),
     ] = None,
     sums: Annotated[
         file_options.File | None,
@@ -83,7 +88,9 @@ def total(
     quantile: Annotated[str | None, option("COLUMN=Q", "Column of bins whose quantile is computed: age=1/4.")] = None,
     spread: Annotated[str | None, option("COLUMN", "Column of numbers whose standard deviation is computed.")] = None,
     variance: Annotated[str | None, option("COLUMN", "Column of numbers whose variance is computed.")] = None,
-    cumulative: Annotated[str | None, option("COLUMN", "Column of bins, for sums up to each bin.")] = None,
+    cumulative: Annotated[
+        str | None, option("COLUMN", "Column of bins; show the sum of all cells up to each bin.")
+    ] = None,
     since: Annotated[
         list[file_options.File] | None,
         option(
@@ -99,7 +106,7 @@ def total(
     ] = None,
     plan: Annotated[
         file_options.File | None,
-        file_options.file_option("FILE", "Plan whose tables --tables writes; default the release's plan."),
+        file_options.file_option("FILE", "Plan whose tables --tables writes; default: the release's plan."),
     ] = None,
     sign: options.Sign = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,

@@ -61,14 +61,14 @@ def trust(
     level: options.LevelOptions,
     at: Annotated[
         list[str] | None,
-        option("DISTANCE=EPSILON", "Epsilon at this distance and farther; repeatable."),
+        option("DISTANCE=EPSILON", "Epsilon of members at this distance or farther; repeatable."),
     ] = None,
     value: Annotated[
         file_options.File | None, file_options.file_option("FILE", "File with the integer to share.")
     ] = None,
     sensitivity: Annotated[str | None, option("NUMBER", "One person's largest change of the value.")] = None,
     spelling: table_options.DecimalSpelling,
-    out: Annotated[Path | None, option("FILE", "File of all noisy copies (.json); keep it secret.")] = None,
+    out: Annotated[Path | None, option("FILE", "File for all noisy copies (.json); keep it secret.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Plan the level of each member of a network, check every coalition, and share a value.

@@ -27,7 +27,7 @@ def verify(
         Path | None,
         option(
             "FILE",
-            "Release behind a clean or withheld table; design behind answers.",
+            "Release from which a clean or withheld table was made, or design from which answers were drawn.",
             "--release",
             exists=True,
             dir_okay=False,

@@ -13,6 +13,9 @@ ELSEWHERE = {
 }
 
 
+RARE = ("--data-version",)
+
+
 def view(*, ledger: LedgerPlaceOptions, question: Question) -> None:
     """Make a noisier copy of a release for one recipient. It costs no privacy, and needs no table.
 

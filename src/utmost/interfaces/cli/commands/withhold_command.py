@@ -35,12 +35,16 @@ def withhold(
         str | None, option("PART", "Withhold a cell whose margin exceeds this part of its value, say 1/4.")
     ] = None,
     complementary: Annotated[bool, flag("Withhold further cells, so that no withheld cell follows from sums.")] = False,
-    mark: Annotated[str, option("WORD", "Mark: withheld (cell is blank) or unreliable (value is shown).")] = "withheld",
-    want: Annotated[list[str] | None, option("SUMS", 'Table of a release by a plan: "department sex".')] = None,
+    mark: Annotated[
+        str, option("WORD", "Mark of withheld cells: withheld (cells are blank) or unreliable (values are shown).")
+    ] = "withheld",
+    want: Annotated[
+        list[str] | None, option("SUMS", 'Table to show, if the release is by a plan: "department sex".')
+    ] = None,
     statement: file_options.StatementFile = None,
     spelling: table_options.TextFileOptions,
     out: file_options.TableOut = None,
-    tables: Annotated[Path | None, option("DIR", "Folder for the tables, as .csv files.")] = None,
+    tables: Annotated[Path | None, option("DIR", "Folder to which all tables are written, as .csv files.")] = None,
     form: options.Format = None,
     as_json: options.AsJson = False,
     sign: options.Sign = None,

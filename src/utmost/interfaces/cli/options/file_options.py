@@ -126,7 +126,7 @@ ReleaseFile = Annotated[
     File,
     argument(
         "RELEASE",
-        "Released table or release by a plan; also https://.",
+        "Released table, or release by a plan: file or https:// address.",
         parser=published,
     ),
 ]

@@ -37,7 +37,7 @@ LeftOut = Annotated[
     option(
         "WHAT",
         "Data to leave out: outside (undeclared or missing values), amounts (missing amounts; persons still count), "
-        "nothing, or 'nothing but amounts'. The last two let bounds remove at most half the data.",
+        "nothing, or 'nothing but amounts'. The last two refuse bounds that remove over half of the data.",
     ),
 ]
 
@@ -64,13 +64,14 @@ class PersonOptions:
     at_most: Annotated[int | None, option("K", "Number of cells that one person may change.")] = None
     in_total: Annotated[
         str | None,
-        option("S", "One person's largest number of events in all cells (with --values: sum)."),
+        option("S", "One person's largest number of events in all cells (with --values: largest sum)."),
     ] = None
     mean: Annotated[
         list[str] | None,
         option(
             "COLUMN=LOW,HIGH",
-            "Column to sum and average, clipped: income=0,200000; with decimals income=0,200000,0.01.",
+            "Column to sum and average, clipped to LOW,HIGH: income=0,200000; "
+            "if it has decimals: income=0,200000,0.01.",
         ),
     ] = None
     leave_out: LeftOut = None
@@ -101,8 +102,10 @@ class CountingOptions(PersonOptions):
     """All options for counting events and amounts, and for reading tables that were counted elsewhere."""
 
     values: Annotated[str | None, option("COLUMN", "Column of amounts to sum; by default events are counted.")] = None
-    step: Annotated[str | None, option("STEP", "Step to which amounts are rounded: 0.01.")] = None
-    each: Annotated[str | None, option("HIGH", "Range to which each amount is clipped: 100, or LOW,HIGH.")] = None
+    step: Annotated[str | None, option("STEP", "Step to which amounts are rounded, say 0.01.")] = None
+    each: Annotated[
+        str | None, option("HIGH", "Range to which each amount is clipped: HIGH (from 0), or LOW,HIGH.")
+    ] = None
     most_events: Annotated[
         int | None,
         option("M", "Also count the events, at most M of one person in a cell."),
@@ -120,7 +123,7 @@ class CountingOptions(PersonOptions):
         Path | None,
         option(
             "FILE",
-            "32 random bytes, so that re-runs keep the same cells.",
+            "File of 32 random bytes, with which re-runs keep the same cells.",
             exists=True,
             dir_okay=False,
         ),
@@ -131,7 +134,7 @@ class CountingOptions(PersonOptions):
     ] = None
     nested: Annotated[
         str | None,
-        option("AXIS=NAMES", "Columns of counts, each part of the next: outcome=admitted,applicants."),
+        option("AXIS=NAMES", "Columns of counts, each included in the next column: outcome=admitted,applicants."),
     ] = None
 
     individual: Annotated[str | None, option("TEXT", 'One individual, in words: "one household".')] = None

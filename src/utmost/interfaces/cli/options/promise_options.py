@@ -28,7 +28,7 @@ TOGETHER_HELP = "One person changes only one row: any (up or down) or counts (on
 
 PromiseFile = Annotated[
     file_options.File | None,
-    file_options.file_option("FILE", "Promise of `utmost promise`, instead of these options."),
+    file_options.file_option("FILE", "Promise that `utmost promise` wrote."),
 ]
 
 
@@ -57,7 +57,7 @@ class ColumnOptions(ReleasedColumnOptions):
 
     rows: Annotated[
         str | None,
-        option("ORIGIN", "Rows: declared (beforehand; default) or observed (in the data)."),
+        option("ORIGIN", "Origin of the rows: declared (fixed beforehand; default) or observed (found in the data)."),
     ] = None
     id_column: Annotated[str | None, option("COLUMN", "Column of identifiers, all distinct.", "--id")] = None
 
@@ -68,7 +68,7 @@ class ChangeOptions:
 
     title: ClassVar[str] = "A table that was counted elsewhere"
 
-    sensitivity: Annotated[str | None, option("NUMBER", "One person's largest change of a cell, say 1.")] = None
+    sensitivity: Annotated[str | None, option("NUMBER", "One person's largest change of a cell.")] = None
     cells: Annotated[int | None, option("N", "Number of released cells that one person may change.")] = None
 
 
@@ -111,7 +111,7 @@ class EverydayNoiseOptions:
     numbers: Annotated[str | None, option("NAME", "Kind of numbers: integers (default) or reals.")] = None
     plan: Annotated[
         file_options.File | None,
-        file_options.file_option("FILE", "Plan of `utmost plan`, with the sums to measure."),
+        file_options.file_option("FILE", "Plan that `utmost plan` wrote."),
     ] = None
 
 
@@ -123,7 +123,7 @@ class NoiseOptions(EverydayNoiseOptions):
 
     grid: Annotated[
         str | None,
-        option("NUMBER", "Step of released reals: 1/1024; any number with --planar."),
+        option("NUMBER", "Grid of released reals: a power of two, say 1/1024; with --planar any number."),
     ] = None
 
 
@@ -133,16 +133,16 @@ class LedgerNoiseOptions:
 
     title: ClassVar[str] = "Noise in a ledger"
 
-    largest: Annotated[str | None, option("NUMBER", "Public bound on true values, which makes ledgers smaller.")] = None
+    largest: Annotated[str | None, option("NUMBER", "Public bound on true values; it makes ledgers smaller.")] = None
     half_step: Annotated[bool, flag("Use half-step staircase noise, for odd sensitivities above 1.")] = False
     distribution: Annotated[
-        str | None, option("NAME", 'Noise for one level: Geometric, or "DiscreteStaircase(step=1)".')
+        str | None, option("NAME", 'Noise of a release at one level: Geometric or "DiscreteStaircase(step=1)".')
     ] = None
     noise: Annotated[
         str | None,
         option(
             "BY",
-            "rows (default): noise drawn for each row; items: noise fixed by --id.",
+            "How noise is drawn: rows (anew for each row; default) or items (as a function of --id).",
         ),
     ] = None
     together: Annotated[Changes | None, option("CHANGES", TOGETHER_HELP)] = None
@@ -161,7 +161,10 @@ class StopOptions:
 
     until: Annotated[
         str | None,
-        option("RULE", 'Stop once each margin is at most this part of its value: "10 %", or "10 % where sex=women".'),
+        option(
+            "RULE",
+            'Raise epsilon until each margin is at most this part of its value: "10 %", or "10 % where sex=women".',
+        ),
     ] = None
 
     @property

@@ -97,7 +97,7 @@ class ReleaseLedgerOptions(RepeatedReleaseOptions):
 
     request: Annotated[
         str | None,
-        option("ID", "Name of this run; repeating it gives the same answer."),
+        option("ID", "Name of this run; another run with this name gives the same answer."),
     ] = None
 
 
@@ -109,7 +109,7 @@ def _take_recipe(context: Any, path: Path) -> None:
 
 RecipeFile = Annotated[
     file_options.File | None,
-    file_options.file_option("FILE", "Recipe of `utmost init`, instead of these options.", first=_take_recipe),
+    file_options.file_option("FILE", "Recipe that `utmost init` wrote.", first=_take_recipe),
 ]
 
 

@@ -18,7 +18,7 @@ SpaceText = Annotated[
     option("KIND:SIZE", "Secrets: line:6 or places:towns.csv."),
 ]
 CountOnly = Annotated[bool, flag("Print only the number.")]
-ByOrbit = Annotated[bool, flag("Print one member of each orbit, with the orbit's size.")]
+ByOrbit = Annotated[bool, flag("Print one member of each orbit under symmetries, with the orbit's size.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class MeasureOptions:
     ] = None
     gain: Annotated[
         str | None,
-        option("FILE", "Gains, a row for each secret (.csv)."),
+        option("FILE", "File of gains, with one row for each secret (.csv)."),
     ] = None
     loss: Annotated[str | None, LOSS] = None
 

@@ -26,8 +26,8 @@ T = TypeVar("T")
 NEEDED = "Most used"
 """Title of the first group in the help."""
 
-Epsilon = Annotated[str | None, option("LEVEL", "Epsilon, say 1.")]
-Sensitivity = Annotated[str, option("NUMBER", "One person's largest change of a cell, say 1.")]
+Epsilon = Annotated[str | None, option("LEVEL", "Privacy level.")]
+Sensitivity = Annotated[str, option("NUMBER", "One person's largest change of a cell.")]
 CellsChanged = Annotated[int, option("N", "Number of released cells that one person may change.")]
 CostName = Annotated[
     str,
@@ -53,12 +53,12 @@ Sign = Annotated[
     option("KEYFILE", "Private Ed25519 key that signs the statement.", exists=True, dir_okay=False),
 ]
 Yes = Annotated[bool, flag("Accept an epsilon that protects hardly anybody.")]
-AsJson = Annotated[bool, flag("Print results and errors as JSON.", "--json")]
+AsJson = Annotated[bool, flag("Print results and errors as JSON (every command but demo and serve).", "--json")]
 LedgerPlace = Annotated[
     str,
     option("PLACE", "Ledger, or set UTMOST_LEDGER.", envvar="UTMOST_LEDGER", show_envvar=False),
 ]
-LedgerName = Annotated[str, option("NAME", "Name of the release in the ledger.")]
+LedgerName = Annotated[str, option("NAME", "Name of the release.")]
 KeyFile = Annotated[
     Path | None,
     option(
@@ -72,18 +72,18 @@ WitnessFile = Annotated[
 ]
 NewDataVersion = Annotated[
     int | None,
-    option("N", "Version number for changed data: 2. Epsilons of versions add up.", "--data-version"),
+    option("N", "Version of the data, if they changed, say 2; epsilons of versions add up.", "--data-version"),
 ]
-DryRun = Annotated[bool, flag("Check the run, show its cost.")]
+DryRun = Annotated[bool, flag("Show the run's cost; write nothing.")]
 Format = Annotated[str | None, option("NAME", "Table format: csv, tsv, jsonl, feather, parquet or xlsx.", "--format")]
-Separator = Annotated[str | None, option("CHAR", "Cell separator of a text file: ;")]
-Encoding = Annotated[str | None, option("NAME", "Encoding of a text file: cp1252.")]
-Decimal = Annotated[str | None, option("MARK", "Decimal mark, if a comma.")]
+Separator = Annotated[str | None, option("CHAR", "Cell separator of a text file, say ;")]
+Encoding = Annotated[str | None, option("NAME", "Encoding of a text file, say cp1252.")]
+Decimal = Annotated[str | None, option("MARK", "Decimal mark, if not a point.")]
 Header = Annotated[list[str] | None, option("NAMES", "Column names, if a text file has no header.")]
-MissingMarks = Annotated[list[str] | None, option("MARKS", "Texts that mark missing cells: NA,n/a.")]
+MissingMarks = Annotated[list[str] | None, option("MARKS", "Texts that mark missing cells, say NA,n/a.")]
 Thousands = Annotated[str | None, option("MARK", "Thousands mark: , . ' or space.")]
 
-Currency = Annotated[str | None, option("SIGN", "Currency or unit beside numbers: $ or EUR.")]
+Currency = Annotated[str | None, option("SIGN", "Currency or unit beside numbers, say $ or EUR.")]
 ResultFile = Annotated[Path | None, option("FILE", "File for results other than tables (.json).")]
 
 EXPLAINED_ONCE: dict[str, Any] = {

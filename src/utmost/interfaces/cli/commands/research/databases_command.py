@@ -68,20 +68,22 @@ def databases(
     *,
     values: Annotated[int, option("K", "Number of values that a row may take.")] = 2,
     rows: Annotated[int, option("N", "Number of rows of a database.")] = 3,
-    satisfying: Annotated[list[str] | None, option("VALUES", "Counted values, each in 0..K-1; default 1.")] = None,
+    satisfying: Annotated[
+        list[str] | None, option("VALUES", "Values whose rows are counted, each in 0..K-1; default 1.")
+    ] = None,
     prior: options.PriorName = "uniform",
     loss: options.LossName = "absolute",
     level: options.LevelOptions,
     conflict: Annotated[bool, flag("Show two consumers without a common best mechanism.")] = False,
     tilt: Annotated[
         str | None,
-        option("NUMBER", "Probability of the fourth database in each --conflict consumer's prior; default 1/100."),
+        option("NUMBER", "Prior probability of the fourth database for each consumer of --conflict; default 1/100."),
     ] = None,
     answer: options.Output,
 ) -> None:
-    """Decide whether a mechanism that sees the whole database loses less than one that sees its count.
+    """Decide whether a mechanism that sees the whole database loses less than one that sees only a count.
 
-    For a prior over counts it does not (Proposition 6.2); --conflict shows Theorem 6.3.
+    For a prior over counts it does not (Ghosh et al. 2009, Proposition 6.2); --conflict shows Theorem 6.3.
 
     More: docs/theory/designs.md
     """

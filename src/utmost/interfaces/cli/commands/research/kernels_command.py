@@ -99,8 +99,12 @@ def kernels(
     count: research_options.CountOnly = False,
     by_size: Annotated[bool, flag("Count the kernels by their number of outcomes.")] = False,
     orbits: research_options.ByOrbit = False,
-    estimate: Annotated[str | None, option("SAMPLES", "Number of random sets for an estimate.")] = None,
-    size: Annotated[str | None, option("N", "Number of outcomes, with --estimate; default the maximum.")] = None,
+    estimate: Annotated[
+        str | None, option("SAMPLES", "Estimate the number of kernels from so many random sets of vertices.")
+    ] = None,
+    size: Annotated[
+        str | None, option("N", "Number of outcomes of the kernels to --estimate; default: the number of secrets.")
+    ] = None,
     seed: Annotated[int | None, option("N", "Seed of a repeatable estimate.")] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     out: Annotated[Path | None, option("FILE", "File for all kernels, as sets of vertices (.csv or .json).")] = None,

@@ -69,11 +69,13 @@ def show_lossless(report: dict[str, Any]) -> None:
 
 
 def lossless(
-    lower: Annotated[str, argument("LOWER", "Lower epsilon: 1/2 or alpha=1/2; or a distribution, noise.csv.")],
-    higher: Annotated[str, argument("HIGHER", "Higher epsilon, or another distribution.")],
+    lower: Annotated[
+        str, argument("LOWER", "Lower epsilon (1/2 or alpha=1/2), or file of a distribution (noise.csv).")
+    ],
+    higher: Annotated[str, argument("HIGHER", "Higher epsilon, or file of another distribution.")],
     *,
     distribution: Annotated[
-        str, option("NAME", "Noise: optimal (for --cost), half-step, laplace, geometric, DiscreteStaircase(step=1).")
+        str, option("NAME", "Noise: optimal (for --cost), half-step, laplace, geometric or DiscreteStaircase(step=1).")
     ] = "optimal",
     sensitivity: options.Sensitivity = "1",
     cost: options.CostName = "absolute",

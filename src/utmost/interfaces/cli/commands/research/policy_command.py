@@ -24,18 +24,22 @@ _WIDEST, _LISTED = 8, 6
 def policy(
     file: Annotated[
         file_options.File,
-        file_options.file_argument("POLICY", "Two secrets in each row, and optionally their distance (.csv)."),
+        file_options.file_argument(
+            "POLICY", "File with two secrets in each row, and optionally their distance (.csv)."
+        ),
     ],
     *,
     level: options.LevelOptions,
-    directed: Annotated[bool, flag("Each row bounds only the first secret's probabilities by the second's.")] = False,
+    directed: Annotated[
+        bool, flag("Each row bounds only the probabilities of its first secret by those of its second.")
+    ] = False,
     spelling: table_options.DecimalSpelling,
     prior: options.PriorName = "uniform",
     loss: options.LossName = "binary",
     out: Annotated[Path | None, option("FILE", "File for mechanism and certificates (.json).")] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the best mechanism where each secret is hidden from some others only.
+    """Find the best mechanism for a policy: each secret is hidden only from some others.
 
     utmost research policy illnesses.csv --epsilon alpha=1/2
 

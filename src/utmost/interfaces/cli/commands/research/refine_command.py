@@ -106,7 +106,9 @@ def refine(
     first: Annotated[file_options.File, file_options.file_argument("A.csv", "Channel as .csv or .json.")],
     second: Annotated[file_options.File, file_options.file_argument("B.csv", "Another channel on the same secrets.")],
     *,
-    order: Annotated[str, option("NAME", "Order to decide: refinement, max-case or privacy.")] = "refinement",
+    order: Annotated[
+        str, option("NAME", "Order by which the channels are compared: refinement, max-case or privacy.")
+    ] = "refinement",
     spelling: table_options.DecimalSpelling,
     out: Annotated[Path | None, option("FILE", "File for the proof (.json), or the remap alone (.csv).")] = None,
     as_json: options.AsJson = False,

@@ -92,7 +92,7 @@ def vertices(
     asked: research_options.PrivacyTypeOptions,
     count: research_options.CountOnly = False,
     orbits: research_options.ByOrbit = False,
-    heights: Annotated[bool, flag("Print exponents h instead of v(x) = alpha^h(x) / sum.")] = False,
+    heights: Annotated[bool, flag("Print exponents h(x); the vertices v(x) are proportional to alpha^h(x).")] = False,
     out: Annotated[Path | None, option("FILE", "File for all vertices, row by row (.csv or .json).")] = None,
     plot: options.Plot = None,
     as_json: options.AsJson = False,

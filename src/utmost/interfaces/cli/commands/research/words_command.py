@@ -33,11 +33,11 @@ def show_words(report: dict[str, Any]) -> None:
 def words(
     *,
     level: options.LevelOptions,
-    hashes: Annotated[int, option("H", "Bits that a word sets in its Bloom filter.")] = 2,
-    candidates: Annotated[int | None, option("K", "Number of candidates in a fixed list.")] = None,
+    hashes: Annotated[int, option("H", "Number of bits that a word sets in its Bloom filter.")] = 2,
+    candidates: Annotated[int | None, option("K", "Also show the error for a fixed list of K words.")] = None,
     answer: options.Output,
 ) -> None:
-    """Choose the parameter of RAPPOR that keeps each word at a level.
+    """Choose the parameter of RAPPOR with which the report of a word satisfies the level.
 
     More: docs/tutorial/collect-answers.md
     """
