@@ -1,1 +1,3 @@
-"""The capacity of a privacy type (the largest leakage of any mechanism of the type), by methods in separate files."""
+"""The capacity of a privacy type (the largest leakage of any mechanism of the type), and the methods that compute
+it.
+"""

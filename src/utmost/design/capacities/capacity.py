@@ -158,7 +158,7 @@ Route = Callable[[PrivacyType, CapacityKind], CapacityCertificate | None]
 
 
 def magnitude_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate from the weighting of the space if the weighting is nonnegative; else None."""
+    """Return the certificate that `by_magnitude` finds for the multiplicative capacity; None if it finds none."""
     if kind == "additive":
         return None
     similarity = Similarity.of(ptype)
@@ -166,7 +166,7 @@ def magnitude_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertifica
 
 
 def packing_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate from the packing or covering program; None if no mechanism attains its bound."""
+    """Return the certificate from the packing or covering program; None if no mechanism attains the program's bound."""
     certificate = _bounds_of_packing(ptype, kind)
     return (
         certificate if certificate is not None and certificate.gap <= _NARROW_GAP * float(certificate.upper) else None
@@ -195,8 +195,8 @@ def bound_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate |
 
 @lru_cache(maxsize=2)
 def _bounds_of_packing(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate from a packing: an exact completion of the mechanism for small types, envelopes of its
-    columns for large types.
+    """Return the certificate from the packing or covering program: by `by_packing` for small types, by `by_envelope`
+    for large types.
     """
     similarity = Similarity.of(ptype)
     weights = packing(ptype, kind, similarity, Classes.of(similarity))
@@ -208,8 +208,8 @@ def _bounds_of_packing(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertif
 
 
 def product_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate of a product space, whose mechanism, dual and bounds are the products of those of its
-    parts.
+    """Return the certificate of a product space. Its mechanism, dual and bounds are products, with one factor for each
+    part of the space.
     """
     parts = product_parts(ptype)
     certificates = [] if parts is None else [shortest(part, kind)[1] for part in parts]
@@ -284,9 +284,9 @@ def capacity(
         exceeds; ``mechanism`` attains the value; ``certificate.verify()`` checks value and mechanism again.
 
     Raises:
-        Unsupported: for a type too large for every method, or for a measure without a method.
-        OutOfRange: for an unknown kind, or a prior without a type and a measure.
-        WrongKind: for the type of a policy, which `policy_capacity` takes.
+        Unsupported: if the type is too large for every method, or if no method is known for the measure.
+        OutOfRange: if the kind is unknown, or if a prior is given without a type and a measure.
+        WrongKind: if ``of`` is the type of a policy; call `policy_capacity` for it.
 
     Cost: O(n) for counts and equal distances. Otherwise the cost of a k x k linear system for k classes of equivalent
     secrets, if its solution is nonnegative (60 x 60 places take seconds); else the cost of linear programs.
@@ -313,7 +313,7 @@ def capacity(
             "prior= needs a privacy type and measure=",
             came="a prior without one of the two",
             where="capacity",
-            remedy="Leave out prior=: the capacity of a channel is over all priors.",
+            remedy="Leave out prior=: for a channel, or without measure=, the capacity is over all priors.",
         )
     if isinstance(of, PrivacyType):
         if measure is None:
@@ -321,7 +321,7 @@ def capacity(
             return TypeCapacity.of(certificate, name)
         if kind == "multiplicative":
             raise Unsupported(
-                "the capacity of a type by a measure must be additive", came=kind, remedy='Pass kind="additive".'
+                "with a privacy type and measure=, kind= must be additive", came=kind, remedy='Pass kind="additive".'
             )
         return capacity_over_vertices(of, measure, prior)
     if measure is not None:

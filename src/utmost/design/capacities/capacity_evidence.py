@@ -1,4 +1,5 @@
-"""Check a proof of the capacity of a privacy type: a mechanism that leaks as much, and a dual that bounds all others.
+"""Check a proof of the capacity of a privacy type: a mechanism that attains it, and a dual that bounds the leakage of
+every mechanism.
 
 The check does not depend on how mechanism and dual were found. Let C be the cone of columns v >= 0 with v_x >=
 alpha^d(x,y) v_y. The columns of the mechanism M lie in C and sum to exactly 1 in every row. The dual is a vector z such
@@ -70,7 +71,9 @@ class PairMultipliers(Display):
 
 @dataclass(frozen=True, slots=True)
 class UniformDual:
-    """The dual z_x = 1 / sum_y alpha^(+-d(x, y)), the same for every secret of a space with a distance profile."""
+    """The dual z_x = 1 / sum_y alpha^(+-d(x, y)), for a space in which every secret x has the same distances to the
+    others.
+    """
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -212,7 +215,7 @@ def _uniform_value(ptype: PrivacyType, kind: CapacityKind, sign: int) -> Enclosu
     if profile is None:
         raise PromiseBroken("every secret must have the same distances to the others", came=ptype.space)
     if (kind == "multiplicative") != (sign > 0):
-        raise PromiseBroken(f"the sign must be {-sign} for the {kind} capacity", came=sign)
+        raise PromiseBroken(f"the sign of the mechanism must be {-sign} for the {kind} capacity", came=sign)
     value = profile_shares(ptype.level, profile, sign)[Fraction(0)] * ptype.space.size
     return (value.lower, value.upper) if isinstance(value, Interval) else (value, value)
 

@@ -174,12 +174,13 @@ class SimilarityMechanism(ImplicitMechanism):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UniformMechanism(ImplicitMechanism):
-    """The mechanism M[x, j] = alpha^(sign d(x, j)) / s, for spaces in which all rows of powers have the same sum s.
+    """The mechanism M[x, j] = alpha^(sign d(x, j)) / s, for spaces in which all rows of alpha^(sign d) have the same
+    sum s.
 
     For equal distances, sign 1 gives randomised response, and sign -1 its dual.
 
     Attributes:
-        ptype: Privacy type on n secrets with the same `distance_profile`.
+        ptype: Privacy type on n secrets that all have the same `distance_profile`.
         sign: 1 or -1.
     """
 
@@ -236,8 +237,9 @@ class EnvelopeFacts(Display):
 class EnvelopeMechanism(ImplicitMechanism):
     """The mechanism M[x, c] = max_y alpha^d(x, y) heights[y, c], with a rest column that makes the rows sum to 1.
 
-    Each column is the smallest private column that is nowhere below its heights. Heights that are private up to
-    rounding hardly change. Only the rest column may fail to be private, so only the rest column needs a check.
+    Each column is the smallest column that satisfies the level and is nowhere below its heights. Heights that satisfy
+    the level up to rounding hardly change. Only the rest column may violate the level, so only the rest column needs a
+    check.
 
     Attributes:
         ptype: Privacy type on n secrets.
@@ -280,7 +282,7 @@ class EnvelopeMechanism(ImplicitMechanism):
         return columns
 
     def facts(self) -> "EnvelopeFacts":
-        """Return bounds of sums of entries, for all columns except the rest column."""
+        """Return bounds of the row sums, and of the sums of extreme entries, of all columns except the rest column."""
         # A power, a product and each of k additions have a relative error of at most one unit of 2^-53.
         columns = self.columns()
         error, tiny = Fraction(self.heights.shape[1] + 8, 1 << 53), Fraction(1, 1 << 900)
@@ -352,8 +354,8 @@ class LatticeMechanism(ImplicitMechanism):
 
 
 def two_columns(side: int, epsilon: float) -> NDArray[np.float64]:
-    """Return the geometric mechanism with its columns merged into two, by the end at which a column is least: (side, 2)
-    or (1, 1).
+    """Return the geometric mechanism with its columns merged into two, by the end at which a column is least; shape
+    (side, 2), or (1, 1) if the side is 1.
     """
     if side == 1:
         return np.ones((1, 1))

@@ -14,10 +14,11 @@ Write a = alpha and q = 1/a. For N counts the clamped geometric mechanism attain
     multiplicative  (N (1 - a) + 2 a) / (1 + a),
     additive        1 - a^m  for N = 2m + 1,  1 - 2 a^(m+1) / (1 + a)  for N = 2m + 2;
 
-the dual of the multiplicative capacity is the vector of scales of the mechanism; the dual of the additive capacity is
-positive only at the middle count or counts. If every secret has the same distances, then E / s with E = a^d attains the
-multiplicative capacity n / s, and F / s with F = q^d the additive capacity 1 - n / s, where s is the row sum of E or F;
-the dual is uniform. This gives n / (1 + (n - 1) a) for equal distances and (2 / (1 + a))^b for strings of b bits.
+the dual of the multiplicative capacity is the vector of the column factors `GeometricMatrix.scales`; the dual of the
+additive capacity is positive only at the middle count or counts. If every secret has the same distances, then E / s
+with E = a^d attains the multiplicative capacity n / s, and F / s with F = q^d the additive capacity 1 - n / s, where s
+is the row sum of E or F; the dual is uniform. This gives n / (1 + (n - 1) a) for equal distances and (2 / (1 + a))^b
+for strings of b bits.
 
 Source: [fernandes2022], corollaries 20 and 22; the additive part of corollary 22 has a misprint: the correct value is 1
 - n / (1 + (n - 1) q).
@@ -78,14 +79,16 @@ def mechanism_and_dual(ptype: PrivacyType, weights: Array) -> tuple[SimilarityMe
 
 
 def raised_dual(weights: Array, least: Fraction) -> Array:
-    """Return w / L, rounded up, where L <= E w. This is a dual of the multiplicative capacity."""
+    """Return w / L, rounded up, where no entry of E w is below the number L. This is a dual of the multiplicative
+    capacity.
+    """
     # Entries are rounded up by less than one unit, and entries 0 are not rounded.
     return objects([Fraction(int(w / least * _UNIT) + 1 if w else 0, _UNIT) for w in weights.tolist()])
 
 
 def lowered_dual(ptype: PrivacyType, dual: Array) -> Array:
-    """Return z / H, rounded down, where F z <= H and F = alpha^-d; or z itself if F z <= 1. This is a dual of the
-    additive capacity.
+    """Return z / H, rounded down, where F = alpha^-d and no entry of F z exceeds the number H; return z itself if F z
+    <= 1. The result is a dual of the additive capacity.
     """
     most = max(row_sums(ptype, dual, -1)[1])
     if most <= 1:
@@ -163,7 +166,7 @@ def weighting(similarity: Similarity, classes: Classes) -> Array | None:
 
 
 def reduced_similarity(similarity: Similarity, classes: Classes, table: Array) -> Array:
-    """Return the matrix (k, k) whose entry (A, B) is the sum of table[kind of (x, y)] over y in class B, where x
+    """Return the matrix (k, k) whose entry (A, B) is the sum of table[kinds[x, y]] over all y in class B, where x
     represents class A.
     """
     k = len(classes)

@@ -13,11 +13,11 @@ and a larger program has to decide.
 **For large types there are two bounds, which are often equal.**
 
 The dual z of the packing or covering program gives one bound. The weights w give the columns w_j E_j (w_j F_j for the
-additive capacity) of the secrets with w_j > 0. The sum of a row over these columns can differ from 1 only where z = 0.
-A linear program changes the entries of such rows, as far as the rows with z > 0 allow, to make the largest difference
-from 1 as small as possible. Entries that a known symmetry exchanges share one variable, and only violated inequalities
-are added. The upper envelopes of the columns are private; they are scaled so that a private rest column makes the rows
-sum to 1. If all differences become 0, the two bounds are equal up to rounding.
+additive capacity) of the secrets with w_j > 0. The sum of row x over these columns can differ from 1 only if z_x = 0. A
+linear program changes the entries of these rows, as far as the rows with z_x > 0 allow, to make the largest difference
+of a row sum from 1 as small as possible. Entries that a known symmetry exchanges share one variable, and only violated
+inequalities are added. The upper envelopes of the columns are private; they are scaled so that a private rest column
+makes the rows sum to 1. If all differences become 0, the two bounds are equal up to rounding.
 """
 
 import math
@@ -212,8 +212,8 @@ _BROKEN = 1e-13
 def by_envelope(
     ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, packed: Packing
 ) -> CapacityCertificate | None:
-    """Return the certificate from changed columns of a packing, for a large type; None if the columns are too many or
-    floats fail.
+    """Return the certificate for a large type, with the columns of a packing changed so that rows nearly sum to 1; None
+    if the program for the changes is too large or fails.
     """
     try:
         heights = _MovedEntries.of(ptype, kind, similarity, packed).heights()

@@ -1,7 +1,7 @@
 """Compute the capacity of a privacy type by the linear program of its mechanisms, made smaller by symmetry or by lazy
 constraints.
 
-**The capacity program over classes of pairs has one variable for all equivalent pairs of secrets.**
+**The capacity program over classes of pairs has one variable for each class of equivalent pairs of secrets.**
 
 It is the program of corollaries 17 and 18 of [fernandes2022] for mechanisms M[x, j] that depend only on the class of
 (x, j). For strings of b bits it has b + 1 variables, and for a square lattice it has about n^2 / 8. Its multipliers,
@@ -144,9 +144,7 @@ _NEAR = 1e-7
 
 
 def by_orbits(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate from the program over classes of pairs; None if the program is too large or floats
-    fail.
-    """
+    """Return the certificate from the program over classes of pairs; None if that program is too large or unsolved."""
     n = ptype.space.size
     if n > _MOST_SECRETS or n == 1:
         return None
@@ -179,7 +177,7 @@ def certificate_of_answer(
     ptype: PrivacyType, kind: CapacityKind, matrix: Array, dual: Array, multipliers: PairMultipliers, exactly: bool
 ) -> CapacityCertificate | None:
     """Return the certificate of a solution of a program. A float solution is repaired first; the result is None if the
-    gap stays wide.
+    gap between its bounds stays wide.
     """
     if exactly:
         return CapacityCertificate(ptype, kind, Channel(matrix), dual, multipliers)
@@ -254,7 +252,7 @@ PrivacyRows = NDArray[np.int64]
 
 
 def by_edge_program(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate from the program over essential edges; None if the program is too large or floats fail."""
+    """Return the certificate from the program over essential edges; None if that program is too large or unsolved."""
     n = ptype.space.size
     if n * n > _MOST_VARIABLES or n == 1:
         return None

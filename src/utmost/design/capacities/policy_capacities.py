@@ -47,8 +47,8 @@ def policy_capacity(ptype: PolicyType, kind: CapacityKind = "multiplicative") ->
     """Return the largest leakage of any mechanism of the privacy type of a symmetric policy, for any gain and prior.
 
     Raises:
-        Unsupported: for a policy that is not symmetric, or for a part too large for every method.
-        OutOfRange: for an unknown kind.
+        Unsupported: if the policy is not symmetric, or if a part is too large for every method.
+        OutOfRange: if the kind is unknown.
 
     >>> from utmost.spaces import Policy, counts
     >>> two = PolicyType(Policy.product(Policy.public(2), counts(5)), alpha="1/2")

@@ -190,5 +190,5 @@ def _zeros(epsilon: float, length: Fraction | Surd, sign: int) -> int:
     """Return the number of additional bits that a division by alpha^length needs for the same precision."""
     zeros = 0 if sign > 0 else int(3 * epsilon * float(length)) + 2
     if zeros > _MOST_ZEROS:
-        raise PromiseBroken("weights of alpha^-d must be 0 at so high a level", came=f"epsilon={epsilon}")
+        raise PromiseBroken("weights must be 0 if alpha^-d is as large as at this epsilon", came=f"epsilon={epsilon}")
     return zeros

@@ -78,7 +78,9 @@ def with_tails(costs: Array, weights: Array, tails: Tails, unit: Fraction, *, in
         rise = exact(0 if tail is None else tail, "tails")
         if rise < 0:
             remedy = "Pass a positive number, or None if there is no tail."
-            raise OutOfRange("costs must rise along a tail", came=tail, where="tails", remedy=remedy)
+            raise OutOfRange(
+                "the increase of the cost along a tail must be positive", came=tail, where="tails", remedy=remedy
+            )
         rises.append(rise / unit)
     left, right = rises
     before = [(costs[:, 0] + left * j, left) for j in range(_tail_period(left, integer_steps), 0, -1)]
@@ -122,19 +124,19 @@ def exponential_mechanism(
         epsilon, alpha: Level of one unit of distance; give one of the two.
         space: Space of n secrets; all at distance 1 from each other (`discrete`) when left out.
         base: Positive weights of the m outcomes; all 1 when left out.
-        tails: Tails (left, right) of a countable range, see `Tails`. Each outcome further to the left of the first
-            column adds the cost ``left``, each outcome further to the right of the last column adds ``right``, at the
-            same base weight. Pass None or 0 on a side where the range ends.
+        tails: Tails (left, right) of a countable range, see `Tails`. Outcomes further to the left of the first column
+            cost ``left`` more at each step, outcomes further to the right of the last column ``right`` more; they have
+            the base weight of that column. Pass None or 0 on a side where the range ends.
 
     Returns:
         (n, m), exact if costs, tails and base are exact and every power is rational, else float64. Each tail adds one
         outcome, so two tails give (n, m + 2).
 
     Raises:
-        NotALoss: for invalid costs, for a wrong number of rows, or for costs that are the same for every secret.
-        OutOfRange: for an invalid base.
+        NotALoss: if costs are invalid, have a wrong number of rows, or are the same for every secret.
+        OutOfRange: if the base or the tails are invalid.
 
-    Source: [koufogiannis2015], proposition 7, which holds only for equal sums.
+    Source: [koufogiannis2015], proposition 7, which holds only if all row sums are equal.
 
     >>> [str(p) for p in exponential_mechanism([[0, 1], [1, 0]], alpha="1/2", tails=(1, 1)).matrix[0]]
     ['1/3', '1/3', '1/6', '1/6']
@@ -171,21 +173,21 @@ def abstract_staircase(
             curve of its level.
         space: Space of n secrets at integer distances; all at distance 1 (`discrete`) when left out.
         base: Positive weights of the m outcomes; all 1 when left out.
-        tails: Tails (left, right) of a countable range, see `Tails`. Each outcome further to the left of the first
-            column adds the cost ``left``, each outcome further to the right of the last column adds ``right``, at the
-            same base weight. Pass None or 0 on a side where the range ends.
+        tails: Tails (left, right) of a countable range, see `Tails`. Outcomes further to the left of the first column
+            cost ``left`` more at each step, outcomes further to the right of the last column ``right`` more; they have
+            the base weight of that column. Pass None or 0 on a side where the range ends.
 
     Returns:
         (n, m), exact if costs, tails and base are exact and alpha (or its root) is rational, else float64. Each tail
         adds one outcome, so two tails give (n, m + 2).
 
     Raises:
-        NotALoss: for invalid costs, for a wrong number of rows, or for costs that are the same for every secret.
-        OutOfRange: for an invalid base or gamma.
-        Unsupported: for non-integer distances, because the probability may change by a whole factor alpha between costs
-            that differ by less than D.
+        NotALoss: if costs are invalid, have a wrong number of rows, or are the same for every secret.
+        OutOfRange: if the base, the tails or gamma are invalid.
+        Unsupported: if a distance is not an integer, because the probability may then change by a whole factor alpha
+            between costs that differ by less than D.
 
-    Source: [geng2012], definition 4; theorem 13 there holds only for equal sums.
+    Source: [geng2012], definition 4; theorem 13 there holds only if all row sums are equal.
 
     >>> abstract_staircase([[0, 1, 2], [2, 0, 1], [1, 2, 0]], alpha="1/2", gamma=1).matrix[0].tolist()
     [Fraction(2, 5), Fraction(2, 5), Fraction(1, 5)]
@@ -233,7 +235,7 @@ def _read_tails(tails: Tails | None) -> Tails:
     read = sequence(tails, "tails")
     if len(read) != 2:
         raise OutOfRange(
-            "tails must be a pair: before the first outcome and after the last",
+            "tails must be a pair: the tail before the first outcome and the tail after the last",
             came=tails,
             where="tails",
             remedy="Pass (left, right), with None for a side without a tail.",

@@ -82,7 +82,7 @@ class Channel(Display):
             sum to exactly 1.
 
     Raises:
-        NotAChannel: for a negative entry, or for a row whose sum is not 1.
+        NotAChannel: if an entry is negative, or if the sum of a row is not 1.
 
     >>> coin = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> (coin @ coin).matrix[0].tolist()
@@ -181,7 +181,7 @@ class Channel(Display):
             raise NotAChannel(
                 f"channels to mix must both have the shape {self.shape}",
                 came=other.shape,
-                remedy="Merge or add outcomes, or use choose, which keeps the outcomes apart.",
+                remedy="Use choose, or post-process the channels to the same outcomes.",
             )
         mine, theirs = _weighted(self.matrix, other.matrix, p)
         return stochastic(mine + theirs, self.secrets, self.outcomes)
@@ -189,7 +189,7 @@ class Channel(Display):
     def choose(self, other: "Channel", p: Number) -> "Channel":
         """Return [p C | (1 - p) D]: use C with probability p, else D, and reveal which channel was used.
 
-        The outcomes of C come first, and outcomes have no names.
+        The outcomes of C come first, and the outcomes of the result have no names.
 
         Source: [fernandes2022], section IV-C (the choice M p(+) M').
         """
@@ -198,8 +198,8 @@ class Channel(Display):
         return stochastic(np.concatenate(_weighted(self.matrix, other.matrix, p), axis=1), self.secrets)
 
     def parallel(self, other: "Channel") -> "Channel":
-        """Return the channel that applies both channels to the same secret, independently: outcome y m' + z has
-        probability C[x, y] D[x, z].
+        """Return the channel that applies both channels to the same secret, independently. If D has m' outcomes,
+        outcome y m' + z has probability C[x, y] D[x, z].
         """
         instance(other, Channel, "other")
         _check_same_secrets(self, other)
@@ -279,9 +279,10 @@ class Channel(Display):
             One outcome, or an array of outcomes; its shape is ``shape`` followed by the shape of ``secrets``.
 
         Raises:
-            Unsupported: for a channel of floats, which satisfies no level exactly; apply `utmost.optima.repair` first.
-            OutOfRange: for an unknown secret; the message gives its position in the list, not the secret.
-            PromiseBroken: for predictable randomness; tests call `utmost.testing.seeded_draw`.
+            Unsupported: if the channel has float entries, which satisfy no level exactly; apply `utmost.optima.repair`
+                first.
+            OutOfRange: if a secret is unknown; the message gives its position in the list, not the secret.
+            PromiseBroken: if the randomness is predictable; tests call `utmost.testing.seeded_draw`.
 
         Cost: 10^6 draws by table in 0.1 to 0.3 seconds.
 
@@ -367,7 +368,7 @@ class Remap(Display, PickledByFields):
         ties: Outcomes for which another action is equally good.
 
     Raises:
-        OutOfRange: for actions that are not integers in 0..size-1.
+        OutOfRange: if an action is not an integer in 0..size-1.
 
     Source: [ghosh2009], section 2.3.
 

@@ -47,7 +47,7 @@ def geometric_channel(size: int, epsilon: Number | Level | None = None, *, alpha
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GeometricMatrix(Display):
-    r"""The matrix G of `geometric_channel`, without storing its entries: products of G or its inverse with m columns
+    r"""The matrix G of `geometric_channel`, whose entries are not stored: products of G or its inverse with m columns
     take O(n m).
 
     G = E diag(c) with E[i, j] = alpha^|i-j|, and E^{-1} = T / (1 - alpha^2) is tridiagonal: T has -alpha beside the
@@ -302,7 +302,7 @@ def laplace_channel(
         (n+1, k+1): exact if alpha^|t - i| is rational for every threshold and count, else float64.
 
     Raises:
-        OutOfRange: for thresholds that do not increase.
+        OutOfRange: if the thresholds do not increase.
 
     Source: [ghosh2009], section 6.1.
 
@@ -350,8 +350,8 @@ def fair_channel(size: int, epsilon: Number | Level | None = None, *, alpha: Num
         1/y = (1 + alpha - 2 alpha^(n/2 + 1)) / (1 - alpha)              for even n,
         1/y = (1 + alpha) (1 - alpha^((n + 1)/2)) / (1 - alpha)          for odd n.
 
-    The mechanism is honest, fair, symmetric and monotone in rows and columns (see `Constraint`). Among all fair private
-    mechanisms it has the largest probability of the true count.
+    The mechanism is honest, fair, symmetric and monotone in rows and columns (see `Constraint`). Among all fair
+    mechanisms of this level it has the largest probability of the true count.
 
     Args:
         size: Number of counts, n + 1 >= 1.

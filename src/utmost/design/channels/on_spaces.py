@@ -247,8 +247,8 @@ _ONE, _BEYOND, _ALL = range(3)
 
 
 def _offsets(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return two tables for one axis, indexed by secret and outcome: the kind of offsets that are clamped to the
-    outcome, and the smallest such offset.
+    """Return two tables for one axis, indexed by secret and outcome, about the offsets that are clamped to the outcome:
+    their kind (_ONE, _BEYOND or _ALL), and the smallest of their sizes.
     """
     x, y = np.arange(size)[:, None], np.arange(size)[None, :]
     kind = np.where((y == 0) | (y == size - 1), _BEYOND if size > 1 else _ALL, _ONE)

@@ -38,7 +38,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Complex:
-    """The simplex of priors, divided into cells; on one cell, each outcome of a channel has one best action."""
+    """The simplex of priors, divided into cells; within a cell, each outcome of a channel has one best action."""
 
     size: int
     planes: tuple[PriorVector, ...]  # integer normals of all hyperplanes, first the n coordinate planes

@@ -333,7 +333,7 @@ def _close_verdict(walk: Walk, k: int, i: int, j: int, bound: float) -> int:
 
 @compiled_inside
 def _single_verdict(walk: Walk, k: int, j: int) -> int:
-    """Return whether a column with s = 0 completes a kernel of size n - 1: 1 for yes, 0 for no, 2 for open."""
+    """Return whether column j with s = 0 (see `_cast_rays`) completes a kernel of size n - 1: 1 yes, 0 no, 2 open."""
     tableau, m = walk.tableau[k], walk.tableau.shape[2] - 1
     u, t, off, t_off = tableau[walk.rows[0], m], tableau[walk.rows[0], j], walk.error[k, m], walk.error[k, j]
     # With s = 0, the column and the target are proportional in the two last rows. The coefficient x = u / t must be
@@ -413,7 +413,9 @@ def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDA
 
 @compiled_inside
 def _doubt_all(walk: Walk, k: int, start: int, j: int) -> None:
-    """Store every pair with column j once, as an open set. The s of column j is nonzero and of open sign."""
+    """Store every pair with column j once, as an open set. The s of column j (see `_cast_rays`) is nonzero, and its
+    sign is open.
+    """
     m, n = walk.tableau.shape[2] - 1, walk.tableau.shape[1]
     # If both columns of a pair have an open sign, the call for the earlier column stores it.
     for i in range(start, m):

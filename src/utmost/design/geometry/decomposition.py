@@ -93,8 +93,8 @@ def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
         channel: Channel (n, m) of Fractions that belongs to this type.
 
     Raises:
-        Unsupported: for a float64 channel, or if some alpha^d is irrational.
-        PromiseBroken: for a channel that is not of the type; the message names secrets and outcome.
+        Unsupported: if the channel has float64 entries, or if some alpha^d is irrational.
+        PromiseBroken: if the channel is not of the type; the message names secrets and outcome.
 
     Source: [fernandes2022], theorem 3. Cost: O(n^3) for each column, then at most n m elimination steps of O(n^3).
 
@@ -214,7 +214,9 @@ class RationalCone:
 def _kernel_within(
     rest: dict[Exponents, Fraction], columns: dict[Exponents, list[Fraction]]
 ) -> dict[Exponents, Fraction]:
-    """Return the vertices of a kernel and their coefficients, from vertices with a constant positive combination."""
+    """Return the vertices of a kernel and their coefficients; the kernel is found among vertices that have a positive
+    combination with equal entries.
+    """
     weights = dict(rest)
     while True:
         # n + 1 vectors of n numbers are dependent, so the first n + 1 are enough.
@@ -236,16 +238,16 @@ def _kernel_within(
 
 
 def is_vertex_mechanism(ptype: PrivacyType, channel: Channel) -> bool:
-    """Return whether each posterior of a channel is a vertex of the type, which means that its tight pairs join all
-    secrets.
+    """Return whether each posterior of a channel is a vertex of the type. A posterior is a vertex if its tight pairs
+    join all secrets.
 
     Args:
         ptype: Type with rational alpha^d.
         channel: Channel (n, m) of Fractions that belongs to this type.
 
     Raises:
-        Unsupported: for a float64 channel, or if some alpha^d is irrational.
-        PromiseBroken: for a channel that is not of the type.
+        Unsupported: if the channel has float64 entries, or if some alpha^d is irrational.
+        PromiseBroken: if the channel is not of the type.
 
     Source: [fernandes2022], definition 4.
 
@@ -271,7 +273,7 @@ def is_kernel(ptype: PrivacyType, channel: Channel) -> bool:
     """Return whether the posteriors of a channel are linearly independent vertices; equal posteriors count once.
 
     Raises:
-        Unsupported, PromiseBroken: as for `is_vertex_mechanism`.
+        Unsupported, PromiseBroken: if `is_vertex_mechanism` raises them.
 
     response on the discrete space (lemma 21).
 

@@ -15,8 +15,8 @@ post-processing of A, on the secrets of positive prior probability. For two clas
   nonnegative R whose rows sum to at most 1, with AR <= B on the secrets of positive probability.
 
 The additive capacity of B at the prior is the distance of B from a channel that reveals nothing. For the larger class
-the additive capacity is 1 - sum_y min_x B[x, y], with the minimum over the secrets of positive probability; otherwise
-it does not depend on the prior.
+the additive capacity is 1 - sum_y min_x B[x, y], with the minimum over the secrets of positive probability; it depends
+on the prior only through the set of these secrets.
 
 Source: [lecam1964] (deficiency), [alvim2014] (the capacities); the larger class is that of libqif's `add_metric`.
 """
@@ -96,9 +96,9 @@ def refinement_distance(
             negative, the class of libqif's ``add_metric``.
 
     Raises:
-        NotAChannel: for different numbers of secrets.
-        OutOfRange: for an unknown class, or an invalid prior.
-        Unsupported: for floats.
+        NotAChannel: if the channels have different numbers of secrets.
+        OutOfRange: if the class of gains is unknown, or if the prior is invalid.
+        Unsupported: if a channel or the prior has floats.
 
     Cost: a linear program of (m + n) k variables, solved in rationals.
 
@@ -150,7 +150,7 @@ def additive_capacity_at(channel: Channel | object, prior: object, *, gains: Gai
         gains: Class of gains, as for `refinement_distance`.
 
     Raises:
-        NotAChannel, OutOfRange, Unsupported: as for `refinement_distance`.
+        NotAChannel, OutOfRange, Unsupported: if `refinement_distance` raises them.
 
     Source: [alvim2014].
 

@@ -156,7 +156,9 @@ def count_height_functions(graph: BipartiteGraph) -> int:
     widest = 1 + max(step.slot for step in plan)
     if widest * bits > 64:
         raise Unsupported(
-            f"the count must need at most {64 // bits} labels at once", came=f"{widest}", remedy="Use fewer secrets."
+            f"a count of vertices may keep at most {64 // bits} secrets in a state of the graph",
+            came=f"{widest}",
+            remedy="Use fewer secrets.",
         )
     for step in plan:
         if step.near:
@@ -181,7 +183,7 @@ def count_height_functions(graph: BipartiteGraph) -> int:
         states, counts = states[first], np.add.reduceat(counts[order], first)
         if len(states) > _MOST_STATES:
             raise Unsupported(
-                f"the count must need at most {_MOST_STATES} states in memory",
+                f"a count of vertices may keep at most {_MOST_STATES} states of the graph in memory",
                 came=len(states),
                 remedy="Use fewer secrets.",
             )

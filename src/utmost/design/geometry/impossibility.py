@@ -129,7 +129,7 @@ def unserved_consumer(ptype: PrivacyType, channel: Channel) -> Unserved | None:
 
 
 def _belief_of_a_tie(pair: Array) -> Fraction | None:
-    """Return a probability of the first of two secrets at which the best action changes; None if one is always best."""
+    """Return a probability of the first of two secrets at which the best action changes; None if it never does."""
     if trivial_action(pair) is not None:
         return None
     # The best action if the first secret has probability 0.
@@ -179,8 +179,8 @@ class UtilitySet(Display):
         return universality(self.ptype, loss, self.channel)
 
     def lifted(self, loss: object, secrets: Sequence[int]) -> "LiftedLoss | None":
-        """Extend a loss from some secrets to all; None if the mechanism of these secrets is not universally optimal
-        for the loss.
+        """Extend a loss from some secrets to all; None if the mechanism, restricted to these secrets, is not
+        universally optimal for the loss.
 
         The extended loss is 0 for the other secrets. It is in the set, because every mechanism of the type restricts to
         a mechanism on the given secrets. If the result is None, the extended loss may still be in the set, because not

@@ -72,7 +72,7 @@ def kantorovich_distance(space: Space, first: object, second: object) -> Kantoro
             exactly.
 
     Raises:
-        OutOfRange: for negative entries, different sums, or arrays of other lengths.
+        OutOfRange: if an entry is negative, if the sums differ, or if an array has another length.
 
     Cost: a linear program of n rows and two variables for each essential edge, solved in rationals.
 

@@ -127,14 +127,14 @@ def kernels(ptype: PrivacyType) -> Kernels:
 
 
 def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: WalkPosition | None = None) -> Iterator[KernelBlock]:
-    """Yield the kernels of a type in blocks of about ``rows``; a search can continue from the position of a block."""
+    """Yield the kernels of a type in blocks of about ``rows``; a search can continue from a block's position."""
     return _blocks(_searchable_vertices(ptype), natural(rows, "rows", 1, _MOST_ROWS), start)
 
 
 @progress_bar("Searching kernels")
 def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda done: None) -> dict[int, int]:
-    """Return, for each number of outcomes, how many kernels of a type have it. The kernels of large types are counted
-    without listing them.
+    """Return, for each number of outcomes, how many kernels of a type have this number of outcomes. The kernels of
+    large types are counted without listing them.
 
     Args:
         ptype: Privacy type.

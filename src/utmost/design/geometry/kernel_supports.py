@@ -73,8 +73,8 @@ def certain_sign(x: KernelNumber) -> int:
 
 @lru_cache(maxsize=4)
 def exact_columns(vertices: Vertices, bits: int) -> tuple[list[list[KernelNumber]], KernelNumber]:
-    """Return the vertices as columns of exact numbers, each multiplied by a positive factor, and the number 1 in the
-    same type.
+    """Return the vertices as columns of exact numbers, each multiplied by a positive factor, and the number 1 as an
+    exact number of the same class.
     """
     if vertices.is_exact:
         scales = [lcm(*(x.denominator for x in column)) for column in vertices.weights.T]

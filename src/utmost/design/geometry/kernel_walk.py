@@ -31,7 +31,7 @@ _PRIMES_ABOVE = 3 << 29
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WalkTables:
-    """The equations sum_j lambda_j v_j = 1, with row 0 subtracted from each other row: rows v(0) and v(x) - v(0)."""
+    """The equations sum_j lambda_j v_j = 1, with row 0 subtracted from all other rows: rows v(0) and v(x) - v(0)."""
 
     # Differences are divided by 1 - alpha, so that levels near alpha = 1 lose no digits; the right-hand side becomes
     # (1, 0, ..., 0). For rational alpha, enough primes are used to decide exactly whether a number is zero: every
@@ -248,7 +248,9 @@ def _position(walk: Walk, task: _OrbitTask, tasks: list[_OrbitTask], *, unfinish
 
 
 def _orbit_tasks(vertices: Vertices) -> list[_OrbitTask]:
-    """Return one task for each orbit, the largest orbit first, so that few sets of vertices are left for the others."""
+    """Return one task for each orbit, the largest orbit first, so that few sets of vertices are left for the other
+    orbits.
+    """
     moves = column_permutations(vertices)
     orbits = orbits_under(moves, len(vertices))
     members = [np.flatnonzero(orbits.labels == k) for k in range(len(orbits))]

@@ -55,7 +55,9 @@ class MergedPair:
         return cls(_summed_columns(B, groups), _summed_columns(A, parts), merged, rows, shares)
 
     def unmerged(self, remap: Array) -> Array:
-        """Convert a remap from `coarse` to `fine` into a remap from B to A. Impossible outcomes of B use its row 0."""
+        """Convert a remap from `coarse` to `fine` into a remap from B to A. Impossible outcomes of B get row 0 of
+        ``remap``.
+        """
         return (remap if self.shares is None else matrix_product(remap, self.shares))[self.rows]
 
 
@@ -135,7 +137,7 @@ class _Newton:
         return dP, (target - self.S * dP) / self.P, dz
 
     def _applied(self, v: Floats) -> Floats:
-        """Return (B'B + 1/E_w)^-1 v_w for each w, (k, m)."""
+        """Return (B'B + 1/E_w)^-1 v_w for each column w of A, (k, m)."""
         inner = self.weighted @ v[:, :, None]
         return np.asarray(self.E * v - (inner.transpose(0, 2, 1) @ self.solved)[:, 0, :])
 

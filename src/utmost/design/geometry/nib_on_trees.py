@@ -155,7 +155,7 @@ def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
         prior: Exact prior of n secrets.
 
     Raises:
-        Unsupported: for a space that is no such tree, an irrational alpha, or a float64 prior.
+        Unsupported: if the space is no such tree, if alpha is irrational, or if the prior has floats.
         NotAPrior: if the number of entries of the prior is not n.
 
     Cost: O(n) additions and multiplications of rationals.
@@ -278,7 +278,7 @@ def universal_nib(ptype: PrivacyType) -> NibVerdict:
         ptype: Privacy type on a tree with edges of length 1, with rational alpha.
 
     Raises:
-        Unsupported: for a space that is no such tree, or an irrational alpha.
+        Unsupported: if the space is no such tree, or if alpha is irrational.
 
     Cost: O(n^2) operations on rationals.
 

@@ -25,7 +25,7 @@ class PowerChannel(Display):
         matrix: Matrix (n, m) of numbers of a `PowerField`; each row sums to exactly 1.
 
     Raises:
-        NotAChannel: for a negative entry, or for a row whose sum is not 1.
+        NotAChannel: if an entry is negative, or if the sum of a row is not 1.
     """
 
     matrix: Array

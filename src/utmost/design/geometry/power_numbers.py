@@ -140,7 +140,7 @@ class PowerField:
         """Return a quotient of polynomials in lowest terms, with powers of the algebraic generator below its degree.
 
         Raises:
-            Unsupported: for polynomials of so high a degree that the quotient does not fit in memory.
+            Unsupported: if the degree of the polynomials is so high that the quotient does not fit in memory.
         """
         above, below = quotient
         if self.degree:
@@ -192,7 +192,7 @@ class PowerField:
         """Return the number that `PowerNumber.stored` wrote.
 
         Raises:
-            BadTable: for anything else.
+            BadTable: if `PowerNumber.stored` cannot have written the value.
         """
         if not isinstance(stored, list) or len(stored) != 2:
             raise BadTable("a number must be stored as the terms of a numerator and of a denominator", came=stored)

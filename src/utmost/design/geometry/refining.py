@@ -85,8 +85,8 @@ def refines(
         tolerance: Tolerance of float64 channels, between 1e-13 and 1; rows of channels sum to 1 up to 1e-9.
 
     Raises:
-        NotAChannel: for different numbers of secrets.
-        OutOfRange: for an unknown order, or a tolerance outside its range.
+        NotAChannel: if the channels have different numbers of secrets.
+        OutOfRange: if the order is unknown, or if the tolerance is outside its range.
 
     Source: [fernandes2022], section II-B, after the theorem "Coriaceous" of quantitative information flow;
     [chatzikokolakis2021] for the other orders. Cost: one linear system if the columns of ``better`` are independent;
@@ -178,7 +178,8 @@ def earth_move(
         tolerance: Tolerance of float64 channels, as in `refines`.
 
     Raises:
-        NotAChannel, NotAPrior, OutOfRange: for an invalid channel or prior, or for different numbers of secrets.
+        NotAChannel, NotAPrior, OutOfRange: if a channel or the prior is invalid, or if they have different numbers of
+            secrets.
 
     Source: [fernandes2022], equation (7) and observation a) after it.
 

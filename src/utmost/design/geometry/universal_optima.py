@@ -146,8 +146,8 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
         channel: Channel (n, m) of the type, with Fractions, or a `PowerChannel` (see `exact_mechanism`).
 
     Raises:
-        Unsupported: for floats.
-        PromiseBroken: for a channel that is not of the type.
+        Unsupported: if the loss or the channel has floats.
+        PromiseBroken: if the channel is not of the type.
         Undecided: if numbers are too close to each other, and no theorem decides whether they are equal.
 
     Source: [fernandes2022], definition 3. Cost: exponential in n in the worst case (containment of such polytopes is
@@ -203,7 +203,7 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
     `PowerNumber`: exact rational functions of powers of alpha, compared by balls of increasing precision.
 
     Raises:
-        Unsupported: for floats, or irrational powers of distances of many digits.
+        Unsupported: if the loss has floats, or if powers alpha^d are irrational and distances have many digits.
         Undecided: if numbers are too close to each other, and no theorem decides whether they are equal.
 
     Cost: exponential in the number of secrets; irrational numbers take about 100 times as long as rationals.
@@ -297,12 +297,12 @@ def distinguishing_mechanism(ptype: PrivacyType) -> tuple[Channel, Array]:
     """Return a mechanism and a nontrivial loss for which the mechanism is optimal at every prior.
 
     The mechanism distinguishes the two closest secrets x, z as much as their distance allows, and treats every other
-    secret like z. Restricted to {x, z}, the mechanism is the only kernel of the type, so it is optimal for every loss
-    that depends only on whether the secret is x or z. The loss is monotone in every metric, and has the actions x and
-    z: loss[s, 0] = [s != x] and loss[s, 1] = [s != z].
+    secret like z. Restricted to {x, z}, the mechanism is the only kernel of the type on {x, z}, so it is optimal for
+    every loss that depends only on whether the secret is x or z. The loss is monotone in every metric, and has the
+    actions x and z: loss[s, 0] = [s != x] and loss[s, 1] = [s != z].
 
     Raises:
-        OutOfRange: for fewer than two secrets.
+        OutOfRange: if there are fewer than two secrets.
         Unsupported: if alpha^d is irrational for the least distance d.
 
     Source: [fernandes2022], theorem 10, with another loss: the loss of the paper is 0 except at x and z, so it is not

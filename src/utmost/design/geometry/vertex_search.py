@@ -142,7 +142,7 @@ def _children(h: Array, distances: Array) -> Iterator[Array]:
 
 
 def _sinking_sets(graph: TightGraph) -> Iterator[int]:
-    """Yield every connected set without secret 0 that has a connected complement and is closed against the arcs."""
+    """Yield every connected set without secret 0 that has a connected complement and that no arc enters."""
     # A branch fixes a set of secrets that keep their height (connected, closed along arcs, with secret 0) and a set
     # that is lowered. If the lowered set lies within one component of all other secrets, this component is one of the
     # sets to yield. So at most half of the branches yield nothing.
@@ -343,8 +343,8 @@ def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[in
         Channels C, (n, m), with ``C.restrict(secrets)`` equal to ``channel``.
 
     Raises:
-        Unsupported: for a float64 channel, or if some alpha^d is irrational.
-        OutOfRange: for a wrong number of secrets.
+        Unsupported: if the channel has float64 entries, or if some alpha^d is irrational.
+        OutOfRange: if the channel does not have one row for each of ``secrets``.
 
     Source: [fernandes2022], section VI-D and theorem 6(5).
 

@@ -45,10 +45,10 @@ class LeakageMeasure(Protocol):
     """A measure of information that gives the leakage of a channel at a prior."""
 
     def multiplicative_leakage(self, channel: object, prior: object = None) -> Fraction | float:
-        """Return the factor by which the outcome improves the adversary's measure."""
+        """Return the factor by which observing the outcome changes the measure in the adversary's favour."""
 
     def additive_leakage(self, channel: object, prior: object = None) -> Fraction | float:
-        """Return the difference by which the outcome improves the adversary's measure."""
+        """Return the amount by which observing the outcome changes the measure in the adversary's favour."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -176,7 +176,9 @@ def _extreme_rays(n: int, cuts: list[_IntegerRay]) -> list[_IntegerRay]:
 def best_of_corners(
     C: Channel, measure: LeakageMeasure, kind: CapacityKind, corners: Iterable[Array], payments: Array | None = None
 ) -> Capacity:
-    """Return the largest leakage of a channel by a measure among some priors, with the prior that attains it."""
+    """Return the largest leakage of a channel, by a measure, at any of the given priors, with the prior that attains
+    it.
+    """
     # On each region of priors with one best action, the additive leakage is convex and the multiplicative leakage
     # quasiconvex, so both are largest at a corner of a region; see proofs/theory/leakage.md.
     leak = measure.multiplicative_leakage if kind == "multiplicative" else measure.additive_leakage
@@ -212,12 +214,10 @@ def uniform_on(inside: Sequence[int], n: int) -> Array:
 
 
 def _additive_leakage_on_set(size: int, right: Fraction | float) -> Fraction | float:
-    """Return the additive leakage of Bayes vulnerability at a uniform prior on a set of secrets: right/size -
-    1/size.
-    """
+    """Return the additive leakage of Bayes vulnerability at the uniform prior on a set: right/size - 1/size."""
     return (right - 1) / size
 
 
 def _multiplicative_leakage_on_set(size: int, right: Fraction | float) -> Fraction | float:
-    """Return the multiplicative leakage of Bayes risk at a uniform prior on a set: (1 - 1/size) / (1 - right/size)."""
+    """Return the multiplicative leakage of Bayes risk at the uniform prior on a set: (1-1/size) / (1-right/size)."""
     return 1 if size == 1 else inf if size - right <= 0 else (size - 1) / (size - right)

@@ -108,7 +108,7 @@ def hyper(channel: Channel | object, prior: object, tolerance: float = 1e-12) ->
             if they are equal.
 
     Raises:
-        NotAChannel, NotAPrior: for an invalid channel or prior.
+        NotAChannel, NotAPrior: if the channel or the prior is invalid.
         OutOfRange: if the number of entries of the prior is not n.
 
     Source: [fernandes2022], section II-A; the example is figure 1.

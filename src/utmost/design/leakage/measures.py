@@ -79,14 +79,16 @@ class Measure(Display, ABC):
         return total(self.of_columns(columns_of(channel, prior)))
 
     def additive_leakage(self, channel: object, prior: object = None) -> Fraction | float:
-        """Return the change of the measure by the outcome: V[p, C] - V(p), or U(p) - U[p, C]; at least 0."""
+        """Return the amount by which the outcome changes the measure: V[p, C] - V(p), or U(p) - U[p, C]; at least 0."""
         J = columns_of(channel, prior)
         before, after = self._before_and_after(J)
         gained = after - before if self.rises else before - after
         return gained if isinstance(gained, Fraction) else max(gained, 0.0)
 
     def multiplicative_leakage(self, channel: object, prior: object = None) -> Fraction | float:
-        """Return the factor of change by the outcome: V[p, C] / V(p), or U(p) / U[p, C]; 1 to infinity."""
+        """Return the factor by which the outcome changes the measure: V[p, C] / V(p), or U(p) / U[p, C]; from 1 to
+        infinity.
+        """
         J = columns_of(channel, prior)
         before, after = self._before_and_after(J)
         large, small = (after, before) if self.rises else (before, after)
@@ -99,7 +101,7 @@ class Measure(Display, ABC):
         """Return the best action for each outcome; these actions attain the posterior measure.
 
         Raises:
-            Unsupported: for a measure that no strategy attains.
+            Unsupported: if no strategy attains the measure.
         """
         remedy = "Use a vulnerability or an uncertainty of actions, such as g_vulnerability(gain)."
         raise Unsupported("the measure must be attained by a strategy", came=self.name, remedy=remedy)
@@ -150,8 +152,8 @@ def columns_of(channel: object, prior: object = None) -> Array:
 
 
 def columns_or_prior(channel: object, prior: object) -> Array:
-    """Return `columns_of`. If ``channel`` is a prior or a consumer and ``prior`` is None, return that prior as an (n,
-    1) array.
+    """Return ``channel`` as an (n, 1) array if it is a prior or a consumer and ``prior`` is None; else return
+    `columns_of`.
     """
     if prior is None and not hasattr(channel, "posteriors"):
         return as_prior(channel)[:, None]
@@ -173,8 +175,8 @@ def scores(payments: Array, joint: Array) -> Array:
 
 
 def least_actions(scored: Array, tie: float = TIE) -> Remap:
-    """Return the action with the least score in each column of ``scored`` (k, m). Among several it is the smallest, and
-    the remap lists the tie.
+    """Return the action with the least score in each column of ``scored`` (k, m). Among several such actions it is the
+    smallest, and the remap lists the column as a tie.
     """
     # Float64 scores tie at a relative distance of ``tie``: sums of positive terms have errors of some units of 2^-53.
     check_array(scored, "scores", 2)
@@ -241,8 +243,8 @@ class PaidMeasure(Measure):
         return Measure.multiplicative_leakage(self, channel, prior)
 
     def strategy(self, channel: object, prior: object = None) -> Remap:
-        """Return the best action for each outcome, or for a prior. Among several it is the smallest, and ``.ties``
-        lists the outcome.
+        """Return the best action for each outcome, or for a prior. Among several best actions it is the smallest, and
+        ``.ties`` lists the outcome.
         """
         J = columns_or_prior(channel, prior)
         scored = scores(self.payments(len(J)), J)

@@ -73,7 +73,7 @@ class AttributeReports(Display):
             randomness: Source of random bits, by default the operating system.
 
         Raises:
-            OutOfRange: for a wrong shape, or for a value that is no category of its attribute.
+            OutOfRange: if ``values`` has a wrong shape, or a value that is no category of its attribute.
         """
         table, random = plain_array(values, "table of categories"), secure(randomness)
         if table.ndim != 2 or table.shape[1] != len(self.reports) or table.dtype.kind not in "iu":
@@ -98,7 +98,8 @@ class AttributeReports(Display):
         ]
 
     def counts(self, attribute: int, reports: Any, clients: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return unbiased estimates of the numbers of clients in the categories of an attribute, and standard errors.
+        """Return unbiased estimates of the numbers of clients in the categories of an attribute, and their standard
+        errors.
 
         Args:
             attribute: Index of the attribute.
@@ -126,7 +127,8 @@ def best_attributes(
         epsilon, alpha: Level of all that a client sends together; give one of the two (alpha = exp(-epsilon)).
 
     Raises:
-        NotALevel, OutOfRange: for an invalid level, an empty list, or an attribute with fewer than two categories.
+        NotALevel, OutOfRange: if the level is invalid, if there is no attribute, or if one has fewer than two
+            categories.
 
     Another method than these two may have a smaller error.
 

@@ -37,7 +37,7 @@ _SHARE_STEPS = 1 << 60
 
 
 def draw_bits(states: NDArray[np.uint8], chances: Sequence[Fraction | Real], randomness: Randomness) -> Bits:
-    """Draw an independent bit for each state k, which is 1 with probability ``chances[k]``, in about 4 ns."""
+    """Draw an independent bit for each state k in about 4 ns; the bit is 1 with probability ``chances[k]``."""
     # Draw bits of a uniform number U until they decide which of the chances are above U. The result is [U < own
     # chance]. The number of bits drawn does not depend on the states.
     reals = [partial(Interval.of, chance) if isinstance(chance, Fraction) else chance for chance in chances]
@@ -88,7 +88,7 @@ class BitResponse:
         zero: P(response = 1) for bit 0, gamma in the paper; 0 < zero < one < 1.
 
     Raises:
-        OutOfRange: for other probabilities.
+        OutOfRange: if 0 < zero < one < 1 does not hold.
 
     Source: [koufogiannis2015], equations (43) and (44).
 
@@ -117,7 +117,7 @@ class BitResponse:
         otherwise.
 
         Raises:
-            OutOfRange: unless 0 < a < 1.
+            OutOfRange: if 0 < a < 1 does not hold.
 
         >>> BitResponse.permanent("1/2")
         BitResponse(one=Fraction(3, 4), zero=Fraction(1, 4))
@@ -136,8 +136,8 @@ class BitResponse:
         to it.
 
         Raises:
-            NotALevel: for an invalid level.
-            OutOfRange: for a level at which a would not lie between 0 and 1.
+            NotALevel: if the level is invalid.
+            OutOfRange: if a would not lie between 0 and 1 at this level.
 
         >>> BitResponse.of_word(2, alpha="1/81"), BitResponse.of_word(1, epsilon=2).level_of_value(1) < level(2)
         (BitResponse(one=Fraction(3, 4), zero=Fraction(1, 4)), True)
@@ -276,7 +276,8 @@ def between(lower: BitResponse, middle: BitResponse, higher: BitResponse) -> lis
 
 
 def largest_bit_ratio(distribution_of_zero: PairDistribution, distribution_of_one: PairDistribution) -> Fraction:
-    """Return exp(epsilon) of a pair of responses: the largest ratio of the two distributions, in either direction.
+    """Return exp(epsilon) of a pair of responses: the largest ratio, in either direction, of its probabilities for the
+    bits 0 and 1.
 
     >>> pair = Coupling(BitResponse.permanent("1/2"), BitResponse.permanent("1/4"))
     >>> largest_bit_ratio(pair.joint(0), pair.joint(1))
@@ -300,8 +301,8 @@ def largest_bit_ratio(distribution_of_zero: PairDistribution, distribution_of_on
 
 
 def respond(bits: Any, response: BitResponse, *, randomness: Randomness | None = None) -> Bits:
-    """Draw a new response to each bit. The bits are true bits for permanent responses, or permanent responses for
-    reports.
+    """Draw a new response to each bit. To draw permanent responses, pass the true bits; to draw reports, pass the
+    permanent responses as bits.
 
     Args:
         bits: Array of 0 and 1, of any shape.
@@ -329,14 +330,16 @@ def relax(
     """Draw responses at a higher epsilon, given responses at a lower one; both together satisfy the higher epsilon.
 
     Args:
-        bits: Bits to which ``responses`` belong: true bits for permanent responses, memoised bits for reports.
+        bits: Bits to which ``responses`` belong: the true bits if these are permanent responses, the permanent
+            responses if these are reports.
         responses: Responses drawn by ``from_response``, of the same shape.
-        from_response: A refinement of ``to_response``.
+        from_response: Distribution of ``responses``; it must be a refinement of ``to_response``.
         to_response: Distribution of the new responses.
         randomness: Source of random bits, by default the operating system.
 
     Raises:
-        OutOfRange: if ``from_response`` is no refinement of ``to_response``, or for different shapes.
+        OutOfRange: if ``from_response`` is no refinement of ``to_response``, or if ``bits`` and ``responses`` have
+            different shapes.
 
     >>> bits, lower, higher = np.zeros(4, bool), BitResponse.permanent("1/2"), BitResponse.permanent("1/4")
     >>> relax(bits, respond(bits, lower), from_response=lower, to_response=higher).shape

@@ -67,7 +67,7 @@ class BlockFamily(Display):
         weights: Positive weights of the bases with sum 1; all blocks of one base are equally likely.
 
     Raises:
-        OutOfRange: for invalid arguments, or for a family that is not balanced.
+        OutOfRange: if an argument is invalid, or if the family is not balanced.
 
     >>> fano = BlockFamily(7, 3, (1,), ((0, 1, 3),), (1,))
     >>> fano.count, fano.bits, fano.block(2)
@@ -178,8 +178,8 @@ def balanced_family(categories: int, size: int) -> BlockFamily:
     must share the family itself.
 
     Raises:
-        OutOfRange: for fewer than two categories, or for a size outside 1..k - 1.
-        Unsupported: for more than 2^15 categories, or if no family is found.
+        OutOfRange: if there are fewer than two categories, or if the size is outside 1..k - 1.
+        Unsupported: if there are more than 2^15 categories, or if no family is found.
 
     Cost: seconds for a thousand categories; up to a minute for ten thousand categories or for d = 3.
 
@@ -256,7 +256,9 @@ def _with_negatives(group: Group, k: int) -> Group:
 
 
 def _orbit_numbers(k: int, group: Group) -> NDArray[np.int64]:
-    """Return, for each residue, the index of its orbit under the group and -1; the orbit of 0 is {0}."""
+    """Return, for each residue, the index of its orbit under multiplication by the group and by -1; the orbit of 0 is
+    {0}.
+    """
     members, numbers, last = np.array(sorted(_with_negatives(group, k))), np.full(k, -1), -1
     for x in range(k):
         if numbers[x] < 0:
@@ -300,7 +302,9 @@ def _balanced_mixture(
 def _vertex_weights(
     table: NDArray[np.int64], sizes: NDArray[np.int64], each: Fraction
 ) -> list[tuple[int, Fraction]] | None:
-    """Return pairs (index, positive weight) with table @ weights = each * sizes, exactly; None if floats find none."""
+    """Return pairs (index, positive weight) with table @ weights = each * sizes, exactly; None if the solver finds
+    none.
+    """
     wanted = sizes * float(each)
     scale = 1 / np.sqrt(wanted + 1)
     (rows, columns), bounds = np.indices(table.shape), wanted * scale

@@ -83,7 +83,7 @@ class BlockSelection(CategoryReport):
         """Return indices of blocks as an array, after a check.
 
         Raises:
-            OutOfRange: for anything but a list of indices of blocks.
+            OutOfRange: if the reports are no list of indices of blocks.
         """
         sent, count = plain_array(reports, "list of reports"), self.family.count
         whole = sent.ndim == 1 and (sent.dtype.kind in "iu" or sent.size == 0)
@@ -180,7 +180,7 @@ def short_report(
         epsilon, alpha: Level of a report; give one of the two (alpha = exp(-epsilon)).
 
     Raises:
-        NotALevel, OutOfRange: for an invalid level, or fewer than two categories.
+        NotALevel, OutOfRange: if the level is invalid, or if there are fewer than two categories.
         Unsupported: if `balanced_family` finds no family.
 
     Cost: that of `balanced_family`. Clients and collector must use the same family, so save it.

@@ -1,5 +1,5 @@
 r"""Find the report of one of k categories with the least variance in the local model, and prove that no report has a
-smaller one.
+smaller variance.
 
 **Subset selection.** A client with category x reports a set S of d categories, with
 
@@ -253,8 +253,8 @@ def _bound(alpha: Alpha, k: int, size: int) -> Alpha:
 
 
 def best_size(categories: int, at: Level) -> int:
-    """Return the report size d with the least variance, an integer next to k alpha/(1 + alpha). If two are equally
-    good, it is the smaller one.
+    """Return the report size d with the least variance, an integer next to k alpha/(1 + alpha). If two sizes are
+    equally good, it is the smaller size.
     """
     k, bits = categories, _BITS + 2 * categories.bit_length()
     middle = at.alpha_interval(bits) * k / (at.alpha_interval(bits) + 1)

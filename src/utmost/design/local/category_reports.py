@@ -47,7 +47,7 @@ def report_categories(values: Any, how: CategoryReport, *, randomness: Randomnes
         randomness: Source of random bits, by default the operating system.
 
     Raises:
-        OutOfRange: for anything but an array of categories.
+        OutOfRange: if the values are no array of categories.
 
     Cost: about k operations per client.
 
@@ -65,7 +65,7 @@ def tighten_categories(
     """Draw reports at a lower epsilon from reports at a higher one; this needs no categories and costs no privacy.
 
     Raises:
-        OutOfRange: if ``to_report`` is no post-processing of ``from_report``, or for invalid reports.
+        OutOfRange: if ``to_report`` is no post-processing of ``from_report``, or if the reports are invalid.
     """
     instance(from_report, CategoryReport, "from_report")
     instance(to_report, CategoryReport, "to_report")
@@ -94,7 +94,7 @@ def relax_categories(
         randomness: Source of random bits, by default the operating system.
 
     Raises:
-        OutOfRange: if no relaxation without loss is known, or for invalid reports.
+        OutOfRange: if no relaxation without loss is known, or if the reports are invalid.
 
     >>> from utmost.local import SubsetSelection
     >>> lower, higher = (SubsetSelection(5, 2, level) for level in (1, 2))
@@ -117,16 +117,16 @@ def relax_categories(
 
 @dataclass(frozen=True, slots=True)
 class CategoryCoupling:
-    """The joint distribution of a client's reports at two epsilons; given the report at the higher epsilon, the other
-    one does not depend on the category.
+    """The joint distribution of a client's reports at two epsilons; given the report at the higher epsilon, the report
+    at the lower epsilon does not depend on the category.
 
     Args:
         lower: Kind of the reports at the lower epsilon.
         higher: Kind of the reports of the same categories at the higher epsilon.
 
     Raises:
-        OutOfRange: if there is no such distribution, so that ``lower`` cannot be relaxed to ``higher`` without loss;
-            and for blocks of two different families.
+        OutOfRange: if there is no such distribution, so that ``lower`` cannot be relaxed to ``higher`` without loss; or
+            if the reports are blocks of two different families.
 
     >>> from utmost.local import SubsetSelection
     >>> CategoryCoupling(SubsetSelection(5, 2, 1), SubsetSelection(5, 2, 2)).stays
@@ -190,7 +190,7 @@ class CategoryCoupling:
         return c * weight / (c * weight + (1 - c))
 
     def _chance_of_keeping(self, a1: Alpha, a2: Alpha, has: bool) -> Alpha:
-        """Return P(S_2 contains the client's category | S_2 is a superset or subset of S_1) where S_1 leaves this open,
+        """Return P(S_2 contains the client's category | S_2 is a superset or subset of S_1) if S_1 does not decide it,
         else 0.
         """
         k, d1, d2 = self.lower.categories, self.lower.size, self.higher.size
@@ -318,7 +318,7 @@ class CategoryCounts(Display):
         """Count the reports that contain each category.
 
         Raises:
-            OutOfRange: for invalid reports.
+            OutOfRange: if the reports are invalid.
         """
         instance(how, CategoryReport, "how")
         read_reports = how.read(reports)

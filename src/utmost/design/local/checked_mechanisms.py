@@ -60,13 +60,14 @@ def read_mechanism(mechanism: Optimum | Channel, space: Space | None = None) -> 
 
     Args:
         mechanism: `Optimum`, or a `Channel` of Fractions.
-        space: Secrets of a channel, and their distances; a design contains its space.
+        space: Space of the secrets of a channel; leave it out for a design, which contains its space.
 
     Raises:
-        WrongKind: for anything but an `Optimum` or a `Channel`.
-        PromiseBroken: for a design whose certificate fails, or for a channel that satisfies no level.
-        OutOfRange: for a channel without a space of its size, a design with a space, or a channel with equal rows.
-        Unsupported: for a channel of floats, which satisfies no level exactly.
+        WrongKind: if the mechanism is neither an `Optimum` nor a `Channel`.
+        PromiseBroken: if the certificate of a design fails, or if a channel satisfies no level.
+        OutOfRange: if a channel is given without a space of its size, if a design is given with a space, or if the rows
+            of a channel are equal.
+        Unsupported: if a channel has float entries, which satisfy no level exactly.
 
     Cost: an object is checked only at the first call.
 
@@ -133,7 +134,7 @@ def _checked_channel(channel: Channel, space: Space) -> CheckedMechanism:
 
 
 def _with_digest(drawing: NamedMechanism, space: Space, at: Level, outcomes: int) -> CheckedMechanism:
-    """Return the checked mechanism, with a digest of all facts on which its answers and its guarantee depend."""
+    """Return the checked mechanism, with a digest of everything on which its answers and its guarantee depend."""
     secrets = space.labels if drawing.names is None else drawing.names
     # The lengths of the essential edges determine all other distances.
     lengths = (fact for x, y in space.edges.tolist() for fact in (x, y, space.metric.length(x, y)))
@@ -153,7 +154,7 @@ def _with_digest(drawing: NamedMechanism, space: Space, at: Level, outcomes: int
 
 
 def _digest(*facts: object) -> str:
-    """Return the SHA-256 of facts as text, each preceded by its length."""
+    """Return the SHA-256 of the texts of ``facts``, each text preceded by its length."""
     digest = sha256()
     for fact in facts:
         text = str(fact).encode()

@@ -26,7 +26,9 @@ _MOST_STATES = 200
 
 @dataclass(frozen=True, slots=True)
 class CommonMembers:
-    """The joint distribution of reports at two epsilons that depends on their number of common categories."""
+    """The joint distribution of two reports, at a lower and at a higher epsilon, which depends on the number of
+    categories that both reports contain.
+    """
 
     lower: CategoryReport
     higher: CategoryReport

@@ -154,7 +154,7 @@ def decode(
     2. Select the candidates whose positions have the largest estimates, half as many candidates as there are positions.
     3. Regress on these candidates with nonnegative coefficients, and one more coefficient for all other words.
     4. Regress on the candidates with a positive coefficient by weighted least squares, and remove the least significant
-       ones until all are significant. Standard errors include the randomness of responses and of cohorts, and the
+       candidates until all are significant. Standard errors include the randomness of responses and of cohorts, and the
        residuals of the model.
 
     Args:
@@ -166,7 +166,8 @@ def decode(
             candidates (Bonferroni).
 
     Raises:
-        OutOfRange: for repeated candidates, counts of a wrong shape, no clients, or a significance outside (0, 1).
+        OutOfRange: if a candidate is repeated, if the counts have a wrong shape, if there are no clients, or if the
+            significance is outside (0, 1).
 
     Cost: a microsecond or two for each candidate and cohort, then the regression: seconds for thousands of candidates.
     """
@@ -248,8 +249,8 @@ class _BitEquations:
         return _CandidateWords([candidates[number] for number in best.tolist()], sets)
 
     def design(self, words: _CandidateWords) -> Floats:
-        """Return the expected ones at each position, (words + 1, p): a row for a client with each word, and a last row
-        for any other word.
+        """Return the expected number of ones at each position, (words + 1, p): one row for a client with each of the
+        words, and a last row for a client with any other word.
         """
         return np.vstack([words.sets * self.shares, self.others])
 

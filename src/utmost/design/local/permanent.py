@@ -1,5 +1,5 @@
-"""Store a permanent (memoised) response to each bit for each parameter. All responses together have only the largest
-epsilon.
+"""Store a permanent (memoised) response to each bit for each parameter. All responses to a bit together cost only the
+largest of their epsilons.
 """
 
 from fractions import Fraction
@@ -31,7 +31,7 @@ class PermanentResponses(ProcessMemory):
         randomness: Source of random bits, by default the operating system.
 
     Raises:
-        NotANumber: for values that are not bits.
+        NotANumber: if a value is not a bit.
 
     Guarantee: each *bit* has the level `spent`; a value that sets h bits of a Bloom filter has the level
     `spent_by_value(h)`. Reports drawn from the responses are post-processing, and have no further privacy loss.
@@ -60,8 +60,8 @@ class PermanentResponses(ProcessMemory):
         otherwise.
 
         Raises:
-            OutOfRange: unless 0 < a < 1.
-            Unsupported: for a new parameter in a process other than the one that created this object.
+            OutOfRange: if 0 < a < 1 does not hold.
+            Unsupported: if the parameter is new and the process is not the one that created this object.
         """
         response = BitResponse.permanent(a)
         share = 2 * response.zero

@@ -1,4 +1,5 @@
-r"""Store one permanent report of a category for each level. All reports together have only the largest epsilon.
+r"""Store one permanent report of a category for each level. All reports of a category together cost only the largest of
+their epsilons.
 
 Reports S_1, S_2, S_3 at levels 1 < 2 < 3 form a Markov chain, in which each report is drawn from the report at the next
 larger epsilon: it is the same set with probability c = (p - d/k)/(p' - d/k), where p and p' are the probabilities that
@@ -32,7 +33,8 @@ _MOST_STATES = 200
 
 
 class PermanentReports(ProcessMemory):
-    """The categories of one or many clients, with permanent reports by the same sets at several levels.
+    """The categories of one or many clients, with permanent reports at several levels, which are all chosen from the
+    same sets.
 
     A report is drawn once for each level, and later calls return the same report. Reports at several levels, in any
     order, form a Markov chain, so all of them together satisfy the largest epsilon.
@@ -43,7 +45,7 @@ class PermanentReports(ProcessMemory):
         randomness: Source of random bits, by default the operating system.
 
     Raises:
-        OutOfRange: for anything but a list of categories.
+        OutOfRange: if the values are no list of categories.
 
     >>> from utmost.local import short_report
     >>> answers = PermanentReports([3, 3, 0], short_report(10, 1))
@@ -67,8 +69,8 @@ class PermanentReports(ProcessMemory):
         """Return the reports at a level; new reports are drawn conditionally on all earlier ones.
 
         Raises:
-            NotALevel: for an invalid level.
-            Unsupported: for a new level in a process other than the one that created this object.
+            NotALevel: if the level is invalid.
+            Unsupported: if the level is new and the process is not the one that created this object.
         """
         how = self._how.at(level(epsilon, alpha))
         with self._alone():

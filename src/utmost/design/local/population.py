@@ -57,19 +57,20 @@ def iterative_bayesian_update(
 ) -> Population:
     """Return the maximum-likelihood population for answers of a channel, by iterating Bayes' rule.
 
-    The estimate uses only the answers, so it costs no privacy. Shares are never negative, so small shares are biased.
+    The estimate uses only the answers, so it costs no privacy. The estimated shares of the secrets are never negative,
+    so small shares are biased.
 
     Args:
-        channel: Channel (n, m) with which each person drew one answer; or a kind of reports of categories.
-        answers: Number of answers with each of the m outcomes, in the order of the channel's outcomes. If the channel
-            is a kind of reports, these are the reports.
+        channel: Channel (n, m) with which each person drew one answer; or a kind of report of categories.
+        answers: Number of answers with each of the m outcomes, in the order of the channel's outcomes. If ``channel``
+            is a kind of report, pass the reports.
         within: Gap in nats per answer at which the iteration ends.
         steps: Largest number of updates; the gap may then be larger than ``within``.
 
     Raises:
-        OutOfRange: for counts that are not integers >= 0, are all 0, or count an impossible outcome; for invalid
-            reports, or for an empty list of reports.
-        Unsupported: for reports whose sets have more than 2^27 members in total.
+        OutOfRange: if a count is no integer >= 0, if all counts are 0, if an impossible outcome is counted, if reports
+            are invalid, or if there is no report.
+        Unsupported: if the sets of all reports have more than 2^27 members in total.
 
     Cost: O(n m) per step, and O(n^2 m) for the standard errors; for reports, one operation per member and step.
 

@@ -33,7 +33,7 @@ class SubsetSelection(CategoryReport):
         level: Level of one report.
 
     Raises:
-        OutOfRange: for other sizes.
+        OutOfRange: if the size is another one.
 
     >>> best = best_report(4, alpha="1/3")
     >>> best, best.inside, best.outside
@@ -70,7 +70,7 @@ class SubsetSelection(CategoryReport):
         """Return reports with ascending categories, after a check.
 
         Raises:
-            OutOfRange: for anything but sets of d categories.
+            OutOfRange: if a report is no set of d categories.
         """
         sent = plain_array(reports, "list of reports")
         if sent.ndim != 2 or sent.shape[1] != self.size or sent.dtype.kind not in "iu":
@@ -178,7 +178,7 @@ def best_report(
         epsilon, alpha: Level of a report; give one of the two (alpha = exp(-epsilon)).
 
     Raises:
-        NotALevel, OutOfRange: for an invalid level, or fewer than two categories.
+        NotALevel, OutOfRange: if the level is invalid, or if there are fewer than two categories.
 
     Source: [ye2018], [pan2026]; the proof is in proofs/theory/local-protocols.md.
 

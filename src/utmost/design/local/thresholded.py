@@ -70,7 +70,8 @@ class ThresholdedPair(Display):
 
     The two noisy values together have the higher rate as their level. The two responses together have a smaller epsilon
     than that rate, but a larger epsilon than the response at the higher rate, because the response at the lower rate
-    reveals more. For two permanent responses of RAPPOR with a1 > a2, and bit 0, with q = (a2/4)(1 - ln a1/ln a2),
+    reveals something that the other one does not. For two permanent responses of RAPPOR with a1 > a2, and bit 0, with q
+    = (a2/4)(1 - ln a1/ln a2),
 
     .. math:: P(01) = q, \quad P(11) = a_2/2 - q, \quad P(10) = (a_1 - a_2)/2 + q, \quad P(00) = 1 - a_1/2 - q.
 

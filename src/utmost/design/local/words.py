@@ -40,7 +40,7 @@ class Bloom:
         key: Key of up to 64 bytes. Whoever does not have it cannot precompute the filters.
 
     Raises:
-        OutOfRange: for a number below 1, more hashes than bits, or a key of more than 64 bytes.
+        OutOfRange: if a number is below 1, if there are more hashes than bits, or if the key has more than 64 bytes.
 
     Source: [koufogiannis2015], equation (42).
 
@@ -111,7 +111,7 @@ class Bloom:
             (n, bits).
 
         Raises:
-            OutOfRange: for an unknown cohort, a word that is no text, or unequal lengths.
+            OutOfRange: if a cohort is unknown, if a word is no text, or if there are not as many cohorts as words.
 
         Cost: one or two microseconds for each different pair of word and cohort.
         """
@@ -195,7 +195,7 @@ class BloomCounts(Display):
         """Count the ones in reports (n, bits); ``cohorts`` are those of the n clients.
 
         Raises:
-            OutOfRange: for reports of another width, or for invalid cohorts (see `Bloom.read_cohorts`).
+            OutOfRange: if the reports have another width, or if the cohorts are invalid (see `Bloom.read_cohorts`).
         """
         instance(bloom, Bloom, "bloom")
         bits = as_bits(reports, "reports")

@@ -150,7 +150,7 @@ def read(
 
     Raises:
         NotAPrior: if the response is impossible under the prior (only in float64, by underflow).
-        OutOfRange: for a confidence outside (0, 1).
+        OutOfRange: if the confidence is outside (0, 1).
 
     Source: [ghosh2009], section 2.3. Cost: O(n k).
 
@@ -199,7 +199,7 @@ def check_reachable(noise: Level | IntegerDistribution, response: int, size: int
 
 
 def equivalent_response(noise: Level | IntegerDistribution, response: int, size: int) -> int:
-    """Read a response outside 0..size-1 as the nearest one with the same posterior: the nearest end, if geometric.
+    """Return the response that replaces one outside 0..size-1: the nearest to the counts that has the same posterior.
 
     A response between the ends 0 and size-1 is returned unchanged. For geometric noise, the result for a response
     beyond an end is the end; for other periodic noise, it lies within one period of the end. The reason is that all
@@ -245,7 +245,9 @@ def _plain(number: Any) -> Fraction | float:
 
 
 def _shortest_interval(belief: Array, share: Fraction) -> tuple[int, int, Any]:
-    """Return the first and last index of the shortest run with mass at least ``share``, and the mass of the run."""
+    """Return the first and last index of the shortest run of counts with mass at least ``share``, and the mass of the
+    run.
+    """
     # Two pointers move over the cumulative sums.
     sums = np.concatenate([np.zeros(1, dtype=belief.dtype), np.cumsum(belief)])
     least: Any = share if is_exact(belief) else min(float(share), float(to_floats(sums)[-1]))
@@ -280,7 +282,7 @@ def folded_channel(distribution: Distribution, size: int) -> Channel:
         size: Number of counts, n + 1.
 
     Raises:
-        Unsupported: for noise on the reals.
+        Unsupported: if the noise is on the reals.
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.noise import Geometric

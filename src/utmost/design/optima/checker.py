@@ -191,7 +191,8 @@ class Multipliers(Display, PickledByFields):
         value: (N,) multipliers, floats or Fractions.
 
     Raises:
-        OutOfRange: for lists of different lengths, a pair of equal secrets, or negative numbers.
+        OutOfRange: if the arrays have different lengths, if the two secrets of a pair are equal, or if an index is
+            negative.
 
     >>> Multipliers([0], [1], [0], np.array([0.5])).total(1, (2, 1)).tolist()
     [[0.5], [0.0]]

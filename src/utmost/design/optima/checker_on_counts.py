@@ -133,8 +133,8 @@ def exact_slacks(level: Level, rows: LossRows, dual: Array) -> Array:
 
 
 def exact_flows(level: Level, rows: LossRows, dual: Array) -> Iterator[Array]:
-    """Yield f_n, ..., f_0, each for all actions, as integers: f_x is multiplied by some D (s t)^(n-x), where alpha =
-    s/t.
+    """Yield f_n, ..., f_0, each for all actions, as integers: f_x is multiplied by D (s t)^(n-x), where alpha = s/t and
+    D is a common denominator of the losses and of mu.
     """
     alpha, n = level.alpha_fraction(), rows.secrets - 1
     s: Any = fmpz(alpha.numerator)

@@ -51,7 +51,9 @@ def user_program(ptype: PrivacyType, consumer: Consumer, *, exactly: bool = True
 
 
 def rows_of_neighbours(ptype: PrivacyType, consumer: Consumer) -> NDArray[np.intp]:
-    """Return the indices of rows that are often tight: edges to the 4 nearest secrets of each secret, and row sums."""
+    """Return the indices of the rows of the program that are often tight: the privacy constraints along the edges
+    between each secret and its 4 nearest secrets, and the row sums.
+    """
     edges, k = ptype.space.edges, consumer.actions
     lengths = np.concatenate([ptype.space.distances[edges[:, 0], edges[:, 1]].astype(np.float64)] * 2)
     ends = edges.T.ravel()

@@ -45,8 +45,8 @@ def places_to_add(rows: Floats, places: NDArray[np.intp], factors: Floats) -> ND
 
 
 def extended(rows: Floats, places: NDArray[np.intp], factors: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """Extend rows (t, k) at ``places`` to a channel (n, k) private for ``factors``; return the channel and the failed
-    places.
+    """Extend rows (t, k) at ``places`` to a channel (n, k) private for ``factors``; return the channel and the places
+    for which no row exists.
     """
     # Each step takes the place with the smallest sum of upper limits. Its row is a mixture of the lower and the upper
     # limits with sum 1. If no mixture has sum 1, the place fails, and its row is 0. Cost: O((n - t)^2 k + (n - t) t k).

@@ -58,8 +58,8 @@ class Forest:
 
     @classmethod
     def of_stars(cls, factors: Floats, weights: Floats, costs: Floats) -> "Forest":
-        """Return a forest with a star for each action. Its root y is the one for which the column alpha^d(., y) is
-        cheapest.
+        """Return a forest with a star for each action. The root of the star of an action is the place y for which the
+        column alpha^d(., y) costs least.
         """
         n, k = len(factors), len(costs)
         stars = factors / (factors @ weights)[:, None]

@@ -58,7 +58,7 @@ def laplace_loss(ptype: PrivacyType, consumer: Consumer) -> LaplaceLoss:
         consumer: Exact prior and loss.
 
     Raises:
-        Unsupported: for a space other than counts, an irrational alpha, or floats.
+        Unsupported: if the space is not one of counts, if alpha is irrational, or if the prior or the loss has floats.
 
     Cost: O(n k^2) operations on rationals for k actions, and the cost of `optimal_mechanism`.
 

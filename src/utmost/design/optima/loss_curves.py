@@ -2,8 +2,8 @@
 several levels.
 
 A search for a design ends with extreme rays, a tree for each action, and a price for each place (secret). Rays and
-trees remain valid for another prior or loss. At t times the epsilon, the ray of a tree is the power t of its ray. So
-the next search starts from them (`utmost.design.optima.column_generation`).
+trees remain valid for another prior or loss. At t times the epsilon, each entry of a tree's ray is raised to the power
+t, so each search can start from the rays, trees and prices of the last one (`utmost.design.optima.column_generation`).
 """
 
 from bisect import bisect_left, bisect_right
@@ -117,7 +117,7 @@ class LossCurve(Display):
         the largest lower bound among those at larger or equal epsilons.
 
         Raises:
-            OutOfRange: for an epsilon below the first level or above the last.
+            OutOfRange: if the epsilon is below that of the first level or above that of the last.
 
         >>> from utmost.spaces import counts
 
@@ -159,8 +159,8 @@ def loss_curve(
             rounds and the relative gap so far.
 
     Raises:
-        OutOfRange: for an empty list of levels.
-        NotALevel: for an invalid level.
+        OutOfRange: if there is no level.
+        NotALevel: if a level is invalid.
 
     >>> from utmost.spaces import grid
 

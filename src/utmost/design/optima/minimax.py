@@ -121,7 +121,7 @@ def minimax_mechanism(
             exact vertex takes at most about a second.
 
     Raises:
-        OutOfRange: for an empty list of secrets, a secret outside the space, or a repeated secret.
+        OutOfRange: if no secret is possible, or if a possible secret is outside the space or repeated.
         SolverFailed: if the solver finds no optimum.
 
     Cost: that of a linear program; an exact vertex costs about 20 times as much, and more at irrational levels.

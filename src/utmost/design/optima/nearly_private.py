@@ -48,7 +48,7 @@ def repair(
         tolerance: Largest distance of a float entry below 0, and of the sum of a float row from 1.
 
     Raises:
-        NotAChannel: for a matrix that is not close to a channel.
+        NotAChannel: if the matrix is not close to a channel.
         PromiseBroken: if the change exceeds ``within``.
 
     >>> from utmost.spaces import discrete

@@ -132,8 +132,7 @@ class Optimum(Display, PickledByFields):
         privacy and loss.
 
         Raises:
-            Unsupported: for a design with constraints, which rounding might violate, or for more than 2^22
-                probabilities.
+            Unsupported: if the design has constraints, which rounding might violate, or more than 2^22 probabilities.
 
         Cost: O(edges k) float operations, and exact operations where floats do not decide.
 
@@ -265,9 +264,9 @@ def optimal_mechanism(
 
     Raises:
         OutOfRange: if the prior does not have one entry for each secret, or the gap is not positive.
-        WrongKind: for the type of a policy, which `policy_mechanism` takes.
-        NotMonotone: for a loss to which the theorem does not apply, if the method is "theorem".
-        Unsupported: for ``exactly=True`` with float input or an irrational alpha.
+        WrongKind: if ``ptype`` is the type of a policy; call `policy_mechanism` for it.
+        NotMonotone: if the method is "theorem" and the theorem does not apply to the loss.
+        Unsupported: if ``exactly`` is True, and prior or loss have floats or alpha is irrational.
         SolverFailed: if the solver finds no optimum.
 
     Cost: O(n k) for the closed form with k actions: 10 001 counts take seconds, and no matrix is computed.

@@ -251,7 +251,9 @@ def _rebuilt(pmf: Array, start: int, period: int, ratio: Any, numbers: Literal["
 
 
 def translated(noise: PeriodicNoise, by: int) -> PeriodicNoise:
-    """Return the noise that has, for query output t, the distribution that ``noise`` has for output t + by."""
+    """Return the noise that has, for each query output t, the distribution that ``noise`` has for the output t +
+    ``by``.
+    """
     # Lemma 14: the translate satisfies every level that ``noise`` satisfies, and has the same worst-case cost.
     return _with_pmf(noise, np.roll(noise.pmf, -by, axis=0))
 

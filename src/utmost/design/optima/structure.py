@@ -15,7 +15,7 @@ Y = G^{-1} X, and G^{-1} is tridiagonal, so Y >= 0 is a condition on three neigh
 
 The rows of Y always sum to 1.
 
-Source: [gupte2010], Theorem 2; the vertices of footnote 4 of [ghosh2009] are not derivable.
+Source: [gupte2010], Theorem 2; the vertices of footnote 4 of [ghosh2009] are not remaps of G.
 
 **Uniqueness of a consumer's optimal channel.**
 
@@ -117,7 +117,8 @@ def check_lemmas(of: Channel | NDArray[np.str_], alpha: Number | Level | None = 
         alpha: Alpha of the level, or a `Level`. Pass it with a channel only.
 
     Raises:
-        OutOfRange: for a channel without alpha, a constraint matrix with alpha, or words other than these in a matrix.
+        OutOfRange: if a channel is passed without alpha, if a constraint matrix is passed with alpha, or if a
+            constraint matrix contains other words.
         PromiseBroken: if the channel does not satisfy the level.
 
     Lemmas 5.7 and 5.8 take n + 1 minus the number of nonzero columns as the number of zero columns.
@@ -216,7 +217,10 @@ class Derivation(Display):
         if self.offence is not None:
             i, r = self.offence
             came = f"Y[{i}, {r}] = {self.factor[i, r]}"
-            raise PromiseBroken(f"column {r} must meet the three-term condition around count {i}", came=came)
+            raise PromiseBroken(
+                f"the channel must be a remap of the geometric mechanism; column {r} contradicts it around count {i}",
+                came=came,
+            )
         return Channel(self.factor if is_exact(self.factor) else np.maximum(self.factor, 0.0))
 
 
@@ -290,7 +294,7 @@ def uniqueness(ptype: PrivacyType, consumer: Consumer) -> Uniqueness:
     """Decide exactly whether the optimal channel of a consumer is unique; floats are converted to rationals.
 
     Raises:
-        Unsupported: for an irrational alpha.
+        Unsupported: if alpha is irrational.
 
     Source: [ghosh2009], Theorem 6.1 (a uniform prior and the binary loss have G as their only optimum).
 

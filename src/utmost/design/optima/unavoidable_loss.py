@@ -82,7 +82,9 @@ class PairForms:
         return self._number(w, v), self.b1**outside * self.b2**beyond
 
     def first(self, v: int) -> LinearForm:
-        """Return P(V_1 = v) as a multiple of the variable that stands for it; shorter rows than by `sum_of_first`."""
+        """Return P(V_1 = v) as a multiple of the variable that stands for it; this form has fewer terms than
+        `sum_of_first`.
+        """
         periods = abs(v) // self.period
         return {len(self._numbers) + abs(v): self.b1**periods}
 
@@ -155,7 +157,7 @@ def gradual_loss(
 
     Raises:
         OutOfRange: if the levels are in the wrong order, or the sensitivity is below 1.
-        Unsupported: for other costs.
+        Unsupported: if the cost is another one, or if an epsilon or the program is too large.
 
     Cost: a linear program of 2 (reach D)^2 masses and 8 reach^2 D^3 rows.
 

@@ -1,4 +1,6 @@
-"""Define the privacy type of a policy: all channels that satisfy distances that may be zero, infinite or asymmetric."""
+"""Define the privacy type of a policy: all channels that satisfy a level for distances that may be zero, infinite or
+asymmetric.
+"""
 
 import math
 from dataclasses import dataclass
@@ -26,7 +28,7 @@ class PolicyType(Display, PickledByFields):
         epsilon, alpha: Level of one unit of distance; give one of the two.
 
     Raises:
-        OutOfRange: for a policy whose distances are all infinite, which restricts no channel.
+        OutOfRange: if all distances of the policy are infinite, because such a policy restricts no channel.
 
     >>> from utmost.channels import randomized_response
     >>> pairs = PolicyType(Policy.of_edges([("a", "b")], ["a", "b", "c"]), alpha="1/2")
@@ -53,7 +55,7 @@ class PolicyType(Display, PickledByFields):
         """The privacy types of the metric spaces in `Policy.parts`.
 
         Raises:
-            Unsupported: for a policy that is not symmetric.
+            Unsupported: if the policy is not symmetric.
         """
         return tuple(PrivacyType(part.space, self.level) for part in self.policy.parts)
 
@@ -63,7 +65,7 @@ class PolicyType(Display, PickledByFields):
         The comparison is exact; float64 entries are converted to rationals exactly.
 
         Raises:
-            NotAChannel: for anything but a channel, or for a wrong number of secrets.
+            NotAChannel: if ``channel`` is no channel, or has a wrong number of secrets.
 
         Cost: O(m) for each ordered pair of secrets at a finite distance.
         """
@@ -95,7 +97,7 @@ class PolicyType(Display, PickledByFields):
         """Return a lower and an upper rational bound of alpha^length, equal if the power is rational.
 
         Raises:
-            OutOfRange: for an infinite length.
+            OutOfRange: if the length is infinite.
         """
         if length == math.inf:
             raise OutOfRange(

@@ -65,8 +65,8 @@ def steepest(logs: NDArray[np.float64], space: Space) -> float:
 
 
 def candidate_triples(matrix: Array, space: Space, slope: float | None) -> Iterator[Triple]:
-    """Yield triples (x, z, y) that include all with log C[x, y] - log C[z, y] >= slope d(x, z). None stands for the
-    largest slope.
+    """Yield triples (x, z, y) that include all triples with log C[x, y] - log C[z, y] >= slope d(x, z). The slope None
+    stands for the largest slope of the channel.
     """
     if isinstance(space.metric, DiscreteMetric):  # all distances are 1, so only the extremes of a column matter
         for y, column in enumerate(matrix.T):
@@ -90,7 +90,7 @@ class Allowance:
         self.scaled = None if isinstance(length, Surd) else level.scaled(length)
 
     def covers(self, larger: Fraction, smaller: Fraction) -> bool:
-        """Return whether alpha^length larger <= smaller, for larger >= smaller >= 0."""
+        """Return whether alpha^length * larger <= smaller, for larger >= smaller >= 0."""
         if smaller == 0 or larger == smaller:
             return larger == smaller
         low, high = self.factors
@@ -187,7 +187,7 @@ class PrivacyType(Display, PickledByFields):
         space: Secrets and their metric.
         epsilon, alpha: Level of one unit of distance, or of the distance ``per``; give one of the two. A text may
             contain the distance: ``epsilon="ln 2 per 50 km"``.
-        per: Distance of the level, as a plain number, or as text with the unit of the space: "200 m".
+        per: Distance for which the level is given, as a plain number, or as text with the unit of the space: "200 m".
 
     Source: [fernandes2022], section III; for counts, [ghosh2009], section 2.1.
 
@@ -258,7 +258,8 @@ class PrivacyType(Display, PickledByFields):
                 exact.
 
         Raises:
-            NotAChannel: for anything but a channel, or for a wrong number of secrets.
+            NotAChannel: if ``channel`` is no channel, has a wrong number of secrets, or names its rows in another order
+                than the space.
 
         Cost: O(m) for each essential edge of the space.
         """
@@ -317,7 +318,9 @@ def rows_of(channel: Channel | object, space: Space) -> Array:
 
 
 def _check_same_order(rows: list[str], space: Space) -> None:
-    """Raise NotAChannel if rows named after secrets stand in another order: their distances would be of others."""
+    """Raise NotAChannel if rows named after secrets are in another order: they would get the distances of other
+    secrets.
+    """
     own = [str(name) for name in space.labels]
     is_numbered = rows == [str(at) for at in range(len(rows))]  # the rows of a file without names
     has_others = space.names is not None and not is_numbered

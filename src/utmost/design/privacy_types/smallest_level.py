@@ -50,7 +50,7 @@ class _LikelihoodRatio:
 
     @property
     def level(self) -> Level | None:
-        """The smallest level that allows this ratio; None for an irrational distance and an infinite ratio."""
+        """The smallest level that allows this ratio; None if the distance is irrational or the ratio infinite."""
         if isinstance(self.length, Surd) or not self.smaller:
             return None
         return Level.of_alpha(1 / self.value).scaled(1 / self.length)
@@ -127,7 +127,7 @@ def smallest_level(distribution: Distribution, shift: Number | None = None) -> L
     is the level of the noise.
 
     Raises:
-        OutOfRange: for the shift 0, because equal answers satisfy every level.
+        OutOfRange: if the shift is 0, because equal answers satisfy every level.
 
     Source: [geng2012], (24) and (76); shifts beyond the sensitivity: proofs/theory/trade-off.md.
 
@@ -159,8 +159,8 @@ def check_promise(
 
     The level of the largest likelihood ratio is compared exactly with the claimed level. For noise on the integers, the
     probabilities at an outcome that attains the ratio are compared too: as Fractions if they are rational, else as
-    intervals. For a distribution that the user defined, its two formulas are also compared with each other, and the
-    largest ratio is searched among probabilities of at least 1e-280.
+    intervals. For a distribution that the user defined, the formulas of its methods are also compared with each other,
+    and the largest ratio is searched among probabilities of at least 1e-280.
 
     Args:
         distribution: Noise distribution.
@@ -214,7 +214,9 @@ def check_promise(
 
 
 def _check_limit(distribution: IntegerDistribution, distance: int, smallest: Level) -> None:
-    """Check that P(X = y) / P(X = y + distance) < 1/alpha of ``smallest`` for all y, and converges to 1/alpha."""
+    """Check that P(X = y) / P(X = y + distance) converges to 1/alpha, but is smaller for all y; alpha is that of
+    ``smallest``.
+    """
     values = [0, *(1 << power for power in range((distribution.window().size - distance).bit_length()))]
     alpha = smallest.alpha_interval(_FAR_BITS)
     for y in values:

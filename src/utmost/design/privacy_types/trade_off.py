@@ -27,13 +27,15 @@ def tradeoff(distribution: Distribution | Any, false_alarm: object, shift: Numbe
 
         tradeoff(distribution, p) = min { P(X + shift not in S) : P(X in S) <= p }.
 
-    For the staircase, the geometric and the discrete staircase distribution the curve is piecewise linear with slopes
-    -b^-j, at every shift; for the Laplace distribution it is linear, then hyperbolic, then linear.
+    For the staircase, the geometric and the discrete staircase distribution the curve is piecewise linear at every
+    shift, with slopes -b^-j for integers j, where b is the ratio of each probability to the next larger one. For the
+    Laplace distribution the curve is linear, then hyperbolic, then linear.
 
     Args:
-        distribution: Noise distribution, or two rows of a channel, which take no shift.
+        distribution: Noise distribution, or two rows of a channel.
         false_alarm: False-alarm probability p: a number or an array in [0, 1].
         shift: Shift between the two hypotheses, an integer for integer noise; by default the sensitivity of the noise.
+            Leave it out for rows.
 
     Returns:
         A number or a read-only array like ``false_alarm``: Fractions if p and the distribution are rational, else
@@ -116,7 +118,7 @@ def delta(
         A Fraction if noise, level and delta are rational, else a float, rounded up.
 
     Raises:
-        NotALevel: for a negative epsilon, or for an invalid level.
+        NotALevel: if epsilon is negative, or if the level is invalid.
 
     >>> from utmost.noise import Geometric, Laplace
     >>> delta(Geometric(alpha="1/2"), 0), delta(Geometric(alpha="1/2"), alpha="3/4"), delta(Geometric(alpha="1/2"), 1)

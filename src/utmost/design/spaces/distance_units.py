@@ -66,7 +66,8 @@ def distance_in(distance: Number, unit: str | None) -> Fraction:
         unit: Unit of the result; None for a space whose distances have no unit.
 
     Raises:
-        OutOfRange: for text that is no distance, a distance that is not positive, or a length where a time is needed.
+        OutOfRange: if the text is no distance, if the distance is not positive, or if it is a length but ``unit`` is a
+            time.
 
     >>> distance_in("1/2 km", "m"), distance_in(3, "min"), distance_in("90 s", "min")
     (Fraction(500, 1), Fraction(3, 1), Fraction(3, 2))
@@ -85,7 +86,7 @@ def distance_in(distance: Number, unit: str | None) -> Fraction:
 
 
 def _ratio(own: str, unit: str | None) -> Fraction:
-    """Return how many of ``unit`` are in one of the unit ``own``, such as 1000 m in one km."""
+    """Return the length of the unit ``own`` in the unit ``unit``: 1000 if ``own`` is km and ``unit`` is m."""
     target = None if unit is None else unit_named(unit)
     if own == target:
         return Fraction(1)
@@ -108,7 +109,7 @@ def level_per(
     per: Number | None = None,
     unit: str | None = None,
 ) -> Level:
-    """Return the privacy level of one unit of distance, from the level of any distance.
+    """Return the privacy level of one unit of distance, from the level of the distance ``per``.
 
     Args:
         epsilon: Number; or text such as "ln 2" or "1/2 ln 3", for which alpha is an exact power of a rational; or text
@@ -118,8 +119,8 @@ def level_per(
         unit: Unit of the distances.
 
     Raises:
-        NotALevel: for an invalid level, or if both ``epsilon`` and ``per`` have a distance.
-        OutOfRange: for an invalid distance.
+        NotALevel: if the level is invalid, or if both ``epsilon`` and ``per`` have a distance.
+        OutOfRange: if the distance is invalid.
 
     >>> level_per("ln 2 per 50 km", unit="m").scaled(50_000), level_per(1, per="200 m", unit="m")
     (level(alpha='1/2'), level(epsilon='1/200'))

@@ -175,8 +175,8 @@ class EuclideanGridMetric(Metric):
         return _exact_roots(self.squares(x, y))
 
     def edges(self) -> NDArray[np.intp]:
-        """Return the pairs without a lattice point between them, whose row step and column step have no common
-        divisor.
+        """Return the pairs of points with no lattice point between them: their row and column differences have no
+        common divisor.
         """
         x, y = np.triu_indices(self.size, k=1)
         essential = np.gcd(*_row_and_column_steps(self.cols, x, y)) == 1

@@ -102,7 +102,7 @@ class Places(Space):
         """The latitudes and longitudes in degrees, or northings and eastings, (n, 2), as floats.
 
         Raises:
-            Unsupported: for places without coordinates.
+            Unsupported: if the places have no coordinates.
         """
         if self.geography.positions is None:
             raise Unsupported(
@@ -129,7 +129,7 @@ class Places(Space):
                 exchanged. `math.inf` accepts every position.
 
         Raises:
-            BadTable: for missing coordinates, coordinates that are no numbers, or a position out of reach. The message
+            BadTable: if coordinates are missing or no numbers, or if a position is out of reach. The message
                 neither quotes nor counts positions. But its appearance depends on the secret, so show it only to people
                 who may see the positions.
 
@@ -178,7 +178,7 @@ class Places(Space):
             were not given as a table.
 
         Raises:
-            OutOfRange: for a label that is none of the places.
+            OutOfRange: if a label is that of no place.
 
         >>> places({"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32)}).locate(["Bergen"])
         [(60.39, 5.32)]
@@ -345,11 +345,11 @@ def places(
         both_ways: Whether paths may use the one-way streets of a directed graph in both directions.
 
     Raises:
-        BadTable: for columns, rows or coordinates that are missing or no numbers.
-        NotAMetric: for repeated labels, two places at one point or nearer than ``rounded``, or graphs that are not
-            connected or not symmetric.
-        OutOfRange: for coordinates that are not on the earth, or for a unit or a metric that does not fit the table.
-        Unsupported: for cells if h3 is not installed.
+        BadTable: if columns, rows or coordinates are missing, or if coordinates are no numbers.
+        NotAMetric: if a label is repeated, if two places are at one point or nearer than ``rounded``, or if a graph is
+            not connected or not symmetric.
+        OutOfRange: if coordinates are not on the earth, or if the unit or the metric does not fit the table.
+        Unsupported: if the table is a list of cells and h3 is not installed.
 
     Cost: n^2 certified arcs and n^3 additions: one second for 400 places, about ten for 1 000.
 

@@ -29,7 +29,8 @@ def graph(edges: Any, weight: str | None = None) -> Space:
         first appearance.
 
     Raises:
-        NotAMetric: for an unconnected or directed graph, a loop, an edge without positive length, or an empty list.
+        NotAMetric: if the graph is not connected or is directed, has a loop, an edge without positive length, or no
+            edge.
         OutOfRange: if ``weight`` is given and the edges are a list.
 
     Cost: a few sweeps of O(n m) for n nodes and m edges.
@@ -166,7 +167,7 @@ def tree(edges: Any) -> Space:
             to its parent, with None for the root.
 
     Raises:
-        NotAMetric: for edges that close a cycle, or for the reasons of `graph`.
+        NotAMetric: if edges close a cycle, or if `graph` raises it.
 
     >>> offices = tree({"head": None, "north": "head", "south": "head", "oslo": "north"})
     >>> offices.distances[offices.labels.index("oslo")].tolist()

@@ -94,7 +94,7 @@ def loss_matrix(values: object) -> Array:
     """Return a nonnegative (secrets, actions) array as a read-only loss matrix, of Fractions if exact, else of float64.
 
     Raises:
-        NotALoss: for a negative entry, a matrix without entries, or anything but a matrix of numbers.
+        NotALoss: if an entry is negative, if there is no entry, or if the loss is no matrix of numbers.
 
     >>> loss_matrix([[0, "1/2"], [1, 0]]).shape
     (2, 2)
@@ -347,7 +347,7 @@ def loss_named(name: str) -> Loss:
     """Return the loss with a name: "absolute", "squared", "binary", "nib", or a name with numbers after a colon.
 
     Raises:
-        OutOfRange: for any other name, or for numbers that the loss does not accept.
+        OutOfRange: if the name is another one, or if the loss does not accept the numbers.
 
     >>> loss_named("binary"), loss_named("asymmetric:1,3")
     (losses.binary, losses.asymmetric(1, 3))

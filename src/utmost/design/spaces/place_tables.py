@@ -144,8 +144,8 @@ def h3_package() -> Any:
 
 
 def places_of_network(network: Any, places: Sequence[Hashable], latitude: str, longitude: str) -> PlaceTable:
-    """Return nodes of a road network as places, with coordinates from the attributes ``latitude`` and ``longitude``
-    name, or from y and x.
+    """Return nodes of a road network as places; their coordinates are the node attributes named by ``latitude`` and
+    ``longitude``, else the attributes y and x.
     """
     crs = getattr(network, "graph", {}).get("crs")
     for north, east in ((latitude, longitude), ("y", "x")):

@@ -47,7 +47,8 @@ class Policy(Display, PickledByFields):
         distances: Lengths of shortest paths, (n, n), Fractions and ``math.inf``.
 
     Raises:
-        NotAMetric: for negative distances, a diagonal that is not 0, or anything but a square matrix of numbers.
+        NotAMetric: if a distance is negative, if the diagonal is not 0, or if the distances are no square matrix of
+            numbers.
 
     Cost: O(n^3) additions.
 
@@ -175,7 +176,7 @@ class Policy(Display, PickledByFields):
         """Return the policy with the distances of a metric space.
 
         Raises:
-            Unsupported: for irrational distances.
+            Unsupported: if a distance is irrational.
         """
         instance(space, Space, "space")
         n = space.size
@@ -219,7 +220,7 @@ class Policy(Display, PickledByFields):
         """The metric spaces that a symmetric policy consists of.
 
         Raises:
-            Unsupported: for a policy that is not symmetric.
+            Unsupported: if the policy is not symmetric.
         """
         if not self.is_symmetric:
             x, y = np.argwhere(self.distances != self.distances.T)[0].tolist()

@@ -23,7 +23,7 @@ def prior(probabilities: object, tolerance: float = 1e-9) -> Array:
             exact prior must sum to exactly 1.
 
     Raises:
-        NotAPrior: for a negative entry, an empty array, or a sum other than 1.
+        NotAPrior: if an entry is negative, if there is no entry, or if the sum is not 1.
 
     >>> prior(["1/2", "1/2", 0]).tolist()
     [Fraction(1, 2), Fraction(1, 2), Fraction(0, 1)]
@@ -45,7 +45,7 @@ def from_counts(weights: object) -> Array:
     """Return the prior proportional to nonnegative weights; it is exact unless a weight is a float.
 
     Raises:
-        NotAPrior: for a negative weight, or for weights that are all zero.
+        NotAPrior: if a weight is negative, or if all weights are zero.
 
     >>> from_counts([3, 1]).tolist()
     [Fraction(3, 4), Fraction(1, 4)]
@@ -61,7 +61,8 @@ def from_counts(weights: object) -> Array:
 
 @fitting_memory("from_samples")
 def from_samples(samples: object, n: int, pseudocount: Number = 0) -> Array:
-    """Return the prior from observed secrets: (number of samples x + pseudocount) / sum, for x = 0, ..., n-1.
+    """Return the prior from observed secrets: secret x gets the number of samples equal to x plus ``pseudocount``,
+    divided by the sum of these numbers.
 
     Args:
         samples: Observed secrets, integers in 0..n-1.
@@ -69,7 +70,7 @@ def from_samples(samples: object, n: int, pseudocount: Number = 0) -> Array:
         pseudocount: Number added to every count, so that secrets without a sample get a positive probability.
 
     Raises:
-        NotAPrior: for a sample outside 0..n-1, or for an empty list of samples with pseudocount 0.
+        NotAPrior: if a sample is outside 0..n-1, or if there is no sample and pseudocount is 0.
 
     >>> from_samples([2, 0, 2], n=3, pseudocount=1).tolist()
     [Fraction(1, 3), Fraction(1, 6), Fraction(1, 2)]
@@ -187,7 +188,7 @@ def prior_named(name: str, size: int, exactly: bool = True) -> Array:
         exactly: Whether to return Fractions; float64 is much faster for many counts.
 
     Raises:
-        OutOfRange: for any other name, or for a number outside its range.
+        OutOfRange: if the name is another one, or if a number is outside its range.
 
     >>> prior_named("binomial:1/3", 3).tolist()
     [Fraction(4, 9), Fraction(4, 9), Fraction(1, 9)]

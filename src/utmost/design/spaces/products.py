@@ -67,7 +67,7 @@ def product(*spaces: Space, metric: ProductMetric = "sum") -> Space:
 
     Raises:
         NotAMetric: if no space is given.
-        OutOfRange: for an unknown metric.
+        OutOfRange: if the metric is unknown.
 
     >>> from utmost.spaces import counts, cycle
     >>> both = product(counts(2), cycle(4))
@@ -164,12 +164,13 @@ def points(
             hashable and distinct, else 0, 1, ...
 
     Raises:
-        NotAMetric: for two equal points, for coordinates that are no numbers, or for a function that is no metric; the
-            message names the pair or the triple.
-        OutOfRange: for an unknown name of a metric.
-        Unsupported: for geometry in degrees, for which `places` measures distances along the earth.
+        NotAMetric: if two points are equal, if coordinates are no numbers, or if the function is no metric; the message
+            names the pair or the triple of points.
+        OutOfRange: if the name of the metric is unknown.
+        Unsupported: if the geometry is in degrees; `places` measures distances along the earth.
 
-    Cost: O(n^2 d); O(n^3) for a function. Exact Euclidean distances also need the factors of each squared distance.
+    Cost: O(n^2 d); O(n^3) for a function. For exact Euclidean distances, the integers of each squared distance are also
+    factorised.
 
     >>> triangle = points([(0, 0), (1, 1), (3, 4)])
     >>> triangle.length(0, 2), triangle.length(0, 1), triangle.labels[1]

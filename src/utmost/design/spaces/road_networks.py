@@ -45,7 +45,9 @@ def network_steps(
         except NotANumber:
             came = f"{length!r} from {u!r} to {v!r}"
             remedy = "Pass weight, the name of the edge attribute that holds the lengths."
-            raise NotAMetric(f"every edge must have {weight!r}, a number", came=came, remedy=remedy) from None
+            raise NotAMetric(
+                f"every edge must have the attribute {weight!r}, a number", came=came, remedy=remedy
+            ) from None
         if parts < 0:
             raise NotAMetric("lengths must not be negative", came=f"{length!r} from {u!r} to {v!r}")
         if u != v:

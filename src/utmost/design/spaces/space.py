@@ -241,7 +241,9 @@ _kept_edges: WeakKeyDictionary[TableMetric, NDArray[np.intp]] = WeakKeyDictionar
 
 
 def distance_table(distances: object) -> Array:
-    """Return distances as int64, as objects (Fraction or Surd) or as float64; raise NotAMetric for one above 10^300."""
+    """Return distances as int64, as objects (Fraction or Surd) or as float64; raise NotAMetric if one exceeds
+    10^300.
+    """
     if isinstance(distances, np.ndarray) and distances.dtype.kind in "iu" and distances.ndim == 2 and distances.size:
         least, largest = int(distances.min()), int(distances.max())
         if -(2**60) < least <= largest < 2**60:  # int64 can represent sums of two distances
@@ -280,7 +282,7 @@ class Space(Display, PickledByFields):
             distances only.
 
     Raises:
-        NotAMetric: for distances that violate an axiom. The message names the pair or the triple.
+        NotAMetric: if the distances violate an axiom. The message names the pair or the triple of secrets.
 
     Cost: O(n^3) for the triangle inequality.
 
