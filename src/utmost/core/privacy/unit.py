@@ -99,7 +99,9 @@ class Unit(PickledByFields):
         above, below = number.numerator, number.denominator
         if above > 0 and not (below <= above * _LARGEST and above <= below * _LARGEST):
             raise OutOfRange(
-                "sensitivity must lie between 1e-100 and 1e100", came="another number", remedy="Count in other units."
+                "sensitivity must lie between 1e-100 and 1e100",
+                came="another number",
+                remedy="Count in larger or smaller units.",
             )
         if number <= 0:
             raise OutOfRange(
@@ -452,7 +454,7 @@ class Unit(PickledByFields):
             raise NotDetermined(
                 "numbers of distinct values have no sum: two cells may have values in common",
                 came=came,
-                remedy="Read single cells, or count again by the needed columns. For the total count without columns.",
+                remedy="Read single cells, or count again by the columns of the sum alone: by none for the total.",
             )
 
     def numbers(self, steps: NDArray[Any]) -> NDArray[Any]:

@@ -25,15 +25,15 @@ def ages(
     other: Label | None = None,
     missing: Label | None = None,
 ) -> Axis:
-    """An axis of age groups, read from birth dates: completed years on a declared day.
+    """An axis of age groups: the age, in completed years on a declared day, is computed from birth dates.
 
     A person completes a year on the birthday; a person born on 29 February completes it on 1 March in other years.
     Birth dates after the declared day, and ages outside the groups, are outside the domain.
 
     Args:
         column: Column of birth dates: dates, or text that `periods` reads.
-        listed: Ages at which groups begin, ascending, and then the end of the last group, or None if it has no end:
-            ``[0, 18, 30, 45, 65, None]``. ``range(0, 101)`` makes groups of single years.
+        listed: Ages at which groups begin, ascending, followed by the age at which the last group ends, or by None if
+            it has no end: ``[0, 18, 30, 45, 65, None]``. ``range(0, 101)`` makes groups of single years.
         on: Day on which ages are computed, such as "2025-01-01".
         groups: Dict from names to coarser levels, as for `edges`.
         spelling: Pattern of dates in text, and missing marks: ``Spelling(pattern="%d.%m.%Y")``.
@@ -41,7 +41,7 @@ def ages(
         missing: Label for missing birth dates; if None, they count as ``other``, or are left out.
 
     Raises:
-        OutOfRange, NotANumber: for ages that do not ascend, are no integers or exceed 200, or for an invalid day.
+        OutOfRange, NotANumber: if the ages do not ascend, are no integers or exceed 200, or if the day is invalid.
 
     >>> age = ages("birth_date", [0, 18, 65, None], on="2025-01-01").named("age")
     >>> age.labels[0], age.columns

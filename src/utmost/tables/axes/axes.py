@@ -46,23 +46,24 @@ MOST_VALUES = 10**8  # values of an axis
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Axis(Display):
-    """One axis of a domain. Create it by `plain`, `hierarchy`, `bins`, `periods`, or by passing a list to `Domain`.
+    """One axis of a domain. The functions `plain`, `hierarchy`, `bins`, `edges`, `ages`, `periods` and `listed` make
+    axes; so does `Domain`, from a list.
 
     Attributes:
-        levels: Names of its levels, the finest first. The empty text stands for the name that the axis has in a domain.
+        levels: Names of the levels, the finest first. The empty text stands for the name that the axis has in a domain.
         labels: Labels of the groups of each level, in order.
         starts: Index of the first value of each group of each level; a group ends where the next one begins.
-        edges: Edges of bins, ascending; there is one edge more than bins, and the first and the last may be infinite.
-            Edges of periods are in seconds of the clock, see `Clock`. None for other axes.
+        edges: Edges of bins, ascending, one more than there are bins; the first and the last may be infinite. Edges of
+            periods are in seconds of the clock, see `Clock`. None for axes without bins or periods.
         other: Label for values that are not declared; if None, they are left out.
-        whole: Whether the labels of listed bins are those of integers ("0 to 4"); None for other axes.
+        whole: Whether the labels of bins between listed edges are those of integers ("0 to 4"); None for other axes.
         missing: Label for missing cells, the last label; if None, they count as ``other``, or are left out.
         clock: Reader of times, for periods; None for other axes.
         truth: Whether booleans were declared, so that booleans in the data are read. Their labels are text.
-        rows: Value of each column in each row, for listed keys, the coarsest column first; None for other axes.
-        spelling: Declared marks in the cells of its column.
-        column: Name of the column of events with the values; None if it is the name of the finest level.
-        on: Day on which birth dates are converted to completed years, for ages; None for other axes.
+        rows: For listed keys, the values of each key, that of the coarsest column first; None for other axes.
+        spelling: Declared marks in the cells of the axis' column.
+        column: Name of the events' column that has the values; None if it is the name of the finest level.
+        on: For ages, the day on which they are computed from birth dates; None for other axes.
     """
 
     levels: tuple[str, ...]
@@ -143,8 +144,8 @@ class Axis(Display):
         return self.levels[level] if level >= 0 else f"{self.levels[0]}{MARK}{-level}"
 
     def can_narrow(self, places: NDArray[np.intp]) -> bool:
-        """Whether `narrowed` works for ``places``: the axis has one level and no listed keys, and bins are
-        neighbours.
+        """Whether `narrowed` works for ``places``: it does for all places, and otherwise on an axis of one level
+        without listed keys, for bins only if they are neighbours.
         """
         if len(places) == self.size:
             return True
@@ -182,7 +183,7 @@ class Axis(Display):
             return (" less ".join(str(text_of(label)) for label in self.labels[0]),)
         if class_number(level) is not None:
             remedy = "Read the noisy sums from the .measured attribute of the release."
-            raise Unsupported("classes of listed rows have no labels", came=self.level_name(level), remedy=remedy)
+            raise Unsupported("rows that a plan lists have no labels", came=self.level_name(level), remedy=remedy)
         under = (np.flatnonzero(row)[[0, -1]] for row in hat_rows(self.size, -level))
         return tuple("..".join(str(text_of(self.labels[0][end])) for end in ends) for ends in under)
 
@@ -239,7 +240,7 @@ class Axis(Display):
         """Return a value as an edge: a number unchanged, a time of an axis of periods in seconds.
 
         Raises:
-            NotANumber, OutOfRange: for a value that is no number, or no time.
+            NotANumber, OutOfRange: if the value is no number, or on an axis of periods no time.
         """
         return exact(value, "edge") if self.clock is None else Fraction(read_time(value, "edge"))
 
@@ -248,7 +249,7 @@ class Axis(Display):
         return edge if self.clock is None or not isinstance(edge, Fraction) else time_at(int(edge))
 
     def bin_of(self, low: Number, high: Number) -> int | None:
-        """The index of the bin that contains two numbers; None if they are outside all bins, or in two bins."""
+        """The index of the bin that contains both numbers; None if no bin does."""
         assert self.edges is not None, "only bins have edges"
         # A value on an edge is in the bin above: a bin contains its lower edge, but not its upper edge.
         first, last = bisect_right(self.edges, low) - 1, bisect_right(self.edges, high) - 1
@@ -331,7 +332,7 @@ def label_text(value: Any) -> str | None:
 
 
 def _is_interval(value: Any) -> bool:
-    """Whether a value is a group of pandas.cut."""
+    """Whether a value is an interval that pandas.cut made."""
     return type(value).__name__ == "Interval" and hasattr(value, "closed")
 
 
@@ -350,12 +351,12 @@ def plain(
             text.
         other: Label for all other values of the data; if None, they are left out.
         missing: Label for missing cells, the last one; if None, they count as ``other``, or are left out.
-        column: Column of events with the values; by default the column with the name of the axis.
+        column: Events' column that has the values; by default the column with the name of the axis.
         spelling: Missing marks of the column, if they differ from those of the whole table, see `Spelling`.
 
     Raises:
-        OutOfRange: for an empty list, a duplicate value, or a missing mark that is also a value.
-        WrongKind: for a value of another type.
+        OutOfRange: if the list is empty, if a value occurs twice, or if a missing mark is also a value.
+        WrongKind: if a value has any other type.
 
     >>> plain(["A", "B"], other="other", missing="not stated").labels
     (('A', 'B', 'other', 'not stated'),)
@@ -417,15 +418,16 @@ def hierarchy(
         branches: Nested mappings from the label of each group to the groups in it; the smallest groups are lists of
             values. All branches must have the same depth.
         names: Names of the levels, the coarsest first.
-        other: Label for all other values of the data, a separate branch at each level.
+        other: Label for all other values of the data, which are a separate branch at each level; if None, they are left
+            out.
         missing: Label for missing cells, the last branch at each level; if None, they count as ``other``, or are
             left out.
-        column: Column of events with the values of the finest level, see `plain`.
+        column: Events' column that has the values of the finest level, see `plain`.
         spelling: Missing marks of the column, see `plain`.
 
     Raises:
-        OutOfRange: for an empty branch, branches of another depth than the number of names, or duplicate labels at one
-            level.
+        OutOfRange: if a branch is empty, if the depth of a branch is not the number of names, or if a label occurs
+            twice at one level.
 
     >>> place = hierarchy({"North": ["N1", "N2"], "South": ["S1"]}, names=["region", "district"])
     >>> place.levels, place.labels

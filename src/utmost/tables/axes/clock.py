@@ -54,7 +54,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Periods of one kind. Each has ``times`` units of `UNITS`, such as 2 ISO weeks that begin on Monday."""
+    """Periods of one kind. Each consists of ``times`` units, such as 2 ISO weeks, which begin on Monday."""
 
     unit: str
     times: int = 1
@@ -208,7 +208,7 @@ class Clock:
         return _whole_seconds(time), _whole_seconds(time) + 1
 
     def moved(self, seconds: NDArray[np.int64], first: int, last: int) -> NDArray[np.int64]:
-        """Convert seconds of UTC to the clock of the zone; results between ``first`` and ``last`` are correct."""
+        """Convert seconds of UTC to the clock of the zone; only results between ``first`` and ``last`` are reliable."""
         assert self.zone is not None, "a clock without a zone never changes"
         changes, offsets = _offsets(self.zone, first - 2 * DAY, last + 2 * DAY)
         return seconds + offsets[np.searchsorted(changes, seconds, side="right")]

@@ -43,12 +43,12 @@ class Domain(Display):
     """A product of declared axes.
 
     Args:
-        axes, named: Axes, as a mapping from names to axes or as keywords. An axis is a list of values, a type that
-            lists them (pandas' CategoricalDtype, Polars' Enum), or the result of `plain`, `hierarchy`, `bins`, `edges`,
-            `ages` or `periods`. A domain without axes has one cell, the total.
+        axes, named: Axes: a mapping from names to axes, or a keyword for each axis. An axis is a list of values, a type
+            that lists them (pandas' CategoricalDtype, Polars' Enum), or the result of `plain`, `hierarchy`, `bins`,
+            `edges`, `ages`, `periods` or `listed`. A domain without axes has one cell, the total.
 
     Raises:
-        OutOfRange: for axes that share the name of a level, or for values that are no axes.
+        OutOfRange: if two axes have a level of the same name, or if a value is no axis.
 
     Cost: memory for the axes only, since no cell is stored.
 
@@ -118,7 +118,7 @@ class Domain(Display):
             name: Names of levels, as a list or as one text with spaces between them; or a marginal, which is returned.
 
         Raises:
-            OutOfRange: for an unknown level, or for two levels of one axis.
+            OutOfRange: if a level is unknown, or if two levels belong to one axis.
 
         >>> from utmost.workloads import hierarchy
         >>> place = hierarchy({"N": ["N1"]}, names=["region", "district"])
@@ -165,7 +165,7 @@ class Domain(Display):
         """The index of the axis, and the index of the axis' level, with this name.
 
         Raises:
-            OutOfRange: for an unknown name.
+            OutOfRange: if no level has this name.
         """
         if not isinstance(name, str) or name not in self._levels:
             near = get_close_matches(name, self._levels, n=1) if isinstance(name, str) else []
@@ -207,7 +207,7 @@ class Domain(Display):
         """The labels of a marginal's groups as columns, one row for each group.
 
         Raises:
-            Unsupported: for more than 2^28 groups.
+            Unsupported: if there are more than 2^28 groups.
 
         >>> Domain(department=["A", "B"], sex=["men", "women"]).group_labels((0, 0))
         {'department': ['A', 'A', 'B', 'B'], 'sex': ['men', 'women', 'men', 'women']}
@@ -260,7 +260,7 @@ class Domain(Display):
                 edges, ``slice(20, 40)`` or ``slice("2013-05", "2014")``; or a list of these.
 
         Raises:
-            OutOfRange: for a label that is not declared, or for numbers that are not edges of bins.
+            OutOfRange: if a label is not declared, or if a slice does not begin and end at edges of bins.
 
         >>> from utmost.workloads import bins
         >>> [taken.tolist() for taken in Domain(age=bins(4), sex=["men", "women"]).selection({"age": slice(1, 3)})]
@@ -306,7 +306,7 @@ class Domain(Display):
         each optionally with ``"other"``, ``"missing"`` and the other arguments of the function that creates the axis.
 
         Raises:
-            OutOfRange, WrongKind: for values that describe no domain.
+            OutOfRange, WrongKind: if the values describe no domain.
 
         >>> Domain.of_facts({"age": {"bins": [0, 100], "width": 10}, "sex": ["men", "women"]}).shape
         (10, 2)
@@ -423,7 +423,7 @@ def _selected_values(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[
             elif len(listed_out) > LONGEST:
                 remedy = f"The axis has {len(labels)} labels; the first is {labels[0]!r}."
             raise OutOfRange(
-                "a label to select must be a label of the axis", came=repr(label), where=repr(name), remedy=remedy
+                "a selected label must be a label of the axis", came=repr(label), where=repr(name), remedy=remedy
             )
     return np.asarray(groups[axis.group_of(level)] | within)
 

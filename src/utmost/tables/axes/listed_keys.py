@@ -1,10 +1,10 @@
 """An axis for several columns of which only few combinations of values exist: a list of keys, each with a value of
 every column.
 
-Such columns are the wiki and the page, or the region and the municipality. The list of keys is one axis. Its levels are
-the columns, the last column first: a group of the finest level is one key, a group of the next level contains the keys
-that agree except in the last column, and so on. The sum over a value of any column is a sum of rows, so it also follows
-from a release.
+Examples of such columns are the wiki and the page, or the region and the municipality. The list of keys is one axis.
+Its levels are the columns, the last column first: a group of the finest level is one key, a group of the next level
+contains the keys that agree except in the last column, and so on. The sum over a value of any column is a sum of rows,
+so it also follows from a release.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,9 +41,9 @@ def listed(
         ``project`` a group for each project. The keys of a project are put together, in the order of the list.
 
     Raises:
-        OutOfRange: for duplicate keys, values that are neither text nor integers, or keys whose texts, joined by " /
-            ", are not distinct.
-        WrongKind: for values that are no list of keys.
+        OutOfRange: if a key occurs twice, if a value is neither text nor an integer, or if two keys are the same text
+            when their values are joined by " / ".
+        WrongKind: if ``rows`` is no list of keys.
 
     >>> pages = listed([("enwiki", "Main"), ("frwiki", "Accueil"), ("enwiki", "Paris")], names=["wiki", "page"])
     >>> pages.levels, pages.labels[0]

@@ -47,7 +47,8 @@ def bins(
     missing: Label | None = None,
     column: str | None = None,
 ) -> Axis:
-    """An ordered axis: bins of one width from ``low`` to ``high``, and runs of ``fanout`` bins, of fanout^2, and so on.
+    """An ordered axis: bins of one width from ``low`` to ``high``, and runs of ``fanout`` bins, of ``fanout``^2 bins,
+    and so on.
 
     A bin contains its lower edge, but not its upper edge. The runs are levels as long as they divide the bins evenly.
     The level of runs of 16 on the axis ``age`` is called ``age/16``. See `edges` for bins of several widths.
@@ -60,13 +61,14 @@ def bins(
         spelling: Marks of the column, if they differ from those of the whole table, see `Spelling`.
         below, above: Labels of an additional bin for all numbers below the lowest edge, and of one for all numbers from
             the highest edge on.
-        other: Label for all other values, an additional bin at the end; the axis then has no runs. None drops them.
+        other: Label for all other values, an additional bin at the end; the axis then has no runs. If None, they are
+            left out.
         missing: Label for missing cells, an additional bin at the end, which is a separate group at every level; if
             None, they count as ``other``, or are left out.
-        column: Column of events with the numbers; by default the column with the name of the axis.
+        column: Events' column that has the numbers; by default the column with the name of the axis.
 
     Raises:
-        OutOfRange, NotANumber: for edges that make no bins, or more than 10^8 bins.
+        OutOfRange, NotANumber: if the edges and the width make no bins, or more than 10^8.
 
     >>> bins(0, 20, width=5).labels[0], bins(4).named("age").levels
     (('[0, 5)', '[5, 10)', '[10, 15)', '[15, 20)'), ('age', 'age/2'))
@@ -125,15 +127,15 @@ def edges(
     Args:
         listed: All edges, ascending. If the first or the last edge is None, the bin has no end on that side.
         whole: Whether the labels are those of integers, such as "0 to 4" and "65+"; otherwise they are "[0, 5)" and
-            "[65, inf)". It is True by default if all edges are integers. The cells must then be integers; for
-            decimals pass False.
+            "[65, inf)". By default, it is True if all edges are integers. All cells must then be integers; for decimals
+            pass False.
         groups: Dict from names to coarser levels, the finest first. A level is a list of its edges, from first to last,
             which must be edges of the level before; or a mapping from the label of each group to the labels of
             neighbours on the level before: ``{"0-4": [0, 1, 2, 3, 4], "5-9": range(5, 10)}``.
         spelling, below, above, other, missing, column: Arguments of `bins`.
 
     Raises:
-        OutOfRange, NotANumber: for edges that do not ascend, or invalid groups.
+        OutOfRange, NotANumber: if the edges do not ascend, or if the groups are invalid.
 
     >>> age = edges([0, 5, 15, 25, 65, None], groups={"working age": [0, 15, 65, None]})
     >>> age.labels

@@ -43,25 +43,26 @@ def periods(
 
     Args:
         start, stop: Beginning of the first period, and end of the last one: dates, times without a zone, or text such
-            as "2013", "2013-05", "2013-Q2", "2013-W20", "2013-05-17", "2013-05-17T09", which means its beginning.
+            as "2013", "2013-05", "2013-Q2", "2013-W20", "2013-05-17", "2013-05-17T09". A text means the beginning of
+            the time that it names.
         every: "hour", "day", "week" (ISO, from Monday), "month", "quarter", "half year", "year", or several of them,
             such as "6 hours"; "12 months" from "2024-04" on are fiscal years.
         zone: Time zone of the clock, such as "Europe/Paris". Times with a zone are converted to it; they are refused if
             no ``zone`` is passed. Times and dates without a zone are those of this clock.
         groups: Longer periods as levels, the shortest first, such as ["week"]. Each begins and ends with periods of the
-            level before, and none is cut off at the ends. By default these are the periods among day, month, quarter
-            and year that nest. The level of months of the axis ``date`` is called ``date/month``.
+            level before, and ``start`` and ``stop`` cut off no part of it. By default these are the periods among day,
+            month, quarter and year that nest. The level of months of the axis ``date`` is called ``date/month``.
         spelling: Pattern of dates in text, and missing marks, if they differ from those of the whole table:
             ``Spelling(pattern="%d.%m.%Y")``.
         below, above: Labels of an additional period for all times before the first period, and of one for all times
             after the last.
         other: Label for all other times; if None, they are left out.
         missing: Label for missing cells; if None, they count as ``other``, or are left out.
-        column: Column of events with the times; by default the column with the name of the axis.
+        column: Events' column that has the times; by default the column with the name of the axis.
 
     Raises:
-        OutOfRange: for ends that cut off a period, no period or more than 10^8 periods, groups that do not nest, or an
-            invalid time, kind of period or zone.
+        OutOfRange: if ``start`` or ``stop`` is inside a period, if there is no period or more than 10^8, if the groups
+            do not nest, or if a time, a kind of period or the zone is invalid.
 
     >>> periods("2013-11", "2014-03", every="month").labels[0]
     ('2013-11', '2013-12', '2014-01', '2014-02')

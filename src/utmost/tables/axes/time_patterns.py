@@ -84,7 +84,7 @@ def time_pattern(text: str) -> TimePattern:
         if part[1:] not in _DIRECTIVES:
             known = ", ".join(f"%{name}" for name in _DIRECTIVES)
             raise OutOfRange(
-                f"the parts of a pattern must be among {known}", came=repr(part), where="pattern", remedy=_REMEDY
+                f"the directives of a pattern must be among {known}", came=repr(part), where="pattern", remedy=_REMEDY
             )
         name, form, digits = _DIRECTIVES[part[1:]]
         # A part that is next to other digits needs a fixed number of digits.

@@ -147,10 +147,14 @@ def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling, zeros: 
                     return outside
                 came, remedy = odd_number(number, spelling)
                 remedy = f"{remedy} {MARK_ANYWAY} {DECLARE}" if came == TEXT_KIND else remedy
-                raise BadTable("the cells of bins must be numbers", came=came, where=f"column {name!r}", remedy=remedy)
+                raise BadTable(
+                    "the cells for an axis of bins must be numbers", came=came, where=f"column {name!r}", remedy=remedy
+                )
         elif not isinstance(cell, _NUMBERS) or isinstance(cell, bool | np.timedelta64):
             came = kind_of(cell)
-            raise BadTable("the cells of bins must be numbers", came=came, where=f"column {name!r}", remedy=DECLARE)
+            raise BadTable(
+                "the cells for an axis of bins must be numbers", came=came, where=f"column {name!r}", remedy=DECLARE
+            )
         try:
             exactly = exact(number, "cell")
         except NotANumber:  # the number is infinite
@@ -210,7 +214,7 @@ def _as_plain_numbers(column: Any) -> NDArray[Any] | None:
 
 
 def _thresholds(edges: Sequence[Fraction], kind: str) -> NDArray[Any] | None:
-    """For each edge, the least int64 or float64 that is not below it; None if some edge has none."""
+    """For each edge, the least int64 or float64 that is not below it; None if an edge has no such number."""
     # A float is read as the decimal that Python prints for it, which increases with the float. So a comparison with the
     # least float that is read as the edge or more gives the same result as a comparison with the edge.
     if kind == "i":

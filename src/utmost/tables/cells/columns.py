@@ -1,7 +1,7 @@
 """Read the cells of a column as numbers for a release, or raise an error that names row and column.
 
 An error names the kind of a cell, and never its content: cells and identifiers are confidential, and messages are
-written to logs. That an error occurs also depends on the data, so only the curator may see it.
+written to logs. Whether an error occurs also depends on the data, so only the curator may see errors.
 """
 
 from collections.abc import Callable
@@ -83,7 +83,7 @@ def check_distinct(column: Column, name: str, place: RowName) -> None:
 
 
 def is_plainly_there(column: Column) -> bool:
-    """Whether every cell is clearly an integer or nonblank text. If not, the cells may still be identifiers."""
+    """Whether every cell is clearly an integer or nonblank text. Other cells may be identifiers, too."""
     if isinstance(column, np.ndarray):
         return column.dtype.kind in "iu" and column.ndim == 1 and not is_masked_array(column)
     kinds = set(map(type, column))

@@ -117,7 +117,7 @@ def _plain(column: Any, step: Fraction) -> tuple[Any, Fraction]:
 
 
 def _binary(numbers: NDArray[np.float64], step: Fraction) -> NDArray[Any]:
-    """Round floats to steps, half to even: by a quotient of floats, and as rationals where it may be halfway."""
+    """Round floats to steps, half to even: by a quotient of floats, or as rationals if the quotient may be halfway."""
     over, under = step.denominator, step.numerator
     if max(over, under) >= _EXACT:
         return _packed(round(Fraction(number) / step) for number in numbers.tolist())

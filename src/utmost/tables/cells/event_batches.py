@@ -54,9 +54,7 @@ class Events:
 
 
 def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = (), spelling: Spelling = PLAIN) -> Events:
-    """Open a table of events to read the columns ``wanted``. If there are none, one column is read to count the
-    rows.
-    """
+    """Open a table of events to read the columns ``wanted``. If the list is empty, one column is read to count rows."""
     # Events are a dict of columns, a list of dicts (rows), a structured NumPy array, a frame of any library that
     # narwhals reads, a CSV table, or the path of a file or of a directory of Parquet files. ``values`` are columns of
     # amounts, whose numbers have the given spelling.
@@ -139,7 +137,9 @@ def any_column(names: Sequence[str]) -> list[str]:
 
 
 def _columns_of_rows(rows: list[Any]) -> dict[str, list[Any]]:
-    """Turn a list of dicts into columns, in order of appearance. A name that a row lacks becomes a missing cell."""
+    """Turn a list of dicts into columns, in the order in which their names first appear. A name that a row lacks
+    becomes a missing cell.
+    """
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         came = "no rows, so no columns" if not rows else "a row of another type"
         remedy = 'Pass {"user": [...]}, which names its columns even without rows.'

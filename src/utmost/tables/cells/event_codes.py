@@ -77,9 +77,7 @@ def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[ND
 
 
 def check_type(column: Any, name: str, axis: Axis | None = None) -> None:
-    """Check that the type of a column, even of an empty one, is not dates, times or booleans, unless its axis takes
-    them.
-    """
+    """Check that a column, even an empty one, has no type of dates, times or booleans that its axis does not take."""
     takes_time = axis is not None and (axis.clock is not None or axis.on is not None)
     takes_truth = axis is not None and axis.truth
     kind: Any = getattr(column, "dtype", getattr(column, "type", None))

@@ -1,5 +1,5 @@
-"""The kind of a cell that is no number, and a remedy, for error messages. They quote only usual missing marks such as
-NA.
+"""The kind of a cell that is no number, and a remedy, for error messages. Messages quote only usual missing marks, such
+as NA.
 """
 
 import json

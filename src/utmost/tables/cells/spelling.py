@@ -37,9 +37,9 @@ class Spelling:
         currency: Currency or unit that may come before or after a number: "$", "EUR", "kg"; by default none.
 
     Raises:
-        OutOfRange: for an unknown mark, the same mark for decimals and thousands, an empty missing mark, or a currency
-            with a digit or a sign.
-        WrongKind: for marks that are no text, or missing marks that are no list.
+        OutOfRange: if a mark is unknown, if ``decimal`` and ``thousands`` are the same mark, if a missing mark is
+            empty, or if the currency has a digit or a sign.
+        WrongKind: if a mark is no text, or if ``missing_marks`` is no list.
 
     >>> Spelling(",", "point", ["NA", -9])
     Spelling(decimal=',', thousands='.', missing_marks=('NA', '-9'), pattern=None, currency=None)
@@ -85,7 +85,7 @@ class Spelling:
 
     def completed_by(self, general: "Spelling") -> "Spelling":
         """The spelling of one column: marks that its axis declares override those of ``general``, the whole table.
-        Missing marks of both count.
+        The missing marks of both are used.
         """
         if general in (self, PLAIN):
             return self

@@ -130,7 +130,8 @@ def lake_relation(files: Sequence[Path], folders: FolderColumns) -> DuckRelation
     names = [escape(str(path)) for path in files]
     lake = duckdb.connect().read_parquet(names, hive_partitioning=False)
     if folders.names and _FILE in map(str.casefold, lake.columns):
-        raise Unsupported(f"files in folders with keys must have no column {_FILE!r}", came=repr(_FILE))
+        required = f"Parquet files in folders named key=cell must have no column {_FILE!r}"
+        raise Unsupported(required, came=repr(_FILE), remedy="Rename the column.")
     place = duckdb.ColumnExpression(_FILE).cast("BIGINT") + duckdb.ConstantExpression(1)
     columns = [duckdb.StarExpression()]
     for field, cells in zip(folders.schema, folders.cells, strict=True):

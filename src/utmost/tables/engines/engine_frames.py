@@ -52,9 +52,7 @@ class EngineFrame(Protocol):
         """The frame with only these columns."""
 
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
-        """An unevaluated frame of the engine's own type with mapped rows. ``work`` makes all columns but
-        ``constants``.
-        """
+        """An unevaluated frame of the engine's own type. ``work`` maps the rows to all columns but ``constants``."""
 
     def check_mapped(self) -> None:
         """Check that rows can be mapped, before any privacy level is spent."""
@@ -78,8 +76,8 @@ class EngineFrame(Protocol):
         """
 
     def added_up_by(self, column: str, work: RowsMap, schema: Any) -> Batches:
-        """Yield batches of sums. Each call of ``work`` gets all rows with some values of the column, however many they
-        are.
+        """Yield batches of sums. Each call of ``work`` gets all rows that have certain values of the column, however
+        many.
         """
 
 

@@ -71,9 +71,7 @@ def check_absent_in(folder: Path, names: Iterable[Path]) -> None:
 
 
 def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, overwrite: bool = False) -> None:
-    """Write every file under a temporary name, force it to the disk, and then rename the files, the last of them
-    first.
-    """
+    """Write every file under a temporary name, force it to the disk, and then rename all files in reverse order."""
     # After a failure at any point no new file exists under its name, and with ``overwrite`` the earlier files are
     # restored. After a power cut between two renamings only the last files exist, so a file that explains the others is
     # put last. A killed process leaves its temporary files, ``.NAME.xxxxxxxx.part``, which the next process that writes

@@ -1,7 +1,7 @@
 """Read public codebooks and data dictionaries, from which the values of columns are proposed. The data are not read.
 
-Formats: DDI codebooks (.xml); Table Schemas and data packages (.json); tables with a row for each code, or with a row
-for each variable and its codes in one cell, "1, men | 2, women".
+A codebook may be a DDI codebook (.xml), a Table Schema or data package (.json), a table with a row for each code, or a
+table with a row for each variable and all codes of the variable in one cell, "1, men | 2, women".
 """
 
 import re

@@ -170,7 +170,7 @@ def head(table: Any, count: int) -> tuple[list[str], list[list[str]]]:
 
 
 def check_same_kind(source: Path, out: Path) -> None:
-    """Check that the table of ``source`` can be written to ``out``: A large file can be written only in its own
+    """Check that the table of ``source`` can be written to ``out``; a large file can be written only in its own
     format.
     """
     form = format_of(out)
@@ -242,7 +242,7 @@ def _write_pieces(pieces: Iterable[Piece], file: BinaryIO, rows: int | None = No
 
 
 def _rows(table: Any) -> tuple[list[str], Iterable[list[str]], int]:
-    """The names of the columns, the rows as text, and their number."""
+    """The names of the columns, the rows as text, and the number of rows (0 for an engine's frame)."""
     if isinstance(table, CsvTable):
         return table.names, csv_table.rows(table), table.rows
     if isinstance(table, WrittenByPieces):

@@ -34,7 +34,7 @@ _MAYBE = re.compile(
 
 
 def is_computed(text: bytes) -> bool:
-    """Whether a spreadsheet would compute a cell of a CSV file, or a part of one."""
+    """Whether a spreadsheet would compute a cell of a CSV file, or a part of the cell."""
     is_likely = any(mark in text for mark in _MARKS) and _MAYBE.search(text) is not None
     return is_likely and _FORMULA.search(text) is not None
 

@@ -3,8 +3,8 @@
 The name of a folder consists of a key and a cell, each percent-encoded; `__HIVE_DEFAULT_PARTITION__` denotes a missing
 cell. All other cells are text, as in a CSV file: the type of a column must not depend on the names of all folders,
 because the events of one person may add a folder. `month=01` stays "01", while DuckDB, Polars, Spark and Arrow turn it
-into 1. A domain lists the cells as the folders spell them. `check_labels` refuses any other spelling, because all its
-events would be lost.
+into 1. A domain lists the cells as the folders spell them. `check_labels` refuses a label with any other spelling,
+because all events of that label would be lost.
 """
 
 import re
@@ -113,7 +113,9 @@ def _cells_of_folders(root: Path, file: Path) -> dict[str, str | None]:
             continue
         name = _decoded(key, root, file)
         if name in cells:
-            raise BadTable("each key of folders must be unique", came=f"{name!r} twice", where=shown(root, file))
+            raise BadTable(
+                "no two folders of a path may have the same key", came=f"{name!r} twice", where=shown(root, file)
+            )
         cells[name] = None if cell == _MISSING else _decoded(cell, root, file)
     return cells
 

@@ -1,7 +1,8 @@
-"""``save`` of every release: the table in a file of any format, its statement, and the statement's signature.
+"""The method ``save`` of every release: it writes the table in any format, the statement, and a signature.
 
-The statement is in a file whose name is that of the table plus ".json". With a key, its signature is in another file,
-whose name adds ".sig". All files appear, or none. Existing files are replaced only with ``overwrite``.
+The statement is in a file with the name of the table's file plus ".json". With a key, the statement's signature is in a
+third file, whose name adds ".sig" to that of the statement's file. All files appear, or none. Existing files are
+replaced only with ``overwrite``.
 """
 
 import io
@@ -105,11 +106,16 @@ def _checked_paths(
     key = None if sign is None else Path(os.fsdecode(as_path(sign, "sign")))
     if str(out) == PIPE:
         if key is not None:
-            raise OutOfRange("a signed statement must go to a file", came="standard output", where="sign")
+            remedy = "Pass the path of a file, or leave out sign=."
+            raise OutOfRange(
+                "a signed statement must go to a file", came="standard output", where="sign", remedy=remedy
+            )
         files.check_same_kind(_TABLES, Path("table" + files.FORMATS[format or "csv"]))
         # The standard output of a notebook accepts only text.
         if not files.TABLE_FORMATS[format or "csv"].is_text and getattr(sys.stdout, "buffer", None) is None:
-            raise Unsupported("standard output must be written in a text format here", came=format, where="format")
+            remedy = 'Pass format="csv", or the path of a file.'
+            required = "a table on the standard output of a notebook must be in a text format"
+            raise Unsupported(required, came=format, where="format", remedy=remedy)
         return out, key
     if is_document and out.suffix.lower() == ".json":
         for name in (out, signature_path(out)):

@@ -38,7 +38,8 @@ def check_free(
     """
     if out is None:
         if sign is not None:
-            raise OutOfRange("a signed statement must go to a file", came="no --out", where="--sign")
+            remedy = "Name a file with --out, or leave out --sign."
+            raise OutOfRange("a signed statement must go to a file", came="no --out", where="--sign", remedy=remedy)
         return
     files.check_same_kind(source, out)
     signature = signature_path(sidecar_path(out))
@@ -134,8 +135,8 @@ def _published_again(table: Any, report: StatementOf, out: Path, signer: Signer 
 
 
 def missing_document(facts: dict[str, Any], out: Path, signer: Signer | None) -> dict[Path, Writer]:
-    """Return the functions that write those files of a document and its signature that do not exist yet. Check the
-    files that exist.
+    """Return functions that write a document and its signature, only for those of the two files that do not exist yet.
+    Check the files that exist.
     """
     text, signature = encoded(facts), signature_path(out)
     missing: dict[Path, Writer] = {out: lambda file: file.write(text)}

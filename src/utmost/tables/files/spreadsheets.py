@@ -92,7 +92,7 @@ def _check_width(columns: int) -> None:
 
 
 def _lines(statement: Mapping[str, Any]) -> Iterator[list[str]]:
-    """Yield the statement as rows, one for each fact. A fact too long for a cell continues in the rows below."""
+    """Yield the statement as rows, one for each field. A value too long for a cell continues in the rows below."""
     for name, fact in statement.items():
         text = _ESCAPED.sub(
             lambda odd: odd.group().encode("unicode_escape").decode().replace("_x", "_ x"), _fact_text(fact)
@@ -261,7 +261,7 @@ def _opened(path: Path, *, data_only: bool) -> Iterator[Any]:
 
 
 def _limited_rows(iter_rows: Any, limits: ReadLimits, where: str, **options: Any) -> Iterator[Any]:
-    """Yield the rows of an uploaded sheet; a cell far to the right or below makes many empty ones."""
+    """Yield the rows of an uploaded sheet; a cell far to the right or below makes many empty cells."""
     cells = 0
     for row in iter_rows(**options):
         cells += max(len(row), 1)
@@ -295,7 +295,7 @@ def check_statement(path: Path, statement: Mapping[str, Any]) -> None:
 
 
 def _facts_of(lines: Iterable[Iterable[Any]]) -> dict[str, str]:
-    """The facts on a sheet by their names. The lines of each fact are joined."""
+    """The fields of the statement on a sheet, by name. The lines of each field are joined."""
     facts: dict[str, str] = {}
     last = ""
     for name, text in lines:

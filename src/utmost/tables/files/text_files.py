@@ -30,7 +30,7 @@ _GZIPPED = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadLimits:
-    """The most that is read of an uploaded file: a small file can hold very many cells."""
+    """Limits on what is read of an uploaded file, because a small file can contain very many cells."""
 
     cells: Mapping[str, int]  # by ending
     unpacked: int  # in bytes
@@ -186,9 +186,7 @@ def _unpacked(stored: BinaryIO, suffix: str, where: str) -> Any:
 
 
 def _errors_of_damaged_files() -> tuple[type[Exception], ...]:
-    """The errors of compressed files. These modules are imported only for an error or an archive, not for every
-    release.
-    """
+    """The errors that damaged compressed files raise; their modules are imported only after an error."""
     from lzma import LZMAError
     from zipfile import BadZipFile
 

@@ -1,8 +1,8 @@
 """Dataframes of pandas, Polars, Arrow and all other libraries that narwhals supports. A release returns a dataframe of
 the same kind.
 
-Files are read into Arrow tables. These avoid narwhals where possible, because importing it takes as long as processing
-a million rows.
+Files are read into Arrow tables. Arrow tables are read without narwhals where possible, because importing narwhals
+takes as long as processing a million rows.
 """
 
 from collections.abc import Mapping, Sequence

@@ -48,8 +48,8 @@ class TableMethods(Display, ABC):
             overwrite: Whether an existing file is replaced.
 
         Raises:
-            Unsupported: for any other ending, for a missing package, or for an existing file unless ``overwrite`` is
-                set.
+            Unsupported: if the file has any other ending, if a package is missing, or if the file exists and
+                ``overwrite`` is False.
         """
         from utmost.core.exact.arguments import path as read_path
         from utmost.core.exact.arguments import truth
@@ -77,7 +77,7 @@ class Table(TableMethods, dict[str, Any]):
         columns: Dict from names to lists or arrays; by default no columns.
 
     Raises:
-        WrongKind: for a value that is no mapping.
+        WrongKind: if the value is no mapping.
 
     >>> import utmost as ut
     >>> promise = ut.Promise("n", public="town", unit=ut.Unit(1, 1))
