@@ -73,7 +73,7 @@ def question_of(
         identity: Identity of the ledger, by which ledgers that share a key have separate noise.
         request: Request with its version, and with the columns in the order of the table.
         committed: Commitment to the values, which covers identifiers.
-        labels: Texts of the public columns, which name the rows that have no identifiers.
+        labels: Texts of the public columns, which name the rows if there are no identifiers.
         universe: Facts of the declared universe, if cells are drawn only when somebody asks for them.
     """
     asked = {

@@ -1,7 +1,8 @@
 """A file beside the key file lists the ledgers opened with the key, so that a lost ledger is not silently replaced.
 
-A key without a mark is the key of a new installation. If the mark exists and the ledger does not, the budgets and
-answers of the ledger are lost: somebody must restore a backup, or remove the mark on purpose.
+Each line of this file is the mark of one ledger. A key without a mark is the key of a new installation. If the mark
+exists and the ledger does not, the budgets and answers of the ledger are lost: somebody must restore a backup, or
+remove the mark on purpose.
 """
 
 import os

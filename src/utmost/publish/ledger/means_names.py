@@ -1,4 +1,4 @@
-"""The names of the releases of a table of several amounts: the table's name and an amount's, as "wages: income"."""
+"""Names of releases of a table of several amounts: the table's name and an amount's, such as "wages: income"."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,6 +1,6 @@
 """Tables of several amounts in a ledger: each amount is one release, with an equal budget share.
 
-The release of an amount is named after the table and the amount, "wages: income". All releases of a table are
+The release of an amount is named after the table and the amount, such as "wages: income". All releases of a table are
 published, relaxed and viewed together, and spend the budget of one dataset.
 """
 

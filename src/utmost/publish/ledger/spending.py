@@ -120,7 +120,7 @@ class Account:
 
     @property
     def spending(self) -> Spending:
-        """What the dataset has spent: of parts that share nobody, only the part that has spent the most counts."""
+        """The sum that the dataset has spent; of parts that share nobody, only the part that has spent most counts."""
         largest = dict[str | None, Spending]()
         for part, spent in self.sums.items():
             partition = None if part is None else part[0]

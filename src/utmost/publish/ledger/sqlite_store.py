@@ -207,7 +207,7 @@ def _mark(path: Path, *, write: bool) -> FileMark | None:
 
 
 def _idle_connection(place: tuple[str, float, bool], mark: FileMark | None) -> sqlite3.Connection | None:
-    """Return an idle connection of this process to the unchanged file; None if there is none."""
+    """Return an idle connection of this process to the unchanged file; None if there is no such connection."""
     # A new connection reads and parses the schema first: a third of the time of a stored view, a quarter of a
     # publication.
     for before, connection in _pop_idle(_idle.get(place, [])):
@@ -276,7 +276,7 @@ def _expected() -> dict[bytes, Any]:
 
 
 def _schema(connection: sqlite3.Connection) -> dict[bytes, Any]:
-    """Return the definition of each object, by name; in bytes, since a damaged name need not be text."""
+    """Return {name: definition} of the objects of the schema, in bytes, since a damaged name need not be text."""
     query = (
         "SELECT CAST(name AS BLOB), CAST(type AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB) FROM sqlite_master"
     )

@@ -224,7 +224,9 @@ def _power_beyond(base: Fraction, bound: Fraction) -> int:
             if bits > 1 << 12 and high == low + 1:  # the quotient equals high, or nearly
                 if high * base.numerator.bit_length() > _MOST_BITS:
                     raise Unsupported(
-                        "two probabilities must differ within their first 2^24 bits to be compared", where="delta"
+                        "two probabilities must differ within their first 2^24 bits to be compared",
+                        where="delta",
+                        remedy="Pass a slightly different delta.",
                     )
                 return high + 1 if base**high <= bound else high
         bits *= 2
