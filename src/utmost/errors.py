@@ -224,7 +224,7 @@ class LedgerUnavailable(LedgerError):
     """The store is locked, full, or cannot be reached. Repeating the call is safe.
 
     Attributes:
-        is_absent: Whether the path has no ledger. A ledger is only created on request.
+        is_absent: Whether there is no ledger at the path. A ledger is only created on request.
     """
 
     is_absent: bool = False

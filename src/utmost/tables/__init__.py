@@ -1,3 +1,3 @@
-"""Tables in dataframes, engines and files. They are read once and checked, and files are written completely or not at
+"""Tables in dataframes, engines and files. Tables are read once and checked, and files are written completely or not at
 all.
 """

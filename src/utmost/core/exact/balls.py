@@ -1,14 +1,14 @@
 """Arrays of floats with proven error bounds: each entry is a float and a radius, and the true number is within the
 radius of the float.
 
-This is interval arithmetic on arrays. A ball is a float m and a float r >= 0, and stands for every real within r of m.
-Each operation returns a ball that contains every result. If no finite ball does, the radius is infinite or NaN, and
-every comparison with the ball is undecided.
+Operations on balls are interval arithmetic on arrays. A ball is a float m and a float r >= 0, and stands for every real
+within r of m. Each operation returns a ball that contains every result. If no finite ball does, the radius is infinite
+or NaN, and every comparison with the ball is undecided.
 
 The proofs assume that the machine's + - * / and sqrt of float64 follow IEEE 754 and round to one of the two floats next
-to the true result (in any direction), except that results below 2^-1022 may be flushed to zero. They assume nothing
-about the machine's logarithm, cosine and exponential. These functions are computed here from those five operations and
-exact scaling by powers of two, by Taylor series; the code proves a bound on their remainders and rounding errors.
+to the true result (in any direction), except that results below 2^-1022 may be flushed to zero. The proofs assume
+nothing about the machine's logarithm, cosine and exponential. This module computes the three functions from the five
+operations and exact scaling by powers of two, by Taylor series, and bounds the remainders and rounding errors.
 """
 
 import math

@@ -17,7 +17,7 @@ _OF_ONE, _OF_A_NUMBER, _OF_A_LIST = 60, 24, 48
 
 
 class Display:
-    """A value with a repr of one line and a card in a notebook. Neither shows a cell of a table."""
+    """A value with a repr of one line, and a card in a notebook; neither of the two shows a cell of a table."""
 
     __slots__ = ()
 

@@ -57,7 +57,7 @@ def _forms(kind: Any) -> Iterator[tuple[str, str, FieldForm]]:
 
 
 def json_forms(kind: type) -> dict[str, FieldForm]:
-    """{name in JSON: form} of each JSON field of a record."""
+    """A dict from the name in JSON to the form, for each JSON field of a record."""
     listed: dict[str, FieldForm] = {}
     for _, name, found in _forms(kind):
         listed |= found.parts or {name: found}

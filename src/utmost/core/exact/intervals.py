@@ -1,4 +1,4 @@
-"""Intervals that contain a real number; exp, log and sine of them; and conversion to floats.
+"""Intervals that contain a real number; exp, log and sine of such intervals; and conversion to floats.
 
 Python-flint (Arb) computes the functions on balls, whose radius bounds every error. The ends of a ball are converted to
 fixed-point integers, rounded outward. A ball is right at any precision: more precision makes it narrower.

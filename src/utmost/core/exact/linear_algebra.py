@@ -35,7 +35,7 @@ def denominators(rationals: Array) -> Array:
 
 
 def limbs(integers: Array) -> list[Floats]:
-    """Split integers M into float64 matrices M_k with M = sum of 2^(20 k) M_k and absolute entries below 2^20."""
+    """Split integers M into float64 matrices M_k with M = sum of 2^(20 k) M_k and |entries of M_k| < 2^20."""
     rest, parts, mask = integers, [], (1 << LIMB_BITS) - 1
     # Limbs of 20 bits: a product of two has 40, and 2^13 of them add up within the 53 bits of a float.
     while largest_size(rest) > mask:
@@ -45,7 +45,7 @@ def limbs(integers: Array) -> list[Floats]:
 
 
 def matrix_product(left: Array, right: Array) -> Array:
-    """The matrix product ``left @ right``, read-only: exact if both factors are, else float64.
+    """The matrix product ``left @ right``, read-only: exact if both factors are exact, else float64.
 
     Args:
         left: Matrix (n, k).

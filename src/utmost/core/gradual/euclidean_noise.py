@@ -6,8 +6,8 @@ The noise at all levels is one Brownian motion B (variance 2 for each coordinate
 
 so that E exp(i t.V_e) = E exp(-|t|^2 S_v) = (1 + |t|^2/e^2)^(-a), which is the Fourier transform of c exp(-e|x|).
 
-S_v1 = S_v2 + T with T independent of S_v2 >= 0: as v decreases, events come at rate a/v dv, and each adds an
-exponential time of rate v. Relaxing (a larger epsilon) shortens the time S_v, and tightening lengthens it. Proofs:
+S_v1 = S_v2 + T with T >= 0 independent of S_v2, for v1 < v2: as v decreases, events come at rate a/v dv, and each adds
+an exponential time of rate v. Relaxing (a larger epsilon) shortens the time S_v, and tightening lengthens it. Proofs:
 proofs/theory/planar.md.
 """
 
@@ -112,8 +112,8 @@ _PLACES = 40
 
 @lru_cache(maxsize=256)
 def gamma_quantile(shape: int, tail: Fraction) -> Fraction:
-    """A t with P(Gamma(n, 1) > t) = exp(-t) (1 + ... + t^(n-1)/(n-1)!) <= tail. It is at most 1 + 2^-40 times the least
-    such t.
+    """A t with P(Gamma(n, 1) > t) = exp(-t) (1 + ... + t^(n-1)/(n-1)!) <= tail. The result is at most 1 + 2^-40 times
+    the least such t.
 
     >>> float(gamma_quantile(1, Fraction(1, 20)))
     2.995732...

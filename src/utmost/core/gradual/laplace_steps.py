@@ -163,8 +163,8 @@ class LaplaceRelaxing:
 class LaplaceBridge:
     r"""The distribution of K = V_middle - V_higher given V_lower - V_higher = w, for Laplace rates e_1 < e < e_2.
 
-    K = 0 with probability h = (e^2 - e_1^2)/(e_2^2 - e_1^2). Otherwise K is distributed as the noise at ``middle``,
-    relaxed from the noise w at ``lower``. At w = 0 all three responses are equal, and K = 0.
+    K = 0 with probability h = (e^2 - e_1^2)/(e_2^2 - e_1^2). With probability 1 - h, K is distributed as the noise at
+    ``middle``, relaxed from the noise w at ``lower``. At w = 0 all three responses are equal, and K = 0.
 
     Args:
         lower, middle, higher: Levels per unit, strictly increasing in epsilon.

@@ -10,8 +10,8 @@ of the generating functions of V_1 and V_2. W exists exactly when no coefficient
 .. math:: \frac{s_1}{s_2 (1 - b_1^2)}\, R(z) \sum_k b_1^{|k|} z^{k D_1},
     \quad R(z) = \frac{N_1(z)\,(1 - b_2 z^{D_2})(1 - b_2 z^{-D_2})}{N_2(z)}.
 
-If N_2 divides N_1, R is a polynomial. Otherwise it is a polynomial up to an error E whose norm sum |E_i| lambda^{-|i|}
-is certified. With lambda = b_1^{1/D_1} the error of W at i is then at most lambda^|i| times that norm, and decreases as
+If N_2 divides N_1, R is a polynomial. If not, R is a polynomial up to an error E, whose norm sum |E_i| lambda^{-|i|} is
+certified. With lambda = b_1^{1/D_1} the error of W at i is then at most lambda^|i| times that norm, and decreases as
 fast as the masses of W. So finitely many coefficients decide the signs of all. With lambda = 1 the bound is weaker, but
 holds for every N_2 without zeros on the unit circle.
 """
@@ -83,7 +83,7 @@ def exact_candidate(
 def near_candidates(
     lower: GeneratingFunction, higher: GeneratingFunction, reach: int, bits: int
 ) -> Iterator[Candidate]:
-    """The candidates from an approximate inverse of N_2 with coefficients up to ``reach``, one per certified lambda."""
+    """One candidate for each certified lambda, from an approximate inverse of N_2 with exponents up to ``reach``."""
     near = inverse(higher.coefficients(bits), higher.start, reach)
     # N_1 (1 - b_2 z^D)(1 - b_2 z^-D) as intervals, and its lowest exponent.
     core, b, D = lower.coefficients(bits), higher.ratio(bits), higher.period
@@ -219,7 +219,7 @@ Obstacle = (
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Difference(Display):
-    """The distribution of W on the points (k * stride + offset) * unit, with P listed for |k| <= reach."""
+    """The distribution of W on the points (k * stride + offset) * unit, with a list of P for |k| <= reach."""
 
     # Beyond the listed masses, P is multiplied by b with each period.
     listed: tuple[Any, ...]

@@ -6,8 +6,8 @@ r"""Decide for any two distributions of the library whether one is the other plu
 
 If V_1 = V_2 + W with independent W, each zero of the characteristic function of V_2 is a zero of the characteristic
 function of V_1. (Below, "a zero of V" means a zero of the characteristic function of V.) If gamma_1 or gamma_2 is
-irrational (with equal periods), V_2 has a zero that V_1 lacks. If both are rational, V_i is uniform noise on one cell
-of a common grid plus noise on the grid. Then W lies on that grid, and the module `lossless` decides.
+irrational (with equal periods), V_2 has a zero that V_1 lacks. If both gammas are rational, V_i is uniform noise on one
+cell of a common grid plus noise on the grid. Then W lies on that grid, and the module `lossless` decides.
 """
 
 from collections.abc import Iterator
@@ -61,8 +61,8 @@ def losslessness(lower: Any, higher: Any) -> Losslessness:
             Laplace).
 
     Returns:
-        A verdict with the distribution of W (in Fractions if all numbers are rational), or with an obstacle. Both are
-        certified, by interval arithmetic for irrational numbers.
+        A verdict with the distribution of W (in Fractions if all numbers are rational), or with an obstacle.
+        Distribution and obstacle are certified, by interval arithmetic if numbers are irrational.
 
     Raises:
         OutOfRange: if one distribution is of any other kind, or is on the integers while the other one is on the reals.

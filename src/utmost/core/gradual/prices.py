@@ -8,11 +8,11 @@ the largest level, as in a gradual release. Then
 after one purchase at e: buying in steps costs nothing extra. 2. If and only if p does not decrease, nobody, alone or in
 a pool, gets as much information as from a response at e for less than p(e).
 
-*Proof.* 1: The steps to larger levels cost differences of p, whose sum telescopes to p(e); the others cost nothing. The
-last response has the noise of e, and the others can be drawn from it without the data. 2: A buyer who wants the
-response at e can buy any e' >= e and add noise, for p(e'). This is at least p(e) if p does not decrease, and less than
-p(e) for some e if p decreases. A pool has no more information than its member with the largest level, who by statement
-1 has paid for that level.
+*Proof.* 1: The steps to larger levels cost differences of p, whose sum telescopes to p(e); steps to smaller levels cost
+nothing. The response at e has the noise of e, and all other responses can be drawn from it without the data. 2: A buyer
+who wants the response at e can buy any e' >= e and add noise, for p(e'). The price p(e') is at least p(e) if p does not
+decrease, and less than p(e) for some e and e' if p decreases. A pool has no more information than its member with the
+largest level, who by statement 1 has paid for that level.
 
 For independent responses the theorem fails: an answer at level e can be combined from many at small levels.
 """

@@ -78,8 +78,8 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
 def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
     """The largest P(v)/P(v + 1) or P(v + 1)/P(v) of the joint distribution over noise v with entries in -reach..reach.
 
-    This is exp of the privacy loss of all responses together when the value changes by 1. It equals 1/alpha at the
-    level with the largest epsilon.
+    The ratio is exp(privacy loss) of all responses together when the value changes by 1. The ratio equals 1/alpha of
+    the level with the largest epsilon.
 
     Cost: (2 reach + 1)^m probabilities for m levels.
 
@@ -157,7 +157,7 @@ def expected_jumps(lower: Level, higher: Level | None = None) -> float:
 def no_jump_probability(lower: Level, higher: Level | None = None) -> Fraction | float:
     """((1-a)/(1-b))^2, the probability that the noise is the same at all levels between two levels.
 
-    This is less than P(V_lower = V_higher), since a path may leave a value and return.
+    This probability is less than P(V_lower = V_higher), since a path may leave a value and return.
     """
     return Quantity(lambda a, b: ((1 - a) / (1 - b)) ** 2, _in_order(lower, higher)).number
 

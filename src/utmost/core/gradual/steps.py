@@ -160,7 +160,7 @@ class Bridge:
 
     @property
     def across(self) -> Quantity:
-        """Probability of the second row of the table in `Bridge`: K lies on the other side of 0 than W."""
+        """Probability of the second row of the table in `Bridge`: K and W lie on opposite sides of 0."""
         return self._quantity(
             lambda a, m, b: a * (1 - m * b) * (m - b) * (a - m) / ((1 - m * m) * (1 - a * b) * (a - b))
         )

@@ -7,8 +7,8 @@ of a cell, which is counted in chunks of s: a cell has ceil(y / s) chunks. The f
 
     g(y) = max(largest number of chunks, ceil((sum of the chunks) / k))
 
-grows by at most 1 when one individual raises cells. With a bound on the sum, a chunk is a single unit: g divides the
-largest number of chunks by s and their sum by the bound, and rounds both up.
+grows by at most 1 when one individual raises cells. With a bound on the sum, a chunk is a single unit, and g is the
+larger of two quotients, both rounded up: the largest number of chunks by s, and the sum of the chunks by the bound.
 
 For x+ = max(x, 0) and x- = max(-x, 0), the raised and the lowered cells of a point x,
 
@@ -216,8 +216,8 @@ class CellsDraw(DrawDistribution):
 
     @property
     def kinds(self) -> dict[int, int]:
-        """The number of cells with each distribution, by the position of one such cell. Here it is {0: number of all
-        cells}.
+        """The number of cells with each distribution, by the position of one such cell. All cells have one
+        distribution, so the result is {0: number of cells}.
         """
         return {0: self.cells}
 

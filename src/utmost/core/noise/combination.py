@@ -202,7 +202,7 @@ class Combination(Display):
         return 1.0 if r < 0 else self._exceeded(r, None)
 
     def is_certified(self, margin: Number, miss: Number) -> bool:
-        """Whether P(|S| > margin) <= miss is certified. This is faster than `tail`."""
+        """Whether P(|S| > margin) <= miss is certified. The check is faster than `tail`."""
         chance, r = round_down(between_0_and_1(miss, "miss", "Combination")), exact(margin, "margin")
         return r >= 0 and self._exceeded(r, chance, once=True) <= chance
 
@@ -397,9 +397,9 @@ def simultaneous_margins(
     Args:
         combinations: The m sums, which may share noise.
         confidence: Confidence of all margins together.
-        independent: Whether no two sums share noise; this is not checked. Each margin then has the confidence
-            ``confidence**(1/m)``, which is exact. Otherwise each has 1 - (1 - confidence)/m, by the union bound, which
-            is always valid.
+        independent: Whether no two sums share noise; this is not checked. If True, each margin has the confidence
+            ``confidence**(1/m)``, which is exact. If False, each margin has the confidence ``1 - (1 - confidence)/m``,
+            by the union bound, which is always valid.
 
     Raises:
         OutOfRange: if there are no sums, or if the confidence is not strictly between 0 and 1.

@@ -45,8 +45,8 @@ class Folded:
 
     @classmethod
     def of(cls, level: Level, period: float, cost: Cost, *, integers: bool) -> "Folded":
-        """Read a cost and fold it into one period. Its expectation must be finite, and floats must be able to sum its
-        tail.
+        """Read a cost and fold it into one period. The cost must have a finite expectation, the tail of which floats
+        can sum.
         """
         powers, width = FloatPowers(level), float(period)
         read = read_cost(cost, width, integers=integers)

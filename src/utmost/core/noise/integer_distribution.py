@@ -47,8 +47,8 @@ class IntegerDistribution(Distribution):
     """Noise on the integers, symmetric about 0, with probabilities that never grow with |x| and are never 0.
 
     A subclass defines ``level``, ``sensitivity``, `levels`, `mass` and `tail`, as docs/howto/add-a-noise.md shows. All
-    other methods follow from these, and a subclass may override them by faster or exact ones. Every general method is
-    exact or certified, or has the error that its docstring states; otherwise it raises `Unsupported`.
+    other methods are computed from these five, and a subclass may override them by faster or exact methods. Every
+    general method is exact or certified, or has the error that its docstring states; otherwise it raises `Unsupported`.
 
     The result type of pmf, cdf and ccdf depends on their argument. For an int or a Fraction it is a Fraction if all
     alphas are rational, else a float. For a float it is a float, for a numeric array or list a float64 array, and for
@@ -118,7 +118,7 @@ class IntegerDistribution(Distribution):
         return Points.of(x).answer(lambda n: self._log_mass(abs(n)), None, elsewhere=-np.inf)
 
     def cdf(self, x: Any) -> Any:
-        """P(X <= x) for any real x. It raises the same errors as `pmf`."""
+        """P(X <= x) for any real x. The errors are those of `pmf`."""
         return self._at_most(x, mirrored=False)
 
     def ccdf(self, x: Any) -> Any:
@@ -253,8 +253,8 @@ class IntegerDistribution(Distribution):
 
         The loss is largest at `worst_place`. If ``distance`` is the sensitivity, the result is ``level``, provided that
         it exceeds the loss by at most one part in 10^12, and is not below it by more than intervals of about 400 bits
-        can detect. Otherwise the result is exact for rational probabilities, and an epsilon that is rounded up to a
-        float for others.
+        can detect. In all other cases the result is exact for rational probabilities, and has an epsilon rounded up to
+        a float for irrational ones.
         """
         shift = int(distance)
         if shift == 0:
@@ -321,8 +321,8 @@ class IntegerDistribution(Distribution):
         probabilities never grow with |x| and are never 0.
 
         All i with P(X = i) >= 1e-280 are checked in floats, and 64 of these i in intervals of 1200 bits. Samplers use
-        the tails, and levels follow from the masses. This is called before a distribution of a class outside the
-        package is first sampled or promised, once for all equal distributions.
+        the tails, and levels follow from the masses. The package calls this method before a distribution of a class
+        defined elsewhere is first sampled or promised, once for all equal distributions.
 
         Raises:
             PromiseBroken: if the formulas disagree, or if a probability grows with |x| or is 0.

@@ -5,9 +5,9 @@ Let L_k(j) = L(k D + j), b = e^-epsilon and step r. M - V of folded.py has the s
     phi = (1 - b) sum_k b^k phi_k,   phi_k = L_k(r) - L_k(0) + 2 sum_{0<j<r} (L_k(r) - L_k(j)),
     psi = (1 - b) sum_k b^k psi_k,   psi_k = L_k(D) - L_k(r) + 2 sum_{r<j<D} (L_k(j) - L_k(r)).
 
-This is a power series in b with the coefficients c_k = phi_k - psi_{k-1}. It has the sign of its first nonzero
-coefficient, unless a later term is larger in absolute value, which logarithms decide. As r grows,
-phi never decreases and psi never increases, so bisection finds the least step with M >= V.
+The quotient (phi - b psi) / (1 - b) is a power series in b with the coefficients c_k = phi_k - psi_{k-1}. The series
+has the sign of its first nonzero coefficient, unless a later term is larger in absolute value, which logarithms decide.
+As r grows, phi never decreases and psi never increases, so bisection finds the least step with M >= V.
 
 In a period of at most some thousand integers, each c_k is the exact sum of the cost's floats, rounded once: its sign is
 certain, and ties are detected. Longer periods are summed by extrapolation, between bounds that use only that the cost

@@ -6,8 +6,9 @@ generating function
     phi(t) = product of 1 / (1 + sin^2(c_i t/2) / sinh^2(e_i/2)),
     M(s)   = product of 1 / (1 - sinh^2(c_i s/2) / sinh^2(e_i/2)).
 
-Each of three bounds is certified: Chernoff's, P(|S| >= x) <= 2 M(s) e^(-s x) for any s; the probability that S is 0;
-and the inversion of phi, whose error is a sum of four bounded parts (see proofs/theory/error-bars.md).
+Each of three bounds is certified: Chernoff's, P(|S| >= x) <= 2 M(s) e^(-s x) for any s; the probability that some G_i
+is not 0, which is at least P(|S| > r); and the inversion of phi, whose error is a sum of four bounded parts (see
+proofs/theory/error-bars.md).
 """
 
 import math
@@ -53,7 +54,7 @@ _GROUPS_AT_ONCE, _FEW_AT_ONCE = 8, 1 << 12
 
 @dataclass(frozen=True, eq=False)
 class TermGroups:
-    """The terms of a sum in groups of equal terms. The unit is chosen such that floats neither overflow nor
+    """The terms of a sum in groups of equal terms. The unit of S is chosen such that floats neither overflow nor
     underflow.
     """
 
@@ -188,7 +189,7 @@ class Chernoff:
         return 1.0 if least >= 0 else math.exp(least) * (1 + 1e-12)
 
     def margin(self, log_miss: float) -> float:
-        """An x with tail(x) <= exp(log_miss). It grows with each coefficient of S."""
+        """An x with tail(x) <= exp(log_miss). The margin grows with each coefficient of S."""
         return float(np.min((self.logs - log_miss) / self.slopes)) * (1 + 1e-12)
 
 

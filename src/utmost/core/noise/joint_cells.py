@@ -125,7 +125,7 @@ class RotatedPair:
         return self.level.scaled(Fraction(1, 2 * self.sensitivity))
 
     def pmf(self, x: Sequence[Any]) -> Fraction | float:
-        """P(X = x) for two multiples of 1/2. It is 0 if only one of them is an integer."""
+        """P(X = x) for two multiples of 1/2. The probability is 0 if only one of the two is an integer."""
         natural(len(x), "the number of cells of x", least=2, most=2)
         first, second = (exact(number, "x") for number in x)
         total, difference = first + second, first - second

@@ -2,7 +2,7 @@
 
 Ordinary privacy bounds the loss for a change by the whole sensitivity, and a small change may lose as much. Noise with
 density f is Lipschitz private at epsilon if log f is Lipschitz with constant epsilon: then the privacy loss for a
-change by d is at most d epsilon, for all d. This is metric privacy on the real line.
+change by d is at most d epsilon, for all d. Lipschitz privacy is metric privacy on the real line.
 """
 
 from collections.abc import Mapping

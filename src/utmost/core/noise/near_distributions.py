@@ -95,7 +95,7 @@ class NearDistribution(Combination):
         return round_up(Fraction(super().margin_for_miss(chance - part)) + Fraction(added))
 
     def tail(self, margin: Number) -> float:
-        """An upper bound of P(|S| > margin) that holds for each sum S. It is meant for probabilities above 10^-6."""
+        """An upper bound of P(|S| > margin) for each sum S, never below 10^-6."""
         small = 1e-6  # the probability of a larger difference, which is added below
         inner = exact(margin, "margin") - Fraction(self.spread.margin_for_miss(small))
         return 1.0 if inner < 0 else min(1.0, super().tail(inner) + small)

@@ -189,9 +189,9 @@ class DeclaredSum(Display):
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
         """A certified margin, which the absolute error of the sum exceeds with probability at most 1 - confidence.
 
-        It is the least margin for Gaussian and discrete Laplace noise, for one cell with any noise, and for discrete
-        Gaussian noise if 1 - confidence is at least 10^-9. For sums of continuous Laplace noise it exceeds the least
-        margin by less than a hundredth of the standard deviation of the sum.
+        The margin is the least one for Gaussian and discrete Laplace noise, for one cell with any noise, and for
+        discrete Gaussian noise if 1 - confidence is at least 10^-9. For sums of continuous Laplace noise it exceeds the
+        least margin by less than a hundredth of the standard deviation of the sum.
         """
         return self.margin_for_miss(1 - read_confidence(confidence))
 

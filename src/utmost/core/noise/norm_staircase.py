@@ -7,9 +7,9 @@ function of |x| is a **mixture of balls**: X is uniform on the ball of radius N 
 q^j times the number of points in that ball.
 
 - *max*: |x| = max |x_i|, for changes of at most s in each cell, of either sign. The ball is a cube.
-- *range*: |x| = max(x_i, 0) - min(x_i, 0), for changes that lower no cell (or that raise none). Its ball of radius s is
-  the smallest convex set with all such changes. It has (N + 1)^(k+1) - N^(k+1) points: x_i = z_i - z_0 for the z of
-  {0, ..., N}^(k+1) with an entry 0.
+- *range*: |x| = max(x_i, 0) - min(x_i, 0), for changes that lower no cell (or that raise none). The ball of radius s in
+  this norm is the smallest convex set that contains all such changes of at most s. The ball of radius N has (N +
+  1)^(k+1) - N^(k+1) points: x_i = z_i - z_0 for the z of {0, ..., N}^(k+1) with an entry 0.
 
 The numbers of points of balls, and their sums of |x_1| and x_1^2, are polynomials in N, so that masses, moments and
 tails have closed forms.

@@ -111,9 +111,7 @@ class DrawDistribution(Display, ABC):
         return number_at(self.ratio, lambda q: q**distance / self._normaliser(q))
 
     def variance_of(self, coefficients: Sequence[Any]) -> Fraction | float:
-        """The variance of the sum of coefficients times cells, in closed form. There is one coefficient for each
-        cell.
-        """
+        """The variance of the sum of coefficients times cells, in closed form. Each cell has one coefficient."""
         numbers = [exact(number, "coefficient") for number in sequence(coefficients, "coefficients")]
         if len(numbers) != self.size:
             remedy = f"Pass {self.size} numbers, with 0 for cells that are left out."

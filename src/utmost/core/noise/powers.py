@@ -4,8 +4,8 @@ Each formula of a distribution is written once, in terms of b = alpha, 1 - b and
 kinds. In floats, 1 - b comes from expm1, and b^k from a product in twice the working precision, so that b^k is accurate
 to a few units in the last place even if it is 1e-300.
 
-`Doubled` is a float of twice the precision, the sum of two floats. Its error-free sum and product are Knuth's and
-Dekker's; NumPy has no fused multiply-add.
+`Doubled` is a float of twice the precision, the sum of two floats. The error-free sum and product are Knuth's and
+Dekker's, because NumPy has no fused multiply-add.
 """
 
 import math

@@ -138,7 +138,7 @@ def _extrapolated(sums: list[Any], steps: list[float]) -> Any:
 
 
 def _clenshaw_curtis(f: Function, block: tuple[float, float]) -> tuple[NDArray[np.float64], float, tuple[Block, ...]]:
-    """Integrate one block by Clenshaw-Curtis. Both ends are nodes, so that no jump next to an end is missed."""
+    """Integrate one block by Clenshaw-Curtis. Both ends are nodes, so that no jump near them is missed."""
     low, high = block
     half, middle = (high - low) / 2, (low + high) / 2
     nodes, weights, last = _cosine_rule(32)

@@ -54,7 +54,7 @@ class RatioBar(Display):
 
     @property
     def determined(self) -> bool:
-        """Whether both ends are finite. This is so if the noisy denominator is far enough from 0."""
+        """Whether both ends are finite, as they are if the noisy denominator is far enough from 0."""
         return math.isfinite(self.lower) and math.isfinite(self.upper)
 
     @property
@@ -136,7 +136,7 @@ def fieller(
         confidence: Number strictly between 0 and 1.
 
     Returns:
-        The interval. It is not cut to [0, 1], even for a share; see `RatioBar.between`.
+        The interval, which is not cut to [0, 1], even for a share; see `RatioBar.between`.
 
     Raises:
         NotANumber, NotALevel, OutOfRange, WrongKind: if an argument is invalid, or if lists have different lengths.

@@ -39,7 +39,7 @@ class RepeatedSum(Display):
 
     Args:
         distribution: Distribution of one copy.
-        count: Number of copies. Their signs in the sum do not matter, since the distribution is symmetric.
+        count: Number of copies. The signs of the copies in the sum do not matter, since the distribution is symmetric.
 
     Cost: 10 ms for 10 copies, at most seconds for 10 000.
 
@@ -95,7 +95,7 @@ class RepeatedSum(Display):
 
     @cached_property
     def _bin(self) -> int:
-        """The width of a bin. It is odd, so that a bin is symmetric about its middle."""
+        """The width of a bin. The width is odd, so that a bin is symmetric about its middle."""
         return 2 * int(self._deviation / _BINS / 2) + 1
 
     @cached_property

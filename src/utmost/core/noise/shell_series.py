@@ -1,4 +1,4 @@
-"""Sums over m of f(m) q^m for polynomials f. They are rational functions of q, evaluated exactly or with certified
+"""Sums over m of f(m) q^m for polynomials f. Such sums are rational functions of q, evaluated exactly or with certified
 bounds.
 
 The generating function of a polynomial of degree D has the numerator h_0 + ... + h_D z^D over (1 - z)^(D+1). If f

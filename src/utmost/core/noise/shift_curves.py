@@ -204,7 +204,7 @@ class StaircaseCurve:
         return _chord(b, *self._start_of_class(j)) / (2 * _chord(b, 0, 1 - self.gamma))
 
     def _lifted(self, j: int, b: Powers) -> Any:
-        """b^-j tail(j) for j > 0. It is at most 1, and does not underflow where the tail does."""
+        """b^-j tail(j) for j > 0. The result is at most 1, and does not underflow where the tail does."""
         if j == math.floor(self.shift) + 1:
             return self._outer(min(self.shift % 1, 2 * self.gamma), self.shift % 1, b)
         whole, part = self._start_of_class(j)

@@ -127,7 +127,7 @@ class SignedCells(Display):
         """The matrix B (cells, rows) and the denominator of the unbiased estimate B y / denominator of the cells from
         noisy sums y.
 
-        This is the least squares estimate with the squares of the shares as weights, the same at every level.
+        The estimate is by least squares with the squares of the shares as weights, and the same at every level.
         """
         return _estimate(self.rows, self.shares)
 

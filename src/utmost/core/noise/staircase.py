@@ -2,8 +2,8 @@
 
 The staircase with first step g has the expected cost
 V(g) = (int_0^g M + b int_g^1 M) / (g + b (1 - g)), where M(u) = E L((G + u) D) never decreases and G is geometric with
-ratio b. Its slope has the sign of M(g) - V(g). So the optimum g* is where M first reaches V, and V(g*) = M(g*) if M is
-continuous there.
+ratio b. The slope of V has the sign of M(g) - V(g). So the optimum g* is where M first reaches V, and V(g*) = M(g*) if
+M is continuous there.
 """
 
 import math
@@ -94,9 +94,9 @@ def optimal_gamma(
 def heuristic_gamma(epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> float:
     """The gamma exp(-epsilon)/2, usable for every cost: as epsilon grows, the first step has 1/3 of the mass.
 
-    The expected cost does not vanish as epsilon grows: E|X| tends to D/3 and E X^2 to 2 D^2/9. This gamma is worse than
-    Laplace noise from epsilon 1.6069 on for the absolute error, and from 1.2151 on for the squared error.
-    `optimal_gamma` takes no longer to compute.
+    The expected cost does not vanish as epsilon grows: E|X| tends to D/3 and E X^2 to 2 D^2/9. A staircase with this
+    gamma is worse than Laplace noise from epsilon 1.6069 on for the absolute error, and from 1.2151 on for the squared
+    error. `optimal_gamma` takes no longer to compute.
 
     Source: [geng2012], (62).
 

@@ -123,8 +123,8 @@ class TablesDraw(DrawDistribution):
 
     @property
     def is_one_table(self) -> bool:
-        """Whether records are replaced in a single table. Then the noise is geometric noise, given that all parts add
-        up to 0.
+        """Whether records are replaced in a single table, so that the noise is geometric noise, given that all parts
+        add up to 0.
         """
         return len(self.sizes) == 1 and self.is_joined
 

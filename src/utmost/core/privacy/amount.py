@@ -31,9 +31,8 @@ class Amount(PickledByFields):
         name: Name of the column and of its sums.
         step: Positive decimal such as "0.01", of at most 30 digits on either side of the point.
         between: Low and high end of each event's amount, if the same noise serves sums and counts. An axis of this name
-            then has two positions: the sum of the amounts minus the low end, and the sum of the high end minus the
-                amounts.
-        distinct: Number of declared values, if a cell counts the distinct values in it instead of a sum.
+            then has two positions: one for the sum of (amount - low end), one for the sum of (high end - amount).
+        distinct: Number of declared values, if cells contain numbers of distinct values instead of sums.
         missing: Whether events without an amount are left out of the sums. With ``between``, a third position of the
             axis counts these events.
 

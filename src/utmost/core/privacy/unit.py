@@ -61,7 +61,7 @@ class Unit(PickledByFields):
             A smaller ``in_total`` gives each cell in a plan a larger budget share.
         exactly: Whether **every** individual's changes reach these bounds: everybody changes ``cells`` cells by the
             sensitivity each (or all cells by ``in_total`` together), for example exactly one cell by 1. Replacing a
-            record then leaves the total unchanged, and the total is public. This needs "change-one" and
+            record then leaves the total unchanged, and the total is public. ``exactly`` needs "change-one" and
             ``nonnegative``.
 
     Raises:
@@ -469,7 +469,7 @@ class Unit(PickledByFields):
     def epsilon_parts(self) -> int | Fraction:
         """The number of equal parts into which epsilon is divided: the cells, doubled under "change-one".
 
-        With ``in_total``, the quotient in_total / sensitivity replaces the cells. It may be a fraction.
+        With ``in_total``, the quotient in_total / sensitivity replaces the cells. The result may be a fraction.
         """
         cells = self.cells if self.in_total is None else self.in_total / self.sensitivity
         return cells * _STEPS[self.neighbours]

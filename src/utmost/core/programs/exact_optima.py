@@ -1,8 +1,8 @@
 """Exact optima of rational linear programs from the last basis of the float solver, or proofs that none exists.
 
-The last basis of HiGHS is nearly always exactly optimal. Otherwise iterative refinement follows: the solver solves a
-program for the correction of its last solution. This program is magnified, so that the error exceeds the solver's
-tolerance. If that does not reach an optimal basis, the simplex method continues in rationals, by Bland's rule.
+The last basis of HiGHS is nearly always exactly optimal. If the basis is not, iterative refinement follows: the solver
+solves a program for the correction of its last solution. This program is magnified, so that the error exceeds the
+solver's tolerance. If that does not reach an optimal basis, the simplex method continues in rationals, by Bland's rule.
 
 Each row of A becomes a variable: r = A x. A basis then consists of as many of the variables (x, r) as there are rows.
 With the other variables at their bounds, ``[A, -I] (x, r) = 0`` determines the values of these basic variables.
@@ -230,7 +230,7 @@ def solve_exactly(program: LinearProgram) -> LinearSolution:
     A float counts as the rational that it equals.
 
     Raises:
-        InfeasibleProgram: if there is no feasible point. This is proved in rationals; see `farkas_gap`.
+        InfeasibleProgram: if there is no feasible point. The proof is in rationals; see `farkas_gap`.
         SolverFailed: if the program is unbounded.
 
     >>> from utmost.exact import as_array

@@ -105,8 +105,8 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
 
 
 def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolution:
-    """Solve as `solve` does, by row generation. This suits programs with many more rows than variables, if nearly all
-    rows are slack.
+    """Solve as `solve` does, by row generation. Row generation suits programs with many more rows than variables, if
+    nearly all rows are slack.
     """
     import highspy
 
@@ -212,8 +212,8 @@ def solve_by_columns(
 
 
 def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
-    """An optimal point and its duals in floats, by HiGHS' interior point method. This suits programs with many optimal
-    points.
+    """An optimal point and its duals in floats, by HiGHS' interior point method. The method suits programs with many
+    optimal points.
     """
     import highspy
 

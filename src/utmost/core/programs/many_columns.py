@@ -1,8 +1,8 @@
 """An interior point method for linear programs with few rows and many dense columns, for column generation.
 
 min c x over x >= 0 with A x = 1, for A of shape (n, N) with N much larger than n. The prices of the rows (the duals)
-find the next columns. For that, prices from the middle of the optimal set are better than prices at a vertex, and a few
-digits of each price suffice.
+find the next columns. For this purpose, prices from the middle of the optimal set are better than prices at a vertex,
+and a few digits of each price suffice.
 """
 
 from dataclasses import dataclass
@@ -137,7 +137,7 @@ class _InteriorPoint:
         return cls(A, c, b, x, y, np.maximum(s, 0.1 * product / x))
 
     def merit(self, gap: float, exactness: float) -> float:
-        """The largest of gap, error and dual error, each divided by its allowed value. It is at most 1 at a
+        """The largest of gap, error and dual error, each divided by its allowed value. The merit is at most 1 at a
         solution.
         """
         dual = float(abs(self.c - self.A.T @ self.y - self.s) @ self.x)

@@ -59,7 +59,7 @@ def declared_exponent(grid: Number) -> int:
 
 
 def steps(length: Fraction, exponent: int) -> int:
-    """ceil(length / 2^-exponent), the most grid steps in a change by ``length``."""
+    """ceil(length / 2^-exponent), the largest number of grid steps in a change by ``length``."""
     return math.ceil(length * Fraction(2) ** exponent)
 
 

@@ -135,7 +135,7 @@ _CLOCK_WORDS = 4
 
 
 def sample_path(start: Level, *, noise: int | None = None, randomness: Randomness) -> Path:
-    """Draw a path of the process from a level to infinity. Its noise at that level is ``noise``, or newly drawn for
+    """Draw a path of the process from a level to infinity. The noise at that level is ``noise``, or newly drawn for
     None.
     """
     # Cost: about 20 us, and about 2 ln(1/epsilon) jumps.

@@ -128,7 +128,7 @@ def _cells(
 
 
 def _permutations(count: int, n: int, first: int, randomness: Randomness) -> NDArray[np.int64]:
-    """Permutations of 0..n-1, shape (count, n). Their first ``first`` entries are uniformly random."""
+    """Permutations of 0..n-1, shape (count, n). The first ``first`` entries of each one are uniformly random."""
     places = np.tile(np.arange(n), (count, 1))
     rows = np.arange(count)
     for at in range(min(first, n - 1)):
@@ -268,8 +268,8 @@ _MARGIN_KEY = sha256(b"utmost: margins of answers from one draw").digest()
 def answer_margin(
     distribution: DrawDistribution | DrawWithTotal, coefficients: Sequence[Any], confidence: Number = DEFAULT_CONFIDENCE
 ) -> Fraction:
-    """A margin of the sum of coefficients times cells, with this confidence. It is the exact margin, or the smallest of
-    three bounds.
+    """A margin of the sum of coefficients times cells, with this confidence. The result is the exact margin, or the
+    smallest of three bounds.
     """
     # The margin is exact for one cell, and for the total of `TablesDraw`. Otherwise it is the least of three: by the
     # variance (Chebyshev), by the margins of the cells at equal parts of the allowed probability, and by an order

@@ -132,7 +132,7 @@ class Randomness(Protocol):
 
     @property
     def ahead(self) -> dict[Any, Any]:
-        """Draws made in advance. They are discarded together with the stream of bits, at a fork and in a copy."""
+        """Draws made in advance. The draws are discarded together with the stream of bits, at a fork and in a copy."""
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
         """Return ``count`` random integers of ``bits`` = 8, 16, 32 or 64 bits, in a new array."""

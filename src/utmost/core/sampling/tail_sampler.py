@@ -1,8 +1,8 @@
 """A sampler for any noise on the integers, which needs only the tail probabilities.
 
-The values -m..m are the indices of a `Categorical` distribution. Its first and last index stand for all values from -m
-downward and from m upward. If one of these two is drawn, the size is drawn from the conditional tails P(X >= i) / P(X
->= m), in one window after the other. No tail is cut off.
+The values -m..m are the indices of a `Categorical` distribution. The first index stands for all values up to -m, and
+the last index for all values from m on. If the first or the last index is drawn, the size is drawn from the conditional
+tails P(X >= i) / P(X >= m), in one window after the other. No tail is cut off.
 """
 
 from collections.abc import Callable

@@ -59,7 +59,7 @@ class Axis(Display):
         whole: Whether the labels of bins between listed edges are those of integers ("0 to 4"); None for other axes.
         missing: Label for missing cells, the last label; if None, they count as ``other``, or are left out.
         clock: Reader of times, for periods; None for other axes.
-        truth: Whether booleans were declared, so that booleans in the data are read. Their labels are text.
+        truth: Whether booleans were declared, so that booleans in the data are read. The labels are text.
         rows: For listed keys, the values of each key, that of the coarsest column first; None for other axes.
         spelling: Declared marks in the cells of the axis' column.
         column: Name of the events' column that has the values; None if it is the name of the finest level.

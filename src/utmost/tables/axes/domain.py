@@ -252,8 +252,8 @@ class Domain(Display):
         return numbers
 
     def selection(self, where: Where) -> tuple[NDArray[np.bool_], ...]:
-        """The values of each axis that belong to a sum, as masks. Without a condition on an axis, all its values belong
-        to it.
+        """The values of each axis that belong to a sum, as masks. All values of an axis without a condition belong to
+        the sum.
 
         Args:
             where: Mapping from names of levels to conditions. A condition is a label; for bins and periods a slice of

@@ -2,9 +2,9 @@
 every column.
 
 Examples of such columns are the wiki and the page, or the region and the municipality. The list of keys is one axis.
-Its levels are the columns, the last column first: a group of the finest level is one key, a group of the next level
-contains the keys that agree except in the last column, and so on. The sum over a value of any column is a sum of rows,
-so it also follows from a release.
+The levels of the axis are the columns, the last column first: a group of the finest level is one key, a group of the
+next level contains the keys that agree except in the last column, and so on. All cells with one value in any of the
+columns are a set of keys, so their sum also follows from a release.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -107,8 +107,8 @@ def _by_known_cell(
     zeros: LeadingZeros | None,
     labels: Collection[str | None] | None,
 ) -> PlaceReader:
-    """Return a reader that looks up each distinct cell once. It stores the positions of texts and integers for later
-    batches.
+    """Return a reader that looks up each distinct cell once. The reader stores the positions of texts and integers for
+    later batches.
     """
     known: dict[str | int, int] = {}
 

@@ -167,8 +167,8 @@ class Persons:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TextsInArrow(Sequence[str]):
-    """The texts of persons by code, stored in an Arrow array without missing cells. It replaces the Python list
-    `Persons.texts`.
+    """The texts of persons by code, stored in an Arrow array without missing cells. The Arrow array replaces the Python
+    list `Persons.texts`.
     """
 
     column: Any

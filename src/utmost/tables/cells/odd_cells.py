@@ -50,7 +50,7 @@ def looks_missing(text: str) -> bool:
 
 
 def missing_kind(mark: str) -> str:
-    """The kind of an undeclared missing mark, for messages. It quotes the mark, because marks are public."""
+    """The kind of an undeclared missing mark, for messages. The text quotes the mark, because marks are public."""
     return json.dumps(mark.strip(), ensure_ascii=False) + _MISSING_KIND
 
 

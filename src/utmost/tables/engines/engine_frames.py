@@ -123,6 +123,6 @@ class WithConstants:
 
 @lru_cache(maxsize=8)
 def _repeated(number: int | float, kind: Any, rows: int) -> Any:
-    """A constant column. It is cached, because most batches have the same length."""
+    """A constant column. The array is cached, because most batches have the same length."""
     arrow = extra("pyarrow", "tables")
     return arrow.repeat(arrow.scalar(number, kind), rows)

@@ -136,7 +136,7 @@ class _Refusing:
 
 
 def refusal_field() -> Any:
-    """The column that contains an error as JSON. It is null in all other rows."""
+    """The column that contains an error as JSON. The column is null in all rows without an error."""
     arrow = extra("pyarrow", "tables")
     return arrow.field(REFUSAL, arrow.string())
 

@@ -98,7 +98,7 @@ class FolderColumns:
 
 
 def shown(root: Path, file: Path) -> str:
-    """The path of a file for a message. It contains the keys in the names of folders, but not the cells."""
+    """The path of a file for a message. The path contains the keys in the names of folders, but not the cells."""
     parts = file.relative_to(root).parts
     keys = (f"{part.partition('=')[0]}=..." if "=" in part else part for part in parts[:-1])
     return str(root.joinpath(*keys, *parts[-1:]))

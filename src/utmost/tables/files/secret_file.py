@@ -70,8 +70,8 @@ def ledger_secret(key: bytes) -> bytes:
 
 
 def counting_key(path: Path) -> bytes:
-    """The key for counting events. It is derived from the ledger's key if the file is a secret file, and else the
-    content of the file.
+    """The key for counting events. The key is derived from the ledger's key if the file is a secret file; any other
+    file contains the key itself.
     """
     if is_secret_file(path) and not path.exists():
         raise secrets_lost(path)

@@ -70,8 +70,8 @@ def publish(
 def table_writers(
     table: Any, report: StatementOf, out: Path, signer: Signer | None = None
 ) -> tuple[dict[Path, Writer], dict[str, Any]]:
-    """Return the functions that write a table, its statement and its signature, and the statement, which is empty until
-    the table is written.
+    """Return the functions that write a table, its statement and the statement's signature, and also the statement,
+    which is empty until the table is written.
     """
     statement: dict[str, Any] = {}
     text = bytearray()

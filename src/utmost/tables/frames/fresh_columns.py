@@ -46,8 +46,8 @@ def _fresh_array(column: Any) -> Any:
 
 
 def fresh_arrow(column: Any) -> Any:
-    """Return an Arrow array, or a chunked array, in fresh memory and without the metadata of nested fields. Its
-    chunks do not depend on those of ``column``.
+    """Return an Arrow array, or a chunked array, in fresh memory and without the metadata of nested fields. The chunks
+    of the result do not depend on those of ``column``.
     """
     arrow = extra("pyarrow", "tables")
     if not isinstance(column, arrow.ChunkedArray):

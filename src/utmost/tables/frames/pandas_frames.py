@@ -230,8 +230,8 @@ def _type_family(kind: Any) -> str:
 
 
 def _typed(column: Column, kind: Any, index: Any) -> Any:
-    """Make a series of the cells. Its type belongs to the family of ``kind``, but a released column always has 64 bits,
-    since its width must not depend on the values.
+    """Make a series of the cells. The type of the series belongs to the family of ``kind``, but a released column
+    always has 64 bits, since its width must not depend on the values.
     """
     # Integers beyond 64 bits become decimals or text in Arrow's family, and Python's integers in the others: the noise
     # has already been drawn, so nothing is refused here.
