@@ -1,6 +1,7 @@
 """Responses kept beside a ledger: only what was answered, whole or not at all, and the same after every failure."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -43,6 +44,31 @@ def kept(tmp_path):
         folder = ResponseFolder(ledger, tmp_path / "responses")
         folder.keep("visits", ledger.publish("visits", table(con), ut.Promise(**SAY), epsilon=1).table, epsilon=1)
         yield ledger, folder, con
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_files_do_not_show_where_a_filter_removed_rows(engine, tmp_path):
+    """Rows that nobody sees lay before, between or behind the released ones: the files are the same to the byte."""
+    contents = []
+    opened(tmp_path, "empty").close()
+    for at, gone in enumerate((0, 1200, 2900)):
+        ids = [f"cell {i}" for i in range(ROWS)]
+        ids[gone:gone] = [f"gone {i}" for i in range(100)]
+        source = tmp_path / f"{at}.parquet"
+        pl.DataFrame({"id": ids, "n": [i % 31 for i in range(len(ids))]}).with_columns(
+            n=pl.when(pl.col("id").str.starts_with("gone")).then(None).otherwise(pl.col("id").str.len_chars())
+        ).write_parquet(source, row_group_size=500)
+        frame = pl.scan_parquet(source).filter(pl.col("n").is_not_null())
+        if engine == "duckdb":
+            frame = duckdb.connect().sql(f"SELECT * FROM read_parquet('{source}') WHERE n IS NOT NULL")
+        copy = shutil.copy(tmp_path / "empty.db", tmp_path / f"copy{at}.db")  # of one identity, so of one noise
+        with Ledger.open(copy, key=KEY, witness=False) as ledger:
+            folder = ResponseFolder(ledger, tmp_path / f"responses{at}")
+            folder.keep("visits", ledger.publish("visits", frame, ut.Promise(**SAY), epsilon=1), epsilon=1)
+            contents.append([Path(file).read_bytes() for file in folder.files("visits", epsilon=1)])
+    groups = {pq.read_metadata(file).num_row_groups for file in tmp_path.glob("responses*/**/*.parquet")}
+    assert groups == {1}
+    assert contents[0] == contents[1] == contents[2]
 
 
 def test_what_is_kept_is_what_was_answered_and_relaxes_without_the_values(kept):

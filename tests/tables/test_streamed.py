@@ -19,8 +19,9 @@ from utmost.errors import BadTable, NotDeclared, Unsupported
 # Every file is made a large one here, and every piece small.
 # A small file is read as one larger than memory.
 from utmost.publish.releases import streamed
-from utmost.tables.files import files
+from utmost.tables.files import files, parquet
 
+ONE = pa.schema({"n": pa.int64()})
 SAY = {"columns": "visits", "public": "ward", "id_column": "ward", "unit": Unit(1, 1), "epsilon": 1}
 ROWS = 5000
 
@@ -96,6 +97,25 @@ def test_pieces_give_the_rows_the_columns_and_the_noise_of_a_release(kind, tmp_p
         p = float(made.distribution.pmf(x))
         assert abs((noise == x).sum() - ROWS * p) < 7 * (ROWS * p * (1 - p)) ** 0.5
     assert made.table.shown == [[str(cell) for cell in row] for row in found.head(100).itertuples(index=False)]
+
+
+def test_row_groups_of_a_released_file_are_not_those_of_the_true_one(tmp_path):
+    """A program that wrote the true file may have ended a group where it removed rows."""
+    path = as_parquet(wards(), tmp_path)
+    assert pq.read_metadata(path).num_row_groups == 8
+    written(ut.release(files.large_pieces(path), **asked(**SAY), once=True), out_of(path))
+    assert pq.read_metadata(out_of(path)).num_row_groups == 1
+
+
+def test_rows_are_cut_into_batches_of_equal_size(monkeypatch):
+    monkeypatch.setattr(parquet, "_BATCH", 4)
+    for sizes in ([3, 3, 0, 5], [11], [1] * 11):
+        column = iter(range(11))
+        batches = [pa.record_batch({"n": [next(column) for _ in range(size)]}, ONE) for size in sizes]
+        cut = list(parquet.even_batches(iter(batches), ONE))
+        assert [batch.num_rows for batch in cut] == [4, 4, 3]
+        assert [cell for batch in cut for cell in batch["n"].to_pylist()] == list(range(11))
+    assert list(parquet.even_batches(iter([]), ONE)) == []
 
 
 def test_a_release_in_pieces_says_what_a_release_says(kind, tmp_path):

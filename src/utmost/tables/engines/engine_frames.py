@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from utmost.errors import BadTable
+from utmost.tables.files.parquet import even_batches
 from utmost.tables.optional_imports import extra
 
 Batches = Iterator[Any]
@@ -90,14 +91,15 @@ def check_no_pattern(names: Sequence[str]) -> None:
 
 
 def write_parquet(batches: Batches, schema: Any, folder: Path) -> None:
-    """Write batches of rows, one at a time, into Parquet files of about ten million rows."""
+    """Write rows in row groups of equal size into Parquet files of about ten million rows."""
     writer, at = extra("pyarrow.parquet", "tables"), 0
+    batches = even_batches(batches, schema)
     batch = next(batches, None)
     while batch is not None or at == 0:
         with writer.ParquetWriter(folder / f"part-{at:05}.parquet", schema) as out:
             rows = 0
             while batch is not None and rows < _FILE_ROWS:
-                out.write_batch(batch.cast(schema))
+                out.write_batch(batch)
                 rows, batch = rows + batch.num_rows, next(batches, None)
         at += 1
 

@@ -105,10 +105,32 @@ def write(table: Any, file: BinaryIO) -> None:
 
 
 def write_batches(schema: Any, batches: Iterator[Any], file: BinaryIO) -> None:
-    """Write Arrow batches, one row group for each."""
+    """Write Arrow batches in row groups of equal size."""
     with extra("pyarrow.parquet", "tables").ParquetWriter(file, schema) as out:
-        for batch in batches:
-            out.write_batch(batch.cast(schema))
+        for batch in even_batches(batches, schema):
+            out.write_batch(batch)
+
+
+def even_batches(batches: Iterator[Any], schema: Any) -> Iterator[Any]:
+    """Yield the rows of some batches in batches of equal size; the last one may have fewer rows."""
+    # Where an engine or a file ends a batch depends on rows that nobody sees, such as those that a filter removed.
+    arrow = extra("pyarrow", "tables")
+    waiting, rows = list[Any](), 0
+    for batch in batches:
+        waiting.append(batch.cast(schema))
+        rows += batch.num_rows
+        while rows >= _BATCH:
+            table = arrow.Table.from_batches(waiting, schema)
+            yield _one_batch(table.slice(0, _BATCH))
+            waiting, rows = table.slice(_BATCH).to_batches(), rows - _BATCH
+    if rows:
+        yield _one_batch(arrow.Table.from_batches(waiting, schema))
+
+
+def _one_batch(table: Any) -> Any:
+    arrow = extra("pyarrow", "tables")
+    columns = [arrow.concat_arrays(column.chunks) for column in table.columns]
+    return arrow.record_batch(columns, schema=table.schema)
 
 
 def register() -> None:

@@ -115,14 +115,15 @@ class ParquetPieces:
         dropped: Sequence[str],
         kinds: Mapping[str, str],
     ) -> Iterator[tuple[int, bytes]]:
-        """Write a row group for each piece. The metadata of the schema are not written."""
+        """Write row groups of equal size. The metadata of the schema are not written."""
         arrow, writer = extra("pyarrow", "tables"), extra("pyarrow.parquet", "tables")
         names = [name for name in column_order(self.names, after) if name not in dropped]
         numbers = {"int": arrow.int64(), "float": arrow.float64()}
         schema = arrow.schema(
             [(name, numbers[kinds[name]] if name in kinds else self.schema.field(name).type) for name in names]
         )
-        with writer.ParquetWriter(file, schema) as out:
+
+        def batches() -> Iterator[Any]:
             for piece, columns in released:
                 cells = [columns[name] if name in columns else piece.batch.column(name) for name in names]
                 try:
@@ -135,8 +136,12 @@ class ParquetPieces:
                     raise BadTable(
                         "released integers must fit into 64 bits", came="a larger integer", remedy=remedy
                     ) from None
-                out.write_batch(arrow.record_batch(arrays, schema=schema))
-                yield piece.rows, b""
+                yield arrow.record_batch(arrays, schema=schema)
+
+        with writer.ParquetWriter(file, schema) as out:
+            for batch in parquet.even_batches(batches(), schema):
+                out.write_batch(batch)
+                yield batch.num_rows, b""
 
 
 def _is_part(folder: Path, path: Path) -> bool:
