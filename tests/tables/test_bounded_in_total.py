@@ -230,6 +230,15 @@ def test_contributions_say_what_a_bound_in_total_cuts(tmp_path):
         ut.count_contributions(SALES, DOMAIN, ut.Counting("user"), "per_person", [1])
 
 
+@pytest.mark.parametrize("shops", ["ABC", "AAA", "???"])
+def test_means_of_amounts_beyond_int64_are_bounded_in_total(shops):
+    """One event that counts fills the whole range of an amount, also where few numbers of events are left."""
+    events = {"user": ["ann"] * 3, "shop": list(shops), "paid": [10**20, 3, 0]}
+    table = counted(events, values="paid", each=(0, 10**20), most_events=3, in_total=1, at_most=3)
+    assert int(table.cells.sum()) == (10**20 if shops != "???" else 0)
+    assert (table.unit.sensitivity, table.unit.cells) == (10**20, 1)
+
+
 def test_amounts_beyond_int64_are_bounded_in_every_door():
     """Sums of a person that no int64 holds are cut to what one holds, in proportion, of either sign."""
     pytest.importorskip("pyarrow")

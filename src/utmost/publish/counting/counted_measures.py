@@ -363,9 +363,11 @@ class CountedMeasure:
         """
         if self.most_events is None:
             return [np.where(parts[0] < 0, -left, left)]
-        largest = max(int(part.max(initial=0)) for part in parts) * int(left.max(initial=0))
+        most = int(left.max(initial=1))
+        largest = max(self.steps_of_event, *(int(part.max(initial=0)) for part in parts)) * most
         # Multiply before the division; products may exceed int64.
-        products = np.array(parts, dtype=object if largest >= 1 << 62 else parts[0].dtype) * left
+        left = left.astype(object) if largest >= 1 << 62 else left
+        products = np.array(parts, dtype=left.dtype) * left
         cut = products // np.maximum(sizes, 1)
         # Only the amounts are rounded to the nearest step: then the sum is at most `steps_of_event * left`.
         cut[0] = _nearest_quotient(products[0], np.maximum(sizes, 1))
