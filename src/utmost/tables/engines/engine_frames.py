@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from utmost.errors import BadTable
-from utmost.tables.files.parquet import even_batches
+from utmost.tables.frames.arrow_batches import even_batches
 from utmost.tables.optional_imports import extra
 
 Batches = Iterator[Any]

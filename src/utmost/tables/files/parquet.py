@@ -12,6 +12,7 @@ from utmost.tables.files import table_formats
 from utmost.tables.files.text_files import ReadLimits, limits_of
 from utmost.tables.frames import dataframes
 from utmost.tables.frames.adapters import distinct_names
+from utmost.tables.frames.arrow_batches import even_batches
 from utmost.tables.optional_imports import extra
 
 # Columns of counts are compressed at most to a hundredth of their size. A small file may be compressed more.
@@ -109,28 +110,6 @@ def write_batches(schema: Any, batches: Iterator[Any], file: BinaryIO) -> None:
     with extra("pyarrow.parquet", "tables").ParquetWriter(file, schema) as out:
         for batch in even_batches(batches, schema):
             out.write_batch(batch)
-
-
-def even_batches(batches: Iterator[Any], schema: Any) -> Iterator[Any]:
-    """Yield the rows of some batches in batches of equal size; the last one may have fewer rows."""
-    # Where an engine or a file ends a batch depends on rows that nobody sees, such as those that a filter removed.
-    arrow = extra("pyarrow", "tables")
-    waiting, rows = list[Any](), 0
-    for batch in batches:
-        waiting.append(batch.cast(schema))
-        rows += batch.num_rows
-        while rows >= _BATCH:
-            table = arrow.Table.from_batches(waiting, schema)
-            yield _one_batch(table.slice(0, _BATCH))
-            waiting, rows = table.slice(_BATCH).to_batches(), rows - _BATCH
-    if rows:
-        yield _one_batch(arrow.Table.from_batches(waiting, schema))
-
-
-def _one_batch(table: Any) -> Any:
-    arrow = extra("pyarrow", "tables")
-    columns = [arrow.concat_arrays(column.chunks) for column in table.columns]
-    return arrow.record_batch(columns, schema=table.schema)
 
 
 def register() -> None:

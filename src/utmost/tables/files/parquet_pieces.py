@@ -13,6 +13,7 @@ from utmost.errors import BadTable
 from utmost.tables.files import files, parquet
 from utmost.tables.files.hive_folders import FolderColumns, shown
 from utmost.tables.frames.adapters import Column, column_order
+from utmost.tables.frames.arrow_batches import even_batches
 from utmost.tables.frames.arrow_identifiers import arrow_identifiers
 from utmost.tables.optional_imports import extra
 
@@ -139,7 +140,7 @@ class ParquetPieces:
                 yield arrow.record_batch(arrays, schema=schema)
 
         with writer.ParquetWriter(file, schema) as out:
-            for batch in parquet.even_batches(batches(), schema):
+            for batch in even_batches(batches(), schema):
                 out.write_batch(batch)
                 yield batch.num_rows, b""
 
