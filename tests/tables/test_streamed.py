@@ -19,8 +19,8 @@ from utmost.errors import BadTable, NotDeclared, Unsupported
 # Every file is made a large one here, and every piece small.
 # A small file is read as one larger than memory.
 from utmost.publish.releases import streamed
+from utmost.tables.engines import engine_frames
 from utmost.tables.files import files
-from utmost.tables.frames import arrow_batches
 
 ONE = pa.schema({"n": pa.int64()})
 SAY = {"columns": "visits", "public": "ward", "id_column": "ward", "unit": Unit(1, 1), "epsilon": 1}
@@ -109,14 +109,14 @@ def test_row_groups_of_a_released_file_are_not_those_of_the_true_one(tmp_path):
 
 
 def test_rows_are_cut_into_batches_of_equal_size(monkeypatch):
-    monkeypatch.setattr(arrow_batches, "_ROWS", 4)
+    monkeypatch.setattr(engine_frames, "_ROWS", 4)
     for sizes in ([3, 3, 0, 5], [11], [1] * 11):
         column = iter(range(11))
         batches = [pa.record_batch({"n": [next(column) for _ in range(size)]}, ONE) for size in sizes]
-        cut = list(arrow_batches.even_batches(iter(batches), ONE))
+        cut = list(engine_frames.even_batches(iter(batches), ONE))
         assert [batch.num_rows for batch in cut] == [4, 4, 3]
         assert [cell for batch in cut for cell in batch["n"].to_pylist()] == list(range(11))
-    assert list(arrow_batches.even_batches(iter([]), ONE)) == []
+    assert list(engine_frames.even_batches(iter([]), ONE)) == []
 
 
 def test_a_release_in_pieces_says_what_a_release_says(kind, tmp_path):

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from utmost.errors import BadTable
-from utmost.tables.frames.arrow_batches import even_batches
 from utmost.tables.optional_imports import extra
 
 Batches = Iterator[Any]
@@ -25,7 +24,7 @@ Constants = Mapping[str, int | float]
 UNDECLARED = b"utmost.undeclared"
 """The mark in the metadata of a field whose width was chosen by the engine, and not declared by the user."""
 
-_FILE_ROWS = 10_000_000
+_FILE_ROWS, _ROWS = 10_000_000, 1 << 17
 
 
 class EngineFrame(Protocol):
@@ -88,6 +87,28 @@ def check_no_pattern(names: Sequence[str]) -> None:
         if name == "*" or (name.startswith("^") and name.endswith("$")):
             required = "the name of a column must not be a pattern: neither * nor a regular expression from ^ to $"
             raise BadTable(required, came=repr(name), remedy="Rename the column.")
+
+
+def even_batches(batches: Iterator[Any], schema: Any) -> Iterator[Any]:
+    """Yield the rows of some batches in batches of equal size; the last one may have fewer rows."""
+    # Where an engine or a file ends a batch depends on rows that nobody sees, such as those that a filter removed.
+    arrow = extra("pyarrow", "tables")
+    waiting, rows = list[Any](), 0
+    for batch in batches:
+        waiting.append(batch.cast(schema))
+        rows += batch.num_rows
+        while rows >= _ROWS:
+            table = arrow.Table.from_batches(waiting, schema)
+            yield _one_batch(table.slice(0, _ROWS))
+            waiting, rows = table.slice(_ROWS).to_batches(), rows - _ROWS
+    if rows:
+        yield _one_batch(arrow.Table.from_batches(waiting, schema))
+
+
+def _one_batch(table: Any) -> Any:
+    arrow = extra("pyarrow", "tables")
+    columns = [arrow.concat_arrays(column.chunks) for column in table.columns]
+    return arrow.record_batch(columns, schema=table.schema)
 
 
 def write_parquet(batches: Batches, schema: Any, folder: Path) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from utmost.errors import BadTable
+from utmost.tables.engines.engine_frames import even_batches
 from utmost.tables.files import table_formats
 from utmost.tables.files.text_files import ReadLimits, limits_of
 from utmost.tables.frames import dataframes
 from utmost.tables.frames.adapters import distinct_names
-from utmost.tables.frames.arrow_batches import even_batches
 from utmost.tables.optional_imports import extra
 
 # Columns of counts are compressed at most to a hundredth of their size. A small file may be compressed more.

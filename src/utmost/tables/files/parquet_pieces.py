@@ -10,10 +10,10 @@ import numpy as np
 
 from utmost.core.sampling.item_words import Identifiers
 from utmost.errors import BadTable
+from utmost.tables.engines.engine_frames import even_batches
 from utmost.tables.files import files, parquet
 from utmost.tables.files.hive_folders import FolderColumns, shown
 from utmost.tables.frames.adapters import Column, column_order
-from utmost.tables.frames.arrow_batches import even_batches
 from utmost.tables.frames.arrow_identifiers import arrow_identifiers
 from utmost.tables.optional_imports import extra
 
