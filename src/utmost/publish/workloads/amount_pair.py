@@ -79,7 +79,7 @@ class AmountPair:
 
     @property
     def columns(self) -> tuple[AmountColumn, ...]:
-        """The columns of a published table: events; events with an amount, if some have none; sum of the amounts."""
+        """The columns of a published table: all events; if some have no amount, those with one; sum of the amounts."""
         name = self.amount.name
         stated = (AmountColumn(f"{name}_count", self.stated, None),) if self.amount.missing else ()
         return AmountColumn("count", self.count, None), *stated, AmountColumn(f"{name}_sum", self.total, self.amount)
@@ -118,7 +118,7 @@ class AmountPair:
         return (above, below, *(Fraction(0),) * (self.size - 2))
 
     def both(self, marginal: Marginal) -> Marginal:
-        """Return the marginal with separate parts, for a marginal that is named with or without the axis of parts."""
+        """Return a marginal, whether or not its name has the axis of parts, as the marginal with separate parts."""
         if marginal[self.place] not in (_PARTS, _ADDED):
             came = self.domain.marginal_name(marginal)
             remedy = f"Name the table without {self.amount.name!r}."
@@ -142,7 +142,7 @@ class AmountPair:
             self._refuse(repr(self.domain.axes[self.place].labels[_PARTS][narrow[self.place]]))
 
     def check_where(self, *levels: Iterable[str]) -> None:
-        """Refuse selections and numbers of labels that name the amount."""
+        """Refuse the names of levels in a selection, or in numbers of labels, if one is the name of the amount."""
         for named in levels:
             if self.amount.name in named:
                 self._refuse("a selection of them")
@@ -161,7 +161,7 @@ class AmountPair:
         return tuple(bars)
 
     def form(self, of: ProductForm, weights: Weights) -> ProductForm:
-        """Extend a linear form over the other axes to all parts, each part with its weight."""
+        """Return a linear form over the other axes as the sum over all parts of weight times this form of the part."""
         common = lcm(*(weight.denominator for weight in weights))
         factors = list(of.factors)
         factors[self.place] = factors[self.place] * np.array([int(weight * common) for weight in weights], dtype=object)
@@ -203,7 +203,7 @@ class AmountPair:
         return Unit(unit.sensitivity, unit.cells, unit.neighbours, amount, in_total=unit.in_total)
 
     def named(self, names: Iterable[Any]) -> list[Marginal]:
-        """Return the marginals of these names, as marginals of the domain without the axis of parts."""
+        """Read names of marginals; return these marginals over the domain without the axis of parts."""
         return [self._without(self.both(self.domain.marginal(name))) for name in names]
 
     def of_both(self, shares: Mapping[Marginal, Fraction]) -> dict[Marginal, Fraction]:

@@ -152,7 +152,7 @@ def _scanned(domain: Domain, text: str) -> tuple[tuple[Any, ...], Number | None]
 
 
 def typed_periods(domain: Domain) -> dict[str, str]:
-    """Map the name of a period to its level of time; one without a level, such as ``year``, to the only axis of time.
+    """Map each period's name to its level; a name without a level, such as ``year``, to the only axis of time.
 
     >>> from utmost.workloads import periods
     >>> typed_periods(Domain(date=periods("2025", "2026", every="quarter")))["year"]

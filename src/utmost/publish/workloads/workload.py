@@ -94,8 +94,8 @@ class Workload(Display):
             variance of the table's answers.
 
     Raises:
-        OutOfRange, NotANumber, WrongKind: for names or labels that the domain does not have, a table that is named
-            twice, a weight that is not positive, or an empty mapping.
+        OutOfRange, NotANumber, WrongKind: if the domain does not have a name or a label, if a table is named twice, if
+            a weight is not positive, or if the mapping is empty.
 
     >>> domain = Domain(department=list("ABC"), outcome=["admitted", "rejected"])
     >>> wanted = Workload(domain, {"department outcome=admitted": 1, "outcome=admitted": 1, "": "1/2"})
@@ -254,7 +254,7 @@ class Workload(Display):
             weights: Weight of each sum; None means 1 each.
 
         Raises:
-            OutOfRange: for a selection without cells, or if the numbers of weights and selections differ.
+            OutOfRange: if a selection has no cells, or if the numbers of weights and selections differ.
 
         >>> from utmost.workloads import bins
         >>> Workload.sums(Domain(age=bins(4), sex=["men", "women"]), [{"age": slice(1, 3)}, {"sex": "men"}])
@@ -327,8 +327,8 @@ class Workload(Display):
         """Check that no answer is a sum of several cells if the cells are distinct counts.
 
         Raises:
-            NotDetermined: for distinct counts and an answer over several cells, because two cells may count the same
-                value.
+            NotDetermined: if the cells are distinct counts, and an answer adds up several cells, which may count one
+                value twice.
         """
         for part in self.parts if unit.is_distinct else ():
             unit.check_adds(is_one_cell=set(part.sizes(self.domain)) <= {1}, came=part.name or "the total")

@@ -50,7 +50,7 @@ class MixedDirections:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixRoots:
-    """Certificate: a weight for each cell, and for each part an approximate root of its weighted matrix."""
+    """Certificate: a weight for each cell, and for each `MatrixPart` an approximate root of its weighted matrix."""
 
     weights: tuple[int, ...]  # q > 0, one for each combination of values of the axes that are not symmetric; (n,)
     roots: tuple[Array, ...] = field(repr=False)  # for each part, Z times 2^bits: a symmetric integer matrix (n, n)
@@ -133,7 +133,7 @@ def directions_below(
 def factors_of(
     change: Directions, blocks: VarianceComponents
 ) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
-    """Return the eigenvalues of G on the total and elsewhere: for the cells of a row, and for the rows."""
+    """Return two pairs, for the cells of a row and for the rows: the eigenvalues of G on the total, and elsewhere."""
     n = blocks.cells if change.along is None else blocks.chains[change.along][-1]
     return _eigenvalues(change.up, change.down, n), _eigenvalues(change.rows, change.rows_down, blocks.cells // n)
 
@@ -148,7 +148,7 @@ def _eigenvalues(up: int, down: int, n: int) -> tuple[Fraction, Fraction]:
 
 
 def row_totals(blocks: VarianceComponents, along: int | None) -> list[tuple[bool, bool]]:
-    """For each eigenspace, return whether it is constant along the axis ``along``, and whether along all other axes."""
+    """For each eigenspace, return whether its vectors are constant along ``along``, and along all other axes."""
     lasts = [len(chain) - 1 for chain in blocks.chains]
     if along is None:
         return [(list(T) == lasts, True) for T in blocks.eigenspaces]

@@ -1,10 +1,11 @@
 """Prove that a clean table is near the least squares, from a certificate: exact integers, without a solver.
 
-Let f(z) = 1/2 sum_S q_S |A_S z - y_S|^2 over the tables z >= 0 for which public facts hold, z* the minimum of f, and m
-a lower bound on the curvature of f. A certificate has the integer cells c; the real cells x = c + rest/2^bits, which
-were rounded to c; and a multiplier mu for each public sum. Let g = grad f(x) + B' mu and d = z* - x. Replace each
-public sum with mu != 0 by its value B x, so that mu B d <= 0; `CleanProof.facts_moved` is the largest change of a
-public sum. Since z* is the minimum and x is allowed, grad f(z*) (x - z*) >= 0. f is strongly convex, so that
+Let f(z) = 1/2 sum_S q_S |A_S z - y_S|^2 over the tables z >= 0 for which the public facts hold. Let z* be the table
+where f is least, and m a lower bound on the curvature of f. A certificate has the integer cells c; the real cells
+x = c + rest/2^bits, which were rounded to c; and a multiplier mu for each public sum. Let g = grad f(x) + B' mu and
+d = z* - x. Replace each public sum with mu != 0 by its value B x, so that mu B d <= 0; `CleanProof.facts_moved` is the
+largest change of a public sum. Since z* is the minimum and x is allowed, grad f(z*) (x - z*) >= 0. f is strongly
+convex, so that
 
     m |d|^2 <= (grad f(x) - grad f(z*)) (x - z*) <= grad f(x) (x - z*) <= -g d,
     m/2 |d|^2 <= sum over cells of -g_i d_i - m/2 d_i^2, each at most its largest value for d_i within its bounds.
@@ -98,7 +99,7 @@ class CleanCertificate:
 
 @dataclass(frozen=True, slots=True)
 class CleanProof:
-    """The bounds that a certificate proves."""
+    """The bounds on the errors of a clean table that its certificate proves."""
 
     residual: Fraction  # bound on |x - z*|; if cells are not determined, on the measured sums of each marginal
     facts_moved: Fraction  # largest change from a public sum to B x, see the module
@@ -206,7 +207,7 @@ def _ends(domain: Domain, facts: PublicFacts | None) -> tuple[NDArray[Any], NDAr
 def _facts_moved(
     domain: Domain, facts: PublicFacts | None, marginal: Marginal, values: NDArray[Any], reals: NDArray[Any], unit: int
 ) -> int:
-    """Return the largest change, in 1/unit, that makes the bounds of a marginal equal to the real cells' sums."""
+    """Return by how much, in 1/unit, the bounds of a marginal change at most, if they become the real cells' sums."""
     if facts is None or marginal not in facts.bounds or marginal == domain.finest:
         raise BadTable("multipliers must belong to public sums of two or more cells", came="other sums")
     low, high = (end.astype(object).ravel() * unit for end in facts.bounds[marginal])

@@ -1,4 +1,4 @@
-"""Lower bounds on the error if one individual changes whole rows: for integer combinations, and for one joint draw."""
+"""Lower bounds on the error if one individual changes whole rows: for plans of integer rows, and for joint draws."""
 
 from fractions import Fraction
 

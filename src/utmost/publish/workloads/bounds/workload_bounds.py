@@ -99,13 +99,13 @@ def bounds_of(
         together: Axis along which one individual changes all cells of one or several rows, as for `choose_plan`.
 
     Raises:
-        NotALevel, OutOfRange: for an invalid level or marginal, for an axis that the domain does not have, or for an
-            axis whose size does not divide ``unit.cells``.
+        NotALevel, OutOfRange: if the level or a marginal is invalid, if the domain does not have the axis ``together``,
+            or if the size of this axis does not divide ``unit.cells``.
 
     Cost: a few thousand iterations, each over all pairs of a marginal and an eigenspace. If the workload treats the
-    values of an axis differently (ranges, labels, groups of several sizes), also a dozen eigendecompositions of a
-    matrix over the values of such axes, at most 2000 values: some 15 seconds for 1024 values, and 2 seconds to check
-    the certificate.
+    values of an axis differently (ranges, labels, groups of several sizes), the bounds need a dozen
+    eigendecompositions, too, of a matrix over the values of such axes, at most 2000 values: some 15 seconds for 1024
+    values, and 2 seconds to check the certificate.
 
     >>> domain = Domain(region=[*range(20)], age=[*range(50)])
     >>> wanted = Workload(domain, {"region age": 1, "region": 1, "age": 1, "": 1})
@@ -174,7 +174,7 @@ def bounds_of(
 def _over_marginals(
     workload: Workload, unit: Unit, at: Level, marginals: Sequence[Marginal]
 ) -> ChordShares | TangentLevels | None:
-    """Return tangents if many tables are wanted, else shares of a chord; None if some answer is not determined."""
+    """Return the certificate: tangents if many tables are wanted, else a chord's shares; None if none exists."""
     if wants_marginals(workload) or any(map(is_difference, marginals)):
         even, condition = EvenLevels.of(workload), condition_around(workload.domain, unit, marginals)
         measured = [even.reduced(marginal) for marginal in marginals]

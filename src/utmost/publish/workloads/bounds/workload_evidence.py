@@ -99,7 +99,7 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
     """Compute every bound again from the workload and its certificate, exactly.
 
     Raises:
-        PromiseBroken: for a bound that its certificate does not prove, or for an invalid certificate.
+        PromiseBroken: if a certificate is invalid, or does not prove its bound.
     """
     instance(bounds, WorkloadBounds, "bounds")
     known: dict[int, Fraction] = {}
@@ -176,7 +176,7 @@ def proven_bound(kind: str, problem: BoundedProblem, certificate: object, known:
 
 
 def changed_by_one(unit: Unit, level: Level) -> tuple[Unit, Level]:
-    """Return the unit and the level with which plans of integer combinations are bounded."""
+    """Return the unit and the level for which errors of plans of integer combinations are bounded."""
     # If a record may be replaced by its negative, a cell may change by twice the sensitivity. Independent geometric
     # noise then loses twice as much as for one record added or removed, so adding or removing has half the level.
     if unit.neighbours == "add-remove" or unit.nonnegative:
@@ -187,7 +187,7 @@ def changed_by_one(unit: Unit, level: Level) -> tuple[Unit, Level]:
 def chord_of(
     workload: Workload, unit: Unit, level: Level, marginals: Sequence[Marginal], blocks: VarianceComponents
 ) -> tuple[Level, int | None, Fraction]:
-    """Return the level E at share 1; the index of a total with a free share, or None; a bound on p(r E)/(r p(E))."""
+    """Return the level E at share 1; the index of a total that costs nothing, or None; a bound on p(r E)/(r p(E))."""
     # Let p(e) = cosh e - 1. A share r is at most 1, so p(r E) <= r p(E); the total's share is at most 2, so p(r E) <= r
     # p(2E)/2 = r (p(E) + 2) p(E).
     condition = condition_around(workload.domain, unit, marginals)
@@ -202,7 +202,7 @@ def chord_of(
 
 
 def level_of_cells(unit: Unit, level: Level) -> Level:
-    """Return the level at share 1, for a change of a cell by 1."""
+    """Return the level of noise at share 1 if a cell changes by 1, not by the sensitivity."""
     return unit.per_cell(level).scaled(1 / unit.sensitivity)
 
 
@@ -237,7 +237,7 @@ def is_possible(change: Directions, unit: Unit, most: int, rows: int) -> bool:
 
 
 def of_marginals(unit: Unit, together: str | None) -> Unit:
-    """Return the unit that decides how much marginals are charged, if whole rows change along ``together``."""
+    """Return the unit by which marginals are charged, if one individual changes whole rows along ``together``."""
     # The rows of the old and the new record may coincide, so the bound is for one record added or removed.
     return unit if together is None or not unit.leaves_totals else replace(unit, neighbours="add-remove")
 
@@ -286,7 +286,7 @@ def _changed_cells(
 
 
 def marginal_blocks(workload: Workload, marginals: Sequence[Marginal]) -> tuple[Workload, VarianceComponents]:
-    """Return the workload over levels with groups of one size, and the variance components of the marginals there."""
+    """Return the workload over even levels (`EvenLevels`), and the marginals' variance components over these levels."""
     if len(workload.domain.axes) == 1:
         return workload, VarianceComponents.of(workload.domain, marginals, workload.eigenspaces)
     even = EvenLevels.of(workload)

@@ -131,7 +131,7 @@ def ways_together(
         with one draw ("joint", "staircase", "range" and "two-sided") cannot be relaxed.
 
     Raises:
-        OutOfRange: for a sensitivity that is not an integer, or for an unknown cost.
+        OutOfRange: if the sensitivity is not an integer, or if the cost is unknown.
 
     Source: proofs/theory/cells-together.md.
 
@@ -164,7 +164,7 @@ def ways_together(
 
 
 def presence(level: Level, unit: Unit) -> Level:
-    """Return the level for the presence of one individual: half of ``level`` if records are replaced, else all."""
+    """Return the level at which one record is added or removed: half of ``level`` if records are replaced, else all."""
     return level.scaled(Fraction(unit.cells, unit.epsilon_parts))
 
 
@@ -172,8 +172,8 @@ def two_sided(spent: Level, unit: Unit, step: int = 1) -> CellsDraw:
     """Return the distribution of one draw for the cells of a row, if the presence of an individual lowers no cell.
 
     Args:
-        spent: Level of the presence of one individual, see `presence`. A replaced record may leave one row and enter
-            another, and the rows have separate draws: it spends this level in each of the two.
+        spent: Level at which one record is added or removed, see `presence`. A replaced record may leave one row and
+            enter another. The rows have separate draws, so the record spends this level in each of them.
         unit: Unit of privacy.
         step: Width of the first step of the distribution.
     """
@@ -181,14 +181,14 @@ def two_sided(spent: Level, unit: Unit, step: int = 1) -> CellsDraw:
 
 
 def pair_noise(level: Level, unit: Unit) -> dict[str, float]:
-    """Return the variance of each cell of a pair, by the kind of noise, if one individual changes both cells.
+    """Return a dict from each kind of noise to the variance of a cell of a pair, if one individual changes both cells.
 
     Args:
         level: Privacy level of both cells together.
         unit: Unit of privacy with ``cells=2``.
 
     Raises:
-        OutOfRange: for another number of cells than 2, or for a sensitivity that is not an integer.
+        OutOfRange: if the number of cells is not 2, or if the sensitivity is not an integer.
 
     >>> from utmost.exact import level
     >>> {kind: round(variance, 2) for kind, variance in pair_noise(level(1), Unit(1, 2)).items()}

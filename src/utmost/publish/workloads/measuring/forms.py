@@ -95,7 +95,7 @@ Along = Mapping[str, LevelNumbers]
 
 
 def selected(domain: Domain, where: Where, along: Along | None = None) -> ProductForm:
-    """Return the sum over the cells of a selection; ``along`` multiplies each cell by the numbers of its groups."""
+    """Return the sum over the cells of a selection; each cell is multiplied by its groups' numbers in ``along``."""
     factors = [taken.astype(np.int64).astype(object) for taken in domain.selection(where)]
     denominator = 1
     for name, numbers in ({} if along is None else along).items():
@@ -119,7 +119,7 @@ def group_of(domain: Domain, marginal: Marginal, place: tuple[int, ...] | None =
 
 
 def numbers_of(axis: Axis, level: int, numbers: LevelNumbers, name: str, taken: NDArray[Any]) -> list[Fraction]:
-    """Return the number of each group of a level; 0 for a group without a number, which must not be ``taken``."""
+    """Return the number of each group of a level; 0 for a group without a number, none of whose cells are ``taken``."""
     # Bins that a mapping leaves out have their midpoints. A list has a number for each label, or for each label taken.
     labels = [str(label_text(label)) for label in axis.labels[level]]
     counted = [bool(any(group)) for group in np.split(np.asarray(taken), axis.group_starts(level)[1:])]

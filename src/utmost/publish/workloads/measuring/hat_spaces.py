@@ -101,7 +101,7 @@ class HatSpace:
         return applied(gain, rows, -1), [size * ((len(rows) + len(gain) + 8) * 2.0**-51) for size in sizes]
 
     def estimate(self, lifted: Mapping[Marginal, NDArray[Any]]) -> tuple[NDArray[Any], int]:
-        """Return the estimate over the base groups, times a divisor and the other axes' cells; and this divisor."""
+        """Return the base groups' estimates, times divisor times number of cells of the other axes; and the divisor."""
         known: list[tuple[NDArray[Any], int]] = []
         for row_set in self.sets:
             entering = {

@@ -5,7 +5,7 @@ has the precision p_S. S gives an estimate in each **space** T inside S: for som
 coarser than the level of S or the same; all other axes are averaged out. If S measures differences along an axis, T has
 this axis. With N cells and
 
-    l_T = sum of p_S / n_S over the S that T lies in,
+    l_T = sum of p_S / n_S over the S that contain T,
 
 the eigenvalue of least squares on T is N l_T, so the error is the sum over T of mu_T / l_T, where mu_T is the mean over
 the answers w of |Q_T w|^2 / N. Fourteen attributes, with all 364 tables of three attributes, have 470 spaces, whatever
@@ -113,7 +113,7 @@ class MarginalSpaces:
         return MarginalSpaces.of, (self.domain, self.marginals)
 
     def base(self, marginal: Marginal) -> tuple[tuple[int, int], ...]:
-        """Return the axes with several groups in a marginal, each with the coarsest even level that determines them."""
+        """Return the axes with several groups in a marginal, each with the coarsest even level of these groups."""
         axes = []
         for axis, level in enumerate(marginal):
             of = self.domain.axes[axis]

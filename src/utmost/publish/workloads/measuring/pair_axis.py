@@ -6,12 +6,12 @@ together cost no more than the more expensive of the two:
 
     sum over the rows of |d_+| + |d_-|  =  2 sum over the rows of max(|d_1|, |d_2|)  <= 2s rows.
 
-Independent noise on the cells costs the same. A cell is (x_+ +- x_-)/2, with half the variance. The error of
-every answer is the sum of two errors in closed form: one of sums, and one of differences.
+Independent noise on the cells costs the same. A cell is (x_+ +- x_-)/2, with half the variance. The error of every
+answer is the error from the sums plus the error from the differences, both in closed form.
 
 In the budget shares of a plan, a marginal without this axis measures sums, and a marginal with this axis measures
-differences. The shares of sums add up to 1, and so do those of differences; if one individual cannot change so much, to
-the larger bound of `unit_charge`. See proofs/theory/cells-together.md.
+differences. The shares of sums add up to 1, and so do those of differences. If one individual cannot change so much,
+these sums may be larger, see `unit_charge`. See proofs/theory/cells-together.md.
 """
 
 from collections.abc import Mapping

@@ -50,7 +50,7 @@ class AxisRows:
             >= 1/N.
 
     Raises:
-        OutOfRange: for a negative entry, a column whose sum is N or more, or too many rows or parts.
+        OutOfRange: if an entry is negative, if a column adds up to N or more, or if there are too many rows or parts.
 
     >>> rows = AxisRows(0, np.array([[1, 2, 2, 0]]), 4)
     >>> [(str(share), places.tolist()) for share, places in zip(rows.shares, rows.places, strict=True)]
@@ -166,7 +166,8 @@ class ProductRows:
             signed rows.
 
     Raises:
-        OutOfRange: for rows of other axes, signed rows on two axes, or more than 4096 measured marginals.
+        OutOfRange: if rows are of other axes, if two axes have signed rows, or if there are more than 4096 measured
+            marginals.
 
     >>> domain = Domain(age=range(4), sex=["men", "women"])
     >>> rows = ProductRows(domain, (AxisRows(0, np.array([[1, 1, 1, 1]]), 3), values_alone(domain.axes[1])))

@@ -95,7 +95,7 @@ def tree_variances(domain: Domain, precisions: Sequence[Any]) -> tuple[Array, ..
         determine a sum, its variance is the float infinity.
 
     Raises:
-        OutOfRange: for precisions of another shape, for negative precisions, or if no level is measured.
+        OutOfRange: if precisions have another shape, if a precision is negative, or if no level is measured.
         Unsupported: for a domain of several axes.
 
     Cost: O(groups).
@@ -152,7 +152,8 @@ def tree_estimate(domain: Domain, measured: Sequence[Any], precisions: Sequence[
         precisions give Fractions.
 
     Raises:
-        OutOfRange: as for `tree_variances`, or for a measured level without precision or of another size.
+        OutOfRange: if `tree_variances` refuses the precisions, if a measured level has no precision, or if it has
+            another number of sums.
         Unsupported: for a domain of several axes.
 
     Cost: O(groups).
@@ -243,7 +244,7 @@ class TreeError(Display):
 
 
 def _up(tree: UnequalTree, known: Sequence[Array], finest: int) -> tuple[list[Array], dict[int, Array]]:
-    """Return pi by level, from the finest measured level on; and for each level the sums of the children's 1/pi."""
+    """Return pi of each level from the finest measured one on; and for each group the sum of 1/pi over its children."""
     inside, spreads = [known[0]] * finest + [known[finest]], {}
     for level in range(finest + 1, len(known)):
         spreads[level] = tree.added(1 / inside[level - 1], level)

@@ -5,9 +5,9 @@ the privacy loss
 
     max over d in D of sum_i e_i |a_i.d|
 
-and this loss is attained. For marginals with one level each, let e_0 be the level of the total and R the sum of all
-other levels, in units of the sensitivity; k the number of cells that one individual changes, n the number of all cells,
-m = min(k, n), b = min(m, n - m). The loss is
+and this loss is attained. If each marginal has one level, let e_0 be the level of the total and R the sum of all other
+levels, in units of the sensitivity; let k be the number of cells that one individual changes, n the number of all
+cells, m = min(k, n), and b = min(m, n - m). The loss is
 
     add-remove                         m (R + e_0)
     change-one                        2m (R + e_0)
@@ -41,7 +41,7 @@ class ShareCondition:
     free: Fraction = Fraction(0)  # an additional part that the total may have
 
     def free_of(self, totals: Iterable[bool]) -> Floats:
-        """Return the additional part of each marginal, before ``scale``: ``free`` for the first total, else 0."""
+        """Return what is added to the part of each marginal before ``scale``: ``free`` for the first total, else 0."""
         free = np.array([float(self.free) * bool(total) for total in totals])
         free[int(free.argmax()) + 1 :] = 0
         return free
@@ -90,14 +90,14 @@ def charge_of(domain: Domain, unit: Unit, shares: Mapping[Marginal, Fraction]) -
 
 
 def spent_by(domain: Domain, unit: Unit, marginals: Iterable[Marginal]) -> list[tuple[Fraction, ...]]:
-    """For each extreme change by one individual, return the loss at share 1 of each marginal, divided by the level."""
+    """For each extreme change by one individual, return each marginal's loss at share 1, divided by the level."""
     # Shares satisfy the level if, for each extreme change, the sum of share times loss is at most 1.
     totals, whole = [is_total(domain, marginal) for marginal in marginals], Fraction(unit.epsilon_parts)
     return [tuple((y if total else x) / whole for total in totals) for x, y in _closed_forms(unit, domain.size)]
 
 
 def share_conditions(unit: Unit, cells: int, level: float = 1.0) -> tuple[ShareCondition, ...]:
-    """Return the conditions, one or two to compare, under which budget shares satisfy the level exactly."""
+    """Return one or two conditions, each of which is enough for budget shares that satisfy the level exactly."""
     present, left = _cells_entered_and_left(unit, cells)
     if not unit.leaves_totals:
         return (ShareCondition(unit.reach / unit.sensitivity / present),)
@@ -128,7 +128,7 @@ def condition_around(domain: Domain, unit: Unit, marginals: Sequence[Marginal]) 
 
 
 def condition_of_rows(unit: Unit, rows: int) -> ShareCondition:
-    """Return the condition for sums (and for differences) of the two cells of rows that change together."""
+    """Return the condition for shares of sums, and for those of differences, if one individual changes whole rows."""
     # A replaced record may leave some rows and enter as many others: that is twice the rows of one record.
     whole = unit.cells // 2
     reached = min(2 * whole, rows) if unit.leaves_totals else min(whole, rows) * (int(unit.epsilon_parts) // unit.cells)
@@ -174,7 +174,7 @@ def _cells_entered_and_left(unit: Unit, cells: int) -> tuple[Fraction, Fraction]
 
 
 def _closed_forms(unit: Unit, cells: int) -> tuple[tuple[Fraction, Fraction], ...]:
-    """Return the factors of R and of e_0 in each closed form of the module; the largest form is the charge."""
+    """Return the factors of R and of e_0 in each form of the loss (see the module); the loss is the largest of them."""
     present, left = _cells_entered_and_left(unit, cells)
     if unit.exactly:
         return ((2 * left, Fraction(0)),)

@@ -49,7 +49,7 @@ def relative_precision(share: Any, level: float) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class VarianceComponents(Display):
-    """The marginals S and the eigenspaces T of a domain, and for which pairs S is nowhere coarser than T."""
+    """The marginals S and the eigenspaces T of a domain, and the pairs (S, T) in which S is nowhere coarser than T."""
 
     chains: tuple[Chain, ...]  # for each axis, the group sizes of its levels, then its number of values
     marginals: tuple[Marginal, ...]  # the marginals S, which are columns
@@ -64,7 +64,7 @@ class VarianceComponents(Display):
     def of(
         cls, domain: Domain, marginals: Iterable[Marginal] | None = None, eigenspaces: Iterable[Marginal] | None = None
     ) -> "VarianceComponents":
-        """Return the structure of a domain whose levels have groups of one size each; by default all S and all T."""
+        """Return the components of a domain of even levels, for these S and T; by default for all S and all T."""
         chains = chains_of(domain)
         columns = tuple(domain.marginals() if marginals is None else marginals)
         rows = tuple(domain.marginals() if eigenspaces is None else eigenspaces)

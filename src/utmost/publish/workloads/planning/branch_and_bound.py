@@ -87,7 +87,7 @@ class Box:
 
     @classmethod
     def of(cls, low: Floats, high: Floats, spent: Floats) -> "Box | None":
-        """Make a box; None if all its shares spend more than the level, or all spend less."""
+        """Make a box; return None if all shares in it spend more than the level, or all spend less."""
         left = 1 - spent @ low
         # Allow for the rounding of shares, which are floats.
         if left.min() < -1e-12 or (spent @ high).max() < 1 - 1e-12:
@@ -166,7 +166,7 @@ def certified_shares(
             bound.
 
     Raises:
-        OutOfRange: for an invalid tolerance or marginal, or marginals that do not determine a wanted answer.
+        OutOfRange: if the tolerance or a marginal is invalid, or if the marginals do not determine a wanted answer.
         Unsupported: if the groups of a level differ in size, or if totals are public.
 
     Source: proofs/theory/workload-bounds.md.

@@ -54,8 +54,8 @@ def choose_plan(
             the parts.
         together: Axis of two values, if one individual changes **both cells of a row and no others**, in
             ``unit.cells / 2`` rows; only counting can prove this. Sums and differences of the two cells are measured if
-            their error is smaller, see `Plan`. Or an axis of three to five values, for a unit with
-            ``nonnegative=True``: signed sums of the cells.
+            their error is smaller, see `Plan`. For a unit with ``nonnegative=True`` the axis may have three to five
+            values: then signed sums of the cells are measured.
         method: Kinds of sums that may be measured:
 
             - None: marginals and hat functions; with ``together`` also rotated sums (two values) or signed sums (three
@@ -68,12 +68,13 @@ def choose_plan(
             1024), and, if complete tables are wanted, differences of the values of axes with two values.
 
     Raises:
-        OutOfRange: for candidates that do not determine a wanted answer, an unknown aim or method, an axis
-            ``together`` without two to five values, or cells that are not a number of whole rows.
-        NotALevel: for an invalid level, or ``up_to`` below ``epsilon``.
-        Unsupported: if no search of the method applies; the message has the reason. If groups differ in size, it is
-            also raised for a candidate with several axes; and, on a single axis, for given candidates, for an aim other
-            than "mean", or for sums that neither groups nor hat functions answer.
+        OutOfRange: if the candidates do not determine a wanted answer, if the aim or the method is unknown, if the axis
+            ``together`` does not have two to five values, or if ``unit.cells`` is not a multiple of this number.
+        NotALevel: if a level is invalid, or if ``up_to`` is below ``epsilon``.
+        Unsupported: if no search of the method applies; the message has the reason. If the groups of a level differ in
+            size, it is also raised if a candidate names such a level and another axis; and, on a domain of one axis, if
+            ``candidates`` are given, if the aim is not "mean", or if neither groups nor hat functions answer a wanted
+            sum.
 
     Cost: independent of the number of cells; seconds for 64 marginals; with hat functions, seconds for 1000 values.
 

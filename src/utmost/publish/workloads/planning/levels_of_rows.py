@@ -88,8 +88,8 @@ def certified_rows(
         The budget share of each row, and the weighted variance of the cells.
 
     Raises:
-        OutOfRange: for rows that do not determine the cells, or invalid weights, shares or tolerance.
-        Unsupported: for a unit with ``in_total`` or ``exactly``.
+        OutOfRange: if the rows do not determine the cells, or if weights, shares or tolerance are invalid.
+        Unsupported: if the unit has ``in_total`` or ``exactly``.
 
     Cost: a second for all 13 rows with entries up to 1 over three cells, 45 seconds for all 40 rows over four cells;
         the number of boxes grows exponentially with the rows.

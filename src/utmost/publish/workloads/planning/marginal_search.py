@@ -48,7 +48,8 @@ def marginals(domain: Domain, *columns: int, weight: Number = 1) -> dict[Margina
         weight: Weight of each table.
 
     Raises:
-        OutOfRange: for more axes than the domain has, or for more than 20 000 tables.
+        OutOfRange: if ``columns`` has a number above that of the domain's axes, or if there are more than 20 000
+            tables.
 
     >>> domain = Domain(a=range(3), b=range(4), c=range(5))
     >>> Workload(domain, marginals(domain, 2))

@@ -36,7 +36,7 @@ SEARCHES: tuple[PlanSearch, ...] = (
 
 
 class PlanMethod(NamedTuple):
-    """A method: the searches that it names, one of which must apply, and searches that run in addition."""
+    """A value of ``method``: the searches that it names, one of which must apply, and searches that run in addition."""
 
     named: tuple[PlanSearch, ...]
     beside: tuple[PlanSearch, ...] = ()
@@ -121,7 +121,7 @@ def _search_results(request: PlanRequest, method: PlanMethod, *, refuses: bool =
 
 
 def _rows_of_all(request: PlanRequest) -> Iterator[WholeRows]:
-    """Yield the axes of two to five values along which whole rows change, if one individual may change every cell."""
+    """If one individual may change every cell, yield the axes of two to five values, along which whole rows change."""
     domain, unit = request.workload.domain, request.unit
     if not 1 < domain.size <= unit.cells or unit.is_shared or unit.exactly:
         return

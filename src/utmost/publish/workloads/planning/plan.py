@@ -88,9 +88,9 @@ class Plan(Display):
             of the error if there was only one search.
 
     Raises:
-        OutOfRange: for shares that break these conditions, or whose common denominator has more than 4 000 digits; for
-            marginals that the domain does not have; for wanted answers that the measured marginals do not determine;
-            for measured or wanted sums of distinct counts (`Unit.check_adds`).
+        OutOfRange: if the shares do not satisfy these conditions, if their common denominator has more than 4 000
+            digits, if the domain does not have a marginal, if the measured marginals do not determine a wanted answer,
+            or if a measured or wanted sum adds up distinct counts (`Unit.check_adds`).
     """
 
     _shown = ("domain", "unit", "measured", "level")
@@ -297,7 +297,7 @@ class Plan(Display):
         """Yield the true sums of one measured marginal after another, so that only one marginal's sums are in memory.
 
         Raises:
-            Unsupported: for a domain too large for an array, unless groups and differences are measured.
+            Unsupported: if the domain is too large for an array, unless groups and differences are measured.
         """
         return self.measurement.sums(cells, self.shares)
 
@@ -332,10 +332,10 @@ class Plan(Display):
     def of_facts(cls, facts: Mapping[str, Any], unit: Unit) -> "Plan":
         """Read the plan from JSON values, for a unit of privacy; the wanted tables have weight 1.
 
-        If the JSON values have ``nonnegative`` or ``exactly``, these replace the unit's.
+        If the JSON values have ``nonnegative`` or ``exactly``, these values replace those of the unit.
 
         Raises:
-            OutOfRange, WrongKind, NotANumber: for values that do not describe a plan.
+            OutOfRange, WrongKind, NotANumber: if the values do not describe a plan.
 
         >>> plan = Plan(Domain(sex=["men", "women"]), Unit(1, 2), {"sex": "3/4", "": "1/4"})
         >>> Plan.of_facts(plan.facts(), Unit(1, 2)).shares == plan.shares
@@ -375,7 +375,7 @@ class Plan(Display):
         If sums and counts share noise, these are variances of sums; `count_variances_at` has those of counts.
 
         Raises:
-            OutOfRange: for a plan without a workload.
+            OutOfRange: if the plan has no workload.
 
         >>> from utmost.exact import level
         >>> domain = Domain(sex=["men", "women"])
@@ -394,7 +394,7 @@ class Plan(Display):
         """Return the mean variance of each wanted part's counts, if sums and counts share noise.
 
         Raises:
-            OutOfRange: for a plan without a workload, or for a plan of counts only or of sums only.
+            OutOfRange: if the plan has no workload, or is of counts only or of sums only.
         """
         instance(level, Level, "level")
         if (amounts := self.amount_pair) is None:
@@ -463,7 +463,7 @@ class Plan(Display):
     def rows_bound(self) -> float | None:
         """A lower bound on the error of every plan of integer combinations, if one individual changes whole rows.
 
-        None if the plan measures no differences, and if the bound is not known. See `integer_rows_bound`.
+        None if the plan measures no rotated sums, or if the bound is not known. See `integer_rows_bound`.
         """
         if self.pair is None:
             return None
@@ -513,10 +513,9 @@ class Plan(Display):
             reconstruction: Reconstruction of the release; None to compute it.
 
         Raises:
-            NotDetermined: for distinct counts; for more than 65 536 cells, or measured hat functions, if the measured
-                sums do not determine the cells.
-            Unsupported: for sums and counts with shared noise, or for a plan that measures other sums than groups,
-                rotated sums and hat functions.
+            NotDetermined: if the cells are distinct counts; or if the measured sums do not determine the cells, and
+                there are more than 65 536 cells or measured hat functions.
+            Unsupported: if sums and counts share noise, or if the plan measures differences or listed rows.
 
         >>> Plan(Domain(sex=["men", "women"]), Unit(1, 1), {"": 1}).check_clean()
         """
@@ -647,10 +646,10 @@ class Plan(Display):
         """Return plans for other weights of the same parts, to choose from by their `variances`.
 
         Args:
-            weightings: For each name of a plan, weights of parts; a part that is not named has a 10^9th of the least
-                weight, so that it is determined. None for a default list: equal weights of parts; equal weights of
-                answers; the smallest largest error; each part with 100 times the weight of the others (for up to 8
-                parts); and only the finest needed marginal.
+            weightings: Dict from the name of each plan to weights of the workload's parts. A part without a weight gets
+                10^-9 times the least weight, so that the plan determines its answers. None for a default list: equal
+                weights of parts; equal weights of answers; the smallest largest error; each part with 100 times the
+                weight of the others (for up to 8 parts); and only the finest needed marginal.
 
         Returns:
             Dict from names to plans, with this plan's workload, unit and levels. If printed, it shows the standard

@@ -72,7 +72,7 @@ class _RowProblem:
 
     @property
     def alone(self) -> ProductRows:
-        """The rows that measure only the values, and the signed rows if there are any."""
+        """The rows that measure each value by itself, together with the signed rows if there are any."""
         domain = self.errors.workload.domain
         listed: list[AxisRows | SignedAxis] = [
             values_alone(axis, level) for axis, level in zip(domain.axes, self.errors.base, strict=True)
@@ -192,7 +192,7 @@ def _counts(values: int) -> list[int]:
 
 
 def _rounded(gram: Floats, real: RealRows, level: float, base: int, most: int, *, exact: bool) -> AxisRows:
-    """Return integer rows near real rows: the best ones among several numbers of levels and of parts."""
+    """Round real rows to integer rows, with several numbers of parts and of levels for the values; return the best."""
     best, least = AxisRows(base, np.zeros((0, len(gram)), dtype=np.int64), 1), np.inf
     for count in sorted({min(levels, most, len(gram)) for levels in _LEVELS[-2 if len(gram) > 256 else 0 :]}):
         left = np.minimum(few_levels(real.left, count), level)

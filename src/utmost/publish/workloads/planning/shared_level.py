@@ -48,8 +48,8 @@ class SharedLevel(Display):
             for which the shares were optimized; None for shares that were not optimized.
 
     Raises:
-        OutOfRange: for shares that are not positive or do not add up to 1, for names that differ, or for units of
-            different neighbouring relations, whose levels do not add up.
+        OutOfRange: if a share is not positive, if the shares do not add up to 1, if ``shares`` has other names than
+            ``plans``, or if the units have different neighbouring relations, whose levels do not add up.
     """
 
     _shown = ("shares", "level")
@@ -140,11 +140,11 @@ def share_level(
         bounds how much less the error of other shares can be.
 
     Raises:
-        OutOfRange, WrongKind, NotANumber: for plans without a workload, no plans, more than 50 plans, unknown names,
-            and weights that are not positive.
-        NotALevel: for an invalid level, ``up_to`` below ``epsilon``, or a level at which errors exceed floats.
+        OutOfRange, WrongKind, NotANumber: if a plan has no workload, if there are no plans or more than 50, if
+            ``weights`` has unknown names, or if a weight is not positive.
+        NotALevel: if a level is invalid, if ``up_to`` is below ``epsilon``, or if an error is too large for a float.
 
-    Cost: 200 errors are computed for each plan, a tenth of a second each.
+    Cost: 200 errors are computed for each plan; each error takes a tenth of a second.
     Source: composition; proofs/theory/counting.md, "One level for several measures".
 
     >>> from utmost.privacy import Unit
@@ -217,7 +217,7 @@ def _errors(plan: Plan, level: Level, parts: int) -> Floats:
 
 
 def _best_multiples(errors: Floats, budget: int) -> tuple[float, list[int]]:
-    """Return the least sum of one error from each row, for columns (1, 2, ...) that add up to the budget; and these
+    """Take one error from each row, in columns (1, 2, ...) that add up to the budget: return the least sum, its
     columns.
     """
     # `errors` has the shape (measures, N); column b - 1 has the errors with b parts of the level.

@@ -192,7 +192,7 @@ def _neighbours(place: tuple[int, ...], pool: int, cells: int, *, square: bool) 
 
 
 def _optimized(pool: _Pool, chosen: Sequence[int], epsilon: float) -> tuple[float, SignedRows, tuple[Fraction, ...]]:
-    """Return the weighted variance at the level itself, rows and shares; rows with tiny shares are left out."""
+    """Optimize shares at the level; return the weighted variance, the rows without tiny shares, and their shares."""
     rows = pool.rows[list(chosen)]
     loads = pool.loads[:, list(chosen)]
     shares = _descended(rows, loads, epsilon, pool.gram)

@@ -151,7 +151,7 @@ def mixed_within(
     limits: Mapping[str, float],
     spending: Callable[[Shares], Shares] = dict,
 ) -> FoundSums:
-    """Mix a found plan with a split: return the mixture within the limits with the largest part of the found plan."""
+    """Mix the shares of a found plan with those of a split: as much of the found plan as the limits allow."""
     # `spending` scales a mixture so that it spends the level.
     if is_within(found.variances(request), limits):
         return found

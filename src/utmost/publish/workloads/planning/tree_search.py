@@ -22,7 +22,7 @@ _LATTICE = 1000
 def least_tree_shares(
     workload: Workload, unit: Unit, epsilon: Number | Level, condition: ShareCondition | None = None
 ) -> dict[Marginal, Fraction]:
-    """Return shares of the levels with little error, in multiples of 1/1000; ``condition`` defaults to the first."""
+    """Return shares of the levels, multiples of 1/1000, with little error; by default under the first condition."""
     # Start from the share 1 of each single level, from equal shares of the wanted levels, and from equal shares of all.
     # The result is never worse than a start, but not proved to be the best.
     chosen = share_conditions(unit, workload.domain.size)[0] if condition is None else condition

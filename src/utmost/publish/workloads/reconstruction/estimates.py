@@ -44,7 +44,7 @@ class LeastSquares(Protocol):
         """Return a number for each group of a marginal; equal numbers mean equal error distributions."""
 
     def terms(self, *forms: ProductForm) -> dict[Marginal, dict[tuple[Fraction, ...], int]]:
-        """For each measured marginal, return the coefficients of its noise in the forms, and how often each occurs."""
+        """For each measured marginal, return its noise's coefficients in the forms, each with its number of sums."""
 
     def on_cells(
         self, measured: Mapping[Marginal, NDArray[Any]]
@@ -54,7 +54,7 @@ class LeastSquares(Protocol):
 
 @runtime_checkable
 class CoefficientsAlong(LeastSquares, Protocol):
-    """An estimator with a different distribution of the error for nearly every sum along one axis."""
+    """An estimator whose errors along one axis have a different distribution for nearly every sum."""
 
     @property
     def place(self) -> int:

@@ -137,7 +137,7 @@ class HatReconstruction:
                 raise not_determined(self.domain, form.marginal, self.weights)
 
     def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
-        """Return a number for each group: equal for the same index along the axis and the same sizes on other axes."""
+        """Return a number for each group; groups with one index along the axis and one size on all others share it."""
         frame = self._split
         others = frame.rest_kinds(frame.others(marginal))
         groups = self.domain.axes[frame.place].groups(marginal[frame.place])
@@ -166,7 +166,7 @@ class HatReconstruction:
         return self, {marginal: (sums, 1) for marginal, sums in measured.items()}
 
     def coefficients(self, marginal: Marginal, others: Sequence[int]) -> list[tuple[Marginal, Floats, int]]:
-        """Return measured marginals, coefficients (groups along the axis, terms) within 10^-12, and multiplicities."""
+        """Return triples: a measured marginal, coefficients (groups, terms) within 10^-12, their multiplicity."""
         frame = self._split
         axis = self.domain.axes[frame.place]
         form = frame.cells_of(marginal, others)
@@ -191,7 +191,7 @@ class HatReconstruction:
     def _columns(
         self, marginal: Marginal, forms: Sequence[ProductForm], along: Sequence[Sequence[Any]], keys: Sequence[Any]
     ) -> list[list[Fraction]]:
-        """For each form, return the coefficients of a marginal's rows, for these classes of the other axes."""
+        """For each form, return the coefficients of a marginal's rows in one class of groups on each other axis."""
         frame, columns = self._split, []
         rows = self.domain.axes[frame.place].groups(marginal[frame.place])
         for which, form in enumerate(forms):
@@ -235,7 +235,7 @@ class _AxisSplit:
 
     @cached_property
     def rest(self) -> Domain:
-        """The domain of the other axes; if there are none, of one axis with one value."""
+        """The domain of the other axes; if there are none, a domain of one axis with one value."""
         axes = {axis.levels[0]: axis for a, axis in enumerate(self.domain.axes) if a != self.place}
         return Domain(axes or {"all": ["all"]})
 
@@ -291,7 +291,7 @@ class _AxisSplit:
         return cells
 
     def rest_kinds(self, marginal: Marginal) -> NDArray[np.intp]:
-        """Number the groups of a marginal of the other axes by their sizes; in the shape of the groups."""
+        """Return a number for each group of a marginal of the other axes; groups of equal sizes share it."""
         return self.blocks.kinds(marginal).reshape(self.rest.group_shape(marginal))
 
     def project(self, cells: NDArray[Any], space: Marginal) -> NDArray[Any]:
@@ -308,7 +308,7 @@ class _AxisSplit:
         return all(any(self._part(factors[a], a, level, 0).tolist()) for a, level in enumerate(space))
 
     def classes(self, forms: Sequence[ProductForm], axis: int, level: int) -> list[tuple[Any, int]]:
-        """Return classes of groups with equal coefficients, for a level of one of the other axes, with their sizes."""
+        """For a level of another axis, return classes of groups with equal coefficients, and the size of each class."""
         # A class has a key: for each form and eigenspace, the sum of the form's part over a group, times the axis'
         # size.
         rows = [

@@ -106,7 +106,7 @@ class Reconstruction:
         return math.prod(self._block(a, level) for a, level in enumerate(marginal))
 
     def spaces(self, base: Marginal | None = None) -> list[Marginal]:
-        """Return the eigenspaces of the measured levels; with ``base`` only those not orthogonal to its sums."""
+        """Return the eigenspaces of the measured levels; with ``base``, only those that its sums need."""
         least = self.domain.finest if base is None else base
         return list(product(*([v for v in c if v >= b] for c, b in zip(self._chains, least, strict=True))))
 
@@ -230,7 +230,7 @@ class Reconstruction:
         return {space: scale * math.prod(part) for space, part in zip(self.spaces(base), product(*parts), strict=True)}
 
     def terms(self, *forms: ProductForm) -> dict[Marginal, dict[tuple[Fraction, ...], int]]:
-        """For each measured marginal, return the coefficients of its noise in the forms, and how often each occurs."""
+        """For each measured marginal, return its noise's coefficients in the forms, each with its number of sums."""
         # Groups with the same coefficients on every axis are treated as one class, so the cost depends only on the
         # axes.
         base = self._common_base(forms)

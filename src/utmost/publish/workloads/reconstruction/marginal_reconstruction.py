@@ -195,7 +195,7 @@ class MarginalReconstruction:
     def _added_up(
         self, measured: Mapping[Marginal, NDArray[Any]], place: int, levels: Mapping[int, int]
     ) -> tuple[NDArray[Any], tuple[int, ...]]:
-        """Add up a measured marginal to the levels of a space; return it, and the axes of its differences."""
+        """Add up a measured marginal's sums to the levels of a space; return them, and the axes with differences."""
         axes = self._spaces.measured_axes[place]
         shape = [1 if level is None else self._groups(axis, level) for axis, level in axes]
         sums = measured[self._spaces.marginals[place]].reshape(shape)
@@ -252,7 +252,7 @@ def _terms(
     means: Sequence[_Means],
     classes: Sequence[Mapping[_Key, int]],
 ) -> dict[tuple[Fraction, ...], int]:
-    """Return the coefficients of one marginal's sums in the forms, and the number of sums with each."""
+    """Return the coefficients of one marginal's sums in the forms, and the number of sums with each coefficient."""
     outside = [of.others(tuple((axis, 0) for axis, _ in axes)) / (of.form.denominator << _BITS) for of in means]
     levels = [[dict(space).get(axis, -1) for axis, _ in axes] for space, _ in shared]
     counted: dict[tuple[Fraction, ...], int] = {}

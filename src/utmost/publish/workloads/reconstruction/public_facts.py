@@ -44,7 +44,7 @@ def between(low: Number | None = None, high: Number | None = None) -> Between:
         high: Upper bound, or None.
 
     Raises:
-        NotANumber: for a bound that is not a number.
+        NotANumber: if a bound is not a number.
         OutOfRange: if both bounds are None, or low > high.
 
     >>> between(10, 40), between(high=5)

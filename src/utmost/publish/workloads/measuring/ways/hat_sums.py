@@ -66,7 +66,7 @@ class HatSums(GroupSums):
 
 
 def variances_along(workload: Workload, place: int, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-    """Return the mean variance of each part's answers, computed by equations along the axis ``place``."""
+    """Return the mean variance of each part's answers, by least-squares equations along the axis ``place``."""
     even, whole = EvenLevels.of(workload), float(level_of_cells(unit, level).epsilon_float)
     variances = hat_variances(even.workload, place, even.reduced_shares(shares), whole)
     return {name: variance / float(precision(whole)) for name, variance in variances.items()}

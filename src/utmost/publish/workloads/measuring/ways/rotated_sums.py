@@ -55,7 +55,7 @@ class RotatedSums:
             raise OutOfRange(required, came="others", remedy=remedy)
 
     def charge(self, unit: Unit, shares: Shares) -> Fraction:
-        """Return the larger loss of sums and differences: |d_+| + |d_-| is twice the larger change of the two cells."""
+        """Return the loss by sums or by differences, whichever is larger: |d_+| + |d_-| is 2 max(|d_1|, |d_2|)."""
         return max(self._added(shares)) / condition_of_rows(unit, self.pair.rows.size).scale
 
     def adds_to_one(self, shares: Shares) -> bool:
@@ -89,7 +89,7 @@ class RotatedSums:
                 raise undetermined(name)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """Add up the variance from the sums and the variance from the differences."""
+        """For each part, return the variance from the sums plus the variance from the differences."""
         rows = GroupSums(self.pair.rows)
         variances = {part.name: 0.0 for part in workload.parts}
         for part, sides in zip(workload.parts, _sides_of_parts(self.pair, workload), strict=True):
@@ -114,5 +114,5 @@ class RotatedSums:
 
 @lru_cache(maxsize=8)
 def _sides_of_parts(pair: PairAxis, workload: Workload) -> list[tuple[Workload | None, Workload | None]]:
-    """Return the sums and the differences of each part alone; they are the same at every level."""
+    """For each part, return the workload of its sums and that of its differences, which are the same at every level."""
     return [pair.sides(workload.reweighted({part.name: 1})) for part in workload.parts]

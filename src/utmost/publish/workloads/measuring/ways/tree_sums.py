@@ -46,7 +46,7 @@ class TreeSums(GroupSums):
         return {name: float(error(by_level)) / whole for name, error in errors.items()}
 
     def reconstruction(self, weights: Mapping[Marginal, int]) -> LeastSquares:
-        """Return least squares by averages over axes if measured levels have one group size, else by the tree."""
+        """Return least squares by averages if the groups of each measured level have one size, else by the tree."""
         try:
             return Reconstruction(self.domain, weights)
         except Unsupported:

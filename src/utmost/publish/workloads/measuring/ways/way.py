@@ -49,7 +49,7 @@ class Measurement(Protocol):
         """Return the privacy loss of one individual at these shares, divided by the level; see `unit_charge`."""
 
     def adds_to_one(self, shares: Shares) -> bool:
-        """Whether the shares add up to 1; if sums and differences are measured, whether the shares of each do."""
+        """Whether the shares add up to 1; with rotated sums, whether those of sums do, and those of differences."""
 
     def shape(self, marginal: Marginal) -> tuple[int, ...]:
         """Return the shape of the array of a marginal's sums."""
@@ -82,7 +82,7 @@ class Measurement(Protocol):
 def bounds_without_marginals(
     workload: Workload, unit: Unit, level: Level, why: str, together: str | None = None
 ) -> WorkloadBounds:
-    """Return all lower bounds except the bound over given marginals; ``why`` says why that bound does not exist."""
+    """Return all lower bounds but that over given marginals; ``why`` is the reason why this one is missing."""
     rows = None if unit.needs_sizes else together
     # To protect individuals who change only one row is easier, so a lower bound for these holds for more rows, too.
     is_alone = unit.is_shared or (together is not None and rows is None)

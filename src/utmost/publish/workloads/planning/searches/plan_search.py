@@ -73,7 +73,7 @@ class FoundSums(NamedTuple):
         return measurement.variances(request.workload, request.unit, self.shares, request.level)
 
     def value(self, request: PlanRequest, *, aim: str = "mean") -> float:
-        """Return the weighted sum of mean variances at the level of the request; for "largest", the largest term."""
+        """Return the weighted sum of mean variances at the level of the request; with that aim, the largest term."""
         variances = self.variances(request)
         weighted = [float(part.weight) * variances[part.name] for part in request.workload.parts]
         return max(weighted) if aim == "largest" else sum(weighted)
@@ -88,11 +88,11 @@ class PlanSearch(Protocol):
         """Return the reason why the search does not apply to this request; None if it applies."""
 
     def search(self, request: PlanRequest) -> FoundSums:
-        """Return the sums of least error found; Unsupported if the search itself finds that it does not apply."""
+        """Return the sums of least error found; raise Unsupported if the search turns out not to apply."""
 
 
 def mean_alone(name: str, request: PlanRequest) -> SearchObstacle | None:
-    """Return the obstacle for searches that find only the least mean error over all candidates, or None."""
+    """Return the obstacle for a search that cannot obey ``candidates`` or the aim "largest"; None without these."""
     if not request.is_restricted:
         return None
     remedy = 'Leave out candidates= and aim=, or pass method="marginals".'
