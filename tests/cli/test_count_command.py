@@ -226,7 +226,7 @@ def test_a_table_of_cells_is_read_with_the_unit_that_is_said(run, tmp_path):
     say = ["count", examples / "berkeley_admissions.csv", "--domain", examples / "applicants_domain.json"]
     code, shown, err = run(*say, "--nested", "outcome=admitted,applicants", "--at-most", 1, "--dry-run")
     assert (code, "as your options say" in shown) == (0, True), err
-    assert "no --at-most" in run(*say, "--nested", "outcome=admitted,applicants")[2]
+    assert "need --at-most" in run(*say, "--nested", "outcome=admitted,applicants")[2]
     assert "AXIS=NAMES" in run(*say, "--nested", "admitted", "--at-most", 1)[2]
     said = run(*say, "--nested", "outcome=applicants,admitted", "--at-most", 1)[2]
     assert "admitted must be at least applicants in every row" in said
@@ -272,7 +272,7 @@ def test_remedies_of_measures_work_in_their_file(run, files, tmp_path):
         spent += f", {remedy}"
     assert told(spent) == ""
     beside = told(spent, "--per-cell", 3, "--leave-out", "amounts")
-    assert "got --per-cell, --leave-out amounts beside --measures. In place of the option write" in beside
+    assert "got --per-cell, --leave-out amounts outside this file. In place of the option, write" in beside
     wrong = told(spent.replace("per_cell", "per-cell"))
     assert all(words in wrong for words in ("measure 'spent'", "got 'per-cell'", "each, per_cell, most_events"))
 

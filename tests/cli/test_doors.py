@@ -44,7 +44,7 @@ def test_a_possible_secret_is_a_name_or_a_number(run, file):
     assert told(run, *asked, "a,c")["possible"] == ["a", "c"]
     for wrong in ("d", "1..7", "1/2"):
         code, _, err = run(*asked, wrong)
-        assert (code, "must be a name, or a number in 0..2" in err) == (2, True)
+        assert (code, "--possible must list names of secrets, or numbers in 0..2" in err) == (2, True)
 
 
 def test_proposition_6_2_and_theorem_6_3_hold_on_small_databases(run):
@@ -56,7 +56,7 @@ def test_proposition_6_2_and_theorem_6_3_hold_on_small_databases(run):
     conflict = told(run, "research", "databases", "--conflict", *HALF)
     assert (conflict["conflict"], conflict["regret_exact"], conflict["verified"]) == (True, "269/3000", True)
     assert told(run, "research", "databases", "--conflict", "--tilt", "1/8", *HALF)["conflict"] is False
-    assert "must be a fraction here" in run("research", "databases", "--epsilon", 1)[2]
+    assert "must be rational" in run("research", "databases", "--epsilon", 1)[2]
     assert run("research", "databases", "--tilt", "1/8", *HALF)[0] == 2
 
 

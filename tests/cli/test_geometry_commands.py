@@ -238,7 +238,7 @@ def test_types_on_three_and_four_secrets_are_drawn(run, tmp_path, asked):
         (["research", "kernels", "--space", "hamming:5", *HALF], "--estimate"),
         (
             ["research", "kernels", "--space", "line:3", *HALF, "--resume", "s.json", "--out", "-"],
-            "needs a file in --out",
+            "--out must name a file",
         ),
     ],
 )

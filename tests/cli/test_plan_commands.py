@@ -139,7 +139,7 @@ def test_a_replaced_record_of_counts_leaves_the_total(run, counted, tmp_path):
     assert (code, "lowers none" in shown) == (0, True)
     assert run("verify", out)[0] == 0
     code, _, err = run("plan", own, "--want", "sex", "--epsilon", 1, "--nonnegative")
-    assert (code, "has its own bounds on a person" in err) == (2, True)
+    assert (code, "already has the unit of privacy" in err) == (2, True)
 
 
 def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan, tmp_path):
@@ -345,7 +345,7 @@ def test_a_count_by_cells_proves_no_rows(run, stays, tmp_path):
     assert (code, shown) == (2, "")
     assert "one person changes whole rows along 'kind'" in err
     for words, said in (
-        (["plan", counted, "--want", "kind", "--together", "kind"], "has its own bounds"),
+        (["plan", counted, "--want", "kind", "--together", "kind"], "already has the unit of privacy"),
         (["plan", counted, "--want", "kind", "--method", "rotated"], "Pass --together, the axis"),
         (["plan", domain, "--want", "kind", "--at-most", 3, "--together", "kind"], "a multiple of 2"),
         (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "a multiple of 3"),

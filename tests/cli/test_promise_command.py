@@ -237,7 +237,7 @@ def test_a_promise_goes_through_the_pipe(run, file, table, monkeypatch, tmp_path
     ("say", "said"),
     [
         ([], "a release needs --columns"),
-        (["--planar"], "the columns of the coordinates"),
+        (["--planar"], "--planar needs --columns"),
         (["--columns", "n", "--sensitivity", 2, "--cells", 1, "--half-step"], ""),
         ([*COLUMNS, "--noise", "items"], "--id"),
         ([*COLUMNS, "--numbers", "complex"], "--numbers"),

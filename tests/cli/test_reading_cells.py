@@ -137,9 +137,12 @@ def test_a_flat_prior_is_the_one_where_none_is_given(run):
         (["--loss", "squared"], "--n or --prior"),
         (["--epsilon", "1"], "--n or --prior"),
         (["--column", "sex"], "--column must be one of"),
-        (["--n", "900", "--column", "admitted", "--where", "sex=men"], "sums of cells, and --at, need"),
+        (
+            ["--n", "900", "--column", "admitted", "--where", "sex=men"],
+            "cannot be combined with sums of cells and --at",
+        ),
         (["--plot", "curve.txt"], ".svg"),
-        (["--where", "sex=men", "--out", "x.csv"], "needs a released table"),
+        (["--where", "sex=men", "--out", "x.csv"], "--out writes only a whole released table"),
     ],
 )
 def test_what_is_no_question_is_refused(run, arguments, said):

@@ -84,7 +84,7 @@ def test_large_witnesses_are_counted_and_not_shown(run, tmp_path):
         (["lower", "two"], 1, "both channels must have the same number of secrets; got 3 in"),
         (["lower", "higher", "--order", "best"], 2, "must be one of refinement, max-case, privacy; got best"),
         (["lower", "higher", "--out", "out.txt"], 2, "--out must end in .json"),
-        (["lower", "response", "--out", "out.csv"], 1, "a .csv file needs a remap"),
+        (["lower", "response", "--out", "out.csv"], 1, "--out can be a .csv file only if a remap"),
         (["lower"], 2, "Missing argument"),
         (["lower", "missing"], 2, "does not exist"),
     ],

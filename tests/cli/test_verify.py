@@ -83,7 +83,7 @@ def test_refusals_name_the_remedy(run, tmp_path):
     page.write_text("")
     _, _, err = run("statement", out, "--html", page)
     assert ("Choose another name" in err, spent in err) == (True, False)
-    assert "`clean` works on releases by a plan" in run("clean", out)[2]
+    assert "`utmost clean` works on releases by a plan" in run("clean", out)[2]
     code, _, err = run("verify", f"{out}.json")
     assert (code, "Name the table, not its statement: out.csv." in err) == (1, True)
     (tmp_path / "part.csv").write_text("".join(out.read_text().splitlines(keepends=True)[:2]))

@@ -241,7 +241,7 @@ def test_check_tries_what_a_start_needs(run, tmp_path):
             ("--ledger", ledger): "the key file must exist",
             ("--ledger", tmp_path / "none" / "l.db"): "mkdir -p",
             ("--ledger", nobody, "--key-file", tmp_path / "away"): "the server must be reachable",
-            ("--ledger", tmp_path / "new.db", "--port", str(other.getsockname()[1])): "the port must be free",
+            ("--ledger", tmp_path / "new.db", "--port", str(other.getsockname()[1])): "--port must be a free port",
         }
         for options, says in wrong.items():
             code, out, err = run("serve", "--check", *(() if "--port" in options else free), *options)

@@ -14,7 +14,7 @@ from utmost.interfaces.documents.answers import SavedMechanism
 
 @dataclass(frozen=True, slots=True)
 class AnswerLedgerOptions(LedgerOptions):
-    """Options for the ledger that stores answers, and for the name of the mechanism in it."""
+    """Options for a ledger that stores answers, and for the name of the mechanism in this ledger."""
 
     def __post_init__(self) -> None:
         for name in options.typed_options(self) if self.ledger is None else ():

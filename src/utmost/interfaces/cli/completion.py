@@ -65,4 +65,4 @@ def _profile() -> Path:
         except (OSError, subprocess.CalledProcessError):
             continue
         return Path(done.stdout.decode().strip())
-    raise Unsupported("PowerShell must be installed, to name its profile", came="none")
+    raise Unsupported("PowerShell must be installed, because it tells the path of its profile", came="none")

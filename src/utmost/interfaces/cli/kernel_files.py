@@ -62,20 +62,22 @@ def search(
     if state.exists():
         at = read(ptype, state)
         if (out is None) != (at.written is None) and (out is not None or at.position is not None):
-            with_list = "without a list" if at.written is None else "with one"
-            raise BadTable(f"the search began {with_list}", came=str(out or "no list"), where=str(state))
+            required = "a search that began without --out must continue without it"
+            if at.written is not None:
+                required = "a search that began with --out must continue with the same --out"
+            raise BadTable(required, came=str(out or "no --out"), where=str(state))
         if out is not None:  # cut off rows that the state does not count
             counted, length = at.written or 0, out.stat().st_size if out.exists() else 0
             if length < counted:
                 came = f"{length} of {counted} bytes"
                 raise BadTable(
-                    "the file of kernels must have all kernels that the state counts", came=came, where=str(out)
+                    "--out must have all kernels that the search in --resume has counted", came=came, where=str(out)
                 )
             with out.open("r+b") as file:
                 file.truncate(counted)
     elif out is not None:
         if out.exists():
-            raise Unsupported("a new list must go to a new file", came="a file that exists", where=str(out))
+            raise Unsupported("--out must name a new file for a new search", came="a file that exists", where=str(out))
         titles = ",".join(kernel_header(ptype)) + "\n"
         out.write_text(titles, encoding="utf-8")
         at = KernelSearch(written=len(titles))
@@ -124,7 +126,7 @@ def read(ptype: PrivacyType, state: Path) -> KernelSearch:
     with fields("a state", str(state)):
         if document["type"] != type_facts(ptype):
             raise BadTable(
-                "the saved state must belong to the privacy type that is searched",
+                "the search in --resume must have the privacy type of --space and --epsilon",
                 came=document["type"],
                 where=str(state),
             )
@@ -138,7 +140,7 @@ def read(ptype: PrivacyType, state: Path) -> KernelSearch:
 
 
 def posterior_rows(blocks: Iterable[Vertices]) -> Iterator[list[str]]:
-    """Yield each vertex as probabilities of the secrets: fractions where rational, else floats."""
+    """Yield each vertex as probabilities of the secrets: fractions if they are rational, else floats."""
     for block in blocks:
         for posterior in block:
             yield list(map(str, posterior.tolist()))

@@ -1,4 +1,4 @@
-"""Parts that commands with a ledger share: name an answer, publish it, write it, and report on the ledger."""
+"""Functions that commands with a ledger share: name an answer, publish it, write it, and report on the ledger."""
 
 import os
 import shlex
@@ -106,7 +106,7 @@ def release_report(release: Published) -> dict[str, Any]:
 
 
 def budget_report(budget: Budget) -> dict[str, Any]:
-    """Report a budget: rational numbers as text; else floats, `spent` rounded up and `remaining` down."""
+    """Report a budget: rational numbers as text, others as floats, `spent` rounded up and `remaining` down."""
     limit = None if budget.limit is None else level_text(budget.limit)
     return {
         "dataset": budget.dataset,
@@ -215,7 +215,7 @@ class Question:
         self.warn_of_holders({one.name: ledger.equal_values(one.name, version=one.version) for one in published})
 
     def check_new_values(self, ledger: Ledger, sources: Mapping[str, tuple[Any, Promise]], *, refuse: bool) -> None:
-        """Warn of other releases with the same values before they are published, or refuse to publish."""
+        """Before values are published, warn of other releases that have the same values, or refuse to publish."""
         # `sources` maps the name of each release of this call to its table and promise.
         if any(is_engine_frame(table) for table, _ in sources.values()):
             if refuse:
@@ -233,7 +233,7 @@ class Question:
         )
 
     def warn_of_holders(self, holders: Mapping[str, Sequence[str]], *, refuse: bool = False) -> None:
-        """Warn of other releases with equal values, or refuse; `holders` has them for each release of this call."""
+        """Warn of other releases with equal values, or refuse; `holders` maps releases of this call to them."""
         found = {
             f"another version of {name!r}" if name == own else repr(name)
             for own, names in holders.items()
@@ -455,7 +455,7 @@ def show_after(
     *,
     repeated: bool,
 ) -> None:
-    """Print the budget after a rehearsed call, its margins, and whether the call repeats a stored answer."""
+    """Print the budget after a rehearsed call, the answer's margins, and whether the call repeats a stored answer."""
     # `margins` are in words for people, `bars` for programs; `ladder` has the levels at which a rule may stop.
     report = budget_report(after)
     if question.answer.as_json:

@@ -18,7 +18,7 @@ _SERVERS = ("postgresql", "postgres")
 
 @dataclass(frozen=True, slots=True)
 class LedgerPlaceOptions:
-    """Options for the path or address of a ledger, the path of its key, and that of its witness."""
+    """Options for the path or address of a ledger, the path of its key, and the path of its witness."""
 
     # Other users of the machine and the shell's history can read a command line. An error does not repeat a password.
 

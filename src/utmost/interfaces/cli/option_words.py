@@ -90,7 +90,7 @@ def in_options(error: UtmostError) -> str:
 
 
 def text_in_options(text: str, keys: Collection[str] = ()) -> str:
-    """Return a sentence of the library with options in place of arguments; ``keys`` are options of recipes only."""
+    """Return a sentence of the library with options in place of arguments; only recipes have the options ``keys``."""
     return _for_people(_with_options(text, keys), keys)
 
 

@@ -44,7 +44,7 @@ def planned_table(
                 people = replace(people, leave_out=strict)
         if people.neighbours not in (None, plan.unit.neighbours):
             remedy = f"Leave out --neighbours: the plan has {plan.unit.neighbours}."
-            raise OutOfRange("--neighbours must be that of the plan", came=people.neighbours, remedy=remedy)
+            raise OutOfRange("--neighbours must be the relation of the plan", came=people.neighbours, remedy=remedy)
         people = replace(people, neighbours=plan.unit.neighbours)
         counted: CountedTable = people.counted(table, declared, spelling, together=plan.together, key=key)
         return counted

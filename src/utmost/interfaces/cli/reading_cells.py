@@ -82,7 +82,7 @@ class CellSelection:
         if self.asks_for_sum or self.at:
             remedy = "Leave out --response, --prior and --n."
             raise OutOfRange(
-                "sums of cells, and --at, need a released table", came="--response, --prior or --n", remedy=remedy
+                "--response, --prior and --n cannot be combined with sums of cells and --at", came="both", remedy=remedy
             )
 
     def check_one_question(self) -> None:
@@ -142,7 +142,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellQuestion, *, t
     elif not isinstance(release, Answer) or not (release.is_by_plan or isinstance(release.noise, CellNoiseAtLevel)):
         if plot is not None or path is not None or question.asks_for_sum or question.at:
             raise OutOfRange(
-                "FILE must be a released table, or a release by a plan, for sums, levels and pictures",
+                "sums, --at, --plot and --out need a FILE that is a released table or a release by a plan",
                 came="another file",
                 remedy="Name the release from which FILE was made; or leave out all other options to see FILE and its "
                 "statement.",
@@ -154,7 +154,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellQuestion, *, t
     if isinstance(release, Answer) and release.is_by_plan:
         if column is not None:
             remedy = "Leave out --column; for sums and means write utmost total --sum or --mean."
-            raise OutOfRange("utmost read gives the counts of a release by a plan", came="--column", remedy=remedy)
+            raise OutOfRange("utmost read shows only the counts of a release by a plan", came="--column", remedy=remedy)
         reader = _Sums(release.table, sure, None)
     else:
         cells = release.cells
@@ -185,7 +185,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellQuestion, *, t
     if path is not None:
         if not isinstance(reader, _Table) or question.asks_for_sum:
             raise OutOfRange(
-                "--out needs a released table, which it writes with its margins",
+                "--out writes only a whole released table, with its margins",
                 came="a question, or a release by a plan",
                 remedy="Leave out --out; utmost total RELEASE --tables DIR writes the tables of a release by a plan.",
             )

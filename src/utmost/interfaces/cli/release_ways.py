@@ -105,13 +105,17 @@ def publish_in_one_draw(table: Path, request: ReleaseOptions) -> None:
     counted = counted_table(table, request.counting, request.spelling.cells, request.counting_key())
     if isinstance(counted, dict):
         remedy = "Leave out --once; or leave out every --mean except one."
-        raise OutOfRange("--once needs counts, or one amount", came="several --mean", remedy=remedy)
+        raise OutOfRange("--once needs counts, or only one --mean", came="several --mean", remedy=remedy)
     request.check_free(table, draws=True)
     if request.once.once == "one-way":
         refuse("cannot be combined with --once one-way, which names its columns", promised.columns, promised.protected)
         if counted is None:
             remedy = "Count people: add --each-row, --by and --domain; or release the file that utmost count wrote."
-            raise OutOfRange("--once one-way needs people who are counted", came="a table of columns", remedy=remedy)
+            raise OutOfRange(
+                "--once one-way needs events of people to count, or a counted table",
+                came="a table of columns",
+                remedy=remedy,
+            )
         promise, source = promised.of(counted, OneWayDraw.of_counted(counted)), counted
     elif counted is not None:  # counting has proved the unit
         refuse("is for a table that was counted elsewhere: counting has proved the unit", promised.protected)
@@ -381,7 +385,7 @@ def publish_sums(table: Path, counted: "CountedTable", request: ReleaseOptions) 
 def publish_in_named_ledger(
     table: Path, request: ReleaseOptions, counted: "CountedTable | None", plan: "Plan | None" = None
 ) -> None:
-    """Publish in a ledger; `plan` measures the requested tables of a counted table, if options name such tables."""
+    """Publish in a ledger; `plan` measures the requested tables of a counted table, if options request tables."""
     from utmost.interfaces.cli.ledger_answers import publish_in_ledger
 
     question = question_of(request)
@@ -426,7 +430,7 @@ def check_column_of_counts(table: Path, request: ReleaseOptions) -> None:
             free = "persons" if name == "count" else "count"
             remedy = f"Write --columns {free}; or, to sum and average {name}, --mean {name}=0,200000 without --columns."
             raise OutOfRange(
-                "for events --columns is the name of the column of counts, which no column of the file may have",
+                "if events are counted, --columns must be a new name for the column of counts",
                 came=repr(name),
                 remedy=remedy,
             )

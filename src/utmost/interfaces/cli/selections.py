@@ -67,7 +67,9 @@ def check_counted(columns: Iterable[str], where: Iterable[str], groups: Iterable
                 "which costs further epsilon."
             )
             raise OutOfRange(
-                "a question must name columns by which the release was counted", came=repr(name), remedy=remedy
+                "a selection of cells must name columns by which the release was counted",
+                came=repr(name),
+                remedy=remedy,
             )
 
 

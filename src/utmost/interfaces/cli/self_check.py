@@ -69,7 +69,7 @@ def _require(*, holds: bool, what: str) -> None:
 
 
 def check_distributions() -> None:
-    """Check in rationals that probabilities sum to 1, and that those of neighbours differ by at most the level."""
+    """Check in rationals that probabilities sum to 1, and differ by a factor of at most e^epsilon for neighbours."""
     for distribution in (
         Geometric(alpha="1/2"),
         DiscreteStaircase(alpha="1/3", sensitivity=5),

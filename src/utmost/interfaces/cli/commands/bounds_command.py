@@ -1,4 +1,4 @@
-"""`utmost bounds`: compare the noise and the loss of bounds on one person's contributions."""
+"""`utmost bounds`: compare bounds on one person's contributions by their noise and by the amounts that they remove."""
 
 from typing import Annotated, Any
 

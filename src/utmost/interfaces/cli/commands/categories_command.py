@@ -1,4 +1,4 @@
-"""`utmost categories`: find the best private report of one of k categories; draw and count such reports."""
+"""`utmost categories`: find the best private report of one of k categories; draw and count reports."""
 
 from contextlib import suppress
 from fractions import Fraction
@@ -98,7 +98,7 @@ def categories(
     form: options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the best way to report one of k categories privately; draw such reports, or count them.
+    """Find the best private report of one of k categories; draw reports, or count them.
 
     utmost categories --labels bus,car,cycle,foot --epsilon 1/2
 
@@ -219,7 +219,7 @@ def _draw(
     values = []
     for line, cell in _cells(table, column):
         if cell not in numbers:
-            remedy = "Correct the cell, or add its text to the labels."
+            remedy = "Correct the cell, or add its text to --labels."
             raise BadTable(
                 "every cell must be one of the labels",
                 came="another text",
@@ -285,7 +285,7 @@ def _count(reports: Path, names: list[str], how: CategoryReport, *, as_json: boo
                     f"a report must contain {how.size} of the labels",
                     came="another cell",
                     where=f"{reports}, line {line}",
-                    remedy="Give the labels, epsilon and size with which the reports were drawn.",
+                    remedy="Give the --labels, --epsilon and --size with which the reports were drawn.",
                 )
             read.append([numbers[member] for member in members])
         else:  # a report is the number of a block

@@ -62,7 +62,7 @@ def clean(
     released = published.table if isinstance(published, Answer) else published
     if isinstance(released, MeasuresTable) or (isinstance(released, NoisySums) and released.unit.is_shared):
         raise Unsupported(
-            "`clean` needs counts, or sums, that have separate noise",
+            "`utmost clean` needs a release of counts or of sums, each with its own noise",
             came="counts and sums that share their noise (--mean)",
             remedy='Release the counts alone, without --mean, by --want "region age", for example; that adds epsilon.',
         )
@@ -76,7 +76,7 @@ def clean(
         return _give(released.beside(cells), statement_with, out, form, as_json=as_json)
     if not isinstance(released, NoisySums | DetailedSums):
         raise Unsupported(
-            "`clean` works on releases by a plan",
+            "`utmost clean` works on releases by a plan",
             came="another kind",
             remedy="Release by a plan: utmost release TABLE --want, with the counting options; or utmost detail.",
         )
@@ -147,7 +147,7 @@ def _facts(texts: list[str]) -> dict[str, Any]:
         if not colon or name in public:
             came = repr(text) if not colon else f"{name!r} twice"
             raise OutOfRange(
-                'a public fact must be "SUM: NUMBER", each sum once',
+                '--given must be "SUM: NUMBER", with each sum only once',
                 came=came,
                 where="--given",
                 remedy='Write, for example, --given "total: 4526".',

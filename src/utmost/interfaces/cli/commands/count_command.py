@@ -106,7 +106,9 @@ def count(
             raise OutOfRange(f"--unknown-keys cannot be combined with {name}", came="both", remedy=f"Leave out {name}.")
     if part is not None and (people.counts is not None or people.nested is not None):
         remedy = "Leave out --part, or count events: --person COLUMN."
-        raise OutOfRange("--part is for events of people", came="a table of cells, already counted", remedy=remedy)
+        raise OutOfRange(
+            "--part needs events of people to count", came="a table of cells, already counted", remedy=remedy
+        )
 
     if unknown.column is not None:
         if part is not None or together is not None or people.relation != "add-remove":

@@ -203,8 +203,12 @@ def design(
         check_no_level(asked.level)
         if prior is None or theorem or program or gap is not None:
             came = "none" if prior is None else "--theorem, --program or --gap"
-            remedy = "Add --prior uniform." if prior is None else "Leave them out: a curve chooses the method."
-            raise OutOfRange("--curve needs --prior, without --theorem, --program and --gap", came=came, remedy=remedy)
+            remedy = "Add --prior uniform." if prior is None else "Leave out these options: --curve chooses the method."
+            raise OutOfRange(
+                "--curve needs --prior, and cannot be combined with --theorem, --program or --gap",
+                came=came,
+                remedy=remedy,
+            )
         spelled, space = space_of_option(asked.space)
         levels, loss = curve_levels(curve, space.unit), loss or default_loss(space)
         consumer = consumer_of(prior, loss, space, levels[0])

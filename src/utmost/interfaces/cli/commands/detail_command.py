@@ -1,4 +1,4 @@
-"""`utmost detail`: release large groups in more detail than small ones, as noisy sums of the groups decide."""
+"""`utmost detail`: release large groups in more detail than small ones; noisy sums decide which groups are large."""
 
 from typing import Annotated
 

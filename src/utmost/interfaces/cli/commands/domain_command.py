@@ -42,7 +42,7 @@ def check(
     out: Annotated[Path | None, option("FILE", "File for the report (.json); keep it secret.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show by column the share of unreadable, outside and empty rows, and values without rows.
+    """Show by column the share of unreadable, undeclared and empty cells, and declared values without rows.
 
     utmost domain check persons.csv --domain domain.json
 

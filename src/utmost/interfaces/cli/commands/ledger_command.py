@@ -128,7 +128,7 @@ def create(
         events = opened.status().events
         if events > 1:  # the first event is the creation
             raise OutOfRange(
-                "there must be no ledger yet",
+                "utmost ledger create needs a place without a ledger",
                 came=f"a ledger with {events} events",
                 where=ledger,
                 remedy="Use this ledger, or name another place.",

@@ -140,7 +140,10 @@ def plan(
                     remedy="Add --together AXIS, or leave out --method.",
                 )
             if method not in (None, "rotated"):
-                required, remedy = "--share names the sums, so that no method searches them", "Leave out --method."
+                required, remedy = (
+                    "--method can only be rotated with --share, which names the sums to measure",
+                    "Leave out --method.",
+                )
                 raise OutOfRange(required, came=f"--method {method}", remedy=remedy)
             shares = [read_share(domain, text) for text in share]
             if len(dict(shares)) < len(shares):
@@ -182,7 +185,10 @@ def _domain_and_unit(
                     if name in ("--nonnegative", "--exactly")
                     else "count again with another bound"
                 )
-                required, remedy = "a counted table has its own bounds on a person", f"Leave out {name}; or {again}."
+                required, remedy = (
+                    "a counted table already has the unit of privacy that counting proved",
+                    f"Leave out {name}; or {again}.",
+                )
                 raise OutOfRange(required, came=name, remedy=remedy)
         return counted.domain, counted.unit, counted.together
     domain, in_total = Domain.of_facts(document), bounds["--in-total"]

@@ -44,11 +44,11 @@ def promise(
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     answer: options.Output,
 ) -> None:
-    """Write down what is promised of a table, before anybody sees it.
+    """Write down what is promised of a table, before anybody sees the data.
 
     utmost promise --columns admitted --public department --sensitivity 1 --cells 1 --out promise.json
 
-    Nothing is drawn. `utmost release TABLE --promise promise.json` keeps it.
+    Nothing is drawn. `utmost release TABLE --promise promise.json` keeps the promise.
 
     More: docs/howto/for-the-privacy-officer.md
     """

@@ -107,7 +107,7 @@ def read(
     """
     if table is not None and response is None and prior is None and n is None:
         if clamped or level.is_given or loss != "absolute":
-            came = "--clamped" if clamped else "the level" if level.is_given else "--loss"
+            came = "--clamped" if clamped else "--epsilon" if level.is_given else "--loss"
             remedy = f"Add, for example, --n 100 --prior uniform; or leave out {came}."
             raise OutOfRange("--loss, --clamped and --epsilon need --n or --prior", came=came, remedy=remedy)
         spelling.of(table)  # refuses --separator and --encoding for a file that is no text
@@ -176,7 +176,7 @@ def read(
 
         if isinstance(most, str) and is_file(prior):
             raise OutOfRange(
-                "--n must be a number where --prior is a file", came=most, remedy="Write, for example, --n 100."
+                "--n must be a number if --prior is a file", came=most, remedy="Write, for example, --n 100."
             )
         readings: Any = with_readings(files.read(source), column, most, one, nearest, clamped=clamped)
         if file is not None:
@@ -208,7 +208,7 @@ class _ResponseReader:
 
     @property
     def level(self) -> Level:
-        """The level of the noise: of one unit of the count for geometric noise, else of one cell."""
+        """The level of geometric noise is for one unit of the count, that of other noise for one cell."""
         return self.noise if isinstance(self.noise, Level) else self.noise.level
 
     def consumer(self, n: int) -> Consumer:

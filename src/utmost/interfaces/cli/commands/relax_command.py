@@ -167,7 +167,11 @@ def _table_to_relax(
         remedy = (
             "Repeat the counting options of the release, or give its --recipe; or name one file with the counted cells."
         )
-        raise OutOfRange("a folder must be counted again", came="neither --person nor --each-row", remedy=remedy)
+        raise OutOfRange(
+            "a folder of files needs --person or --each-row, to be counted again",
+            came="neither --person nor --each-row",
+            remedy=remedy,
+        )
     try:
         read = read_table(table, column)
     except BadTable as error:
@@ -211,7 +215,7 @@ def _published_options(stored: Published, *, at_most: bool = False) -> PersonOpt
 
 
 def _check_counted_alike(stored: Published | None, counted: CountedTable) -> None:
-    """Check columns and a mean's bounds against the release: the ledger's refusal could not name the wrong option."""
+    """Compare the counted columns and a mean's bounds with the release: a refusal by the ledger names no option."""
     if stored is None:
         return
     came = _options(counted.domain, counted.unit)

@@ -258,22 +258,24 @@ def _check_free(host: str, port: int) -> None:
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             remedy = "End the other program, or choose another --port."
-            raise OutOfRange("the port must be free", came="one in use", where=f"port {port}", remedy=remedy) from None
+            raise OutOfRange(
+                "--port must be a free port", came="one in use", where=f"port {port}", remedy=remedy
+            ) from None
         if error.errno == errno.EACCES:
             remedy = "Choose a --port from 1024 on, behind a proxy."
-            required = "this user must be allowed to listen on the port"
+            required = "--port must be a port on which this user may listen"
             raise OutOfRange(required, came=port, where="port", remedy=remedy) from None
         remedy = "Write --host 127.0.0.1, or 0.0.0.0 for every address of this machine."
-        raise OutOfRange("host must be an address of this machine", came=host, remedy=remedy) from None
+        raise OutOfRange("--host must be an address of this machine", came=host, remedy=remedy) from None
 
 
 def _check_ledger(place: LedgerPlaceOptions) -> str:
-    """Open the ledger and close it again, or check that the first start can create it; say which."""
+    """Open and close the ledger, or check that the first start can create it; return in words which was done."""
     for path in (place.path, _path(place.key or ""), _path(place.witness_path or "")):
         folder = None if path is None else path.absolute().parent
         if folder is not None and not os.access(folder, os.W_OK | os.X_OK):
             remedy = f"Make it: mkdir -p {shlex.quote(str(folder))}; or correct its permissions."
-            raise OutOfRange("a folder must exist, and be writable", came="another", where=str(folder), remedy=remedy)
+            raise OutOfRange("this folder must exist, and be writable", where=str(folder), remedy=remedy)
     if place.is_there:
         try:
             with place.opened(timeout=_SECONDS_TO_OPEN) as opened:
@@ -285,7 +287,7 @@ def _check_ledger(place: LedgerPlaceOptions) -> str:
 
 
 def _quarantine(ledger: "Ledger") -> list[str]:
-    """Return the words of a quarantine, in which the service answers nothing new; none without one."""
+    """Return why the ledger is in quarantine, in which the service answers nothing new; empty without quarantine."""
     reason = ledger.status().quarantine
     return [] if reason is None else [f"in quarantine: {reason}; nothing new is answered until utmost ledger resume"]
 

@@ -1,4 +1,4 @@
-"""`utmost share`: divide one level among several measures, each with its plan, by weights."""
+"""`utmost share`: divide one level among several measures, each with a plan and a weight."""
 
 import os
 from math import ceil, sqrt
@@ -116,7 +116,7 @@ def share(
     tables = {name: COUNTED_FORM.read(path) for name, path in counted_files.items()}
     for name, table in tables.items():
         if table.measure not in (None, name):
-            required = f"the counted table of {name} must count this measure"
+            required = f"the counted table for the plan {name} must count the measure {name}"
             raise OutOfRange(required, came=table.measure, where=counted_files[name].name)
 
     with options.refusing_weak_levels(yes):

@@ -181,7 +181,9 @@ def statement(
     declared = declared_in(stated_facts)
     if declared is not None:
         if as_json or html is not None or out is not None:
-            remedy = "Leave out these options, to see the declared noise; or check the file: utmost verify FILE."
+            remedy = (
+                "Leave out --html, --out and --json, to see the declared noise; or check the file: utmost verify FILE."
+            )
             raise Unsupported(
                 "a page or a registry entry needs a release that utmost made", came="declared noise", remedy=remedy
             )
@@ -230,7 +232,7 @@ def statement(
 
 
 def _check_written(texts: Mapping[str, Any], files_with_it: str, *, is_there: bool) -> None:
-    """Refuse the given ones of these texts if none of the files that have them is written."""
+    """Refuse each given text if no file that would contain it is written."""
     for name in (name for name, text in texts.items() if text and not is_there):
         raise OutOfRange(f"{name} is written only to {files_with_it}", came="none", remedy=f"Leave out {name}.")
 

@@ -435,11 +435,11 @@ def _change_of_bars(releases: list[Any], names: list[str], asked: _RatioQuestion
     given = [name for name, is_given in (("--sum", asked.amount), ("--ratio or --over", asked.is_ratio)) if is_given]
     if asked.mean is not None and given:
         remedy = f"Leave out {given[0]}, and compute it by a second call, which costs no epsilon."
-        raise OutOfRange("--since --mean can only be used with a mean", came=given[0], remedy=remedy)
+        raise OutOfRange("--since compares only means if --mean is given", came=given[0], remedy=remedy)
     if len(releases) > 2:
         remedy = "Compare two files by one call; every call costs no epsilon."
         raise OutOfRange(
-            "a ratio or mean can be compared only between two releases", came=f"{len(releases)}", remedy=remedy
+            "a ratio or mean can be compared only between two releases", came=f"{len(releases)} releases", remedy=remedy
         )
     answers = [
         Answer.of_sums(each.releases[asked.mean])
@@ -506,7 +506,9 @@ def _of_cells(
             "For a mean over cells write utmost read FILE --where LABELS --mean; a quantile needs a release by a "
             "plan (--want)."
         )
-        raise OutOfRange("utmost total gives sums and ratios of a released table", came=unknown[0], remedy=remedy)
+        raise OutOfRange(
+            "utmost total computes only sums and ratios of a released table", came=unknown[0], remedy=remedy
+        )
     if "count" in read.cells and read.counted and not isinstance(read, OneDrawCells):  # cells of a counted table
         check_counted(read.labels, [*where, *over], read.units_of_time)
     rows, question = read.chosen(where), _question(where)

@@ -126,7 +126,7 @@ def trust(
         try:
             integer = exact_integer(text)
         except NotANumber:
-            required = "the file must hold one integer"
+            required = "the file of --value must hold one integer"
             raise BadTable(
                 required, came="something else", where=str(value), remedy="Write, for example, 42."
             ) from None
@@ -141,7 +141,7 @@ def trust(
 
 
 def _levels(at: list[str] | None, level: options.LevelOptions) -> Callable[[int], Level]:
-    """Return a function from distance d to level: of the largest listed distance <= d; without a list, epsilon / d."""
+    """Return the function from distance d to level: that of the largest listed distance <= d, or epsilon / d."""
     if not at:
         nearest = level.read()
         return lambda d: nearest.scaled(Fraction(1, d))

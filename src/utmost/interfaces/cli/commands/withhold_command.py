@@ -63,7 +63,7 @@ def withhold(
         remedy = "Leave out --out: each table goes to a separate file in the folder."
         raise OutOfRange("only one of --out and --tables may be given", came="both", remedy=remedy)
     if tables is not None and form is not None:
-        raise OutOfRange("the tables in a folder are .csv files", came="--format", remedy="Leave out --format.")
+        raise OutOfRange("--tables writes only .csv files", came="--format", remedy="Leave out --format.")
     check_free(Path("table.csv"), out, None if tables is not None else sign)
 
     published = read_release(release, statement, separator=spelling.separator, encoding=spelling.encoding)

@@ -127,7 +127,7 @@ def _listed(several: bool, value: Any) -> Any:
 
 
 class _Option(click.Option):
-    """An option of click, or a key of a recipe; several values are a list, and no value is None."""
+    """An option of click, or a key of a recipe; several values are a list, and a missing value is None."""
 
     def get_error_hint(self, ctx: Any) -> str:
         """Return the place of a wrong value: the option, or the key of a recipe."""

@@ -157,10 +157,8 @@ class CountingOptions(PersonOptions):
         if self.counts is not None or self.nested is not None:
             return replace(self._read(events, domain, spelling), together=together)
         if self.individual is not None:
-            remedy = "Leave out --individual: --person and --each-row define the individual."
-            raise OutOfRange(
-                "if events of people are counted, an individual is a person", came="--individual", remedy=remedy
-            )
+            remedy = "Leave out --individual: if events are counted, an individual is a person."
+            raise OutOfRange("--individual needs --count-column or --nested", came="events", remedy=remedy)
         for name, value in (("--person", self.person), ("--at-most", self.at_most)):
             is_bounded = name == "--at-most" and not (self.in_total is None and self.measures is None)
             if value is None and not self.each_row and not is_bounded:
@@ -173,7 +171,7 @@ class CountingOptions(PersonOptions):
         self._check_left_out()
         if self.each_row and self.count_key is not None:
             remedy = "Leave out --count-key: with --each-row every row is kept."
-            raise OutOfRange("--count-key is for --person", came="--each-row", remedy=remedy)
+            raise OutOfRange("--count-key needs --person", came="--each-row", remedy=remedy)
         counting = Counting(self.person, self.each_row, self.at_most, together, self.relation, key or self.key)
         by = None if self.by is None else split_names(self.by)
         with (
@@ -407,7 +405,9 @@ class CountingOptions(PersonOptions):
         if self.mean is not None and len(self.mean) > 1:
             named = [self._averaged(text) for text in self.mean]
             if len(dict(named)) < len(named):
-                raise OutOfRange("--mean names each column once", came="one twice")
+                raise OutOfRange(
+                    "--mean must name each column only once", came="one twice", remedy="Leave one of them out."
+                )
             return dict(named)
         if self.measures is None:
             return None
@@ -416,10 +416,10 @@ class CountingOptions(PersonOptions):
             keys = ['"missing": "leave out"' if name == "missing" else f'"{name}"' for name in given]
             options = ["--leave-out amounts" if name == "missing" else f"--{name.replace('_', '-')}" for name in given]
             required, came = (
-                "an option of all measures must be given only once",
-                f"{', '.join(options)} beside --measures",
+                "the file of --measures must have all settings of each measure",
+                f"{', '.join(options)} outside this file",
             )
-            remedy = f"In place of the option write {', '.join(keys)} in the file of --measures."
+            remedy = f"In place of the option, write {', '.join(keys)} in the file of --measures."
             raise OutOfRange(required, came=came, remedy=remedy)
         facts = read_json(self.measures, "measures must")
         example = '{"spent": {"values": "paid", "per_cell": 100}}'
@@ -434,7 +434,7 @@ class CountingOptions(PersonOptions):
         return {name: MeasureSpec(**words) for name, words in facts.items()}
 
     def _averaged(self, text: str) -> "tuple[str, MeasureSpec]":
-        """Return the column and the measure of a `--mean`: counts, sums and means of a column, with one noise."""
+        """Return the column and the measure of a `--mean`: counts, sums and means of a column, with shared noise."""
         from utmost.interfaces.cli.options.shared_options import named_value, refuse
         from utmost.publish.counting.counted_measures import mean
 
@@ -463,7 +463,7 @@ class CountingOptions(PersonOptions):
         return None if self.count_key is None else counting_key(self.count_key)
 
     def _read(self, table: Path, domain: "Domain", spelling: "Spelling") -> "CountedTable":
-        """Read a table that was counted elsewhere, with the unit of the options."""
+        """Read a table that was counted elsewhere, with the privacy unit that the options state."""
         from utmost.core.privacy.unit import Unit
         from utmost.publish.counting.cell_tables import cells_table
         from utmost.tables.files import files
@@ -475,15 +475,16 @@ class CountingOptions(PersonOptions):
                 "Add, for example, --at-most 1: utmost cannot check what one person changes in a table that was "
                 "counted elsewhere."
             )
-            raise OutOfRange("a table of cells needs its unit", came="no --at-most", remedy=remedy)
+            raise OutOfRange("--count-column and --nested need --at-most", came="none", remedy=remedy)
         known = CountingOptions(
             domain=self.domain, at_most=self.at_most, neighbours=self.neighbours, per_cell=self.per_cell
         )
         if self != replace(known, counts=self.counts, nested=self.nested, individual=self.individual):
             raise OutOfRange(
                 "--person, --each-row, --by, --mean, --values, --step, --each, --most-events, --in-total, --measures, "
-                "--leave-out and --count-key are for events",
-                came="--count-column or --nested",
+                "--leave-out and --count-key need events to count",
+                came="--count-column or --nested, for a table of cells",
+                remedy="Leave out these options; or, to count events, leave out --count-column and --nested.",
             )
         nested = None
         if self.nested is not None:

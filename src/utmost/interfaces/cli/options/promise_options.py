@@ -185,7 +185,7 @@ class StopOptions:
         try:
             return within(share, where)
         except NotANumber:
-            required = "a rule must begin with a share of the released value"
+            required = "--until must begin with a share of the released value"
             raise OutOfRange(required, came=repr(share), where="--until", remedy='Write --until "10 %".') from None
 
 
@@ -218,7 +218,7 @@ class PromiseOptions:
         object.__setattr__(self, "stated", PROMISE_FORM.read(self.promise))
 
     def check(self) -> None:
-        """Check that the options are compatible, and that the released columns are complete."""
+        """Check that the options are compatible, and that no option for the released columns is missing."""
         of_cells = self.lasting.of_cells
         if self.stated is not None:
             return
@@ -233,7 +233,7 @@ class PromiseOptions:
                 raise OutOfRange("--per needs --planar", remedy="Add --planar, or leave out --per.")
             if not self.columns.columns:
                 remedy = "Add, for example, --columns x,y."
-                raise OutOfRange("--planar needs the columns of the coordinates", came="no --columns", remedy=remedy)
+                raise OutOfRange("--planar needs --columns, the coordinates", came="none", remedy=remedy)
         elif self.noise.plan is not None:
             protected, noise = replace(self.protected, neighbours=None), replace(self.noise, plan=None)
             options.refuse("cannot be combined with --plan", self.columns, protected, noise, of_cells)
@@ -248,7 +248,7 @@ class PromiseOptions:
         missing = [f"--{name}" for name in names if found[name] is None]
         if missing and self.stated is None:
             raise OutOfRange(
-                "a release needs --columns, and the largest change by one individual",
+                "a release needs --columns, and the largest change by one individual: --sensitivity and --cells",
                 came=f"no {' and no '.join(missing)}",
                 remedy=f"Add {' '.join(EXAMPLES[name] for name in missing)}, if this is true of your data: "
                 "utmost cannot check what one person changes. Or count people first.",
@@ -338,7 +338,7 @@ class PromiseOptions:
             from utmost.publish.promises.point_noise import PointNoise
 
             if counted is not None:
-                raise OutOfRange("points need a table and the columns= of their coordinates")
+                raise OutOfRange("--planar needs a table of points, not a counted table")
             per, dimensions = self.plane.per or "1", max(len(released), 1)
             return PointNoise(per, grid=self.noise.grid, largest=largest, dimensions=dimensions)
         one = self.protected

@@ -140,7 +140,9 @@ class LevelOptions:
 def written_level(text: str) -> "Level":
     """Read a level from text: a number, a logarithm such as ln2, or alpha."""
     if re.search(r"\bper\b", text):
-        raise NotALevel("this epsilon must have no distance", came=text, remedy="Write, for example, --epsilon 1.")
+        raise NotALevel(
+            "an epsilon of this command must have no distance", came=text, remedy="Write, for example, --epsilon 1."
+        )
     if re.fullmatch(r"[0-9./]+", text):  # so that an everyday release imports no module of designs
         from utmost.core.exact.levels import level
 

@@ -192,9 +192,9 @@ def _check_is_table() -> None:
         return
     if context.get_parameter_source("form") is ParameterSource.COMMANDLINE:
         raise OutOfRange(
-            "--format is the format of a table",
-            came="--json without --out FILE",
-            remedy="Leave out --format for JSON, or --json for a table.",
+            "--format cannot be combined with --json on standard output",
+            came="both",
+            remedy="Leave out --format for JSON, or --json for a table; or add --out FILE.",
         )
 
 
@@ -209,7 +209,7 @@ def check_list(out: Path | None, endings: tuple[str, ...] = (".csv", ".tsv", ".t
     """Check that a list can be written in the format of the file's ending."""
     file = file_options.file_of(out)
     if file is not None and file.suffix.lower() not in endings:
-        raise OutOfRange(f"the list must be written as one of {', '.join(endings)}", came=file.name, where="--out")
+        raise OutOfRange(f"--out must end in one of {', '.join(endings)}", came=file.name, where="--out")
 
 
 def give_rows(names: list[str], rows: Iterable[list[str]], out: Path, document: Callable[[TextIO], None]) -> None:

@@ -1,4 +1,4 @@
-"""Parts of what commands print: facts in aligned rows, tables, numbers for people, progress of long work."""
+"""Functions for what commands print: facts in aligned rows, tables, numbers for people, progress of long work."""
 
 import signal
 import sys

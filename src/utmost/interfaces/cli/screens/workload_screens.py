@@ -117,7 +117,7 @@ def requested_tables(plan: Plan) -> dict[str, tuple[Any, ...]]:
 
 
 def margins_by_themselves(plan: Plan, at: Level, confidence: Fraction) -> dict[str, dict[str, int | float]]:
-    """Return margins of each requested table if its noise were separate: at the whole level, at its budget share."""
+    """Return each requested table's margins with separate noise: at the whole level, and at its budget share."""
     margins: dict[str, dict[str, int | float]] = {}
     # A single table has the complete level.
     if plan.workload is None or plan.together is not None or len(plan.workload.parts) < 2:

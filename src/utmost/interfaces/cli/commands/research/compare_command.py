@@ -53,7 +53,7 @@ def compare(
     plot: options.Plot = None,
     answer: options.Output,
 ) -> None:
-    """Plot how much more Laplace noise costs than the optimal noise, by epsilon.
+    """Plot how much more Laplace noise costs than optimal noise, by epsilon.
 
     The defaults give Figure 2 of Geng and Viswanath (2012).
 

@@ -1,4 +1,4 @@
-"""`utmost research databases`: does seeing a database help more than seeing its count? (Ghosh et al., 6.2, 6.3)"""
+"""`utmost research databases`: does a mechanism gain by seeing the database, not only its count? [ghosh2009]"""
 
 from typing import Annotated, Any
 
@@ -118,8 +118,8 @@ def databases(
         raise OutOfRange("--satisfying must list integers", came=", ".join(listed), remedy=remedy) from None
     query = CountQuery(values, rows, integers)
     if not at.is_rational:
-        remedy = "Write --epsilon alpha=1/2: both programs are solved in fractions."
-        raise OutOfRange("alpha = e^-epsilon must be a fraction here", came=f"epsilon = {at.epsilon}", remedy=remedy)
+        remedy = "Write, for example, --epsilon alpha=1/2: both linear programs are solved in fractions."
+        raise OutOfRange("alpha = e^-epsilon must be rational", came=f"epsilon = {at.epsilon}", remedy=remedy)
 
     space, count_of_databases = counts(rows), query.values**query.rows
     consumer = consumer_of(prior, loss, space, at)

@@ -130,7 +130,9 @@ def kernels(
     if plot is not None:
         draw_type(spelled, ptype, plot)
     if resume is not None and out is not None and file_options.file_of(out) is None:
-        raise OutOfRange("--resume needs a file in --out", came="-", remedy="Write, for example, --out kernels.csv.")
+        raise OutOfRange(
+            "--out must name a file if --resume is given", came="-", remedy="Write, for example, --out kernels.csv."
+        )
     if resume is not None:
         table_options.check_list(out, (".csv", ".txt"))
     listed = not (count or by_size or orbits or estimate)

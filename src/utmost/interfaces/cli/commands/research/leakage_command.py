@@ -1,4 +1,4 @@
-"""`utmost research leakage`: compute the leakage of channels by a measure, and compare channels by it."""
+"""`utmost research leakage`: compute the leakage of channels by a measure, and compare the channels."""
 
 from decimal import ROUND_CEILING, Context
 from pathlib import Path

@@ -118,7 +118,7 @@ def lossless(
         elif numbers == "integers":
             distributions.append(named_distribution(distribution, at, exact_integer(sensitivity, "sensitivity")))
         else:
-            required = "the distribution of reals must be optimal, half-step or laplace"
+            required = "--distribution must be optimal, half-step or laplace with --numbers reals"
             raise OutOfRange(required, came=distribution, remedy="Leave out --distribution: the default is optimal.")
 
     levels = [distribution.level for distribution in distributions if not isinstance(distribution, dict)]

@@ -108,4 +108,4 @@ def _number(text: str, size: int) -> int:
         if 0 <= (secret := exact_integer(text)) < size:
             return secret
     remedy = "Secrets are numbered from 0."
-    raise OutOfRange(f"a possible secret must be a name, or a number in 0..{size - 1}", came=text, remedy=remedy)
+    raise OutOfRange(f"--possible must list names of secrets, or numbers in 0..{size - 1}", came=text, remedy=remedy)

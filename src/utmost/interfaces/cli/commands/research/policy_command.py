@@ -1,4 +1,4 @@
-"""`utmost research policy`: find the best mechanism where a secret is hidden from some others only, and its leakage."""
+"""`utmost research policy`: find the best mechanism that hides each secret only from some others, and its leakage."""
 
 from pathlib import Path
 from typing import Annotated, Any

@@ -145,7 +145,7 @@ def refine(
         if not remaps:
             remedy = "Write --out comparison.json: this file has the losses of a consumer that prove it."
             raise Infeasible(
-                "a .csv file needs a remap from one channel to the other",
+                "--out can be a .csv file only if a remap makes one channel of the other",
                 came="two channels without a remap",
                 remedy=remedy,
             )

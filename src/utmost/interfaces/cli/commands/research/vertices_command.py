@@ -43,7 +43,7 @@ def show_vertices(
     more: bool,
     plot: Path | None,
 ) -> None:
-    """Print the first vertices: heights h, and, unless they are empty, the posteriors alpha^h / sum of alpha^h."""
+    """Print heights h of the first vertices, and the posteriors alpha^h / sum of alpha^h unless there are none."""
     shown = {
         "secrets": f"{ptype.space.size}: {spelled}",
         **({} if level is None else {"level": str(level)}),

@@ -1,4 +1,4 @@
-"""`utmost research words`: choose RAPPOR's parameter for a level of a word; compare its error with a fixed list's."""
+"""`utmost research words`: choose RAPPOR's parameter for the level of one word; compare errors with a fixed list."""
 
 from typing import Annotated, Any
 
