@@ -1,9 +1,9 @@
 """Compute the capacity (largest leakage) of a channel or a privacy type, by the cheapest method that proves it.
 
 For a given measure of information, the capacity of a type is the value of a linear program over the vertices of the
-type. A mechanism with columns M_y = n w_y v_y has at the prior p the posterior measure sum_y w_y phi(v_y), where phi(v)
-is the measure of the joint column p * (n v). For convex phi, replacing a column by a combination of vertices never
-decreases the sum. So the largest posterior measure of any mechanism of the type is
+type. A mechanism with columns M_y = n w_y v_y (weights w_y, distributions v_y) has at the prior p the posterior measure
+sum_y w_y phi(v_y), where phi(v) is the measure of the joint column p * (n v). For convex phi, replacing a column by a
+combination of vertices never decreases the sum. So the largest posterior measure of any mechanism of the type is
 
     max sum_v w_v phi(v)   subject to   sum_v w_v v = u,   w >= 0,
 
@@ -208,8 +208,8 @@ def _bounds_of_packing(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertif
 
 
 def product_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate of a product space. Its mechanism, dual and bounds are products, with one factor for each
-    part of the space.
+    """Return the certificate of a product space. The mechanism, the dual and the bounds are products, with one factor
+    for each part of the space.
     """
     parts = product_parts(ptype)
     certificates = [] if parts is None else [shortest(part, kind)[1] for part in parts]

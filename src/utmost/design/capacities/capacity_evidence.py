@@ -208,8 +208,8 @@ def largest_power(ptype: PrivacyType) -> Fraction:
 
 
 def _uniform_value(ptype: PrivacyType, kind: CapacityKind, sign: int) -> Enclosure:
-    """Return bounds of n / s, where s is the row sum of alpha^(+-d). It is the value of the mechanism alpha^(+-d) / s
-    and of the dual 1 / s.
+    """Return bounds of n / s, where s is the row sum of alpha^(+-d). The mechanism alpha^(+-d) / s and the dual 1 / s
+    both have this value.
     """
     profile = distance_profile(ptype.space)
     if profile is None:
@@ -260,7 +260,7 @@ class CapacityCertificate(Evidence):
         mechanism: Mechanism of the type that leaks at least ``lower``.
         dual: Dual z that proves that no mechanism leaks more than ``upper``.
         multipliers: Multipliers of single privacy inequalities, if the dual has negative entries.
-        bounds: Lower and upper bound that mechanism and dual prove. They are equal for an exact capacity.
+        bounds: Lower and upper bound that mechanism and dual prove. For an exact capacity both bounds are equal.
     """
 
     ptype: PrivacyType

@@ -34,8 +34,8 @@ from utmost.errors import OutOfRange
 
 
 def product_parts(ptype: PrivacyType) -> tuple[PrivacyType, ...] | None:
-    """Return the privacy types of the parts of a product space, whose last part varies fastest; None for any other
-    space.
+    """Return the privacy types of the parts of a product space, in whose list of secrets the last part varies fastest;
+    None for any other space.
     """
     # Distances of parts add up, so alpha^d is the product of the powers of the parts. So if columns v and w are
     # private, v kron w is private. The columns alpha^d(., j) and 1 / alpha^d(., j) have this form. Hence mechanisms,
@@ -58,7 +58,9 @@ DistanceCounts = dict[Length, int]
 
 
 def distance_profile(space: Space) -> DistanceCounts | None:
-    """Return the number of secrets at each distance from a secret, if it is the same for every secret; else None."""
+    """Return the number of secrets at each distance from a secret, if these numbers are the same for every secret; else
+    None.
+    """
     # Every vertex-transitive space has a profile. Cost: O(1) for equal distances and Hamming cubes, else O(n^2 log n).
     metric = space.metric
     if isinstance(metric, DiscreteMetric):
@@ -85,8 +87,8 @@ _BITS_OF_ANY_FLOAT = 1200
 
 
 def profile_shares(at: Level, profile: DistanceCounts, sign: int) -> dict[Length, Fraction] | dict[Length, Interval]:
-    """Return alpha^(sign d) / s for each distance d, where s is the sum of count(d) alpha^(sign d): Fractions if all
-    powers are rational, else intervals.
+    """Return alpha^(sign d) / s for each distance d, where s is the sum of alpha^(sign d) over the distances from one
+    secret to all secrets: Fractions if all powers are rational, else intervals.
     """
     scaled = [(at.scaled(d) if d and isinstance(d, Fraction) else None, d) for d in profile]
     if all(isinstance(d, Fraction) and (s is None or s.is_rational) for s, d in scaled):

@@ -15,10 +15,10 @@ Write a = alpha and q = 1/a. For N counts the clamped geometric mechanism attain
     additive        1 - a^m  for N = 2m + 1,  1 - 2 a^(m+1) / (1 + a)  for N = 2m + 2;
 
 the dual of the multiplicative capacity is the vector of the column factors `GeometricMatrix.scales`; the dual of the
-additive capacity is positive only at the middle count or counts. If every secret has the same distances, then E / s
-with E = a^d attains the multiplicative capacity n / s, and F / s with F = q^d the additive capacity 1 - n / s, where s
-is the row sum of E or F; the dual is uniform. This gives n / (1 + (n - 1) a) for equal distances and (2 / (1 + a))^b
-for strings of b bits.
+additive capacity is positive only at the middle count or counts. If every secret has the same distances to the others,
+then E / s with E = a^d attains the multiplicative capacity n / s, and F / s with F = q^d the additive capacity
+1 - n / s, where s is the row sum of E or F; the dual is uniform. The multiplicative capacity is n / (1 + (n - 1) a) for
+equal distances and (2 / (1 + a))^b for strings of b bits.
 
 Source: [fernandes2022], corollaries 20 and 22; the additive part of corollary 22 has a misprint: the correct value is 1
 - n / (1 + (n - 1) q).
@@ -61,7 +61,9 @@ _UNIT = 1 << (BITS + 32)
 
 
 def mechanism_and_dual(ptype: PrivacyType, weights: Array) -> tuple[SimilarityMechanism, Array]:
-    """Return a mechanism and a dual that bound the multiplicative capacity, from weights w >= 0 with E w near 1."""
+    """Return a mechanism and a dual that bound the multiplicative capacity, from weights w >= 0 with E w near 1, where
+    E = alpha^d.
+    """
     # Let L <= E w <= H. The dual is w / L. The mechanism is [E diag(theta w), r] with the rest r = 1 - theta E w, which
     # lies between 1 - theta H and 1 - theta L. The rest is private if 1 - theta H >= A (1 - theta L), with A = alpha^d
     # for the shortest d, so theta = (1 - A) / (H - A L). If E w = 1, mechanism and dual both give the capacity.
@@ -79,7 +81,7 @@ def mechanism_and_dual(ptype: PrivacyType, weights: Array) -> tuple[SimilarityMe
 
 
 def raised_dual(weights: Array, least: Fraction) -> Array:
-    """Return w / L, rounded up, where no entry of E w is below the number L. This is a dual of the multiplicative
+    """Return w / L, rounded up, where no entry of E w is below the number L. The result is a dual of the multiplicative
     capacity.
     """
     # Entries are rounded up by less than one unit, and entries 0 are not rounded.
@@ -87,8 +89,8 @@ def raised_dual(weights: Array, least: Fraction) -> Array:
 
 
 def lowered_dual(ptype: PrivacyType, dual: Array) -> Array:
-    """Return z / H, rounded down, where F = alpha^-d and no entry of F z exceeds the number H; return z itself if F z
-    <= 1. The result is a dual of the additive capacity.
+    """Return z / H, rounded down, where F = alpha^-d and no entry of F z exceeds the number H; return z itself if
+    F z <= 1. The result is a dual of the additive capacity.
     """
     most = max(row_sums(ptype, dual, -1)[1])
     if most <= 1:

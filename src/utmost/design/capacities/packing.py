@@ -126,9 +126,7 @@ def by_packing(
 
 
 def bound_by_packing(ptype: PrivacyType, kind: CapacityKind, packed: Packing, dual: Array) -> CapacityCertificate:
-    """Return the certificate of the given dual with the mechanism that `mechanism_and_dual` computes from the
-    packing.
-    """
+    """Return the certificate of ``dual`` and the mechanism that `mechanism_and_dual` computes from the packing."""
     mechanism, _ = mechanism_and_dual(ptype, packed.weights)
     return CapacityCertificate(ptype, kind, mechanism, dual)
 
@@ -182,8 +180,8 @@ def completion(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, p
 def _completion_program(
     table: Array, similarity: Similarity, free: Array, low: Array, high: Array, exactly: bool
 ) -> LinearProgram:
-    """Return the program for the entries m[x, j] of free rows, with low <= m <= high, m[x] >= alpha^d(x, y) m[y] and
-    row sums 1.
+    """Return the program for the entries m[x, j] of the free rows x (those with z_x = 0), with low <= m <= high,
+    m[x] >= alpha^d(x, y) m[y] and row sums 1.
     """
     f, k = low.shape
     unit: Any = Fraction(1) if exactly else 1.0

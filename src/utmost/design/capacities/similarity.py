@@ -35,8 +35,8 @@ class Similarity:
 
     @classmethod
     def of(cls, ptype: PrivacyType) -> "Similarity":
-        """Return the matrix alpha^d of a type. It is computed once in O(n^2), and 4 n^2 bytes are cached while the type
-        exists.
+        """Return the matrix alpha^d of a type. The matrix is computed once in O(n^2), and 4 n^2 bytes are cached while
+        the type exists.
         """
         if ptype not in _similarities:
             kinds, lengths = _kinds(ptype.space)

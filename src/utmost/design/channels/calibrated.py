@@ -116,8 +116,8 @@ def exponential_mechanism(
     """Return the exponential mechanism of a cost matrix: C[x, y] is proportional to base[y] alpha^(costs[x, y] / D).
 
     D is the sensitivity of the costs, the largest |costs[x, y] - costs[z, y]| / d(x, z), so multiplying all costs by a
-    constant does not change the channel. If row sums of the weights may differ, sqrt(alpha) replaces alpha. They cannot
-    differ if every row has the same pairs of a cost and a base weight, in any order.
+    constant does not change the channel. If row sums of the weights may differ, sqrt(alpha) replaces alpha. Row sums
+    cannot differ if every row has the same pairs of a cost and a base weight, in any order.
 
     Args:
         costs: Nonnegative matrix (n, m): the cost of outcome y for secret x.
@@ -129,8 +129,8 @@ def exponential_mechanism(
             the base weight of that column. Pass None or 0 on a side where the range ends.
 
     Returns:
-        (n, m), exact if costs, tails and base are exact and every power is rational, else float64. Each tail adds one
-        outcome, so two tails give (n, m + 2).
+        Channel (n, m), exact if costs, tails and base are exact and every power is rational, else float64. Each tail
+        adds one outcome, so with two tails the shape is (n, m + 2).
 
     Raises:
         NotALoss: if costs are invalid, have a wrong number of rows, or are the same for every secret.
@@ -178,8 +178,8 @@ def abstract_staircase(
             the base weight of that column. Pass None or 0 on a side where the range ends.
 
     Returns:
-        (n, m), exact if costs, tails and base are exact and alpha (or its root) is rational, else float64. Each tail
-        adds one outcome, so two tails give (n, m + 2).
+        Channel (n, m), exact if costs, tails and base are exact and alpha (or its root) is rational, else float64. Each
+        tail adds one outcome, so with two tails the shape is (n, m + 2).
 
     Raises:
         NotALoss: if costs are invalid, have a wrong number of rows, or are the same for every secret.

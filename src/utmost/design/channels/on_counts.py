@@ -211,20 +211,21 @@ def _as_column(scales: Array, x: Array) -> Array:
 def unbounded_geometric_channel(
     size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> Channel:
-    """Return two-sided geometric noise on the counts 0, ..., n, with one outcome below 0 and one above n.
+    """Return the channel that adds two-sided geometric noise to a count in 0, ..., n, with one outcome for all results
+    below 0 and one for all above n.
 
     C[i, j] = (1-alpha)/(1+alpha) alpha^|i-j| for responses j in 0..n. All responses below 0 are merged into one
     outcome, with probability alpha^(i+1)/(1+alpha); all responses above n into another, with probability
     alpha^(n-i+1)/(1+alpha). The columns of all responses below 0 are proportional to the column of 0, so merging them
-    changes no posterior. If proportional columns are merged, the result is `geometric_channel`, so both channels have
-    the same hyper.
+    changes no posterior. If proportional columns are merged, the result is `geometric_channel`, so both channels give
+    the same posteriors with the same probabilities.
 
     Args:
         size: Number of counts, n + 1 >= 1.
         epsilon, alpha: Privacy level; give one of the two.
 
     Returns:
-        (n+1, n+3), with the outcomes named "< 0", 0, ..., n, "> n"; exact if alpha is rational, else float64.
+        Channel (n+1, n+3), with the outcomes named "< 0", 0, ..., n, "> n"; exact if alpha is rational, else float64.
 
     Source: [ghosh2009], example 2.1; [fernandes2022], section VI-A.
 
@@ -243,8 +244,9 @@ def renormalised_geometric_channel(
     """Return the channel on the counts 0, ..., n with rows proportional to alpha^|i-j|, which does not satisfy the
     given level.
 
-    **This channel does not satisfy its nominal level for n >= 2**, because the rows of powers have different sums. Its
-    true epsilon is `renormalised_epsilon`. Use `geometric_channel`, which clamps noise and satisfies the level.
+    **This channel does not satisfy its nominal level for n >= 2**, because the rows of powers have different sums. The
+    true epsilon of the channel is `renormalised_epsilon`. Use `geometric_channel`, which clamps noise and satisfies the
+    level.
 
     >>> renormalised_geometric_channel(3, alpha="1/2").matrix[:, 0].tolist()
     [Fraction(4, 7), Fraction(1, 4), Fraction(1, 7)]
@@ -299,7 +301,7 @@ def laplace_channel(
             count in the range.
 
     Returns:
-        (n+1, k+1): exact if alpha^|t - i| is rational for every threshold and count, else float64.
+        Channel (n+1, k+1), exact if alpha^|t - i| is rational for every threshold t and count i, else float64.
 
     Raises:
         OutOfRange: if the thresholds do not increase.
@@ -350,8 +352,8 @@ def fair_channel(size: int, epsilon: Number | Level | None = None, *, alpha: Num
         1/y = (1 + alpha - 2 alpha^(n/2 + 1)) / (1 - alpha)              for even n,
         1/y = (1 + alpha) (1 - alpha^((n + 1)/2)) / (1 - alpha)          for odd n.
 
-    The mechanism is honest, fair, symmetric and monotone in rows and columns (see `Constraint`). Among all fair
-    mechanisms of this level it has the largest probability of the true count.
+    The mechanism is honest, fair, symmetric and monotone in rows and columns (see `Constraint`). No fair mechanism of
+    this level gives the true count a larger probability.
 
     Args:
         size: Number of counts, n + 1 >= 1.

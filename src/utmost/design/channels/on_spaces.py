@@ -88,7 +88,7 @@ def two_secret_optimum(
         distance: Distance of the secrets, positive.
 
     Returns:
-        (2, 2), exact if alpha^distance is rational, else float64.
+        Channel (2, 2), exact if alpha^distance is rational, else float64.
 
     Source: [fernandes2022], corollary 9 and (15).
 
@@ -120,15 +120,15 @@ def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, al
 
     The outcomes are the secrets. C = E diag(w), where E[x, y] = alpha^d(x, y) and E w = 1. If w >= 0, this mechanism
     has the largest multiplicative capacity of its type, sum w, which is the magnitude of the space with distances
-    epsilon d. On counts it is the geometric mechanism, on `discrete(k)` randomised response, and on a Hamming cube
-    randomised response of each bit.
+    epsilon d. On counts this mechanism is the geometric mechanism, on `discrete(k)` randomised response, and on a
+    Hamming cube randomised response of each bit.
 
     Args:
         space: Space of n secrets.
         epsilon, alpha: Privacy level of one unit of distance; give one of the two.
 
     Returns:
-        (n, n), with the labels of the secrets as names; exact if alpha^d is rational for every distance d, else
+        Channel (n, n), with the labels of the secrets as names; exact if alpha^d is rational for every distance d, else
         float64.
 
     Raises:
@@ -197,8 +197,8 @@ _MOST_EPSILON = 1_000_000  # at this epsilon, the probability of the wrong answe
 def planar_geometric_channel(
     rows: int, cols: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> Channel:
-    """Return planar noise on a grid. The noise z has P(z) = c alpha^|z| on the infinite lattice, and the noisy point is
-    replaced by the nearest grid point.
+    """Return the channel that adds planar noise to the points of a grid. The noise z has P(z) = c alpha^|z| on the
+    infinite lattice, and the noisy point is replaced by the nearest grid point.
 
     Here |z| is the Euclidean length. The constant c is the same for every secret, so the level holds for the Euclidean
     distance. Replacing a point outside the grid by the nearest grid point is post-processing.
@@ -208,8 +208,8 @@ def planar_geometric_channel(
         epsilon, alpha: Privacy level of one step of the grid; give one of the two.
 
     Returns:
-        (rows cols, rows cols) float64, because sums over a lattice have no closed form. The names of secrets and
-        outcomes are the points.
+        Channel (rows cols, rows cols) of float64, because sums over a lattice have no closed form. The names of secrets
+        and outcomes are the points.
 
     Raises:
         Unsupported: if the noise extends over more than 50 000 steps, as for epsilon below about 1/1000.

@@ -10,10 +10,10 @@ exceeds the error bound.
 **The walk.**
 
 A kernel is a set of independent vertices (columns) such that the vector of ones, the target, is a combination of the
-columns with positive coefficients. The walk chooses columns in ascending order, so it visits each set once. It pivots
-each chosen column into a row, so a layer of the tableau expresses all columns, and the target, in terms of the chosen
-columns. From n - 2 chosen columns, one double loop finds all pairs that complete them to a kernel. If neither floating
-point nor prime fields decide whether a set is a kernel, the caller decides with exact numbers.
+columns with positive coefficients. The walk chooses columns in ascending order, so it visits each set once. The walk
+pivots each chosen column into a row, so a layer of the tableau expresses all columns, and the target, in terms of the
+chosen columns. From n - 2 chosen columns, one double loop finds all pairs that complete them to a kernel. If neither
+floating point nor prime fields decide whether a set is a kernel, the caller decides with exact numbers.
 
 The comparison of an entry with 0 has three outcomes. A float beyond the error bound decides the sign. An entry that is
 zero in all prime fields has been set to 0.0 and counts as zero. Otherwise the sign is open. The walk never visits a set

@@ -83,10 +83,10 @@ def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
     """Write a channel of the type as a refinement of a mixture of kernels of the type, in exact numbers.
 
     First, every column is written as a sum of multiples of vertices. A step subtracts the largest possible multiple of
-    a vertex on the smallest face that contains the column. This makes one more pair of secrets tight. The steps end
-    when the column is 0. Then the vertices of all columns are divided into kernels. A step finds a kernel among the
-    vertices by Caratheodory's reduction, and subtracts the largest possible multiple of it, which uses up at least one
-    vertex.
+    a vertex on the smallest face that contains the column. The subtraction makes one more pair of secrets tight. The
+    steps end when the column is 0. Then the vertices of all columns are divided into kernels. A step finds a kernel
+    among the vertices by Caratheodory's reduction, and subtracts the largest possible multiple of it, which uses up at
+    least one vertex.
 
     Args:
         ptype: Type with rational alpha^d.
@@ -188,8 +188,8 @@ class RationalCone:
         return parts
 
     def vertex_at(self, column: list[Fraction]) -> Exponents:
-        """Return a vertex at which every tight pair of the column is tight. It lies on the smallest face that contains
-        the column.
+        """Return a vertex at which every tight pair of the column is tight. The vertex lies on the smallest face that
+        contains the column.
         """
         # Secrets joined by tight pairs form a component. All secrets outside the component of secret 0 are scaled up
         # together until one more pair with this component is tight.

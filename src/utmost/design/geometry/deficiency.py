@@ -9,7 +9,7 @@ post-processing of A, on the secrets of positive prior probability. For two clas
   .. math:: \min_R \sum_x p_x \tfrac12 \lVert B_x - (AR)_x \rVert_1,
 
   because V_g[p, A] is the maximum over remaps R of sum p_x (AR)_{xy} g(y, x), and maximum and minimum may be
-  exchanged. This is Le Cam's deficiency at the prior;
+  exchanged. The distance is Le Cam's deficiency at the prior;
 - *gains of at most 1 whose vulnerabilities are never negative*, a larger class: an action with gain 0 is allowed, and g
   may be arbitrarily negative where AR exceeds B. So the distance is one minus the largest sum of p_x (AR)_{xy} over
   nonnegative R whose rows sum to at most 1, with AR <= B on the secrets of positive probability.
@@ -61,7 +61,9 @@ class RefinementDistance(Display):
     _shown = ("value", "gains")
 
     def verify(self) -> bool:
-        """Check exactly, without a solver, that `gain` proves value as a lower bound, and `remap` as an upper bound."""
+        """Check exactly, without a solver, that `gain` proves `value` as a lower bound, and `remap` as an upper
+        bound.
+        """
         if self.remap.shape != (self.better.shape[1], self.worse.shape[1]):
             return False
         measure = g_vulnerability(self.gain)

@@ -1,7 +1,8 @@
 """Compute the essential graph of a metric and its biconnected components, and count its height functions.
 
 An edge of the essential graph joins two secrets without a third secret between them. A height function changes by 1 or
--1 along every edge. A transfer matrix over the frontier of the graph counts height functions without listing them.
+-1 along every edge. A transfer matrix counts height functions without listing them; its states are the heights of the
+visited nodes that have an unvisited neighbour.
 """
 
 from dataclasses import dataclass

@@ -182,9 +182,9 @@ class UtilitySet(Display):
         """Extend a loss from some secrets to all; None if the mechanism, restricted to these secrets, is not
         universally optimal for the loss.
 
-        The extended loss is 0 for the other secrets. It is in the set, because every mechanism of the type restricts to
-        a mechanism on the given secrets. If the result is None, the extended loss may still be in the set, because not
-        every mechanism on the given secrets extends to all secrets.
+        The extended loss is 0 for the other secrets. The extended loss is in the set, because every mechanism of the
+        type restricts to a mechanism on the given secrets. If the result is None, the extended loss may still be in the
+        set, because not every mechanism on the given secrets extends to all secrets.
 
         Args:
             loss: Named loss, or matrix with one row for each given secret.

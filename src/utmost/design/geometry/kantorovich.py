@@ -2,8 +2,8 @@ r"""Compute the Kantorovich (earth mover's) distance of two distributions over a
 
 The distance is the least mean distance over which probability mass must move to turn the first distribution p into the
 second distribution q. Mass moves along essential edges, because every distance is the length of a path of essential
-edges. So the linear program has one variable for each direction of an edge. Its dual is a potential f with f(x) - f(y)
-<= d(x, y), which proves that no transport costs less than sum_x (p_x - q_x) f(x).
+edges. So the linear program has one variable for each direction of an edge. The dual of the program is a potential f
+with f(x) - f(y) <= d(x, y), which proves that no transport costs less than sum_x (p_x - q_x) f(x).
 
 Source: [kantorovich1942]; for hypers, [alvim2014].
 """

@@ -270,9 +270,9 @@ def universal_nib(ptype: PrivacyType) -> NibVerdict:
     """Decide whether one mechanism on a tree has the least expected nib loss at every prior.
 
     The loss nib is 1 if the consumer names the true secret, else 0. A mechanism with the least loss at every prior
-    exists if and only if alpha <= 1/(D - 1), where D is the largest number of neighbours of a secret. So on lines it
-    always exists. It gives the outcome y for the secret x with probability a^d(x,y) (1 - (deg(y) - 1) a)/(1 + a), where
-    deg(y) is the number of neighbours of y.
+    exists if and only if alpha <= 1/(D - 1), where D is the largest number of neighbours of a secret. So on lines this
+    mechanism always exists. The mechanism gives the outcome y for the secret x with probability a^d(x,y) (1 - (deg(y) -
+    1) a)/(1 + a), where deg(y) is the number of neighbours of y.
 
     Args:
         ptype: Privacy type on a tree with edges of length 1, with rational alpha.

@@ -133,8 +133,8 @@ def induced_ratios(channel: Channel | object) -> Array:
     outcomes y.
 
     Returns:
-        (n, n) symmetric Fractions, at least 1, or ``inf`` if an outcome is possible for only one of the two secrets;
-        floats are converted to rationals exactly.
+        Symmetric matrix (n, n) of Fractions, at least 1, or ``inf`` if an outcome is possible for only one of the two
+        secrets. Floats are converted to rationals exactly.
 
     >>> from utmost.channels import geometric_channel
     >>> induced_ratios(geometric_channel(3, alpha="1/2")).tolist()[0]

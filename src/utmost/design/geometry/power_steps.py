@@ -1,6 +1,6 @@
 """Add, subtract, multiply and divide the three representations of a `PowerNumber`.
 
-They are a quotient of polynomials, a residue modulo a prime, and a float with an error bound.
+The representations are a quotient of polynomials, a residue modulo a prime, and a float with an error bound.
 """
 
 from fractions import Fraction

@@ -55,7 +55,7 @@ def prefers(consumer: Consumer, A: Channel, B: Channel, tolerance: float = TOLER
 
     Numbers are converted to rationals exactly, and the sums are exact. If A, B and the consumer are exact, a preference
     proves that A is no refinement of B. Otherwise the difference must exceed the effect of changing every entry by the
-    tolerance. It then proves that no remap of B is within the tolerance of A.
+    tolerance. A larger difference proves that no remap of B is within the tolerance of A.
 
     Args:
         consumer: Consumer with a prior on n secrets.

@@ -79,8 +79,8 @@ def refines(
 
     Args:
         better: Channel (n, m) that is post-processed.
-        worse: Channel (n, k). The remap has the shape (m, k). Its rows for impossible outcomes of ``better`` equal its
-            first row.
+        worse: Channel (n, k). The remap has the shape (m, k). The rows of the remap for impossible outcomes of
+            ``better`` equal its first row.
         order: "refinement", "max-case" or "privacy".
         tolerance: Tolerance of float64 channels, between 1e-13 and 1; rows of channels sum to 1 up to 1e-9.
 

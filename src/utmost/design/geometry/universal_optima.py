@@ -72,8 +72,8 @@ class ExistenceVerdict(Display):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeastLoss:
-    """The linear program for the least expected loss f(pi) of a privacy type. Its variables are the coefficients of the
-    vertices.
+    """The linear program for the least expected loss f(pi) of a privacy type. The variables of the program are the
+    coefficients of the vertices.
     """
 
     # For M = sum_v lambda_v v, U(pi, M) = sum_v lambda_v min_w sum_x pi_x v(x) l(x, w), and the best mechanism for a
@@ -184,7 +184,9 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
 
 
 def _proved(proof: Proof, least: LeastLoss) -> Proof:
-    """Return a proof. It is first verified exactly if its search compared irrational numbers modulo a prime."""
+    """Return a proof. The proof is first verified exactly if the search for it compared irrational numbers modulo a
+    prime.
+    """
     if isinstance(least.start, FieldTableau) and not proof.verify():
         raise SolverFailed("the certificate must verify", came=type(proof).__name__)
     return proof

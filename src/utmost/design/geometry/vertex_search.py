@@ -178,7 +178,7 @@ class Vertices(Display):
     """Vertices v of a privacy type, stored as logarithms: v(x) is proportional to alpha^h(x), with h Lipschitz and min
     h = 0.
 
-    This is a sequence of posteriors: ``vertices[k]`` is vertex k as an (n,) array that sums to 1.
+    A `Vertices` object is a sequence of posteriors: ``vertices[k]`` is vertex k as an (n,) array that sums to 1.
 
     Attributes:
         exponents: (N, n, K) integers: h(x) = unit * sum_k exponents[., x, k] sqrt(roots[k]).

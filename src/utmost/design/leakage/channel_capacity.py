@@ -188,8 +188,8 @@ def best_of_corners(
 
 
 def best_guess(C: Channel, kind: CapacityKind) -> Array:
-    """Return the prior with the largest leakage if the adversary has one guess of the secret. It is uniform on some set
-    of secrets.
+    """Return the prior with the largest leakage if the adversary has one guess of the secret. This prior is uniform on
+    some set of secrets.
     """
     # The multiplicative leakage here is that of Bayes risk. That of Bayes vulnerability needs no search, because it is
     # largest at the uniform prior on all secrets.

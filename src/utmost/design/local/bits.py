@@ -3,8 +3,9 @@
 **Two responses to one bit can have the total privacy loss of the response at the higher epsilon.**
 
 Then the response at the lower epsilon is a function of the response at the higher epsilon and independent randomness,
-so it reveals no further information. This is possible if and only if the response at the lower epsilon is a refinement
-(post-processing) of the other response, and then the joint distribution is unique. Source: [koufogiannis2015].
+so it reveals no further information. Such a pair of responses exists if and only if the response at the lower epsilon
+is a refinement (post-processing) of the other response, and then the joint distribution is unique. Source:
+[koufogiannis2015].
 """
 
 from collections.abc import Sequence

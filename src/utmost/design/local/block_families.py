@@ -54,8 +54,8 @@ Group = frozenset[int]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BlockFamily(Display):
-    """A balanced family of blocks, made from bases by multiplications and shifts modulo k. Its balance is checked
-    exactly.
+    """A balanced family of blocks, made from bases by multiplications and shifts modulo k. The balance of the family is
+    checked exactly.
 
     With r multipliers, block (i r + j) k + b consists of the categories (u_j a + b) mod k for all a in base i.
 

@@ -171,7 +171,7 @@ class CategoryReport(ABC, Display):
 
     @property
     def variance(self) -> Fraction | float:
-        """The sum of the variances of the k estimated counts, per client, rounded up. It is the same for all true
+        """The sum of the variances of the k estimated counts, per client, rounded up. The sum is the same for all true
         categories.
         """
         return _rounded_value(self.level, self._variance_of, round_up)

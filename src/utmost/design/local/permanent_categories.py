@@ -3,9 +3,9 @@ their epsilons.
 
 Reports S_1, S_2, S_3 at levels 1 < 2 < 3 form a Markov chain, in which each report is drawn from the report at the next
 larger epsilon: it is the same set with probability c = (p - d/k)/(p' - d/k), where p and p' are the probabilities that
-the report at the smaller and at the larger epsilon contains the client's category; otherwise it is a random set, with
-weights w. So probabilities of equality multiply. To draw S_2 between known S_1 and S_3, Bayes' rule with a = c_23 and
-b = c_12 gives:
+the report at the smaller and at the larger epsilon contains the client's category; otherwise it is a random set, drawn
+with weights w. So the probabilities c multiply along the chain. To draw S_2 between known S_1 and S_3, Bayes' rule with
+a = c_23 and b = c_12 gives:
 
 - if S_1 and S_3 differ: S_3 with weight a (1 - b), S_1 with (1 - a) b, and a random set with (1 - a)(1 - b);
 - if S_1 = S_3 = S: S with weight a b + w_S (a (1 - b) + (1 - a) b), and a random set with w_S (1 - a)(1 - b).
@@ -41,7 +41,7 @@ class PermanentReports(ProcessMemory):
 
     Args:
         values: Category of each client, an integer in 0..k-1; the values are copied.
-        how: Kind of reports. Its sets or blocks are used, but not its level.
+        how: Kind of reports. Only the sets or blocks of this kind are used, not its level.
         randomness: Source of random bits, by default the operating system.
 
     Raises:

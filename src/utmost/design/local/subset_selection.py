@@ -169,9 +169,9 @@ def best_report(
     """Return the report of one of k categories with the least variance of the estimated counts.
 
     No mechanism with which each client independently sends one report at the level, with any unbiased estimates of the
-    k counts, has a smaller sum of the k variances for the worst categories of the clients. This holds exactly, and for
-    any number of clients. The size is one of the two integers next to k alpha/(1 + alpha), the smaller if both are
-    equally good.
+    k counts, has a smaller sum of the k variances for the worst categories of the clients. This optimality holds
+    exactly, and for any number of clients. The size is one of the two integers next to k alpha/(1 + alpha), the smaller
+    if both are equally good.
 
     Args:
         categories: Number k of categories, at least 2.

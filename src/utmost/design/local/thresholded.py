@@ -48,8 +48,8 @@ class ThresholdedLaplace(Display):
 
     @property
     def rate(self) -> Level:
-        """The rate lambda as a level: the level of publishing u + V, per unit of u. It is at least the level of the
-        bit.
+        """The rate lambda as a level: the level of publishing u + V, per unit of u. The rate is at least the level of
+        the bit.
         """
         return Level.of_alpha(_exp_of_quantile(self.response.zero) / _exp_of_quantile(self.response.one))
 

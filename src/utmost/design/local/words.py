@@ -108,7 +108,7 @@ class Bloom:
             cohorts: Cohort of each client, an integer in 0..cohorts-1.
 
         Returns:
-            (n, bits).
+            Array (n, bits) of bools: row i is the filter of client i.
 
         Raises:
             OutOfRange: if a cohort is unknown, if a word is no text, or if there are not as many cohorts as words.

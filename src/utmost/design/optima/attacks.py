@@ -2,8 +2,8 @@
 mechanisms.
 
 Epsilon bounds how much any outcome can change any belief; it does not say how well someone who knows the prior guesses
-a secret. The numbers here describe one prior and the attacker's best strategy for it (`utmost.leakage`). They are no
-guarantee, because they differ for other priors.
+a secret. The numbers here describe one prior and the attacker's best strategy for it (`utmost.leakage`). These numbers
+are no guarantee, because they differ for other priors.
 """
 
 import math

@@ -1,13 +1,13 @@
 """Check a proof that a channel is private and optimal for a consumer, independently of the solver that found it.
 
-The channel is either a remap of the geometric mechanism (only on counts), or a matrix of Fractions. Its loss is an
-upper bound of the least loss. The dual is a vector mu and, on spaces other than counts, multipliers lambda >= 0 of the
-privacy constraints along the edges, such that for every secret x and action r
+The channel is either a remap of the geometric mechanism (only on counts), or a matrix of Fractions. The loss of the
+channel is an upper bound of the least loss. The dual is a vector mu and, on spaces other than counts, multipliers
+lambda >= 0 of the privacy constraints along the edges, such that for every secret x and action r
 
     p_x l(x, r) - mu_x - (the combination of privacy constraints with lambda)_x >= 0.
 
 Then no private channel loses less than sum_x mu_x. Bounds are exact for exact consumers and a rational alpha. Otherwise
-they are floats, rounded outward.
+the bounds are floats, rounded outward.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -85,7 +85,7 @@ def _one_side_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -
 
 
 def _bounds_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp]) -> tuple[list[_PowerBounds], NDArray[np.intp]]:
-    """Return the bounds of the distinct pairs, and for each pair the index of its bounds."""
+    """Return the bounds of alpha^d for each distinct pair, and for each of ``pairs`` the index of its bounds."""
     # A design needs the bounds of its edges about six times, so they are cached.
     are_edges, ends_of_edges = pairs is ptype.space.edges, _kept_edges.get(ptype)
     if are_edges and ends_of_edges is not None:

@@ -6,8 +6,8 @@ Rays are generated as needed: at the prices mu of the rows, a simplex method on 
 (`utmost.design.optima.tree_pricing`) finds the best ray of each action. When all trees are optimal, their flows are the
 multipliers that prove a lower bound.
 
-The float solution proves nothing. Its columns are corrected to an exactly private channel, and its multipliers to a
-feasible dual; the checker computes both bounds of the certificate from these.
+The float solution proves nothing. The columns of the float solution are corrected to an exactly private channel, and
+its multipliers to a feasible dual; from channel and dual the checker computes both bounds of the certificate.
 """
 
 from collections.abc import Iterator, Sequence

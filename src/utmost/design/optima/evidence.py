@@ -75,7 +75,7 @@ class Certificate(Evidence):
             None on counts, where mu is enough.
         theorem: Theorem that proves the remap optimal, if there is one.
         hypotheses: Checked hypotheses of the theorem.
-        bounds: Lower and upper bound that channel and dual prove. They are equal for an exact optimum.
+        bounds: Lower and upper bound that channel and dual prove. For an exact optimum both bounds are equal.
     """
 
     ptype: PrivacyType

@@ -144,8 +144,8 @@ class Forest:
         )
 
     def _as_trees(self, factors: Floats) -> Trees:
-        """Return the arrays of the forest, with other factors. They are not copied, because compiled functions write
-        into them.
+        """Return the arrays of the forest, with other factors. The arrays are not copied, because compiled functions
+        write into them.
         """
         names = ("weights", "parents", "kinds", "roots", "rays", "ratios", "proven")
         return Trees(factors, *(getattr(self, name) for name in names))

@@ -45,7 +45,7 @@ def sum_at_centres(values: Floats, near: Indices) -> Floats:
 
 
 def share_by_mass(values: Floats, near: Indices, masses: Floats) -> Floats:
-    """Divide the value of each centre among its places in proportion to their masses, (n,). This is the inverse of
-    `sum_at_centres`.
+    """Divide the value of each centre among its places in proportion to their masses, (n,). The function is the inverse
+    of `sum_at_centres`.
     """
     return np.asarray(values[near] * masses / sum_at_centres(masses, near)[near])

@@ -93,7 +93,7 @@ class Optimum(Display, PickledByFields):
 
     @property
     def gap(self) -> Fraction | float:
-        """``loss - lower``, in the unit of the loss. It is not a relative gap."""
+        """``loss - lower``, in the unit of the loss. The number is not a relative gap."""
         return self.certificate.gap
 
     @property
@@ -244,8 +244,8 @@ def optimal_mechanism(
 
     On counts, the geometric mechanism with the consumer's Bayes remap is tried first. This mechanism is optimal for
     every monotone loss, and for every unimodal loss with ordered modes (`hypotheses`). For any other loss, a dual shows
-    whether it is optimal. If it is not optimal, or the space is not one of counts, the linear program of the consumer
-    is solved.
+    whether this mechanism is optimal. If this mechanism is not optimal, or the space is not one of counts, the linear
+    program of the consumer is solved.
 
     Args:
         ptype: Privacy type: space and level.
@@ -260,7 +260,8 @@ def optimal_mechanism(
         gap: Largest relative distance of the loss from the optimum, for column generation. With 1/100, a search over a
             thousand or more places takes only a fraction of the time. The result states the gap that was reached.
         progress: Function that column generation calls after each round with the number of rounds and the relative gap
-            so far. If it is passed, a keyboard interrupt ends the search, and the best mechanism so far is returned.
+            so far. If ``progress`` is passed, a keyboard interrupt ends the search, and the best mechanism so far is
+            returned.
 
     Raises:
         OutOfRange: if the prior does not have one entry for each secret, or the gap is not positive.

@@ -267,7 +267,7 @@ def mixed(families: Sequence[PeriodicNoise], weights: object | None = None) -> P
     first = families[0]
     for other in families:
         if _common_parameters(other) != _common_parameters(first):
-            required = f"families to mix must all have the period, window and tail {_common_parameters(families[0])}"
+            required = f"all noises to mix must have the period, window and tail {_common_parameters(families[0])}"
             raise OutOfRange(required, came=_common_parameters(other))
     count = len(families)
     shares = as_array([Fraction(1, count)] * count if weights is None else weights, "weights", ndim=1)

@@ -1,11 +1,11 @@
 """Find the best mechanism for a policy: a separate design for each part of a symmetric policy, else one linear program.
 
 A policy is a table of distances that may be 0, infinite or asymmetric. Secrets at distance 0 have the same row of a
-channel, so they form a class. The probability of a class is the sum of their probabilities, and its loss is the
-weighted mean of their losses. Secrets at infinite distance do not constrain each other, so each part of the policy is
-solved separately. For an asymmetric policy the program is that of `user_program`, with one factor for each direction.
-An irrational alpha^d is rounded up in the program that gives the mechanism, and down in the program that gives the
-lower bound of the loss.
+channel, so they form a class. The probability of a class is the sum of the probabilities of its secrets, and the loss
+of a class is the weighted mean of the losses of its secrets. Secrets at infinite distance do not constrain each other,
+so each part of the policy is solved separately. For an asymmetric policy the program is that of `user_program`, with
+one factor for each direction. An irrational alpha^d is rounded up in the program that gives the mechanism, and down in
+the program that gives the lower bound of the loss.
 """
 
 from dataclasses import dataclass

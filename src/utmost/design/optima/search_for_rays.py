@@ -224,7 +224,9 @@ class RaySearch:
         return np.concatenate([*spread], axis=1)
 
     def _start_from_rays(self, rays: list[Floats], trees: Forest, at: Indices, prices: Floats) -> None:
-        """Start with rays (n, N), prices, and for each action its best tree of ``trees``, on the places ``at``."""
+        """Start at the given prices, with rays (n, N) and, for each action, the best of ``trees``, which cover the
+        places ``at``.
+        """
         forest = trees.extended_to(self.forest, np.searchsorted(self.places, at))
         pool = [np.asarray(some / (self.forest.weights @ some)) for some in (*rays, forest.rays.T)]
         columns = np.concatenate([*pool, self.rays], axis=1)
@@ -247,7 +249,9 @@ class RaySearch:
 
     @property
     def gap(self) -> float:
-        """The difference between the upper and the lower bound of the least loss. It is at most the upper bound."""
+        """The difference between the upper and the lower bound of the least loss. The difference is at most the upper
+        bound.
+        """
         return min(self.upper, self.upper - self.best.value) if self.best is not None else self.upper
 
     def aim(self, gap: float) -> float:

@@ -38,8 +38,8 @@ class SharedOptimum(Display):
 
     @property
     def regret(self) -> Fraction | float:
-        """The least total loss with one shared channel, minus the sum of the least losses of the consumers. It is at
-        least 0.
+        """The least total loss with one shared channel, minus the sum of the least losses of the consumers. The
+        difference is at least 0.
         """
         return self.together.loss - sum(optimum.loss for optimum in self.alone)
 

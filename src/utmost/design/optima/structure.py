@@ -250,8 +250,8 @@ def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9)
 
 
 def between_levels(size: int, lower: Level, higher: Level) -> Channel:
-    """Return the channel K with G(lower) = G(higher) K. It tightens an answer of the geometric mechanism to a smaller
-    epsilon.
+    """Return the channel K with G(lower) = G(higher) K. The channel K tightens an answer of the geometric mechanism to
+    a smaller epsilon.
 
     Args:
         size: Number of counts.

@@ -143,8 +143,8 @@ def write_ray(a: Floats, q: Floats, tree: Tree, v: Floats) -> None:
 def surplus_covers_deficits(left: Floats, may_lack: Floats, tree: Tree) -> bool:
     """Return whether flows from sinks to sources along the arcs can cover every deficit, up to ``may_lack`` (n,).
 
-    ``left`` (n,) is v times the surplus of each place (negative for a deficit). It is overwritten by the amount that
-    each place passes to its parent: a sink passes its surplus, and a source its deficit.
+    ``left`` (n,) is v times the surplus of each place (negative for a deficit). ``left`` is overwritten by the amount
+    that each place passes to its parent: a sink passes its surplus, and a source its deficit.
     """
     # If a sink cannot cover the deficits of its sources, a shortfall is allowed first at the sources: their v is
     # larger, so their prices must be lowered by less.
@@ -183,7 +183,9 @@ def is_proven(at: Priced, level: float, short: float, tree: Tree, left: Floats, 
 
 @compiled_later
 def proven_level(at: Priced, r: float, slack: float, tree: Tree, left: Floats, lack: Floats) -> float:
-    """Return a level that the tree proves, near the largest one and at most r - slack; -inf if it proves none."""
+    """Return a level that the tree proves: at most r - slack, and near the largest such level; -inf if the tree proves
+    none.
+    """
     short = _SHORT * slack
     good, bad = r - slack, r
     for step in range(80):

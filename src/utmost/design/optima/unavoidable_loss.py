@@ -3,9 +3,9 @@ r"""Compute how much accuracy a release at two levels must lose if it cannot hav
 **Joint distributions of two integer noises with geometric tails, as linear forms in finitely many masses.**
 
 The joint distribution of two noises (V_1, V_2) is described by its slices m_w(v) = P(V_1 - V_2 = w, V_2 = v). Beyond
-``reach``, slices are multiplied by b_1 from each period D of w to the next, and within a slice masses are multiplied by
-b_2 from each period of v to the next, so all masses are multiples of the masses with |w|, |v| <= reach. The joint
-distribution is symmetric: m_{-w}(-v) = m_w(v).
+``reach``, slices are multiplied by b_1 = exp(-eps_1) from each period D of w to the next, and within a slice masses are
+multiplied by b_2 = exp(-eps_2) from each period of v to the next, so all masses are multiples of the masses with |w|,
+|v| <= reach. The joint distribution is symmetric: m_{-w}(-v) = m_w(v).
 
 **The program.**
 
@@ -153,7 +153,7 @@ def gradual_loss(
         reach: Number of periods D of each noise whose masses are free variables.
 
     Returns:
-        t, with an error of about 1e-8: 0.003 means 0.3 % more cost than the optimum, and 0 means lossless.
+        The number t, with an error of about 1e-8: 0.003 means 0.3 % more cost than the optimum, and 0 means lossless.
 
     Raises:
         OutOfRange: if the levels are in the wrong order, or the sensitivity is below 1.

@@ -59,8 +59,8 @@ class _LikelihoodRatio:
 def smallest_epsilon(channel: Channel | object, space: Space) -> SmallestEpsilon:
     """Return the smallest epsilon with C[x, y] <= exp(epsilon d(x, z)) C[z, y] for all x, z and y.
 
-    This is the largest log(C[x, y] / C[z, y]) / d(x, z), attained at secrets without a third secret between them.
-    Float64 entries are converted to rationals exactly.
+    The smallest epsilon is the largest log(C[x, y] / C[z, y]) / d(x, z), attained at secrets without a third secret
+    between them. Float64 entries are converted to rationals exactly.
 
     Args:
         channel: Channel C with n rows.

@@ -163,9 +163,9 @@ def profile(
 def total_variation(distribution: Distribution | Any, shift: Number | None = None) -> Fraction | float:
     """Return the total variation distance of X and X + shift, the maximum over p of 1 - p - tradeoff(p).
 
-    The total variation distance equals `delta` at epsilon 0. For a staircase distribution at its sensitivity it is
-    (1 - mu) tanh(epsilon/2), where mu is the probability of the outcomes with likelihood ratio 1; for the Laplace
-    distribution of sensitivity D at shift s it is 1 - exp(-epsilon s / (2 D)).
+    The total variation distance equals `delta` at epsilon 0. For a staircase distribution at its sensitivity the
+    distance is (1 - mu) tanh(epsilon/2), where mu is the probability of the outcomes with likelihood ratio 1; for the
+    Laplace distribution of sensitivity D at shift s it is 1 - exp(-epsilon s / (2 D)).
 
     >>> from utmost.noise import Geometric
     >>> total_variation(Geometric(alpha="1/2")), total_variation(Geometric(alpha="1/2"), shift=0)

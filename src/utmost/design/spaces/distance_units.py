@@ -62,7 +62,7 @@ def distance_in(distance: Number, unit: str | None) -> Fraction:
     """Return a distance as an exact number of ``unit``.
 
     Args:
-        distance: Number of ``unit``, or text with its own unit: "200 m", "1/2 km", "10 min".
+        distance: Distance as a number in ``unit``, or as text with its own unit: "200 m", "1/2 km", "10 min".
         unit: Unit of the result; None for a space whose distances have no unit.
 
     Raises:

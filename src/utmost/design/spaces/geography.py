@@ -1,5 +1,5 @@
-"""Build spaces of places on a map, from tables, files, cells or road networks. Their distances never exceed the true
-distances.
+"""Build spaces of places on a map, from tables, files, cells or road networks. Distances between places never exceed
+the true distances.
 """
 
 from collections.abc import Hashable, Sequence
@@ -174,8 +174,8 @@ class Places(Space):
             labels: Label, or list of labels.
 
         Returns:
-            Rows in the same kind of table, a GeoDataFrame with its crs; a list of (latitude, longitude) for places that
-            were not given as a table.
+            Table of the same kind with these rows (a GeoDataFrame keeps its crs); for places that were not given as a
+            table, a list of (latitude, longitude).
 
         Raises:
             OutOfRange: if a label is that of no place.
@@ -324,10 +324,10 @@ def places(
     true distances.
 
     Args:
-        table: CSV or Parquet file, or any dataframe, with a column of names, of latitudes and of longitudes; a file
-            of points that ends in .geojson, whose properties are its columns; a dict from names to (latitude,
-            longitude); a GeoSeries (labels from its index) or a GeoDataFrame (from its column ``name``, or its index);
-            a list of H3 cells; a graph of networkx or osmnx.
+        table: CSV or Parquet file, or any dataframe, with columns of names, latitudes and longitudes; a file of points
+            that ends in .geojson, whose properties are read as columns; a dict from names to (latitude, longitude); a
+            GeoSeries (labels from its index) or a GeoDataFrame (from its column ``name``, or its index); a list of H3
+            cells; a graph of networkx or osmnx.
         name, latitude, longitude: Names of the three columns. With metric="metres" the last two are northing and
             easting.
         metric: "great-circle": distances along the earth, between 98.9 % and 100 % of the distance on the ellipsoid
@@ -413,7 +413,7 @@ def check_geography(where: Geography) -> None:
     """
     one_of(where.way, Way, "metric", "places")
     if unit_named(where.unit) != where.unit:
-        remedy = f"Write {unit_named(where.unit)}."
+        remedy = f"Write the unit as {unit_named(where.unit)}."
         raise OutOfRange(
             "the unit of distance must be written by its short name", came=where.unit, where="unit", remedy=remedy
         )
@@ -434,7 +434,7 @@ def check_geography(where: Geography) -> None:
             required,
             came=str(where.metres),
             where="metres",
-            remedy=f"Write {metres if where.way == 'metres' else 1}.",
+            remedy=f"Write metres={metres if where.way == 'metres' else 1}.",
         )
 
 

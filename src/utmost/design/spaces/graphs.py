@@ -86,7 +86,7 @@ def _read_edges(edges: Any, weight: str | None) -> tuple[list[Hashable], EdgeEnd
                         remedy="Add the attribute, or pass another weight.",
                     )
     elif weight is not None:
-        remedy = "Leave out the weight: write each length as the third part of its edge."
+        remedy = "Leave out weight=, and write edges as (u, v, length)."
         raise OutOfRange("only a networkx graph has edge attributes", came=weight, where="weight", remedy=remedy)
     ends, lengths = [], []
     for edge in edge_list(edges):

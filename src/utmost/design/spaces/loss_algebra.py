@@ -29,7 +29,7 @@ def joint_loss(one: object, two: object) -> Array:
         two: Loss (n, m).
 
     Returns:
-        (n, k m); the pair (v, w) is action v m + w.
+        Matrix (n, k m), in which the pair (v, w) is action v m + w.
 
     Source: [fernandes2022], equation (13).
 

@@ -66,7 +66,7 @@ def product(*spaces: Space, metric: ProductMetric = "sum") -> Space:
             their squares, exact if the distances are rational.
 
     Raises:
-        NotAMetric: if no space is given.
+        NotAMetric: if no space is given, or if the metric is "euclidean" and the square of a distance is irrational.
         OutOfRange: if the metric is unknown.
 
     >>> from utmost.spaces import counts, cycle
@@ -100,7 +100,7 @@ def product(*spaces: Space, metric: ProductMetric = "sum") -> Space:
 
 
 def _squares(table: Array) -> Array:
-    """Return d^2 for each distance, exactly for rationals and for single square roots; raise for sums of roots."""
+    """Return d^2 for each distance, exactly for rationals and single square roots; raise NotAMetric for a sum."""
     if table.dtype == np.float64:
         return np.asarray(table * table)
     return np.asarray(np.frompyfunc(_square, 1, 1)(table))

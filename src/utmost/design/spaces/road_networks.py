@@ -44,7 +44,7 @@ def network_steps(
             parts = exact(length, "length") / (step / _PARTS_OF_A_STEP)
         except NotANumber:
             came = f"{length!r} from {u!r} to {v!r}"
-            remedy = "Pass weight, the name of the edge attribute that holds the lengths."
+            remedy = "Pass weight=, the name of the edge attribute that contains the lengths."
             raise NotAMetric(
                 f"every edge must have the attribute {weight!r}, a number", came=came, remedy=remedy
             ) from None

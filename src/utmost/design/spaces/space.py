@@ -271,7 +271,7 @@ def distance_table(distances: object) -> Array:
 class Space(Display, PickledByFields):
     """Secrets 0, 1, ..., n-1 with a metric d and a label for each secret.
 
-    A metric is symmetric, zero exactly on the diagonal, and satisfies d(x, y) <= d(x, z) + d(z, y). This constructor
+    A metric is symmetric, zero exactly on the diagonal, and satisfies d(x, y) <= d(x, z) + d(z, y). The constructor
     takes any matrix and checks these axioms. The functions `counts`, `discrete`, `hamming`, `grid` and `graph` make
     spaces whose structure speeds up computations.
 
