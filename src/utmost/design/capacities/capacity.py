@@ -288,8 +288,9 @@ def capacity(
         OutOfRange: if the kind is unknown, or if a prior is given without a type and a measure.
         WrongKind: if ``of`` is the type of a policy; call `policy_capacity` for it.
 
-    Cost: O(n) for counts and equal distances. Otherwise the cost of a k x k linear system for k classes of equivalent
-    secrets, if its solution is nonnegative (60 x 60 places take seconds); else the cost of linear programs.
+    Cost: O(n) for counts and equal distances. Otherwise, for k classes of equivalent secrets, the cost of a k x k
+        linear system if the solution of this system is nonnegative (60 x 60 places take seconds), else the cost of
+        linear programs.
 
     Source: [fernandes2022], theorems 4 and 5, definition 8, theorem 14, corollaries 17 and 18.
 

@@ -319,8 +319,8 @@ class _MovedEntries:
         return np.asarray(solve(program).primal[:-1][self.entry])
 
     def _per_variable(self, values: Floats, choose: np.ufunc) -> Floats:
-        """Return one value for each variable, chosen by ``choose`` among the values of its entries, which differ only
-        by rounding.
+        """Return one value for each variable, chosen by ``choose`` among the values of all entries that share the
+        variable; these values differ only by rounding.
         """
         order = np.argsort(self.entry.ravel(), kind="stable")
         starts = np.searchsorted(self.entry.ravel()[order], np.arange(int(self.entry.max()) + 1))

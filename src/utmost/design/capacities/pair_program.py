@@ -177,7 +177,7 @@ def certificate_of_answer(
     ptype: PrivacyType, kind: CapacityKind, matrix: Array, dual: Array, multipliers: PairMultipliers, exactly: bool
 ) -> CapacityCertificate | None:
     """Return the certificate of a solution of a program. A float solution is repaired first; the result is None if the
-    gap between its bounds stays wide.
+    gap between the bounds of the certificate stays wide.
     """
     if exactly:
         return CapacityCertificate(ptype, kind, Channel(matrix), dual, multipliers)

@@ -1,4 +1,4 @@
-"""Store the matrix alpha^d of a privacy type by its distinct entries, and bound its weighted row sums."""
+"""Store the matrix alpha^d of a privacy type by its distinct entries, and bound weighted row sums of this matrix."""
 
 from dataclasses import dataclass
 from fractions import Fraction

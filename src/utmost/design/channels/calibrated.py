@@ -125,8 +125,9 @@ def exponential_mechanism(
         space: Space of n secrets; all at distance 1 from each other (`discrete`) when left out.
         base: Positive weights of the m outcomes; all 1 when left out.
         tails: Tails (left, right) of a countable range, see `Tails`. Outcomes further to the left of the first column
-            cost ``left`` more at each step, outcomes further to the right of the last column ``right`` more; they have
-            the base weight of that column. Pass None or 0 on a side where the range ends.
+            cost ``left`` more at each step, and have the base weight of the first column; outcomes further to the right
+            of the last column cost ``right`` more at each step, and have the base weight of the last column. Pass None
+            or 0 on a side where the range ends.
 
     Returns:
         Channel (n, m), exact if costs, tails and base are exact and every power is rational, else float64. Each tail
@@ -174,8 +175,9 @@ def abstract_staircase(
         space: Space of n secrets at integer distances; all at distance 1 (`discrete`) when left out.
         base: Positive weights of the m outcomes; all 1 when left out.
         tails: Tails (left, right) of a countable range, see `Tails`. Outcomes further to the left of the first column
-            cost ``left`` more at each step, outcomes further to the right of the last column ``right`` more; they have
-            the base weight of that column. Pass None or 0 on a side where the range ends.
+            cost ``left`` more at each step, and have the base weight of the first column; outcomes further to the right
+            of the last column cost ``right`` more at each step, and have the base weight of the last column. Pass None
+            or 0 on a side where the range ends.
 
     Returns:
         Channel (n, m), exact if costs, tails and base are exact and alpha (or its root) is rational, else float64. Each

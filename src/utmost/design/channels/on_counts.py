@@ -35,7 +35,7 @@ def geometric_channel(size: int, epsilon: Number | Level | None = None, *, alpha
         size: Number of counts, n + 1 >= 1.
         epsilon, alpha: Privacy level; give one of the two.
 
-    Cost: O(n^2); see `GeometricMatrix` for work with G that does not form it.
+    Cost: O(n^2); `GeometricMatrix` computes with G without forming the matrix.
 
     Source: [ghosh2009], section 5 (the matrix G).
 
@@ -261,8 +261,8 @@ def renormalised_epsilon(size: int, epsilon: Number | Level | None = None, *, al
     """Return the true epsilon of `renormalised_geometric_channel`, rounded up.
 
     The true epsilon is the logarithm of (1/alpha) (1 + (alpha - alpha^n) (1 - alpha) / (1 - alpha^(n+1))), where the
-    second factor is the ratio of the sums of powers in rows 1 and 0. For n = 1 it is the nominal epsilon, for n = 0 it
-    is 0.
+    second factor is the ratio of the sums of powers in rows 1 and 0. For n = 1 the true epsilon is the nominal one, for
+    n = 0 it is 0.
 
     >>> renormalised_epsilon(3, alpha="1/2"), renormalised_epsilon(2, epsilon=1)  # log(16/7) is above log(2)
     (0.8266785731844..., 1.0)

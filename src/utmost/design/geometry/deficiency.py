@@ -15,8 +15,8 @@ post-processing of A, on the secrets of positive prior probability. For two clas
   nonnegative R whose rows sum to at most 1, with AR <= B on the secrets of positive probability.
 
 The additive capacity of B at the prior is the distance of B from a channel that reveals nothing. For the larger class
-the additive capacity is 1 - sum_y min_x B[x, y], with the minimum over the secrets of positive probability; it depends
-on the prior only through the set of these secrets.
+the additive capacity is 1 - sum_y min_x B[x, y], with the minimum over the secrets of positive probability; the
+capacity depends on the prior only through the set of these secrets.
 
 Source: [lecam1964] (deficiency), [alvim2014] (the capacities); the larger class is that of libqif's `add_metric`.
 """

@@ -42,14 +42,15 @@ class Unserved(Display):
 
 
 def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved | None:
-    """Return a prior on two secrets for which a mechanism is not optimal, because it distinguishes them too little.
+    """Return a prior on two secrets for which a mechanism is not optimal, because the mechanism distinguishes these
+    secrets too little.
 
     On two secrets the type has one best mechanism T, and every other mechanism post-processes T (corollary 9). The
     search looks for a pair of secrets on which the channel is not T and the loss is not trivial, and for which T
     extends to a mechanism of the type that treats every other secret like one of the two. Then this mechanism is
     strictly better than the channel at a prior on the pair for which two actions are equally good. On a discrete space
     with more than two secrets, no mechanism is T on every pair. So a loss that is trivial on no pair, such as any
-    strictly monotone loss, has no universally optimal mechanism there (theorem 12).
+    strictly monotone loss, has no universally optimal mechanism on such a space (theorem 12).
 
     Args:
         ptype: Privacy type with rational alpha^d. The search is polynomial: no vertices are listed.
@@ -103,9 +104,9 @@ def unserved_consumer(ptype: PrivacyType, channel: Channel) -> Unserved | None:
     """Return a consumer, with any loss and prior, for whom a mechanism is not optimal in its type; None if none exists.
 
     If a mechanism is optimal for all priors and losses, every kernel of the type is a refinement of the mechanism. If
-    some kernel is not a refinement of it, some consumer prefers that kernel. A type on two secrets has only one kernel,
-    which is optimal for all consumers (theorem 8, corollary 9); on more than two secrets, no mechanism is optimal for
-    all consumers (theorem 11).
+    some kernel is not a refinement of the mechanism, some consumer prefers that kernel. A type on two secrets has only
+    one kernel, which is optimal for all consumers (theorem 8, corollary 9); on more than two secrets, no mechanism is
+    optimal for all consumers (theorem 11).
 
     Args:
         ptype: Privacy type with rational alpha^d, small enough to list its kernels.
@@ -147,9 +148,9 @@ class UtilitySet(Display):
     """The losses l for which a mechanism is universally l-optimal in its type; ``loss in UtilitySet(ptype, M)``.
 
     The set contains all trivial losses, and is closed under sums and under multiplication by a function of the secret
-    (`joint_loss`, `scaled_loss`). If one mechanism is a refinement of another, its set is contained in the set of the
-    other. If a fair coin with a public outcome decides which of two mechanisms is used, the set of the combination is
-    the intersection of their sets.
+    (`joint_loss`, `scaled_loss`). If a mechanism M is a refinement of a mechanism N, the set of M is contained in the
+    set of N. If a fair coin with a public outcome decides which of two mechanisms is used, the set of the combination
+    is the intersection of the sets of the two mechanisms.
 
     Attributes:
         ptype: Privacy type with rational alpha^d.

@@ -105,10 +105,10 @@ def kernels(ptype: PrivacyType) -> Kernels:
     """List all kernels of a privacy type of at most 5000 vertices.
 
     A kernel is a set of linearly independent vertices with the uniform distribution strictly inside its convex hull. As
-    a channel, its columns are these vertices, scaled. Equivalently, kernels are the vertices of {lambda >= 0: V lambda
-    = uniform}. For rational alpha, the search decides exactly which coefficients are zero, even if kernels are
-    degenerate (alpha = 1/2). For rational epsilon, it computes with a random residue in place of alpha, and mistakes a
-    nonzero coefficient for zero with a probability below 2^-60.
+    a channel, the kernel has these vertices, scaled, as its columns. Equivalently, kernels are the vertices of
+    {lambda >= 0: V lambda = uniform}. For rational alpha, the search decides exactly which coefficients are zero, even if
+    kernels are degenerate (alpha = 1/2). For rational epsilon, the search computes with a random residue in place of
+    alpha, and mistakes a nonzero coefficient for zero with a probability below 2^-60.
 
     Source: [fernandes2022], definition 5. Cost: that of `walk_kernels` if the extra ``utmost[geometry]`` is installed,
     else that of `kernels_by_double_description`.
@@ -155,7 +155,7 @@ def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda d
 
 
 def count_kernels(ptype: PrivacyType) -> int:
-    """Return the number of kernels of a type; it depends on the level, except on the space `discrete`.
+    """Return the number of kernels of a type; the number depends on the level, except on the space `discrete`.
 
     >>> from utmost.spaces import counts
     >>> [count_kernels(PrivacyType(counts(4), epsilon=e)) for e in ("0.1", "0.5", 1)]

@@ -87,7 +87,7 @@ def exact_columns(vertices: Vertices, bits: int) -> tuple[list[list[KernelNumber
 
 
 def with_enough_bits(compute: Callable[[int], T]) -> T:
-    """Return ``compute(bits)`` for 256 bits. While it raises `SignUndecided`, the number of bits is doubled.
+    """Return ``compute(bits)`` for 256 bits. While ``compute`` raises `SignUndecided`, the number of bits is doubled.
 
     Raises:
         Undecided: if `_MOST_BITS` bits leave a sign open.

@@ -215,8 +215,8 @@ def _affine(B: Floats, A: Floats, back: Floats, at: Floats) -> Floats:
 
 
 def _projected(B: Floats, A: Floats, back: Floats, at: Floats) -> Iterator[RemapCandidate]:
-    """Yield losses that may refute B P = A. If alternating projections find a remap P > 0 with B P = A, it is yielded
-    last.
+    """Yield losses that may refute B P = A. If alternating projections find a remap P > 0 with B P = A, this
+    remap is yielded last.
     """
     k = A.shape[1]
     for deep in _DEEP:
@@ -235,7 +235,7 @@ def _projected(B: Floats, A: Floats, back: Floats, at: Floats) -> Iterator[Remap
 
 
 def _refuting(B: Floats, A: Floats, remap: Floats) -> RemapCandidate | None:
-    """Return the residual B P - A of a remap P as a loss, if it clearly proves that no remap turns B into A."""
+    """Return the residual B P - A of a remap P as a loss, if this loss clearly proves that no remap turns B into A."""
     missed = B @ remap - A
     margin = (B.T @ missed).min(axis=1).sum() - (A * missed).sum()
     # The margin must exceed rounding errors, and the residual must exceed the tolerance with which a remap is accepted.

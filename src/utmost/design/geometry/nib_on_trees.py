@@ -155,7 +155,7 @@ def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
         prior: Exact prior of n secrets.
 
     Raises:
-        Unsupported: if the space is no such tree, if alpha is irrational, or if the prior has floats.
+        Unsupported: if the space is no tree with edges of length 1, if alpha is irrational, or if the prior has floats.
         NotAPrior: if the number of entries of the prior is not n.
 
     Cost: O(n) additions and multiplications of rationals.
@@ -250,8 +250,8 @@ class NibVerdict(Display):
         return self.mechanism is not None
 
     def verify(self) -> bool:
-        """Check in O(n^2) that the mechanism is private and optimal at every prior. If there is no such mechanism,
-        check the conflict.
+        """Check in O(n^2) that the mechanism is private and optimal at every prior. If no mechanism is optimal at every
+        prior, check the conflict.
         """
         # If the outcomes on each side of an edge are merged, an optimal mechanism equals the mechanism of two outcomes
         # in `least_nib_loss`.
@@ -271,14 +271,14 @@ def universal_nib(ptype: PrivacyType) -> NibVerdict:
 
     The loss nib is 1 if the consumer names the true secret, else 0. A mechanism with the least loss at every prior
     exists if and only if alpha <= 1/(D - 1), where D is the largest number of neighbours of a secret. So on lines this
-    mechanism always exists. The mechanism gives the outcome y for the secret x with probability a^d(x,y) (1 - (deg(y) -
-    1) a)/(1 + a), where deg(y) is the number of neighbours of y.
+    mechanism always exists. The mechanism gives the outcome y for the secret x with probability
+    a^d(x,y) (1 - (deg(y) - 1) a)/(1 + a), where deg(y) is the number of neighbours of y.
 
     Args:
         ptype: Privacy type on a tree with edges of length 1, with rational alpha.
 
     Raises:
-        Unsupported: if the space is no such tree, or if alpha is irrational.
+        Unsupported: if the space is no tree with edges of length 1, or if alpha is irrational.
 
     Cost: O(n^2) operations on rationals.
 

@@ -466,7 +466,7 @@ def replace_by_quotients(values: Iterable[Any]) -> None:
 
 
 def _coefficient(value: Any) -> int | fmpz:
-    """Return the integer that a stored text denotes; flint also reads those of more digits than Python allows."""
+    """Return the integer that a stored text denotes; flint also reads texts of more digits than Python allows."""
     digits = value.removeprefix("-") if isinstance(value, str) else ""
     return fmpz(value) if digits.isascii() and digits.isdigit() else exact_integer(value, "coefficient")
 

@@ -169,8 +169,8 @@ def earth_move(
     """Return the refining earth move from the hyper [prior, better] to the hyper [prior, worse]; None if there is none.
 
     An earth move exists if and only if the worse channel is a refinement of the better one on the secrets of positive
-    prior probability. With a remap P from the outcomes of the first hyper to those of the second, it moves weights[y]
-    P[y, w] from posterior y to posterior w. So any prior without zeros decides refinement.
+    prior probability. With a remap P from the outcomes of the first hyper to those of the second, the earth move moves
+    weights[y] P[y, w] from posterior y to posterior w. So any prior without zeros decides refinement.
 
     Args:
         prior: Probabilities of the n secrets.

@@ -150,8 +150,8 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
         PromiseBroken: if the channel is not of the type.
         Undecided: if numbers are too close to each other, and no theorem decides whether they are equal.
 
-    Source: [fernandes2022], definition 3. Cost: exponential in n in the worst case (containment of such polytopes is
-    coNP-hard).
+    Source: [fernandes2022], definition 3. Cost: exponential in n in the worst case (it is coNP-hard to decide whether a
+    polytope given by inequalities lies in one given by vertices).
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import counts

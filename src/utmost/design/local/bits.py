@@ -3,8 +3,8 @@
 **Two responses to one bit can have the total privacy loss of the response at the higher epsilon.**
 
 Then the response at the lower epsilon is a function of the response at the higher epsilon and independent randomness,
-so it reveals no further information. Such a pair of responses exists if and only if the response at the lower epsilon
-is a refinement (post-processing) of the other response, and then the joint distribution is unique. Source:
+and reveals no further information. Such a pair of responses exists if and only if the response at the lower epsilon is
+a refinement (post-processing) of the other response, and then the joint distribution is unique. Source:
 [koufogiannis2015].
 """
 
@@ -234,7 +234,7 @@ class Coupling:
             )
 
     def lower_given(self, higher: int) -> Fraction:
-        """Return P(lower = 1 | higher) for a value of ``higher``; it does not depend on the bit."""
+        """Return P(lower = 1 | higher) for a value of ``higher``; this probability does not depend on the bit."""
         (b1, g1), (b2, g2) = (self.lower.one, self.lower.zero), (self.higher.one, self.higher.zero)
         spread = b2 - g2
         return (b1 * (1 - g2) - g1 * (1 - b2)) / spread if higher else (g1 * b2 - b1 * g2) / spread
@@ -277,8 +277,8 @@ def between(lower: BitResponse, middle: BitResponse, higher: BitResponse) -> lis
 
 
 def largest_bit_ratio(distribution_of_zero: PairDistribution, distribution_of_one: PairDistribution) -> Fraction:
-    """Return exp(epsilon) of a pair of responses: the largest ratio, in either direction, of its probabilities for the
-    bits 0 and 1.
+    """Return exp(epsilon) of a pair of responses: the largest ratio, in either direction, of the pair's probabilities
+    for the bits 0 and 1.
 
     >>> pair = Coupling(BitResponse.permanent("1/2"), BitResponse.permanent("1/4"))
     >>> largest_bit_ratio(pair.joint(0), pair.joint(1))

@@ -363,7 +363,9 @@ class _OrbitUnions:
         return self.size in self.reachable[0]
 
     def draw(self, random: np.random.Generator) -> tuple[int, ...]:
-        """Return a random union of orbits. Short and long orbits are about as frequent in it as in a random set."""
+        """Return a random union of orbits. Short and long orbits are about as frequent in the union as in a random
+        set.
+        """
         left, union = self.size, list[list[int]]()
         for (length, same), later in zip(self.orbits.items(), self.reachable[1:], strict=True):
             numbers = [n for n in range(min(len(same), left // length) + 1) if left - n * length in later]

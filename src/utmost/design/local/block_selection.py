@@ -183,7 +183,7 @@ def short_report(
         NotALevel, OutOfRange: if the level is invalid, or if there are fewer than two categories.
         Unsupported: if `balanced_family` finds no family.
 
-    Cost: that of `balanced_family`. Clients and collector must use the same family, so save it.
+    Cost: that of `balanced_family`. Clients and collector must use the same family, so save the family.
 
     Source: [pan2026], [park2023]; proofs/theory/local-protocols.md has the proof.
 

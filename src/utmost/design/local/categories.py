@@ -13,10 +13,10 @@ category z.
 
 **No report has a smaller variance.** Let M be the channel of one client's report, M_y its columns, m_y the mean of a
 column, and F = sum_y M_y M_y^T / m_y. For unbiased estimates the sum of the k variances, averaged over the categories,
-is at least tr(F^-1) - 1. The vector of ones is an eigenvector of F with eigenvalue k. The trace of F is a mean of k^2
-|M_y|^2 / (k m_y)^2 with weights m_y, which is convex in a column, so it is largest at the vertices of the private
-columns: 1 on some d categories and alpha on the others. The harmonic mean of the k - 1 other eigenvalues is at most
-their arithmetic mean, so
+is at least tr(F^-1) - 1. The vector of ones is an eigenvector of F with eigenvalue k. The trace of F is the mean, with
+weights m_y, of k^2 |M_y|^2 / (k m_y)^2. This mean is convex in a column, so the trace is largest at the vertices of the
+private columns: 1 on some d categories and alpha on the others. The harmonic mean of the k - 1 other eigenvalues is at
+most their arithmetic mean, so
 
 .. math:: V \ge \frac{(k-1)^2}{k^2 g - k} - \frac{k-1}{k},
     \qquad g = \max_d \frac{d + (k-d)\alpha^2}{(d+(k-d)\alpha)^2},
@@ -101,7 +101,9 @@ class CategoryReport(ABC, Display):
 
     @abstractmethod
     def sets(self) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
-        """Yield the weight and the categories of every set; the weight is its probability in a random report."""
+        """Yield the weight and the categories of every set; the weight of a set is the probability of the set in a
+        random report.
+        """
 
     @abstractmethod
     def read(self, reports: Any) -> NDArray[np.int64]:
@@ -135,8 +137,8 @@ class CategoryReport(ABC, Display):
     def tightened(
         self, reports: NDArray[np.int64], higher: "CategoryReport", stays: NDArray[np.bool_], randomness: Randomness
     ) -> NDArray[np.int64]:
-        """Draw a report for each given report, which has a higher epsilon: a superset or subset of it where ``stays``
-        is true, else a random set.
+        """Draw a report for each given report, which has a higher epsilon: a superset or subset of the given report
+        where ``stays`` is true, else a random set.
         """
 
     @abstractmethod
@@ -149,8 +151,8 @@ class CategoryReport(ABC, Display):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> NDArray[np.int64]:
-        """Draw a report for each given report, which has a lower epsilon: a superset or subset of it where ``near`` is
-        true, else the one in ``fresh``.
+        """Draw a report for each given report, which has a lower epsilon: a superset or subset of the given report
+        where ``near`` is true, else the report in ``fresh``.
         """
         # ``keeps`` says whether the new report contains the category in ``values``; this matters only if the given
         # report does not decide it.
@@ -200,7 +202,9 @@ class CategoryReport(ABC, Display):
         return Channel(rows, outcomes=[str(some) for _, some in weighted])
 
     def likelihood(self, is_own: bool) -> Fraction | float:
-        """Return the probability of a set with (``is_own``) or without the client's category, divided by its weight."""
+        """Return the probability of a set with (``is_own``) or without the client's category, divided by the weight of
+        the set.
+        """
         k, d, alpha = self.categories, self.size, self.level.alpha
         return k / (d + (k - d) * alpha) * (1 if is_own else alpha)
 
@@ -254,7 +258,7 @@ def _bound(alpha: Alpha, k: int, size: int) -> Alpha:
 
 def best_size(categories: int, at: Level) -> int:
     """Return the report size d with the least variance, an integer next to k alpha/(1 + alpha). If two sizes are
-    equally good, it is the smaller size.
+    equally good, the smaller size is returned.
     """
     k, bits = categories, _BITS + 2 * categories.bit_length()
     middle = at.alpha_interval(bits) * k / (at.alpha_interval(bits) + 1)
@@ -268,7 +272,9 @@ def best_size(categories: int, at: Level) -> int:
 
 
 def is_less(at: Level, first: AlphaFormula, second: AlphaFormula) -> bool:
-    """Return whether a rational function of alpha is below another one at a level; False if they agree to 8192 bits."""
+    """Return whether a rational function of alpha is below another one at a level; False if the two values agree to
+    8192 bits.
+    """
     if at.is_rational:
         alpha = at.alpha_fraction()
         return bool(first(alpha) < second(alpha))
@@ -287,8 +293,8 @@ def _rounded_value(at: Level, formula: AlphaFormula, rounded: Callable[[Any], fl
 
 
 def chance_inside(how: CategoryReport) -> Any:
-    """Return the probability `inside` in the form that draws need: a Fraction, or a function that computes it to any
-    precision.
+    """Return the probability `inside` in the form that draws need: a Fraction, or a function that computes the
+    probability to any precision.
     """
     if how.level.is_rational:
         return how.inside_of(how.level.alpha_fraction())

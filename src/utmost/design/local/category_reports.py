@@ -125,8 +125,8 @@ class CategoryCoupling:
         higher: Kind of the reports of the same categories at the higher epsilon.
 
     Raises:
-        OutOfRange: if there is no such distribution, so that ``lower`` cannot be relaxed to ``higher`` without loss; or
-            if the reports are blocks of two different families.
+        OutOfRange: if no such joint distribution exists, so that ``lower`` cannot be relaxed to ``higher`` without
+            loss; or if the reports are blocks of two different families.
 
     >>> from utmost.local import SubsetSelection
     >>> CategoryCoupling(SubsetSelection(5, 2, 1), SubsetSelection(5, 2, 2)).stays
@@ -335,7 +335,9 @@ class CategoryCounts(Display):
         return CategoryCounts(self.seen + other.seen, self.clients + other.clients)
 
     def estimates(self, how: CategoryReport) -> NDArray[np.float64]:
-        """Return unbiased estimates of the number of clients in each category, (seen - q n)/(p - q); they sum to n."""
+        """Return unbiased estimates of the number of clients in each category, (seen - q n)/(p - q); the estimates sum
+        to n.
+        """
         instance(how, CategoryReport, "how")
         p, q = float(how.inside), float(how.outside)
         return np.asarray((self.seen - q * self.clients) / (p - q), dtype=np.float64)

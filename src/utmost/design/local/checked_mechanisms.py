@@ -35,7 +35,7 @@ class CheckedMechanism:
 
     @property
     def names(self) -> Sequence[Hashable]:
-        """The names of the answers; if they have none, the indices 0, 1, ..."""
+        """The names of the answers; if the answers have no names, the indices 0, 1, ..."""
         return range(self.outcomes) if self.drawing.answers is None else self.drawing.answers
 
     def rows(self, secrets: Sequence[Any]) -> list[int | None]:

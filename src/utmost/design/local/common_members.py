@@ -4,9 +4,10 @@ categories.
 .. math:: P(S_1 \mid S_2) = w(S_1)\,\bigl(1 + \gamma\,(|S_1 \cap S_2| - d_1 d_2/k)\bigr), \qquad
     \gamma = \frac{k(k-1)(k p_1 - d_1)}{d_1 (k - d_1)(k p_2 - d_2)},
 
-is a distribution of S_1, the report at the lower epsilon, if it is nonnegative, because both families are balanced:
-proofs/theory/local-protocols.md. Rejection sampling draws S_1 given S_2, and S_2 given S_1 and the category. The number
-of tries depends on the category, so the client may observe how long a draw takes, but the collector must not.
+is a distribution of S_1, the report at the lower epsilon, if all values are nonnegative, because both families are
+balanced: proofs/theory/local-protocols.md. Rejection sampling draws S_1 given S_2, and S_2 given S_1 and the category.
+The number of tries depends on the category, so the client may observe how long a draw takes, but the collector must
+not.
 """
 
 from collections.abc import Callable

@@ -61,7 +61,7 @@ class PermanentResponses(ProcessMemory):
 
         Raises:
             OutOfRange: if 0 < a < 1 does not hold.
-            Unsupported: if the parameter is new and the process is not the one that created this object.
+            Unsupported: if the parameter is new and this object was created in another process.
         """
         response = BitResponse.permanent(a)
         share = 2 * response.zero

@@ -70,7 +70,7 @@ class PermanentReports(ProcessMemory):
 
         Raises:
             NotALevel: if the level is invalid.
-            Unsupported: if the level is new and the process is not the one that created this object.
+            Unsupported: if the level is new and this object was created in another process.
         """
         how = self._how.at(level(epsilon, alpha))
         with self._alone():

@@ -6,7 +6,7 @@ q_y = sum_x p_x C[x, y], and the log-likelihood N sum_y f_y log q_y is concave i
 .. math:: g_x = \sum_y f_y\, C[x, y] / q_y,
 
 is Bayes' rule averaged over the answers, and increases the likelihood. By concavity, no other population has a
-log-likelihood per answer that exceeds the one of p by more than max_x g_x - 1 nats. The bound max_x g_x - 1 holds for
+log-likelihood per answer that exceeds that of p by more than max_x g_x - 1 nats. The bound max_x g_x - 1 holds for
 any p.
 
 **Standard errors.** The curvature of the negative log-likelihood at p is F = N sum_y f_y C_y C_y^T / q_y^2. For large N

@@ -33,7 +33,7 @@ class SubsetSelection(CategoryReport):
         level: Level of one report.
 
     Raises:
-        OutOfRange: if the size is another one.
+        OutOfRange: if the size is outside 1..k - 1, or if there are fewer than two categories.
 
     >>> best = best_report(4, alpha="1/3")
     >>> best, best.inside, best.outside

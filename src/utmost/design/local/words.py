@@ -37,7 +37,7 @@ class Bloom:
         bits: Number of bits of a filter.
         hashes: Number of hash functions in a cohort; each word sets at most this many bits.
         cohorts: Number of cohorts.
-        key: Key of up to 64 bytes. Whoever does not have it cannot precompute the filters.
+        key: Key of up to 64 bytes. Whoever does not have the key cannot precompute the filters.
 
     Raises:
         OutOfRange: if a number is below 1, if there are more hashes than bits, or if the key has more than 64 bytes.
@@ -192,7 +192,7 @@ class BloomCounts(Display):
 
     @classmethod
     def of(cls, reports: Any, cohorts: Any, bloom: Bloom) -> "BloomCounts":
-        """Count the ones in reports (n, bits); ``cohorts`` are those of the n clients.
+        """Count the ones in reports (n, bits); ``cohorts`` contains the cohort of each of the n clients.
 
         Raises:
             OutOfRange: if the reports have another width, or if the cohorts are invalid (see `Bloom.read_cohorts`).
@@ -229,7 +229,7 @@ class BloomCounts(Display):
 
         Args:
             response: Response with which reports are drawn from true bits. If reports are drawn from permanent
-                responses, it is ``permanent.then(report)``.
+                responses, pass ``permanent.then(report)``.
         """
         instance(response, BitResponse, "response")
         zero_chance, one_chance = float(response.zero), float(response.one)

@@ -202,8 +202,8 @@ def equivalent_response(noise: Level | IntegerDistribution, response: int, size:
     """Return the response that replaces one outside 0..size-1: the nearest to the counts that has the same posterior.
 
     A response between the ends 0 and size-1 is returned unchanged. For geometric noise, the result for a response
-    beyond an end is the end; for other periodic noise, it lies within one period of the end. The reason is that all
-    counts then lie on one side of the response, and that all likelihoods are multiplied by alpha one period farther
+    beyond an end is the end; for other periodic noise, the result lies within one period of the end. The reason is that
+    all counts then lie on one side of the response, and that all likelihoods are multiplied by alpha one period farther
     out. For noise without a period, the response is always returned unchanged.
 
     Args:
@@ -274,8 +274,8 @@ _MOST_ENTRIES = 10**8
 def folded_channel(distribution: Distribution, size: int) -> Channel:
     """Return the channel from the counts 0, ..., n to count + noise, with equivalent responses merged into one outcome.
 
-    Outcome y stands for the response z = ``folded_responses(distribution, size)[y]``. If z <= 0 or z >= n, it also
-    stands for all responses that are farther from the counts by a multiple of the period.
+    Outcome y stands for the response z = ``folded_responses(distribution, size)[y]``. If z <= 0 or z >= n, outcome y
+    also stands for all responses that are farther from the counts by a multiple of the period.
 
     Args:
         distribution: Noise distribution on the integers.
@@ -327,8 +327,8 @@ def face_value_of_noise(distribution: Distribution, consumer: Consumer) -> Fract
     """Return the expected loss E l(i, i + Z) of a consumer who uses count + noise as the answer, also outside 0..n.
 
     Raises:
-        Unsupported: if the loss is not a named function of r - i, because it is then undefined for answers outside
-            0..n.
+        Unsupported: if the loss is not a named function of r - i, because the loss is then undefined for answers
+            outside 0..n.
 
     >>> from utmost.noise import Geometric
     >>> from utmost.design.spaces import priors

@@ -2,10 +2,10 @@
 
 A database has n rows with values from a finite domain. Two databases are neighbours if they differ in one row. A count
 query counts the rows whose value satisfies a predicate. A mechanism is oblivious if its distribution depends only on
-the count. Suppose that a consumer has a prior over counts, and that the worst prior over databases that agrees with it
-is used. Then averaging a mechanism over the databases with the same count does not increase the loss (Proposition 6.2).
-For consumers with priors over databases, averaging may increase the loss, and no mechanism is optimal for all of them
-(Theorem 6.3).
+the count. Suppose that a consumer has a prior over counts, and that the worst prior over databases that agrees with
+this prior over counts is used. Then averaging a mechanism over the databases with the same count does not increase the
+loss (Proposition 6.2). For consumers with priors over databases, averaging may increase the loss, and no mechanism is
+optimal for all of them (Theorem 6.3).
 
 Source: [ghosh2009], section 6.2.
 """
@@ -133,7 +133,9 @@ def best_worst_case(query: CountQuery, alpha: Any, consumer: Consumer) -> tuple[
 
 
 def conflicting_users(tilt: Any = Fraction(1, 100), delta: Any = 0) -> tuple[CountQuery, Consumer, Consumer]:
-    """Return the query of Theorem 6.3, on three one-bit rows, and its two consumers, whose priors are mirrored."""
+    """Return the query of Theorem 6.3, on three one-bit rows, and the two consumers of the theorem, whose priors are
+    mirrored.
+    """
     # Name a database by its rows with bit 1. The first prior has 1/4 on each of {1} and {2}, 1/2 - tilt on {2, 3}, and
     # tilt on {1, 3}; the second prior has rows 1 and 2 exchanged. Both consumers have the loss |f(d) - r|^(1 - delta).
     # At alpha = 1/2 no mechanism is optimal for both, for 0 <= tilt < 1/8 and 0 <= delta < 1. The count f(d) is 1 or 2,

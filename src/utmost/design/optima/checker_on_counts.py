@@ -3,7 +3,7 @@
 A private column is a vector v >= 0 with alpha v_x <= v_{x+1} and alpha v_{x+1} <= v_x. Suppose that for every action r,
 sum_x (p_x l(x, r) - mu_x) v_x >= 0 for all private columns v. Summing over the columns of a private channel X shows
 that X loses at least sum_x mu_x. For given weights w, let f_0 be the least sum_x w_x v_x over private columns v with
-v_0 = 1. A recursion from n down to 0 gives it:
+v_0 = 1. A recursion from n down to 0 gives f_0:
 
     f_n = w_n,    f_x = w_x + min(alpha f_{x+1}, f_{x+1} / alpha).
 

@@ -9,13 +9,13 @@ fractions.
 
 Theorem 3.1 of [ghosh2009] is stated for losses that are nondecreasing in |i - r|. The proof of the theorem needs less:
 each row l(i, .) decreases to a smallest entry and increases after it, and the column of the smallest entry, the mode of
-the row, does not decrease with i. Only Lemma 5.5 uses the loss. In its proof, l < m are consecutive nonzero columns,
-with C(i, l) not "down" and C(i, m) not "up", where C is the `constraint_matrix` of the mechanism. Mass can move from m
-to l on the rows up to i, or from l to m on the rows after i, or (this is new) from both columns to a column k between
-them: from m on the rows up to i, and from l on the rows after i. The first move does not increase the loss if the mode
-of row i is at most l, the second if the mode of row i + 1 is at least m; otherwise the third move does not increase it
-for some k between these two modes. The numbers of rows and actions may differ: the rest of the proof counts only
-nonzero columns and responses of G.
+the row, does not decrease with i. Only Lemma 5.5 uses the loss. In the proof of this lemma, l < m are consecutive
+nonzero columns, with C(i, l) not "down" and C(i, m) not "up", where C is the `constraint_matrix` of the mechanism. Mass
+can move from m to l on the rows up to i, or from l to m on the rows after i, or (this is new) from both columns to a
+column k between them: from m on the rows up to i, and from l on the rows after i. The first move does not increase the
+loss if the mode of row i is at most l, the second if the mode of row i + 1 is at least m; otherwise the third move does
+not increase the loss for some k between these two modes. The numbers of rows and actions may differ: the rest of the
+proof counts only nonzero columns and responses of G.
 
 **The dual.**
 

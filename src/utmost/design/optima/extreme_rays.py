@@ -69,7 +69,7 @@ class Forest:
         return cls(factors, weights, parents, kinds, roots, stars[roots], np.zeros(k), np.full(k, -np.inf))
 
     def price(self, prices: Floats, which: PlaceNumbers, most: int, slack: float) -> int:
-        """Pivot the trees of the actions ``which``, each at its own row of prices. Return the number of pivots."""
+        """Pivot the trees of the actions ``which``, each tree at its own row of prices. Return the number of pivots."""
         return int(
             tree_pricing.price_trees(self._as_trees(self.factors), np.ascontiguousarray(prices), which, most, slack)
         )
@@ -83,8 +83,8 @@ class Forest:
         return shortfalls
 
     def start_from_best_trees(self, prices: Floats, which: PlaceNumbers) -> None:
-        """Replace the trees of the actions ``which`` by better trees of other actions, each at its own row of
-        prices.
+        """Replace the trees of the actions ``which`` by better trees of other actions, at the row of prices of each
+        action in ``which``.
         """
         table = prices @ self.rays.T
         best, own = table.argmin(axis=1), table[np.arange(len(which)), which]
@@ -129,8 +129,8 @@ class Forest:
         )
 
     def multipliers(self, prices: Floats, factors: Floats) -> Multipliers:
-        """Return multipliers of the privacy constraints along the arcs of the trees. If possible, they prove that the
-        prices (k, n) are nonnegative on all rays.
+        """Return multipliers of the privacy constraints along the arcs of the trees. If possible, these multipliers
+        prove that the prices (k, n) are nonnegative on all rays.
         """
         # A row of ``prices`` is p_x l(x, w) - mu_x for one action w. ``factors`` (n, n) are those of the type. Each
         # action has at most n - 1 multipliers.

@@ -116,9 +116,9 @@ def minimax_mechanism(
         ptype: Space and level.
         loss: Named loss, function, or (secrets, actions) matrix.
         possible: Indices of the possible secrets; by default all secrets.
-        exactly: If True, the mechanism is a vertex of the linear program, computed in rationals. If False, it is the
-            float solution of HiGHS, repaired to be exactly private, with a proven gap. By default it is True if the
-            exact vertex takes at most about a second.
+        exactly: If True, the mechanism is a vertex of the linear program, computed in rationals. If False, the
+            mechanism is the float solution of HiGHS, repaired to be exactly private, with a proven gap. By default True
+            if the exact vertex takes at most about a second.
 
     Raises:
         OutOfRange: if no secret is possible, or if a possible secret is outside the space or repeated.

@@ -2,9 +2,9 @@
 
 Places that are close to each other have nearly the same row of a channel, so the prices of single places are hardly
 determined, and a search over all places spends many rounds at extreme prices. So in the first search each place is
-merged into a near place with a large mass, the centre of a circle, to which its mass and its costs are added. The next
-search has smaller circles, and starts with the prices of the first: the price of a centre is divided among the places
-of its circle in proportion to their masses. The last search is over all places
+merged into a near place with a large mass, the centre of a circle: the mass and the costs of the merged place are added
+to those of the centre. The next search has smaller circles, and starts with the prices of the first: the price of a
+centre is divided among the places of its circle in proportion to their masses. The last search is over all places
 (`utmost.design.optima.column_generation`).
 """
 

@@ -103,7 +103,7 @@ class Optimum(Display, PickledByFields):
 
     @property
     def theorem(self) -> str | None:
-        """Name of the theorem that gives the optimum; None if a linear program gave it."""
+        """Name of the theorem that gives the optimum; None if a linear program gave the optimum."""
         return self.certificate.theorem
 
     @property
@@ -127,9 +127,9 @@ class Optimum(Display, PickledByFields):
     def rounded(self) -> "Optimum":
         """The design rounded to probabilities of at most 61 bits over one denominator, which satisfy the level exactly.
 
-        Use it to draw from a table of integers, for example on a phone: a level with irrational alpha has no such
-        table, and exact vertices have denominators of thousands of bits. The rounded design has its own certificate of
-        privacy and loss.
+        Use the rounded design to draw from a table of integers, for example on a phone: a level with irrational alpha
+        has no such table, and exact vertices have denominators of thousands of bits. The rounded design has its own
+        certificate of privacy and loss.
 
         Raises:
             Unsupported: if the design has constraints, which rounding might violate, or more than 2^22 probabilities.
@@ -255,7 +255,7 @@ def optimal_mechanism(
             other than counts use column generation by default.
         exactly: If True, all numbers are rationals; if False, they are floats, with a proven gap. By default rationals
             if prior, loss and alpha are rational and the work takes seconds (n up to some hundreds).
-        constraints: Further constraints of the channel, see `Constraint`. If there are some, the result is an exact
+        constraints: Further constraints of the channel, see `Constraint`. With constraints, the result is an exact
             vertex of the program with these constraints, and the certificate contains their multipliers.
         gap: Largest relative distance of the loss from the optimum, for column generation. With 1/100, a search over a
             thousand or more places takes only a fraction of the time. The result states the gap that was reached.

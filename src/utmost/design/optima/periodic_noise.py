@@ -232,7 +232,9 @@ class PeriodicNoise:
         return frozen(self.pmf @ np.array(weights))
 
     def worst_cost(self, cost: Cost, constant_from: int | None = None) -> Fraction | float:
-        """Return the largest expected cost over all query outputs; Theorems 2 and 10 of [geng2012] minimise it."""
+        """Return the largest expected cost over all query outputs; Theorems 2 and 10 of [geng2012] minimise this
+        cost.
+        """
         largest: Fraction | float = max(self.expected_costs(cost, constant_from))
         return largest
 

@@ -239,7 +239,7 @@ class RaySearch:
         self.forest.start_from_trees_of(forest, best.astype(np.int32))
 
     def results(self) -> SearchResults:
-        """Return the most active rays, the trees of the best bound, and its prices."""
+        """Return the most active rays, and the trees and prices of the best bound."""
         assert self.best is not None
         assert self.shares is not None
         n, active = len(self.rays), self.shares.shares / self.shares.excess

@@ -20,7 +20,7 @@ Source: [gupte2010], Theorem 2; the vertices of footnote 4 of [ghosh2009] are no
 **Uniqueness of a consumer's optimal channel.**
 
 If the remapped geometric mechanism on counts is optimal, its dual mu is unique, and a private column v can be column r
-of an optimal channel if and only if sum_x (p_x l(x, r) - mu_x) v_x = 0. With the flows f of `exact_flows`, such a v is
+of an optimal channel if and only if sum_x (p_x l(x, r) - mu_x) v_x = 0. With the flows f of `exact_flows`, this v is
 multiplied by alpha across an edge with f > 0, and by 1/alpha if f < 0, and is free if f = 0; and v = 0 unless f_0 = 0.
 So these columns span a space of dimension 1 + (number of zero flows). The optimal channels form a polytope whose
 dimension is the sum of these dimensions over all actions, minus the n + 1 row sums. The optimum is unique if and only
@@ -114,7 +114,7 @@ def check_lemmas(of: Channel | NDArray[np.str_], alpha: Number | Level | None = 
 
     Args:
         of: (n+1, m) channel; or (n, m) constraint matrix, which `constraint_matrix` returns.
-        alpha: Alpha of the level, or a `Level`. Pass it with a channel only.
+        alpha: Alpha of the level, or a `Level`. Pass alpha with a channel only.
 
     Raises:
         OutOfRange: if a channel is passed without alpha, if a constraint matrix is passed with alpha, or if a
@@ -218,7 +218,7 @@ class Derivation(Display):
             i, r = self.offence
             came = f"Y[{i}, {r}] = {self.factor[i, r]}"
             raise PromiseBroken(
-                f"the channel must be a remap of the geometric mechanism; column {r} contradicts it around count {i}",
+                f"the channel must be a remap of the geometric mechanism; column {r} contradicts this around count {i}",
                 came=came,
             )
         return Channel(self.factor if is_exact(self.factor) else np.maximum(self.factor, 0.0))

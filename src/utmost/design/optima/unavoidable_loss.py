@@ -157,7 +157,7 @@ def gradual_loss(
 
     Raises:
         OutOfRange: if the levels are in the wrong order, or the sensitivity is below 1.
-        Unsupported: if the cost is another one, or if an epsilon or the program is too large.
+        Unsupported: if the cost is neither absolute nor squared, or if an epsilon or the program is too large.
 
     Cost: a linear program of 2 (reach D)^2 masses and 8 reach^2 D^3 rows.
 

@@ -180,8 +180,8 @@ _LOG_OF_NOTHING = log(np.finfo(np.float64).smallest_normal)
 class PrivacyType(Display, PickledByFields):
     """The channels C on a space with C[x, y] <= exp(epsilon d(x, z)) C[z, y] for all secrets x, z and outcomes y.
 
-    On `counts(n)` these are the differentially private mechanisms for a count (the central model, see `central`); on
-    `discrete(k)` they are the mechanisms of the local model (see `local`).
+    On `counts(n)` the channels are the differentially private mechanisms for a count (the central model, see
+    `central`); on `discrete(k)` the channels are the mechanisms of the local model (see `local`).
 
     Args:
         space: Secrets and their metric.

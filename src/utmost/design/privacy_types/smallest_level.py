@@ -155,7 +155,7 @@ def check_promise(
     shift: Number | None = None,
 ) -> None:
     """Check that a level is the smallest one that noise satisfies: the likelihood ratios are at most e^epsilon, and one
-    equals it.
+    ratio equals e^epsilon.
 
     The level of the largest likelihood ratio is compared exactly with the claimed level. For noise on the integers, the
     probabilities at an outcome that attains the ratio are compared too: as Fractions if they are rational, else as
@@ -214,7 +214,7 @@ def check_promise(
 
 
 def _check_limit(distribution: IntegerDistribution, distance: int, smallest: Level) -> None:
-    """Check that P(X = y) / P(X = y + distance) converges to 1/alpha, but is smaller for all y; alpha is that of
+    """Check that P(X = y) / P(X = y + distance) is below 1/alpha for all y and converges to 1/alpha, for the alpha of
     ``smallest``.
     """
     values = [0, *(1 << power for power in range((distribution.window().size - distance).bit_length()))]

@@ -35,7 +35,7 @@ def tradeoff(distribution: Distribution | Any, false_alarm: object, shift: Numbe
         distribution: Noise distribution, or two rows of a channel.
         false_alarm: False-alarm probability p: a number or an array in [0, 1].
         shift: Shift between the two hypotheses, an integer for integer noise; by default the sensitivity of the noise.
-            Leave it out for rows.
+            Leave out ``shift`` for rows.
 
     Returns:
         A number or a read-only array like ``false_alarm``: Fractions if p and the distribution are rational, else
@@ -112,7 +112,7 @@ def delta(
     Args:
         distribution: Noise distribution, or two rows of a channel, the first for X.
         epsilon, alpha: Level; give one of the two. Here epsilon may be 0, and alpha may be 1.
-        shift: Difference of the answers; by default the sensitivity of the noise. Leave it out for rows.
+        shift: Difference of the answers; by default the sensitivity of the noise. Leave out ``shift`` for rows.
 
     Returns:
         A Fraction if noise, level and delta are rational, else a float, rounded up.

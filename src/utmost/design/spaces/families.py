@@ -37,7 +37,7 @@ def counts(n: int) -> Space:
     """Return the space of the results {0, ..., n} of a count over n >= 0 rows, with d(i, j) = |i - j|.
 
     Two databases that differ in one row have counts at distance at most 1. A channel on this space therefore satisfies
-    a level if and only if the release of the count through the channel satisfies it.
+    a level if and only if the release of the count through the channel satisfies the level.
 
     Source: [ghosh2009], section 2.1.
 
@@ -175,8 +175,8 @@ class EuclideanGridMetric(Metric):
         return _exact_roots(self.squares(x, y))
 
     def edges(self) -> NDArray[np.intp]:
-        """Return the pairs of points with no lattice point between them: their row and column differences have no
-        common divisor.
+        """Return the pairs of points with no lattice point between them: the row and the column difference of such a
+        pair have no common divisor.
         """
         x, y = np.triu_indices(self.size, k=1)
         essential = np.gcd(*_row_and_column_steps(self.cols, x, y)) == 1

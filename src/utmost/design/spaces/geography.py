@@ -130,8 +130,8 @@ class Places(Space):
 
         Raises:
             BadTable: if coordinates are missing or no numbers, or if a position is out of reach. The message
-                neither quotes nor counts positions. But its appearance depends on the secret, so show it only to people
-                who may see the positions.
+                neither quotes nor counts positions. But whether this error appears depends on the secret, so show the
+                error only to people who may see the positions.
 
         Cost: O(n) for each position.
 
@@ -178,7 +178,7 @@ class Places(Space):
             table, a list of (latitude, longitude).
 
         Raises:
-            OutOfRange: if a label is that of no place.
+            OutOfRange: if no place has one of the labels.
 
         >>> places({"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32)}).locate(["Bergen"])
         [(60.39, 5.32)]
@@ -206,7 +206,7 @@ class Places(Space):
         """Return a column of the table of places, such as the population of each place.
 
         Raises:
-            OutOfRange: if there is no such column.
+            OutOfRange: if the table of places has no column of this name.
         """
         name = text(name, "name")
         table = self.geography.table
@@ -320,8 +320,8 @@ def places(
 
     Distances are rational multiples of ``unit``. Each distance is rounded down to a multiple of ``rounded``, and then
     replaced by the length of the shortest path through other places. So the triangle inequality holds exactly, and no
-    distance exceeds the true one. A channel that satisfies a level for these distances therefore satisfies it for the
-    true distances.
+    distance exceeds the true one. A channel that satisfies a level for these distances therefore satisfies the level
+    for the true distances.
 
     Args:
         table: CSV or Parquet file, or any dataframe, with columns of names, latitudes and longitudes; a file of points
@@ -331,11 +331,10 @@ def places(
         name, latitude, longitude: Names of the three columns. With metric="metres" the last two are northing and
             easting.
         metric: "great-circle": distances along the earth, between 98.9 % and 100 % of the distance on the ellipsoid
-            WGS84. "geodesic": distances along the earth, which are smaller than the distance on the ellipsoid by two
-            millionths of it at 300 km, and by two hundred-thousandths at 1 000 km. "metres": distances in the plane of
-            the coordinates. "roads": the shortest paths of a graph. "cells": the number of steps between H3 cells. The
-            default is "metres" for a projected reference system, "roads" for a graph, "cells" for cells, else
-            "great-circle".
+            WGS84. "geodesic": distances along the earth, smaller than the distance on the ellipsoid by two millionths
+            at 300 km, and by two hundred-thousandths at 1 000 km. "metres": distances in the plane of the coordinates.
+            "roads": the shortest paths of a graph. "cells": the number of steps between H3 cells. The default is
+            "metres" for a projected reference system, "roads" for a graph, "cells" for cells, else "great-circle".
         unit: Unit of the distances: by default "m" ("cells" for cells); for roads, the unit of ``weight``.
         rounded: Step to which distances are rounded down, such as "10 m"; by default a metre, or a thousandth of the
             unit for roads and for units other than metres.

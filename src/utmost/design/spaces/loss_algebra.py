@@ -89,7 +89,7 @@ def restricted_loss(loss: object, secrets: Sequence[int]) -> Array:
 
 
 def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
-    """Return the extension of a loss on some secrets to all secrets; it is 0 for the other secrets.
+    """Return the extension of a loss on some secrets to all secrets; the extension is 0 for the other secrets.
 
     If a mechanism restricted to ``secrets`` is universally optimal for the loss among the mechanisms on ``secrets``,
     then the mechanism is universally optimal for the extended loss among the mechanisms on all secrets. The converse is

@@ -347,7 +347,7 @@ def loss_named(name: str) -> Loss:
     """Return the loss with a name: "absolute", "squared", "binary", "nib", or a name with numbers after a colon.
 
     Raises:
-        OutOfRange: if the name is another one, or if the loss does not accept the numbers.
+        OutOfRange: if no loss has this name, or if the loss does not accept the numbers.
 
     >>> loss_named("binary"), loss_named("asymmetric:1,3")
     (losses.binary, losses.asymmetric(1, 3))

@@ -16,10 +16,10 @@ and a geodesic between two latitudes and longitudes is never shorter than the gr
 
 The chord through the ellipsoid gives a closer bound. Let R = a^2/b be the largest radius of curvature. By Blaschke's
 rolling theorem the ellipsoid lies in the ball of radius R that touches it from outside at a given point, so a point of
-the ellipsoid at chord length c from the given point lies below its tangent plane by h >= c^2/(2R). Along a
-geodesic of unit speed from the given point, f = c^2 satisfies f'' = 2 - 2 k h with the normal curvature k >= 1/R. Hence
-f'' + f/R^2 <= 2 and f(0) = f'(0) = 0, and by Sturm's comparison theorem f <= 4 R^2 sin^2(s/2R) for s <= pi R, which no
-shortest path exceeds. So
+the ellipsoid at chord length c from the given point lies below the tangent plane of the given point by h >= c^2/(2R).
+Along a geodesic of unit speed from the given point, f = c^2 satisfies f'' = 2 - 2 k h with the normal curvature
+k >= 1/R. Hence f'' + f/R^2 <= 2 and f(0) = f'(0) = 0, and by Sturm's comparison theorem f <= 4 R^2 sin^2(s/2R) for
+s <= pi R, a length that no shortest path exceeds. So
 
     s >= 2R arcsin(c/2R),
 

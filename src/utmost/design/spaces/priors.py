@@ -188,7 +188,7 @@ def prior_named(name: str, size: int, exactly: bool = True) -> Array:
         exactly: Whether to return Fractions; float64 is much faster for many counts.
 
     Raises:
-        OutOfRange: if the name is another one, or if a number is outside its range.
+        OutOfRange: if no prior has this name, or if a number is outside its range.
 
     >>> prior_named("binomial:1/3", 3).tolist()
     [Fraction(4, 9), Fraction(4, 9), Fraction(1, 9)]
