@@ -28,8 +28,8 @@ Source: [fernandes2022], corollaries 20 and 22; the additive part of corollary 2
 On counts at level e, merge all columns of the geometric mechanism that are least at the same end. Two columns remain: g
 rises from t^m / 2 (for 2m + 1 counts) or t^(m+1) / (1 + t) (for 2m + 2 counts) at one end, where t = exp(-e), and the
 other column is 1 - g. Use level e p for the rows and e q for the columns of the lattice, with p^2 + q^2 = 1. The
-product g h is private on the lattice, because |log g(r)h(c) - log g(s)h(d)| <= e p |r-s| + e q |c-d| <=
-e |(r,c) - (s,d)| by the Cauchy-Schwarz inequality. Let (p, q) point along the diagonal of a lattice with odd sides, and let D be
+product g h is private on the lattice, because |log g(r)h(c) - log g(s)h(d)| <= e p |r-s| + e q |c-d| <= e |(r,c) -
+(s,d)| by the Cauchy-Schwarz inequality. Let (p, q) point along the diagonal of a lattice with odd sides, and let D be
 the distance from the middle to a corner. Each of the four columns has the least entry alpha^D / 4, and the dual z =
 alpha^D on the middle proves that no mechanism has a smaller sum. So the additive capacity is 1 - alpha^D. For even
 sides, the same mechanism and a dual z on the middle points give two bounds.
