@@ -184,7 +184,7 @@ class _Wave:
 
 
 def _unmatched_zero(lower: RealDistribution, higher: Staircase, start: int, end: int) -> UnmatchedZero | None:
-    """Find a zero of V_2's characteristic function, the k-th with start < k <= end, that is no zero of V_1's."""
+    """Find among the zeros start + 1, ..., end of V_2's characteristic function one at which that of V_1 is not 0."""
     # Floats look for the zero, and intervals certify it.
     higher_wave = _Wave.of(higher)
     lower_wave = _Wave.of(lower) if isinstance(lower, Staircase) else None

@@ -52,7 +52,7 @@ class CellsDraw(DrawDistribution):
     \|x_i\| < step into x.
 
     Args:
-        epsilon, alpha: Level of all cells together; give one of the two (alpha = exp(-epsilon)).
+        epsilon, alpha: Level of all cells together, as epsilon or as alpha = exp(-epsilon).
         cells: Number n of cells.
         changed: Number k of cells that one individual changes, at most n.
         sensitivity: Largest change s of a cell by one individual, an integer >= 1.

@@ -112,9 +112,9 @@ class DiscreteStaircase(ProfileDistribution):
     r"""p(i) = a b^floor((|i| + D - r)/D) on the integers, with b = exp(-epsilon), sensitivity D and step r in 1..D.
 
     Args:
-        epsilon, alpha: Privacy level; give one of the two (alpha = exp(-epsilon)).
+        epsilon, alpha: Privacy level, as epsilon or as alpha = exp(-epsilon).
         sensitivity: Largest change D of the query by one individual, an integer >= 1.
-        cost: Cost that chooses the step, unless ``step`` is passed.
+        cost: Cost for which the step is optimal, unless ``step`` is passed.
         step: First step r.
 
     Promise: epsilon-DP for integer queries of sensitivity D, and for no smaller epsilon.

@@ -8,8 +8,8 @@ step has width g D. M - V (see folded.py) has the sign of phi - b psi:
 
 No term is negative, so nothing cancels, and logarithms compare phi with b psi even if both underflow. As g grows, phi
 never decreases and psi never increases. The optimum is where phi = b psi, found by bisection to two neighbouring
-floats. If the cost jumps between these two, the lower one is the optimum: beyond the jump every width g costs more than
-it can save.
+floats. If the cost jumps between these two floats, the lower float is the optimum: beyond the jump every width g costs
+more than it can save.
 """
 
 import math

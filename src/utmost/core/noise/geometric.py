@@ -22,7 +22,7 @@ class Geometric(ProfileDistribution):
     r"""P(X = x) = (1 - q)/(1 + q) q^|x| on the integers, with q = exp(-epsilon / sensitivity).
 
     Args:
-        epsilon, alpha: Privacy level; give one of the two (alpha = exp(-epsilon)).
+        epsilon, alpha: Privacy level, as epsilon or as alpha = exp(-epsilon).
         sensitivity: Largest change of the query by one individual, an integer >= 1.
 
     Raises:

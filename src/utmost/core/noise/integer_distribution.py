@@ -491,8 +491,8 @@ def _window(distribution: IntegerDistribution, least: float) -> Floats:
 
 
 def largest_within(level: Level, loss: Callable[[Fraction], Level], low: Number, high: Number) -> Fraction:
-    """The largest t from ``low`` to ``high``, to 60 bits, with loss(t) <= level, for a constructor that must find the
-    parameters that have a level. The loss must be at most the level at ``low``, and never fall as t grows.
+    """The largest t from ``low`` to ``high``, to 60 bits, with loss(t) <= level, for a constructor that searches the
+    parameters for a given level. The loss must be at most the level at ``low``, and never fall as t grows.
 
     >>> from utmost.exact import level
     >>> float(largest_within(level(1), lambda t: level(2).scaled(t), "1/4", 1))

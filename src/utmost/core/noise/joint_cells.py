@@ -33,7 +33,7 @@ class JointCells(BallMixture):
     r"""P(X = x) proportional to q^max(|x_1|, ..., |x_k|) on k integers, with q = exp(-epsilon / sensitivity).
 
     Args:
-        epsilon, alpha: Level of all cells together; give one of the two (alpha = exp(-epsilon)).
+        epsilon, alpha: Level of all cells together, as epsilon or as alpha = exp(-epsilon).
         cells: Number k of cells that one individual changes together, at least 1.
         sensitivity: Largest change of a cell by one individual, an integer >= 1.
 
@@ -97,7 +97,7 @@ class RotatedPair:
     (2 sensitivity)).
 
     Args:
-        epsilon, alpha: Level of both cells together; give one of the two (alpha = exp(-epsilon)).
+        epsilon, alpha: Level of both cells together, as epsilon or as alpha = exp(-epsilon).
         sensitivity: Largest change of either cell by one individual, an integer >= 1.
 
     Promise: epsilon-DP for two integers, each changed by at most the sensitivity, and for no smaller epsilon. The noise

@@ -26,7 +26,7 @@ class Laplace(RealDistribution):
     r"""f(x) = (rate/2) exp(-rate |x|) on the reals, with rate = epsilon / sensitivity.
 
     Args:
-        epsilon, alpha: Privacy level; give one of the two (alpha = exp(-epsilon)).
+        epsilon, alpha: Privacy level, as epsilon or as alpha = exp(-epsilon).
         sensitivity: Largest change of the query by one individual, a positive number.
 
     Raises:

@@ -17,10 +17,10 @@ from utmost.errors import OutOfRange
 def lipschitz_level(distribution: Any) -> Level | None:
     """The smallest level per unit at which noise is Lipschitz private; None if there is none.
 
-    For a staircase on the integers this is its whole level, since its log-probability decreases by epsilon between two
-    neighbouring integers once a period. For geometric noise it is the level divided by the sensitivity. For Laplace
-    noise on the reals it is `rate`, the slope of log f. A staircase on the reals jumps, and has no such level. A table
-    {integer: probability} has finitely many values, and no such level either.
+    A staircase on the integers needs its whole level for one unit, since its log-probability decreases by epsilon
+    between two neighbouring integers once a period. Geometric noise needs the level divided by the sensitivity, and
+    Laplace noise on the reals its `rate`, the slope of log f. A staircase on the reals jumps, and a table {integer:
+    probability} has finitely many values: both are Lipschitz private at no level.
 
     Args:
         distribution: Distribution of noise on the integers or the reals, or a table {integer: probability}.
@@ -53,7 +53,7 @@ def is_lipschitz_private(
 
     Args:
         distribution: Distribution of noise, or a table {integer: probability}.
-        epsilon, alpha: Level per unit; give one of the two.
+        epsilon, alpha: Level per unit, as epsilon or as alpha.
 
     Raises:
         NotALevel, OutOfRange: if the level is invalid, or if ``distribution`` is anything else.

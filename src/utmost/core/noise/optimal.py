@@ -34,7 +34,7 @@ def optimal_noise(
     independent noise of this kind may not be the best.
 
     Args:
-        epsilon, alpha: Privacy level; give one of the two (alpha = exp(-epsilon)).
+        epsilon, alpha: Privacy level, as epsilon or as alpha = exp(-epsilon).
         sensitivity: Largest change of the query by one individual; an integer >= 1 for integers.
         cost: Cost L(x), even and nondecreasing in |x|.
         numbers: Kind of numbers that the query returns, "integers" or "reals".

@@ -1,6 +1,6 @@
 """Expected costs at large epsilon as series in b = e^-epsilon, one term for each period, compared by logarithms.
 
-At large epsilon few terms of such a series matter, and b may underflow. A term consists of a power of b and the
+At large epsilon few terms of the series matter, and b may underflow. A term consists of a power of b and the
 logarithms of a positive and of a negative coefficient. Sums are computed relative to the first power of b that has a
 term.
 """

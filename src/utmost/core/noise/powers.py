@@ -1,8 +1,8 @@
 """Powers of alpha in three kinds of numbers: rationals, certified intervals, floats.
 
-Each formula of a distribution is written once, in terms of b = alpha, 1 - b and b^k, and evaluated in any of these
-kinds. In floats, 1 - b comes from expm1, and b^k from a product in twice the working precision, so that b^k is accurate
-to a few units in the last place even if it is 1e-300.
+Each formula of a distribution is written once, in terms of b = alpha, 1 - b and b^k, and evaluated in any of the three
+kinds of numbers. In floats, 1 - b comes from expm1, and b^k from a product in twice the working precision, so that b^k
+is accurate to a few units in the last place even if it is 1e-300.
 
 `Doubled` is a float of twice the precision, the sum of two floats. The error-free sum and product are Knuth's and
 Dekker's, because NumPy has no fused multiply-add.

@@ -43,7 +43,7 @@ class SignedCells(Display):
     """Geometric noise on signed sums of cells that one individual changes together, and never lowers.
 
     Args:
-        epsilon, alpha: Level of all cells together; give one of the two (alpha = exp(-epsilon)).
+        epsilon, alpha: Level of all cells together, as epsilon or as alpha = exp(-epsilon).
         rows: Integer rows over the k cells, of rank k.
         shares: Positive budget share of each row.
         sensitivity: Largest change of each cell by one individual, an integer >= 1.

@@ -54,9 +54,9 @@ def optimal_gamma(
     """The gamma whose staircase has the least expected cost.
 
     The absolute and the squared error have closed forms. For moments of integer order, gamma is the root of a
-    polynomial, found by exact signs. In these cases gamma depends only on epsilon. For any other cost, expected costs
-    are computed by quadrature, and gamma is enclosed in a bracket until the costs of its ends differ by less than one
-    part in 10^12.
+    polynomial, found by exact signs. For all moments of integer order, gamma depends only on epsilon. For any other
+    cost, expected costs are computed by quadrature, and gamma is enclosed in a bracket until the costs of its ends
+    differ by less than one part in 10^12.
 
     Raises:
         NotALoss, NotMonotone: if the cost is not even, nonnegative and nondecreasing in |x| at the sizes tried.
@@ -192,9 +192,9 @@ class Staircase(RealDistribution):
     The density is a on |x| < gamma D, a b from there to D, and is multiplied by b from each period to the next.
 
     Args:
-        epsilon, alpha: Privacy level; give one of the two (alpha = exp(-epsilon)).
+        epsilon, alpha: Privacy level, as epsilon or as alpha = exp(-epsilon).
         sensitivity: Largest change D of the query by one individual, a positive number.
-        cost: Cost that chooses gamma, unless ``gamma`` is passed.
+        cost: Cost for which the gamma is optimal, unless ``gamma`` is passed.
         gamma: Width of the first step as a fraction of D, in [0, 1].
 
     Attributes:

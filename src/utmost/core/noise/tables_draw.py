@@ -1,11 +1,11 @@
 """One random vector as noise for all one-way tables of the same individuals, and for their total.
 
-One individual is in one cell of each table. The errors of each table add up to the same total. The raised
-part of a table is the sum of its positive cells, the lowered part the sum of the absolute values of its negative cells.
-To change a table in this way takes as many individuals as the sum of both parts, or their maximum if a record is
-replaced. The exponent d is the largest of these numbers over all tables. In shell (j, l), j individuals are added and l
-removed. The tables are independent there, each uniform on the integer points whose sum is j - l and whose raised part
-is at most j. The number of points of d cells is
+One individual is in one cell of each table. In every table, the errors add up to the same total. The raised part of a
+table is the sum of its positive errors, the lowered part the sum of the absolute values of its negative errors. The
+errors of a table are the effect of as many individuals as the sum of both parts, or as their maximum if a record is
+replaced. The exponent d is the largest of these numbers of individuals over all tables. In shell (j, l), j individuals
+are added and l removed. Within a shell the tables are independent, each uniform on the integer points whose sum is j -
+l and whose raised part is at most j. The number of points of d cells is
 
     N_d(j, l) = sum over k < d of C(d-1, k) C(j, k) C(l+d-1-k, d-1-k).
 """
@@ -39,7 +39,7 @@ class TablesDraw(DrawDistribution):
     r"""P(X = x) proportional to q^d(x) if all tables have the same total, else 0; x lists the tables one after another.
 
     Args:
-        epsilon, alpha: Level of all tables together; give one of the two (alpha = exp(-epsilon)).
+        epsilon, alpha: Level of all tables together, as epsilon or as alpha = exp(-epsilon).
         sizes: Number of cells of each table.
         neighbours: "add-remove", or "change-one" if a record is replaced.
         exactly: Whether everybody is counted, so that the total is public and has no noise. This needs "change-one".

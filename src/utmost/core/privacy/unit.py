@@ -429,8 +429,9 @@ class Unit(PickledByFields):
     def check_part(self, part: object) -> None:
         """Check that a table that is one part of a dataset does not use ``nonnegative`` under "change-one".
 
-        A replacement may remove a record from one part and add one to another part. Each of the two releases then
-        spends half of the level. So the removal or addition of one record may cost a part at most half of the level.
+        A replacement may remove a record from one part and add one to another part. The release of each of these two
+        parts then spends half of the level. So the removal or addition of one record may cost a part at most half of
+        the level.
         """
         if part is not None and self.leaves_totals:
             raise OutOfRange(

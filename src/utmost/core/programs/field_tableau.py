@@ -27,8 +27,8 @@ class FieldTableau(Tableau):
 
     @classmethod
     def feasible(cls, matrix: Array, right: Array) -> "FieldTableau":
-        """A first basis for A (k, m) and b (k,), found by minimising the sum of artificial variables. Without a
-        feasible point it raises `Infeasible`.
+        """A first basis for A (k, m) and b (k,), found by minimising the sum of artificial variables. If there is no
+        feasible point, `Infeasible` is raised.
         """
         k, m = matrix.shape
         signs = [-1 if b < 0 else 1 for b in right]
@@ -45,8 +45,8 @@ class FieldTableau(Tableau):
         return replace(best, first=first)._without_artificial(m)._renewed()
 
     def minimise(self, cost: Array) -> "tuple[Solution, FieldTableau]":
-        """Return the optimum, and its basis as a start for similar costs. If the cost is unbounded below, it raises
-        `SolverFailed`.
+        """Return the optimum, and its basis as a start for similar costs. If the cost is unbounded below,
+        `SolverFailed` is raised.
         """
         k, m = len(self.basis), len(cost)
         padded = np.concatenate([cost.astype(object), np.zeros(k, dtype=object)])

@@ -22,8 +22,8 @@ class IntegerTableau(Tableau):
 
     @classmethod
     def feasible(cls, matrix: Array, right: Array) -> "IntegerTableau":
-        """A first basis for integers A (k, m) and b (k,), found by minimising the sum of artificial variables. Without
-        a feasible point it raises `Infeasible`.
+        """A first basis for integers A (k, m) and b (k,), found by minimising the sum of artificial variables. If there
+        is no feasible point, `Infeasible` is raised.
         """
         k, m = matrix.shape
         signs = np.array([-1 if b < 0 else 1 for b in right], dtype=object)
@@ -39,8 +39,8 @@ class IntegerTableau(Tableau):
         return best._without_artificial(m)
 
     def minimise(self, cost: Array) -> "tuple[Solution, IntegerTableau]":
-        """Return the optimum, and its basis as a start for similar costs. If the cost is unbounded below, it raises
-        `SolverFailed`.
+        """Return the optimum, and its basis as a start for similar costs. If the cost is unbounded below,
+        `SolverFailed` is raised.
         """
         k, m = len(self.basis), len(cost)
         padded = np.concatenate([cost.astype(object), np.zeros(k, dtype=object)])

@@ -50,7 +50,7 @@ class OwnWords(Protocol):
         """The first word of a slot, for all items or for the items ``some``."""
 
     def more(self, item: int, slot: int, extension: int) -> tuple[int, int]:
-        """Further bits of one item's number, and the number of these bits."""
+        """Further bits of an item's uniform number, and how many bits these are."""
 
 
 class Inversion:

@@ -290,7 +290,7 @@ class ItemWords:
         return self._blocks[j][:, lane]
 
     def more(self, item: int, slot: int, extension: int) -> tuple[int, int]:
-        """Further bits of one item's number, and the number of these bits."""
+        """Further bits of an item's uniform number, and how many bits these are."""
         # The counters of first words are below 2^32, and those of further bits are not, so no bit is read twice.
         block = self._block((slot + 1 << 32) + extension, self._tags[item : item + 1])
         return int.from_bytes(block.tobytes(), "big"), 8 * _BLOCK

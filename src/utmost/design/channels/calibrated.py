@@ -121,7 +121,7 @@ def exponential_mechanism(
 
     Args:
         costs: Nonnegative matrix (n, m): the cost of outcome y for secret x.
-        epsilon, alpha: Level of one unit of distance; give one of the two.
+        epsilon, alpha: Level of one unit of distance, as epsilon or as alpha.
         space: Space of n secrets; all at distance 1 from each other (`discrete`) when left out.
         base: Positive weights of the m outcomes; all 1 when left out.
         tails: Tails (left, right) of a countable range, see `Tails`. Outcomes further to the left of the first column
@@ -169,7 +169,7 @@ def abstract_staircase(
 
     Args:
         costs: Nonnegative matrix (n, m): the cost of outcome y for secret x.
-        epsilon, alpha: Level of one unit of distance; give one of the two.
+        epsilon, alpha: Level of one unit of distance, as epsilon or as alpha.
         gamma: Position of the step in each interval, between 0 and 1; with 1/2, the mechanism attains the trade-off
             curve of its level.
         space: Space of n secrets at integer distances; all at distance 1 (`discrete`) when left out.

@@ -33,7 +33,7 @@ def geometric_channel(size: int, epsilon: Number | Level | None = None, *, alpha
 
     Args:
         size: Number of counts, n + 1 >= 1.
-        epsilon, alpha: Privacy level; give one of the two.
+        epsilon, alpha: Privacy level, as epsilon or as alpha.
 
     Cost: O(n^2); `GeometricMatrix` computes with G without forming the matrix.
 
@@ -222,7 +222,7 @@ def unbounded_geometric_channel(
 
     Args:
         size: Number of counts, n + 1 >= 1.
-        epsilon, alpha: Privacy level; give one of the two.
+        epsilon, alpha: Privacy level, as epsilon or as alpha.
 
     Returns:
         Channel (n+1, n+3), with the outcomes named "< 0", 0, ..., n, "> n"; exact if alpha is rational, else float64.
@@ -296,7 +296,7 @@ def laplace_channel(
 
     Args:
         size: Number of counts, n + 1 >= 1.
-        epsilon, alpha: Privacy level; give one of the two.
+        epsilon, alpha: Privacy level, as epsilon or as alpha.
         thresholds: Increasing numbers; 1/2, 3/2, ..., n - 1/2 when left out, which rounds the response to the nearest
             count in the range.
 
@@ -357,7 +357,7 @@ def fair_channel(size: int, epsilon: Number | Level | None = None, *, alpha: Num
 
     Args:
         size: Number of counts, n + 1 >= 1.
-        epsilon, alpha: Privacy level; give one of the two. The channel is exact if alpha is rational.
+        epsilon, alpha: Privacy level, as epsilon or as alpha. The channel is exact if alpha is rational.
 
     Source: [cormode2018], the mechanism EM.
 

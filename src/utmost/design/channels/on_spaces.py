@@ -30,7 +30,7 @@ def randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha:
 
     Args:
         k: Number of secrets, k >= 1.
-        epsilon, alpha: Privacy level; give one of the two. The channel is exact if alpha is rational.
+        epsilon, alpha: Privacy level, as epsilon or as alpha. The channel is exact if alpha is rational.
 
     Source: [fernandes2022], definition 10.
 
@@ -50,7 +50,7 @@ def dual_randomized_response(k: int, epsilon: Number | Level | None = None, *, a
 
     Args:
         k: Number of secrets, k >= 1.
-        epsilon, alpha: Privacy level; give one of the two. The channel is exact if alpha is rational.
+        epsilon, alpha: Privacy level, as epsilon or as alpha. The channel is exact if alpha is rational.
 
     Source: [fernandes2022], section VI-B (the dual of definition 10).
 
@@ -84,7 +84,7 @@ def two_secret_optimum(
     loss. For more than two secrets, no mechanism has this property.
 
     Args:
-        epsilon, alpha: Privacy level of one unit of distance; give one of the two.
+        epsilon, alpha: Privacy level of one unit of distance, as epsilon or as alpha.
         distance: Distance of the secrets, positive.
 
     Returns:
@@ -125,7 +125,7 @@ def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, al
 
     Args:
         space: Space of n secrets.
-        epsilon, alpha: Privacy level of one unit of distance; give one of the two.
+        epsilon, alpha: Privacy level of one unit of distance, as epsilon or as alpha.
 
     Returns:
         Channel (n, n), with the labels of the secrets as names; exact if alpha^d is rational for every distance d, else
@@ -205,7 +205,7 @@ def planar_geometric_channel(
 
     Args:
         rows, cols: Grid, see `spaces.grid`.
-        epsilon, alpha: Privacy level of one step of the grid; give one of the two.
+        epsilon, alpha: Privacy level of one step of the grid, as epsilon or as alpha.
 
     Returns:
         Channel (rows cols, rows cols) of float64, because sums over a lattice have no closed form. The names of secrets

@@ -124,7 +124,7 @@ def best_attributes(
 
     Args:
         categories: Number of categories of each attribute.
-        epsilon, alpha: Level of all that a client sends together; give one of the two (alpha = exp(-epsilon)).
+        epsilon, alpha: Level of all that a client sends together, as epsilon or as alpha = exp(-epsilon).
 
     Raises:
         NotALevel, OutOfRange: if the level is invalid, if there is no attribute, or if one has fewer than two

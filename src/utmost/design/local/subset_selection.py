@@ -175,7 +175,7 @@ def best_report(
 
     Args:
         categories: Number k of categories, at least 2.
-        epsilon, alpha: Level of a report; give one of the two (alpha = exp(-epsilon)).
+        epsilon, alpha: Level of a report, as epsilon or as alpha = exp(-epsilon).
 
     Raises:
         NotALevel, OutOfRange: if the level is invalid, or if there are fewer than two categories.

@@ -25,7 +25,7 @@ class PolicyType(Display, PickledByFields):
 
     Args:
         policy: Secrets and distances.
-        epsilon, alpha: Level of one unit of distance; give one of the two.
+        epsilon, alpha: Level of one unit of distance, as epsilon or as alpha.
 
     Raises:
         OutOfRange: if all distances of the policy are infinite, because such a policy restricts no channel.

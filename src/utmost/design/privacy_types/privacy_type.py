@@ -185,7 +185,7 @@ class PrivacyType(Display, PickledByFields):
 
     Args:
         space: Secrets and their metric.
-        epsilon, alpha: Level of one unit of distance, or of the distance ``per``; give one of the two. A text may
+        epsilon, alpha: Level of one unit of distance, or of the distance ``per``, as epsilon or as alpha. A text may
             contain the distance: ``epsilon="ln 2 per 50 km"``.
         per: Distance for which the level is given, as a plain number, or as text with the unit of the space: "200 m".
 

@@ -68,7 +68,7 @@ def frontier(false_alarm: object, epsilon: Number | Level | None = None, *, alph
 
     Args:
         false_alarm: False-alarm probability p: a number or an array in [0, 1].
-        epsilon, alpha: Level; give one of the two.
+        epsilon, alpha: Level, as epsilon or as alpha.
 
     Source: [geng2012], equations (10) and (11).
 
@@ -111,7 +111,7 @@ def delta(
 
     Args:
         distribution: Noise distribution, or two rows of a channel, the first for X.
-        epsilon, alpha: Level; give one of the two. Here epsilon may be 0, and alpha may be 1.
+        epsilon, alpha: Level, as epsilon or as alpha. Here epsilon may be 0, and alpha may be 1.
         shift: Difference of the answers; by default the sensitivity of the noise. Leave out ``shift`` for rows.
 
     Returns:

@@ -112,7 +112,8 @@ class Domain(Display):
         return product(*(range(len(axis.levels) + 1) for axis in self.axes))
 
     def marginal(self, name: str | Sequence[str] | Marginal) -> Marginal:
-        """The marginal with these levels, in any order. Other axes are summed over; without a level it is the total.
+        """The marginal with these levels, in any order. Other axes are summed over; the marginal without levels is the
+        total.
 
         Args:
             name: Names of levels, as a list or as one text with spaces between them; or a marginal, which is returned.

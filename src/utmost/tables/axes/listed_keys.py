@@ -31,8 +31,8 @@ def listed(
     Args:
         rows: Keys, as a list of tuples, a dict of columns, or a dataframe. The keys are public: they do not depend on
             any individual.
-        names: Names of the columns, the coarsest first: ["project", "country", "page"]. By default these are all
-            columns of a dict or dataframe, in their order.
+        names: Names of the columns, the coarsest first: ["project", "country", "page"]. By default all columns of a
+            dict or dataframe, in their order.
         other: Value that all other keys have in each column; if None, these keys are left out.
         spelling: Missing marks of the columns, see `plain`.
 

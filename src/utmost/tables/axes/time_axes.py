@@ -50,9 +50,9 @@ def periods(
         zone: Time zone of the clock, such as "Europe/Paris". Times with a zone are converted to it; they are refused if
             no ``zone`` is passed. Times and dates without a zone are those of this clock.
         groups: Longer periods as levels, the shortest first, such as ["week"]. Each longer period begins and ends with
-            periods of the level before, and ``start`` and ``stop`` cut off no part of it. By default these are the
-            periods among day, month, quarter and year that nest. The level of months of the axis ``date`` is called
-            ``date/month``.
+            periods of the level before, and ``start`` and ``stop`` cut off no part of it. By default the levels are
+            those periods among day, month, quarter and year that nest. The level of months of the axis ``date`` is
+            called ``date/month``.
         spelling: Pattern of dates in text, and missing marks, if they differ from those of the whole table:
             ``Spelling(pattern="%d.%m.%Y")``.
         below, above: Labels of an additional period for all times before the first period, and of one for all times

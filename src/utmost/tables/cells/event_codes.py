@@ -1,9 +1,9 @@
 """Convert columns of events to codes. A person is identified by a text, and a value of an axis by its position.
 
-Integers and text agree, in every library and file: 7 and "7" are the same person. Floats, booleans, dates and times
-have no such text, and are refused. So every library gives the same counts. Bins take numbers of any type, and text that
-spells a number. Cells of other types are refused: if they counted as values outside the bins, counts would be 0 without
-a warning.
+Integers and text agree, in every library and file: 7 and "7" are the same person. Floats, booleans, dates and times,
+which libraries write in different ways, are refused. So every library gives the same counts. Bins take numbers of any
+type, and text that spells a number. Cells of other types are refused: if they counted as values outside the bins,
+counts would be 0 without a warning.
 """
 
 import re

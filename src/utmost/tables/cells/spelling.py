@@ -1,4 +1,4 @@
-"""The spelling of numbers and missing cells in text. Only this module reads them, for all file formats and
+"""The spelling of numbers and missing cells in text. Only this module reads such text, for all file formats and
 dataframes.
 """
 

@@ -1,7 +1,7 @@
 """DuckDB's relations. Batches are read on a second cursor, mapped, and returned as a new relation over an Arrow stream.
 
 A mapped relation is like a view: each evaluation reads the original relation again and maps its batches, on a cursor of
-the same connection. So it can be joined and written like any other relation of that connection.
+the same connection. So a mapped relation can be joined and written like any other relation of that connection.
 """
 
 from collections.abc import Generator, Sequence

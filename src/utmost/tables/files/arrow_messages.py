@@ -1,8 +1,8 @@
 """Measure an uploaded Feather file before Arrow unpacks it.
 
 A file of one kilobyte can hold compressed buffers of gigabytes. Each buffer begins with its unpacked size, and Arrow
-allocates as much. pyarrow shows neither these sizes nor the blocks of a file, so both are read here
-[Arrow columnar format, "Serialization and Interprocess Communication"].
+allocates memory of that size. pyarrow shows neither these sizes nor the blocks of a file, so both are read here [Arrow
+columnar format, "Serialization and Interprocess Communication"].
 """
 
 import struct

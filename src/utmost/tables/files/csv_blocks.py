@@ -2,7 +2,7 @@
 
 There are two readers. `csv_table.records` uses Python's csv module, and defines the cells of a file. The reader in this
 module gives the same cells for files whose quotes are where programs write them, and whose lines all end in the same
-way. Any other file raises `NotInBlocks`, and the other reader reads or refuses it.
+way. Any other file raises `NotInBlocks`, and `csv_table.records` reads or refuses it.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _DIGITS = 18  # numbers of so many digits always fit int64
 
 
 class NotInBlocks(Exception):
-    """The file cannot be read in blocks, and the caller uses the other reader."""
+    """The file cannot be read in blocks, and the caller uses `csv_table.records`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

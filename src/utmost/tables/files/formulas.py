@@ -1,8 +1,8 @@
 """Find text that a spreadsheet would compute, by one rule for every text file that is written.
 
 A CSV file has no types of cells: a spreadsheet computes text after "=" as a formula, which may call other programs and
-open addresses (`=HYPERLINK(...)`). Labels of public columns come from users' files, so no written file may contain such
-text.
+open addresses (`=HYPERLINK(...)`). Labels of public columns come from users' files, so a written file must not contain
+text that becomes a formula.
 """
 
 import re

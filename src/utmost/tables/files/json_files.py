@@ -40,8 +40,8 @@ def write_json(document: Mapping[str, Any], file: BinaryIO) -> None:
 
 
 def encoded(document: Mapping[str, Any]) -> bytes:
-    """Return a document as the bytes of its file. If it contains a lone surrogate, all non-ASCII characters are
-    escaped.
+    """Return a document as the bytes of its file. If the document contains a lone surrogate, all non-ASCII characters
+    are escaped.
     """
     try:
         return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()

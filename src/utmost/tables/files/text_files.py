@@ -88,8 +88,8 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
         spelling: Spelling = PLAIN,
         header: Sequence[str] = (),
     ) -> Path:
-        """Return the file with its declared settings, or with those found in its header. If all are the usual ones,
-        return the path unchanged.
+        """Return the file with its declared settings, or with those found in its header. If all settings are the usual
+        ones, return the path unchanged.
         """
         is_separated = separator is not None or (isinstance(path, cls) and path.is_separated)
         if isinstance(path, cls) and path.header:

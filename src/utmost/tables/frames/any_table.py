@@ -73,8 +73,8 @@ def published_names(table: Any) -> list[str]:
 
 
 def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
-    """Make a table of the kind that an adapter described. If no adapter can make it here, the result is a dict of
-    arrays.
+    """Make a table of the kind that an adapter described. If no adapter can make the table here, the result is a dict
+    of arrays.
     """
     for adapter in _adapters_in_order():
         table = adapter.made(kind, columns)

@@ -49,8 +49,8 @@ def text_identifiers(table: Any, name: str) -> Identifiers | None:
 
 
 def holds_blanks(texts: Any) -> bool:
-    """Whether some text is empty or white space. Texts are examined further only if their first byte leaves this
-    open.
+    """Whether some text is empty or white space. Only a text with a first byte that may be white space is examined
+    further.
     """
     _, offsets, data = texts.buffers()
     starts = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]

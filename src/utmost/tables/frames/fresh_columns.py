@@ -1,7 +1,7 @@
 """Copy public columns into fresh memory, so that a release holds no cell outside the published table.
 
-A slice of a column refers to the memory of the whole column, and a missing cell may have its former value below the
-mark that says that it is missing. Files and pickles of such a column contain these bytes.
+A slice of a column refers to the memory of the whole column, and a missing cell may still have its former value in
+memory, hidden by the mark of a missing cell. Files and pickles of the column would contain these bytes.
 """
 
 from typing import Any
