@@ -123,7 +123,9 @@ def figure_8() -> Iterator[Comparison]:
 
 
 def kernel_along(ptype: PrivacyType, path: tuple[int, ...]) -> Channel:
-    """Return the kernel that is the geometric mechanism on a path. Strings with equally many ones have the same row."""
+    """Return the kernel that is the geometric mechanism on a path of bit strings, in which strings with equally many
+    ones have the same row.
+    """
     listed = vertices(ptype)
     on_path = {tuple(c / c.sum()) for c in geometric_channel(len(path), ptype.level).matrix.T}
     ones = np.array([x.bit_count() for x in range(ptype.space.size)])

@@ -279,7 +279,7 @@ def _figure_4(name: str, X: Channel, query: CountQuery, exchanged: bool) -> Comp
 
 
 def _figure_5() -> Iterator[Comparison]:
-    """Check that the mechanism of Figure 5 induces x1 and x2 for every delta, and is not private at delta = 1."""
+    """Check that the mechanism of Figure 5, with outcomes merged, is x1 or x2, and is not private at delta = 1."""
     marginals = []
     for d, (denominator, entries) in FIGURE_5.items():
         mirrored = FIGURE_4[(d[1], d[0], d[2])]

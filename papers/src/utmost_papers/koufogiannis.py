@@ -321,7 +321,7 @@ def _every_order_agrees(noise: tuple[int, ...]) -> bool:
 
 
 def _by_transitions(order: tuple[int, ...], noise: tuple[int, ...], levels: list[Level]) -> Fraction:
-    """Return the probability of the noise if the levels are requested in this order, as a product of transitions."""
+    """Return the probability of the noise if the levels are requested in the given order: a product of transitions."""
     mass = F(1)
     answered: list[int] = []
     for at in order:

@@ -24,8 +24,8 @@ Pictures = Mapping[str, Mapping[str, bytes]]
 def papers_page(
     papers: Sequence[Paper], comparisons: ComparisonsByPaper, pictures: Pictures, *, at_length: bool = False
 ) -> str:
-    """Return the report as one HTML document that loads no other file. ``at_length`` says that it includes the long
-    results.
+    """Return the report as one HTML document that loads no other file. ``at_length`` says that ``comparisons`` include
+    those that take minutes.
     """
     style = (files("utmost_papers") / "report_page.css").read_text(encoding="utf-8")
     long = "" if at_length else " <code>--long</code> adds what takes minutes."

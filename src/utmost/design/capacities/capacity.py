@@ -314,7 +314,7 @@ def capacity(
             "prior= needs a privacy type and measure=",
             came="a prior without one of the two",
             where="capacity",
-            remedy="Leave out prior=: for a channel, or without measure=, the capacity is over all priors.",
+            remedy="Leave out prior=: in other calls the capacity is over all priors.",
         )
     if isinstance(of, PrivacyType):
         if measure is None:

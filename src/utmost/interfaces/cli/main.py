@@ -105,13 +105,13 @@ RESEARCH = {
         "databases": "Decide whether seeing the database beats seeing the count.",
     },
     "Noise": {
-        "compare": "Plot the cost of Laplace noise over optimal noise, by epsilon.",
+        "compare": "Plot the cost of Laplace noise divided by that of optimal noise, by epsilon.",
         "lossless": "Decide whether noise can be relaxed to a larger level without loss.",
         "words": "Choose the parameter of RAPPOR for an epsilon.",
     },
     "Geometry": {
         "vertices": "List or count the extreme posteriors at a level.",
-        "kernels": "List or count the basic mechanisms at a level.",
+        "kernels": "List or count the kernels at a level, whose mixtures are all mechanisms.",
     },
 }
 """The commands of `utmost research` by subject, with a sentence about each."""
@@ -135,7 +135,8 @@ _CODES = (
 _MANNER: dict[str, Any] = {"context_settings": {"help_option_names": ["-h", "--help"]}}
 
 _RESEARCH_HELP = (
-    "Compute what papers prove of leakage, best mechanisms and the geometry of privacy, each with a checked proof.\n\n"
+    "Compute what papers prove about leakage, best mechanisms and the geometry of privacy; each result has a checked "
+    "proof.\n\n"
     "Write the secrets as --space line:6, counts:5, grid:4x4, places:towns.csv, graph:roads.csv or "
     "distances:table.csv."
 )

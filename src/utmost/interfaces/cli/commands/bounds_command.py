@@ -27,7 +27,7 @@ def bounds(
         file_options.File,
         argument(
             "CONTRIBUTIONS",
-            "Table of contributions: released, or with --public as counted.",
+            "Released table of persons' contributions; with --public, the counted table.",
             parser=file_options.published,
         ),
     ],
@@ -35,7 +35,8 @@ def bounds(
     *,
     level: options.LevelOptions,
     at_most: Annotated[
-        int | None, option("K", "Cells that one person may change, if per-cell bounds are compared; default 1.")
+        int | None,
+        option("K", "Number of cells that one person may change, if per-cell bounds are compared; default 1."),
     ] = None,
     per_cell: Annotated[
         str | None, option("S", "One person's largest change of a cell, if at-most bounds are compared; default 1.")
@@ -44,8 +45,10 @@ def bounds(
     want: Annotated[
         str | None, option("SUMS", 'Table whose errors are compared: "sex age" or "total"; default: all cells.')
     ] = None,
-    public: Annotated[bool, flag("CONTRIBUTIONS are public data, which cost no epsilon.", "--public")] = False,
-    persons: Annotated[int | None, option("N", "Number of all persons, with --public.")] = None,
+    public: Annotated[
+        bool, flag("State that CONTRIBUTIONS are public data, which cost no epsilon.", "--public")
+    ] = False,
+    persons: Annotated[int | None, option("N", "Number of persons in the data to publish; needs --public.")] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     plot: options.Plot = None,
     answer: options.Output,

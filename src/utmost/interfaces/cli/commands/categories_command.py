@@ -78,13 +78,15 @@ def categories(
         bool, flag("Report the number of a block, a fixed set of categories: fewer bits, the same error.", "--short")
     ] = False,
     save: Annotated[
-        Path | None, option("FILE", "File for the survey of --short: its labels, level and blocks.")
+        Path | None, option("FILE", "File for the survey's labels, level and blocks; needs --short.")
     ] = None,
     survey: Annotated[
         file_options.File | None,
         file_options.file_option("FILE", "Survey that --save wrote, in place of --labels and --epsilon."),
     ] = None,
-    up_to: Annotated[str | None, option("NUMBER", "Larger epsilon: show whether reports can be relaxed to it.")] = None,
+    up_to: Annotated[
+        str | None, option("NUMBER", "Show whether reports can be relaxed to this larger epsilon.")
+    ] = None,
     table: Annotated[
         file_options.File | None,
         file_options.file_option("TABLE", "Table with a client's true category in each row.", "--file"),

@@ -156,7 +156,7 @@ def design(
     asked: PrivacyTypeOptions,
     prior: Annotated[
         str | None,
-        option("PRIOR", "Prior: uniform, binomial:0.3, poisson:4, prior.csv, or column:people of the file of places."),
+        option("PRIOR", "Prior: uniform, binomial:0.3, poisson:4, prior.csv, or column:people in the file of places."),
     ] = None,
     loss: Annotated[
         str | None,

@@ -298,7 +298,7 @@ def resume(
 def receipt(
     *,
     place: LedgerPlaceOptions,
-    check: Annotated[str | None, option("RECEIPT", "Receipt to compare the ledger with.")] = None,
+    check: Annotated[str | None, option("RECEIPT", "Receipt to compare with the ledger.")] = None,
     answer: options.Output,
 ) -> None:
     """Print a receipt to keep elsewhere; or compare one with the ledger, to detect an older copy."""

@@ -86,7 +86,7 @@ def plan(
         option("SUMS=NUMBER", 'Sums to measure, with budget shares: "department sex=3/4", "=1/4" (total).'),
     ] = None,
     weightings: Annotated[bool, flag("Also plan for other weights of the same tables.")] = False,
-    choose: Annotated[str | None, option("NAME", "Plan to write: the name of one that --weightings shows.")] = None,
+    choose: Annotated[str | None, option("NAME", "Name of the plan to write, as --weightings shows it.")] = None,
     at_most: Annotated[int | None, option("K", "Number of cells that one person may change.")] = None,
     per_cell: Annotated[str | None, option("S", "One person's largest change of a cell; default 1.")] = None,
     in_total: Annotated[str | None, option("S", "One person's largest change of all cells together.")] = None,

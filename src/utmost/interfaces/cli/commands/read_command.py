@@ -90,7 +90,7 @@ def read(
     level: options.LevelOptions,
     statement: file_options.StatementFile = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
-    clamped: Annotated[bool, flag("Refuse noisy counts outside 0..n: they were clamped.")] = False,
+    clamped: Annotated[bool, flag("State that noisy counts were clamped to 0..n; refuse others.")] = False,
     plot: options.Plot = None,
     spelling: table_options.TextFileOptions,
     out: Annotated[Path | None, option("FILE", "File for the table of answers, or for one answer (.json).")] = None,

@@ -36,7 +36,10 @@ def withhold(
     ] = None,
     complementary: Annotated[bool, flag("Withhold further cells, so that no withheld cell follows from sums.")] = False,
     mark: Annotated[
-        str, option("WORD", "Mark of withheld cells: withheld (cells are blank) or unreliable (values are shown).")
+        str,
+        option(
+            "WORD", "Mark of cells that the rule selects: withheld (cells are blank) or unreliable (values are shown)."
+        ),
     ] = "withheld",
     want: Annotated[
         list[str] | None, option("SUMS", 'Table to show, if the release is by a plan: "department sex".')

@@ -100,7 +100,7 @@ def kernels(
     by_size: Annotated[bool, flag("Count the kernels by their number of outcomes.")] = False,
     orbits: research_options.ByOrbit = False,
     estimate: Annotated[
-        str | None, option("SAMPLES", "Estimate the number of kernels from so many random sets of vertices.")
+        str | None, option("SAMPLES", "Estimate the number of kernels from SAMPLES random sets of vertices.")
     ] = None,
     size: Annotated[
         str | None, option("N", "Number of outcomes of the kernels to --estimate; default: the number of secrets.")

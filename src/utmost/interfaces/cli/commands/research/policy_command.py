@@ -31,7 +31,7 @@ def policy(
     *,
     level: options.LevelOptions,
     directed: Annotated[
-        bool, flag("Each row bounds only the probabilities of its first secret by those of its second.")
+        bool, flag("Each row bounds only the probabilities of its first secret by those of its second secret.")
     ] = False,
     spelling: table_options.DecimalSpelling,
     prior: options.PriorName = "uniform",

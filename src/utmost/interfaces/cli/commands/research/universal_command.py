@@ -111,7 +111,7 @@ def universal(
     *,
     asked: research_options.PrivacyTypeOptions,
     loss: Annotated[
-        str, option("LOSS", "Loss: absolute, squared, binary, nib, power:3 or losses.csv; nib is 1 if right.")
+        str, option("LOSS", "Loss: absolute, squared, binary, nib (1 if right), power:3 or losses.csv.")
     ] = "absolute",
     mechanism: Annotated[
         str | None, option("NAME", "Mechanism to judge: geometric, randomized-response or channel.csv.")
