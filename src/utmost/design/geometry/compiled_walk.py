@@ -89,7 +89,7 @@ def minus_modulo(a: Any, b: Any, p: Any) -> Any:
 
 @compiled
 def largest_row(column: NDArray[np.float64], used: NDArray[np.bool_]) -> int:
-    """Return the unused row with the largest absolute entry; among several, the first."""
+    """Return the unused row with the largest absolute entry; among several such rows, the first."""
     best = -1
     for row in range(len(column)):
         if not used[row] and (best < 0 or abs(column[row]) > abs(column[best])):

@@ -42,8 +42,8 @@ class Unserved(Display):
 
 
 def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved | None:
-    """Return a prior on two secrets for which a mechanism is not optimal, because the mechanism distinguishes these
-    secrets too little.
+    """Return a consumer, with a prior on two secrets, for whom a mechanism is not optimal, because the mechanism
+    distinguishes these secrets too little.
 
     On two secrets the type has one best mechanism T, and every other mechanism post-processes T (corollary 9). The
     search looks for a pair of secrets on which the channel is not T and the loss is not trivial, and for which T

@@ -89,7 +89,9 @@ def estimate_kernels(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Completions:
-    """Count the vertices that complete a set of vertices to a kernel; ``system`` is (n, N), see `WalkTables`."""
+    """Count the vertices that complete a set of vertices to a kernel; ``system`` is an array (n, N), see
+    `WalkTables`.
+    """
 
     vertices: Vertices
     system: NDArray[np.float64]

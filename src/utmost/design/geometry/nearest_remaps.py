@@ -26,8 +26,8 @@ _SURELY_DIFFERENT, _SAME = 1e-9, 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MergedPair:
-    """B and A with proportional columns merged and zero columns removed. A remap between them exists if one existed
-    before.
+    """B and A with proportional columns merged and zero columns removed. If there is a remap from B to A, there is one
+    from the merged B to the merged A.
     """
 
     coarse: Array  # (n, m'), B with merged columns

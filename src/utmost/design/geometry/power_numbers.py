@@ -9,7 +9,7 @@ This search for the sign provably terminates in two cases. For a rational epsilo
 for different square-free r are algebraically independent (Lindemann and Weierstrass: sqrt r are linearly independent
 over the rationals). For an algebraic alpha and one irrational root, alpha^sqrt(r) is transcendental (Gelfond and
 Schneider). In both cases a nonzero polynomial is nonzero at the generators. For a rational alpha and two or more
-irrational roots, this follows from Schanuel's conjecture, which is not proved. If balls of `MOST_BITS` bits leave a
+irrational roots, the same follows from Schanuel's conjecture, which is not proved. If balls of `MOST_BITS` bits leave a
 sign open, `Undecided` is raised: signs are never guessed.
 """
 

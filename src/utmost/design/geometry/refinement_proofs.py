@@ -22,7 +22,7 @@ _ROUNDED_BITS = 60
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Verdict(Display, ABC):
     """Whether the channel `worse` is below `better` in an order, with a proof. The object is true in a condition if
-    this is so.
+    `worse` is below `better`.
     """
 
     _shown = ("better", "worse", "tolerance")

@@ -166,7 +166,8 @@ class EarthMove(Display):
 def earth_move(
     prior: object, *, better: Channel | object, worse: Channel | object, tolerance: float = TOLERANCE
 ) -> EarthMove | None:
-    """Return the refining earth move from the hyper [prior, better] to the hyper [prior, worse]; None if there is none.
+    """Return the refining earth move from the hyper [prior, better] to the hyper [prior, worse]; None if no earth move
+    exists.
 
     An earth move exists if and only if the worse channel is a refinement of the better one on the secrets of positive
     prior probability. With a remap P from the outcomes of the first hyper to those of the second, the earth move moves

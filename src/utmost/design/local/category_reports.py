@@ -269,7 +269,7 @@ def _common_members_sides(lower: CategoryReport, higher: CategoryReport) -> Any:
 
 
 def _is_at_most(lower: CategoryReport, higher: CategoryReport, sides: Any) -> bool:
-    """Return whether the first value of ``sides`` is at most the second; False if both agree to 2^14 bits."""
+    """Return whether the first value of ``sides`` is at most the second; False if both values agree to 2^14 bits."""
     pair = (lower.level, higher.level)
     if all(at.is_rational for at in pair):
         first, second = sides(*(at.alpha_fraction() for at in pair))
@@ -351,7 +351,7 @@ class CategoryCounts(Display):
 
 
 def read_values(values: Any, how: CategoryReport) -> NDArray[np.int64]:
-    """Return the categories of clients as an array; raise OutOfRange for anything but integers in 0..k-1."""
+    """Return the categories of clients as an array; raise OutOfRange unless they are integers in 0..k-1."""
     categories = plain_array(values, "list of categories")
     whole = categories.ndim == 1 and (categories.dtype.kind in "iu" or categories.size == 0)
     if not whole or (categories.size and not 0 <= categories.min() <= categories.max() < how.categories):

@@ -50,8 +50,8 @@ def nonnegative_least_squares(gram: Floats, moments: Floats, *, tolerance: float
 
 
 def _by_blocks(gram: Floats, moments: Floats, slack: float) -> Floats | None:
-    """Minimise by block pivoting: repeatedly free all entries that should grow, and fix all negative ones at 0. Return
-    None if this makes no progress.
+    """Minimise by block pivoting: repeatedly free all entries that should grow, and fix all negative entries at 0.
+    Return None if pivoting makes no progress.
     """
     free, fewest, patience = np.zeros(len(moments), np.bool_), len(moments) + 1, _PATIENCE
     while patience:

@@ -27,9 +27,9 @@ class ThresholdedLaplace(Display):
 
     give P(bit + V > tau) = beta for bit 1 and gamma for bit 0, for all 0 < gamma < beta < 1. RAPPOR's permanent
     response with parameter a has the rate -2 ln a and the threshold 1/2 (equation 45). For gamma <= 1/2 <= beta, lambda
-    = -ln(4 gamma (1 - beta)) and tau = ln(2 gamma)/ln(4 gamma (1 - beta)). Equation (46) means this, but the scale
-    printed there, 1/(-ln(4 beta (1 - gamma))), is negative or infinite. If both beta and gamma are above 1/2, lambda =
-    ln((1 - gamma)/(1 - beta)); if both are below, lambda = ln(beta/gamma).
+    = -ln(4 gamma (1 - beta)) and tau = ln(2 gamma)/ln(4 gamma (1 - beta)). Equation (46) means these formulas, but the
+    scale printed there, 1/(-ln(4 beta (1 - gamma))), is negative or infinite. If both beta and gamma are above 1/2,
+    lambda = ln((1 - gamma)/(1 - beta)); if both are below, lambda = ln(beta/gamma).
 
     Args:
         response: Response that is written in this form.

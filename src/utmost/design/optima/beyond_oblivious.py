@@ -5,7 +5,7 @@ query counts the rows whose value satisfies a predicate. A mechanism is obliviou
 the count. Suppose that a consumer has a prior over counts, and that the worst prior over databases that agrees with
 this prior over counts is used. Then averaging a mechanism over the databases with the same count does not increase the
 loss (Proposition 6.2). For consumers with priors over databases, averaging may increase the loss, and no mechanism is
-optimal for all of them (Theorem 6.3).
+optimal for all of these consumers (Theorem 6.3).
 
 Source: [ghosh2009], section 6.2.
 """

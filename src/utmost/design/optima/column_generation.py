@@ -43,7 +43,7 @@ def certificate_of_rays(
     gap: float = 1e-7,
     progress: GapProgress | None = None,
 ) -> Certificate:
-    """Return the certificate of a channel whose loss is within a relative gap of the least one."""
+    """Return the certificate of a channel whose loss is within a relative gap of the least loss."""
     # The gap is relative to the loss, or to 1e-12 of the largest expected loss of an action if that is more.
     # ``progress`` receives the number of rounds and the relative gap so far, for the current places; if merged places
     # have misled a search, a new one starts, and the number of rounds starts at 0 again. If rounding errors or a

@@ -192,8 +192,8 @@ def loss_curve(
 
 
 def _halving(count: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield the numbers 0 to count - 1, first in wide and then in ever finer steps. Each comes with the nearest earlier
-    numbers.
+    """Yield the numbers 0 to count - 1, first in wide and then in ever finer steps. Each number comes with the nearest
+    earlier numbers.
     """
     last = count - 1
     yield last, ()

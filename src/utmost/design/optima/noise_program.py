@@ -188,7 +188,9 @@ def noise_bound(
     window: int | None = None,
     outputs: int = 1,
 ) -> Fraction | float:
-    """Return a lower bound of the worst-case cost of noise at a level; L must be even and nondecreasing in |x|."""
+    """Return a lower bound of the worst-case cost of noise at a level; the cost L must be even and nondecreasing in
+    |x|.
+    """
     # The bound converges to the optimum as alpha^(w/D) L(w) vanishes; it is exact if alpha and the costs are rational.
     at = level(epsilon, alpha)
     program = NoiseProgram.of(cost, sensitivity, at.alpha, has_tails=False, window=window, outputs=outputs)

@@ -45,8 +45,8 @@ class SharedOptimum(Display):
 
     @property
     def exists(self) -> bool:
-        """Whether one channel is optimal for all consumers, as far as the bounds show. For exact consumers this is
-        proved.
+        """Whether one channel is optimal for all consumers, as far as the bounds show. For exact consumers the answer
+        is proved.
         """
         return bool(self.together.lower <= sum(optimum.loss for optimum in self.alone))
 
@@ -88,7 +88,7 @@ def sharing_program(ptype: PrivacyType, consumers: Sequence[Consumer], targets: 
 
 def sharing_refutation(ptype: PrivacyType, consumers: Sequence[Consumer]) -> Array | None:
     """Return exact Farkas multipliers that prove that no channel is optimal for all consumers; None if one channel is
-    optimal for all.
+    optimal for all consumers.
     """
     # The multipliers belong to the rows of ``sharing_program(ptype, consumers, optima)``; `farkas_gap` checks them.
     optima = [optimal_mechanism(ptype, consumer).loss for consumer in consumers]

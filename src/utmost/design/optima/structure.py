@@ -4,8 +4,8 @@
 pattern makes an optimal vertex a remap of G.**
 
 Source: [ghosh2009], section 5, where Lemma 5.5, and with it 5.6 to 5.9 and 5.11, is proved for every optimal vertex of
-a consumer with full-support prior and strictly increasing loss. For other consumers, some optimal vertex has the
-pattern, and other vertices may not (`proofs/theory/ghosh.md`).
+a consumer with full-support prior and strictly increasing loss. For other consumers, some optimal vertex has this
+pattern, and other optimal vertices may not have the pattern (`proofs/theory/ghosh.md`).
 
 **Which channels on counts are remaps of the geometric mechanism: X = G Y with Y row-stochastic.**
 
@@ -24,7 +24,7 @@ of an optimal channel if and only if sum_x (p_x l(x, r) - mu_x) v_x = 0. With th
 multiplied by alpha across an edge with f > 0, and by 1/alpha if f < 0, and is free if f = 0; and v = 0 unless f_0 = 0.
 So these columns span a space of dimension 1 + (number of zero flows). The optimal channels form a polytope whose
 dimension is the sum of these dimensions over all actions, minus the n + 1 row sums. The optimum is unique if and only
-if this is 0.
+if the dimension of this polytope is 0.
 """
 
 import math

@@ -144,7 +144,7 @@ def gradual_loss(
     together satisfy the higher level.
 
     Args:
-        sensitivity: D, at least 1.
+        sensitivity: Sensitivity D of both noises, at least 1.
         lower: Smaller epsilon, or its level.
         higher: Larger epsilon, or its level.
         cost: Absolute or squared cost.

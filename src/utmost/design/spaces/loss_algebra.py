@@ -150,7 +150,7 @@ def check_monotone(loss: object, strict: bool = False, *, each_side: bool = Fals
             |i - r|, as Ghosh et al. require, so answers equally far above and below i must cost the same.
 
     Raises:
-        NotMonotone: if the loss violates the condition. The message names the first entry that does, row by row.
+        NotMonotone: if the loss violates the condition. The message names the first entry that violates it, row by row.
 
     Cost: O(n k).
 

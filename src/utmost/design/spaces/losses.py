@@ -143,7 +143,8 @@ def power(p: Number) -> Loss:
 
 
 def asymmetric(over: Number, under: Number) -> Loss:
-    """Return the loss of an answer r to the secret i: ``over`` for each one too many, ``under`` for each one too few.
+    """Return the loss of an answer r to the secret i: ``over`` for each unit above the secret, ``under`` for each unit
+    below.
 
     >>> asymmetric(over=1, under=3).matrix(3)[1].tolist()
     [Fraction(3, 1), Fraction(0, 1), Fraction(1, 1)]

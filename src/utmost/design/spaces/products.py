@@ -155,9 +155,9 @@ def points(
 
     Args:
         places: Coordinates (n, d), or (n,) on a line; integers, Fractions and text stay exact, one float makes all
-            float64. Also a GeoSeries or GeoDataFrame in a projected reference system, whose index gives the labels, and
-            whose areas are replaced by points inside; distances have the unit of the system. Any list is allowed if the
-            metric is a function.
+            float64. A GeoSeries or GeoDataFrame in a projected reference system is also accepted: the index gives the
+            labels, areas are replaced by points inside, and distances have the unit of the system. Any list is allowed
+            if the metric is a function.
         metric: "euclidean", "manhattan", "chebyshev" (the largest coordinate difference), or a function d(p, q), which
             is called for every pair and checked to be a metric.
         labels: Label of each point. By default the points (as tuples, or numbers on a line) if they are
