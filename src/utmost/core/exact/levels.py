@@ -180,8 +180,8 @@ def level(epsilon: Number | Level | None = None, alpha: Number | None = None) ->
         alpha: Number strictly between 0 and 1; alpha = exp(-epsilon).
 
     Raises:
-        NotALevel: if neither or both of epsilon and alpha are passed, if the value is a boolean, NaN, infinite, zero or
-            negative, or if alpha is 1 or more.
+        NotALevel: if neither or both of epsilon and alpha are passed, if the value is not a positive finite number (a
+            boolean is no number), or if alpha is 1 or more.
 
     >>> level(epsilon="1/2"), level(alpha=0.25).alpha
     (level(epsilon='1/2'), Fraction(1, 4))

@@ -27,7 +27,7 @@ class Geometric(ProfileDistribution):
 
     Raises:
         NotALevel: unless exactly one of epsilon and alpha is passed.
-        OutOfRange: if the sensitivity is below 1.
+        OutOfRange, NotANumber: if the sensitivity is below 1, or is no integer.
 
     Promise: epsilon-DP for integer queries of that sensitivity. No smaller epsilon holds.
     Source:  [ghosh2009], Section 2; [geng2012], Theorem 11.

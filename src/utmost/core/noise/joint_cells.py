@@ -39,7 +39,7 @@ class JointCells(BallMixture):
 
     Raises:
         NotALevel: unless exactly one of epsilon and alpha is passed.
-        OutOfRange: if the sensitivity or the number of cells is below 1.
+        OutOfRange, NotANumber: if the sensitivity or the number of cells is below 1, or is no integer.
 
     Promise: epsilon-DP for k integers, each changed by at most the sensitivity, and for no smaller epsilon. The noise
     cannot be relaxed. Source:  proofs/theory/cells-together.md.

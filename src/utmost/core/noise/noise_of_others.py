@@ -124,6 +124,7 @@ def declared_noise(
     Raises:
         OutOfRange: if the kind is unknown, if not exactly one size is passed, if the size does not belong to the kind,
             or if it is not positive.
+        NotANumber: if epsilon, the sensitivity or sigma is no number.
 
     >>> declared_noise("discrete laplace", epsilon="1/2")
     DeclaredNoise(kind='discrete laplace', size=2, column=None)

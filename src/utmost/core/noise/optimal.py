@@ -40,7 +40,7 @@ def optimal_noise(
         numbers: Kind of numbers that the query returns, "integers" or "reals".
 
     Raises:
-        NotALevel, OutOfRange: if the level, the sensitivity or the kind of numbers is invalid.
+        NotALevel, NotANumber, OutOfRange: if the level, the sensitivity or the kind of numbers is invalid.
         NotALoss, NotMonotone, Unsupported: if the theorems do not cover the cost, or if it is too large for floats.
 
     Source: [geng2012], Theorems 3, 11 and 12.

@@ -37,8 +37,9 @@ class Amount(PickledByFields):
             axis counts these events.
 
     Raises:
-        OutOfRange: if the step is no positive decimal, if the name is empty, if ``between`` has no two ascending
-            multiples of the step, or if ``distinct`` is passed together with ``step``, ``between`` or ``missing``.
+        OutOfRange, NotANumber: if the step is no positive decimal, if the name is empty, if ``between`` has no two
+            ascending multiples of the step, or if ``distinct`` is passed together with ``step``, ``between`` or
+            ``missing``.
 
     >>> euros = Amount("spent", "0.05")
     >>> euros.steps("1.25"), euros.text(25), euros.number(25), Amount("visits", 1).number(25)

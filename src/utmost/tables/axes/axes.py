@@ -497,9 +497,11 @@ def _distinct(labels: Sequence[Any]) -> tuple[Label, ...]:
         raise OutOfRange(
             "an axis must have at least one value, and its values must be distinct text, integers or truth values",
             came=wrong,
-            remedy="Declare dates and times with ut.workloads.periods."
-            if wrong == "another value"
-            else "List each value once.",
+            remedy={
+                "none": "List at least one value.",
+                "a label twice": "List each value once.",
+                "another value": "Declare dates and times with ut.workloads.periods.",
+            }[wrong],
         )
     whole = (isinstance(label, int | np.integer) and not _is_truth(label) for label in labels)
     return tuple(int(label) if is_int else str(text) for label, is_int, text in zip(labels, whole, texts, strict=True))

@@ -48,7 +48,7 @@ class Domain(Display):
             `edges`, `ages`, `periods` or `listed`. A domain without axes has one cell, the total.
 
     Raises:
-        OutOfRange: if two axes have a level of the same name, or if a value is no axis.
+        OutOfRange, WrongKind: if two axes have a level of the same name, or if a value is no axis.
 
     Cost: memory for the axes only, since no cell is stored.
 

@@ -204,7 +204,7 @@ def _listed(
     edges: BinEdges, groups: DeclaredGroups, whole: bool | None, ends: Ends, spelling: Spelling, column: str | None
 ) -> Axis:
     """Make an axis of bins between listed edges, with groups of bins as further levels."""
-    finest = _edges(edges, "bins")
+    finest = _edges(edges, "edges")
     finite = [edge for edge in finest if isinstance(edge, Fraction)]
     is_whole = all(edge.denominator == 1 for edge in finite) if whole is None else whole
     if is_whole and any(edge.denominator != 1 for edge in finite):

@@ -29,7 +29,7 @@ class Spelling:
         decimal: Decimal mark, "." or ","; by default a point.
         thousands: Mark between groups of three digits: ",", ".", "'" or " ", or its name "comma", "point",
             "apostrophe" or "space"; by default no mark.
-        missing_marks: Texts and numbers that mean a missing cell, such as ["NA", ".", -9], in addition to the empty
+        missing_marks: Texts and integers that mean a missing cell, such as ["NA", ".", -9], in addition to the empty
             cell, nan and NaN. A mark that an axis lists among its values is a value on that axis.
         pattern: Pattern of dates and times on an axis of `periods`, such as "%d.%m.%Y", "%m/%d/%y %H:%M", "%b %d %Y"
             or "Q%q %Y". Text is then read by the pattern. ISO dates are still read, unless the pattern begins with
@@ -39,7 +39,7 @@ class Spelling:
     Raises:
         OutOfRange: if a mark is unknown, if ``decimal`` and ``thousands`` are the same mark, if a missing mark is
             empty, or if the currency has a digit or a sign.
-        WrongKind: if a mark is no text, or if ``missing_marks`` is no list.
+        WrongKind: if a mark is no text (a missing mark may be an integer, too), or if ``missing_marks`` is no list.
 
     >>> Spelling(",", "point", ["NA", -9])
     Spelling(decimal=',', thousands='.', missing_marks=('NA', '-9'), pattern=None, currency=None)
