@@ -187,7 +187,9 @@ def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
     check_cost(sizes, values)
     for size, value, other in zip(sizes, values.tolist(), mirrored.tolist(), strict=True):
         if abs(value - other) > _ROUNDING * abs(value):
-            raise NotALoss("a cost must be even", came=f"{value} at {size} but {other} at {-size}")
+            raise NotALoss(
+                "a cost must be even, that is, the same at x and -x", came=f"{value} at {size} but {other} at {-size}"
+            )
     try:
         with np.errstate(all="ignore"):
             together: Any = np.asarray(cost(np.array(sizes)), dtype=np.float64)

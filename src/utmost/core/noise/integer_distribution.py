@@ -453,7 +453,8 @@ class IntegerDistribution(Distribution):
         near = np.asarray(terms(np.arange(min(last, _SUMMED))), np.float64)
         if not np.isfinite(near).all():
             raise Unsupported(
-                "the expected cost must be finite and within the floats", remedy="Use a cost that grows more slowly."
+                "the expected cost must be finite, and at most the largest float",
+                remedy="Use a cost that grows more slowly.",
             )
         total = 2 * float(near[1:].sum()) + float(near[0])
         edges = [_SUMMED << k for k in range((last // _SUMMED).bit_length())]
@@ -534,7 +535,7 @@ def _check_state(distribution: IntegerDistribution) -> None:
     other = sorted(state - compared - computed)
     if other or (state and not (params and params.frozen and params.eq)):
         raise PromiseBroken(
-            "noise must be a frozen dataclass, whose compared fields determine it",
+            "a class of noise must be a frozen dataclass, and equal fields must mean equal noise",
             came=f"another attribute: {other[0]}" if other else "a class that can change",
             where=cls.__name__,
             remedy="Write @dataclass(frozen=True) above the class, and each attribute as a field in it.",

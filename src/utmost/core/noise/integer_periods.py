@@ -209,4 +209,4 @@ def folded_integers(level: Level, period: int, cost: Cost) -> Folded | IntegerPe
 
 def _too_large() -> Unsupported:
     remedy = "Use a cost that grows more slowly."
-    return Unsupported("the expected cost must be finite and within the floats", remedy=remedy)
+    return Unsupported("the expected cost must be finite, and at most the largest float", remedy=remedy)

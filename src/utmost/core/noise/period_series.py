@@ -86,7 +86,7 @@ def read_epsilon_and_cost(level: Level, period: float, cost: Cost, *, integers: 
     grows = log(values[known - 1]) >= log(values[half]) + 0.9 * epsilon * (known - 1 - half) > -math.inf
     if known < max(6, 700 / epsilon) or grows:
         raise Unsupported(
-            "the expected cost must be finite, and converge before exp(-epsilon k) underflows",
+            "the expected cost must be finite, and its sum must converge before exp(-epsilon k) is 0 in floats",
             came="a cost that grows about as fast as the probabilities fall",
             remedy="Use a cost that grows more slowly.",
         )

@@ -94,7 +94,8 @@ class _Adaptive:
             value, doubt, halves = self.rule(block)
         if not np.isfinite(value).all():
             raise Unsupported(
-                "the expected cost must be finite and within the floats", remedy="Use a cost that grows more slowly."
+                "the expected cost must be finite, and at most the largest float",
+                remedy="Use a cost that grows more slowly.",
             )
         self.total, self.error, self.count = self.total + value, self.error + doubt, self.count + 1
         if halves and doubt > 0:

@@ -250,7 +250,7 @@ class _Noises:
         of_top, of_bottom = Combination.signed(u), Combination.signed(v)
         if len(of_top) != len(of_bottom):
             raise OutOfRange(
-                "u and v must have one coefficient for each noise",
+                "u and v must have one coefficient for each noise term",
                 came=f"{len(of_top)} and {len(of_bottom)}",
                 where="fieller",
             )
