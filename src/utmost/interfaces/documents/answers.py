@@ -159,7 +159,8 @@ def check_mechanism(statement: Mapping[str, Any], path: Path, table: Mapping[str
     """Check that the mechanism in a file is the one of a checked statement, and can give every answer of the table.
 
     Raises:
-        BadTable: for the file of another mechanism, another space or level than stated, or an impossible answer.
+        BadTable: if the file has another mechanism, space or level than the statement, or if the mechanism cannot give
+            an answer of the table.
     """
     stated, space = ANSWERS_FORM.checked(statement), None
     if sha256(path.read_bytes()).hexdigest() != stated.mechanism["sha256"]:

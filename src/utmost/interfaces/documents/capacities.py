@@ -123,7 +123,9 @@ def _read_mechanism(ptype: PrivacyType, facts: dict[str, Any]) -> Any:
             return ProductMechanism(tuple(_read_mechanism(part, written) for part, written in parts))
         case "matrix":
             return Channel([list(row) for row in facts["rows"]])
-    raise BadTable("a mechanism must have one of the known forms", came=facts["form"])
+    raise BadTable(
+        "the form of a mechanism must be similarity, uniform, lattice, envelope, product or matrix", came=facts["form"]
+    )
 
 
 def _dual(dual: Any) -> dict[str, Any]:
@@ -143,7 +145,7 @@ def _read_dual(facts: dict[str, Any]) -> Any:
             return ProductDual(tuple(_read_dual(part) for part in facts["parts"]))
         case "vector":
             return _fractions(facts["values"])
-    raise BadTable("a dual must have one of the known forms", came=facts["form"])
+    raise BadTable("the form of a dual must be uniform, product or vector", came=facts["form"])
 
 
 def _fractions(texts: list[Any]) -> Array:

@@ -169,7 +169,7 @@ Nearest = Callable[[int, int], int]
 
 
 def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Nearest, *, clamped: bool) -> Any:
-    """Add the best answer, posterior interval and expected loss of each response in a column to a table."""
+    """Add columns to a table: the best answer, posterior interval and expected loss of each response in ``column``."""
     # n is the largest count, or the column that holds it.
     adapter = any_table.adapter_of(table)
     names = adapter.names(table)

@@ -10,7 +10,7 @@ _ENDINGS = (".csv", ".tsv", ".txt")
 
 
 def is_file(text: str) -> bool:
-    """Check by its ending whether the text of a cost, a prior or a loss names a file."""
+    """Check whether a text, of a cost, a prior or a loss, ends as the name of a file does."""
     return Path(text).suffix.lower() in _ENDINGS
 
 

@@ -59,10 +59,10 @@ def policy_file(path: Path, *, directed: bool = False) -> Policy:
 
 
 def policy_consumer(prior: str, loss: str, policy: Policy, level: Level) -> Consumer:
-    """Return a consumer of a policy's secrets; they have no order, so the loss is binary, nib or a file."""
+    """Return a consumer of a policy's secrets; these have no order, so the loss is binary, nib or a file."""
     if not is_file(loss) and loss_named(loss) not in (losses.binary, losses.nib):
         raise OutOfRange(
-            "--loss must be binary, nib or a file along a policy", came=loss, remedy="Write --loss binary."
+            "with a policy, --loss must be binary, nib or a file", came=loss, remedy="Write --loss binary."
         )
     equal_distances = np.ones((policy.size, policy.size), dtype=np.int64) - np.eye(policy.size, dtype=np.int64)
     return consumer_of(prior, loss, Space(equal_distances, list(policy.labels)), level)

@@ -71,8 +71,8 @@ def read_release(
     """Read a published file of any kind, and check its statement.
 
     Args:
-        path: Path of a table with its statement beside it, or of a .json release by a plan; or its address, http or
-            https.
+        path: Path of a table with its statement beside it, or of a .json release by a plan; or the http or https
+            address of such a file.
         statement: Path of the statement, if it is not beside the table.
         separator, encoding: Separator and encoding of a text file, if its header does not give them.
 
@@ -83,9 +83,10 @@ def read_release(
         anything else.
 
     Raises:
-        BadTable: for a statement that is inconsistent, or is about another table.
-        Unsupported: for an unknown format, or an address that does not respond.
-        WrongKind: for a path that is neither text nor a `Path`. OSError: if the file cannot be read.
+        BadTable: if the statement is inconsistent, or is about another table.
+        Unsupported: if the format is unknown, or if the address does not respond.
+        WrongKind: if the path is neither text nor a `Path`.
+        OSError: if the file cannot be read.
 
     >>> from utmost import Unit
     >>> from utmost.promises import Promise
@@ -187,7 +188,7 @@ def is_address(text: str) -> bool:
 
 
 def fetched(address: str, folder: Path, *, without_statement: bool = False) -> Path:
-    """Download a file into a folder, and, unless `without_statement`, the statement beside a table."""
+    """Download a file into a folder; unless ``without_statement`` is true, also the statement beside a table."""
     parts = urlsplit(address)
     name = parts.path.rpartition("/")[2]
     if not name or name.startswith("."):

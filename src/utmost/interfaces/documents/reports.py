@@ -172,7 +172,7 @@ def labelled_answers(optimum: "Optimum") -> dict[str, Any]:
 
 
 def attack_facts(attack: "Attack", space: "Space", answers: Sequence[Hashable] | None = None) -> dict[str, Any]:
-    """Report on an attack, exactly or in floats: chances and losses rounded up, the attacker's errors down."""
+    """Report on an attack: numbers are exact, or floats (chances and losses rounded up, the attacker's errors down)."""
     odds = attack.odds
     return {
         "mechanism": attack.mechanism,

@@ -38,8 +38,8 @@ def sampler_files(sampler: Sampler, to: Language) -> dict[str, bytes]:
 def page(table: str, code: str, head: str) -> str:
     """Return a page that draws one answer and stores it; it may run its own script and style, but open no connection.
 
-    ``head`` is JavaScript that runs after ``code`` and before the page's script; from ``table`` it makes ``key``,
-    ``names`` and ``draw``.
+    ``head`` is JavaScript that makes ``key``, ``names`` and ``draw`` from ``table``; it runs after ``code`` and before
+    the script of the page.
     """
     read = 'const table = JSON.parse(document.getElementById("table").textContent);\n'
     style, script = _source("sampler_page.css"), f"{code}\n{read}{head}{_source('sampler_page.mjs')}"

@@ -94,7 +94,7 @@ class Sampler(Display):
 
 
 def sampler_of(saved: SavedMechanism) -> Sampler:
-    """Return the sampler of a checked mechanism, with exactly its distribution. Cost: O(n m) numbers as long as N."""
+    """Return the sampler of a checked mechanism, with exactly its distribution. Cost: n m numbers as long as N."""
     # `matrix` is the mechanism after its remap, in Fractions.
     drawing = named_mechanism(saved.mechanism)
     mechanism, remap = drawing.mechanism, drawing.remap
@@ -160,7 +160,9 @@ def _sampler(facts: Mapping[str, Any]) -> Sampler:
     level = level_facts(level_from_facts(facts)) if "alpha" in facts else {"epsilon": str(facts["epsilon"])}
     positions, unit = facts["positions"], facts["unit"]
     if unit is not None and unit_named(unit) != unit:
-        raise BadTable("a unit must have a short name", came="a longer name", where="unit")
+        raise BadTable(
+            "a unit of distances must be written as its short name, such as km", came=repr(unit), where="unit"
+        )
     return Sampler(
         tuple(facts["secrets"]),
         tuple(facts["answers"]),

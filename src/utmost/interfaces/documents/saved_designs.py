@@ -29,8 +29,8 @@ def save_design(mechanism: Optimum | Channel, path: Path | str, *, overwrite: bo
         overwrite: Whether to replace an existing file.
 
     Raises:
-        OutOfRange: for another ending.
-        Unsupported: if the file exists, or for a design with constraints: save its ``channel``.
+        OutOfRange: if the path has another ending.
+        Unsupported: if the file exists; or if the design has constraints (then save its ``channel``).
 
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp()) / "coin.csv"
@@ -90,9 +90,10 @@ def read_design(path: Path | str) -> Optimum | Channel:
         An `Optimum` for a design with its certificate, else a `Channel`.
 
     Raises:
-        BadTable, NotAChannel: for a file that is neither, with the line and column, or the field.
-        PromiseBroken: for a design that does not prove what it states.
-        Unsupported: for a format of a later version.
+        BadTable, NotAChannel: if the file has neither a design nor a channel; the message names the line and column, or
+            the field.
+        PromiseBroken: if a design does not prove what it states.
+        Unsupported: if the format is of a later version.
 
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp()) / "coin.json"

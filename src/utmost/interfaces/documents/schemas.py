@@ -67,7 +67,7 @@ def schema(kind: DocumentKind) -> Schema:
         The schema as JSON values. It refers to no other file.
 
     Raises:
-        OutOfRange: for another kind.
+        OutOfRange: if ``kind`` is not one of `DocumentKind`.
 
     >>> described = schema("promise")
     >>> described["title"], "neighbours" in described["$defs"]["noise_cells"]["required"]

@@ -209,7 +209,7 @@ _COLUMNS = "Write --space places:towns.csv:name,lat,lon, with the names of your 
 
 
 def _places(file: str, name: str = "name", latitude: str = "latitude", longitude: str = "longitude") -> Space:
-    """Read places; an option names all three columns, the library's arguments one each."""
+    """Read places; an error names the option ``--space``, and not the arguments of `places`."""
     try:
         return places(file, name=name, latitude=latitude, longitude=longitude)
     except BadTable as error:

@@ -74,9 +74,9 @@ def stated_release(statement: Mapping[str, Any]) -> ReleaseFacts:
             by a plan.
 
     Raises:
-        BadTable: for a statement that is inconsistent.
-        Unsupported: for the statement of something else, or an unknown format.
-        WrongKind: for anything but a mapping.
+        BadTable: if the statement is inconsistent.
+        Unsupported: if the statement is of something else, or if its format is unknown.
+        WrongKind: if ``statement`` is not a mapping.
 
     >>> from utmost import Unit
     >>> from utmost.promises import Promise

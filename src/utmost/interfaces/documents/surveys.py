@@ -50,7 +50,9 @@ def survey_files(survey: Survey, to: Language = "js") -> dict[str, bytes]:
     if not survey.how.level.is_rational:
         remedy = "Add --round, which lowers epsilon in about its nineteenth digit."
         raise Unsupported(
-            "alpha must be a fraction, so that a phone can draw exactly", came="another alpha", remedy=remedy
+            "alpha, which is exp(-epsilon), must be a fraction, so that a phone can draw exactly",
+            came="another alpha",
+            remedy=remedy,
         )
     source = _SOURCES[to]
     table, code = (

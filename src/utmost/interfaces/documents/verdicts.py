@@ -42,7 +42,7 @@ class StatedVerdict:
 
     @classmethod
     def of_existence(cls, existence: Any, ptype: PrivacyType) -> "StatedVerdict":
-        """Convert the result of `universal_mechanism`. Its module is not imported, because it loads the solver."""
+        """Convert the result of `universal_mechanism`, whose module is not imported, because it loads the solver."""
         proof = existence.certificate
         return cls(ptype, proof.loss, ANY, existence.exists, existence.mechanism, proof, existence.conflict, None)
 
@@ -208,5 +208,7 @@ class _Numbers:
 
     def _sized(self, array: Array) -> Array:
         if len(array) != self.size:
-            raise BadTable(f"there must be {self.size} entries or rows, one for each secret", came=len(array))
+            raise BadTable(
+                f"a prior or a matrix must have {self.size} entries or rows, one for each secret", came=len(array)
+            )
         return array

@@ -47,7 +47,7 @@ def verified(
         if whole is not None:
             remedy = "Leave out --release, which is only for clean and withheld tables."
             raise OutOfRange(
-                "a release must be verified without another release",
+                "a release by a plan or in two stages must be verified without --release",
                 came="--release",
                 where=str(release),
                 remedy=remedy,

@@ -83,7 +83,7 @@ def braille(xs: Sequence[float], ys: Sequence[float], top: float, width: int, he
 
 
 def terminal_curves(xs: Sequence[float], curves: Curves) -> list[list[tuple[str, int]]]:
-    """Return curves, with y from 0, as rows of pieces (text, number of the curve, or -1 without a curve)."""
+    """Return curves, with y from 0, as rows of pairs (text, number of its curve; -1 for other text)."""
     # The step between ticks is the least of 1, 2, 2.5, 5 times a power of ten with which the curves fit.
     least = max(max(ys) for ys in curves.values()) / _TICKS
     size = 10.0 ** np.floor(np.log10(least)) if least > 0 else 1.0

@@ -1,8 +1,8 @@
 """Make the cards that a notebook shows for values: public facts in a table, with a small picture.
 
-A value without a card shows the fields of its text. No card reads a table that is not released, except the report of a
-counted table, which is marked as confidential. No card asks a release for an answer: only callers of ``at`` spend a
-level.
+A value without its own kind of card gets one with the fields that its printed text shows. No card reads a table that is
+not released, except the report of a counted table, which is marked as confidential. No card asks a release for an
+answer: only callers of ``at`` spend a level.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -50,7 +50,7 @@ def card(value: Any) -> str:
 
 
 def kind_of(value: Any, table: dict[str, Any]) -> Any:
-    """Return the entry of a table for a value's class name, or for its nearest base class; None without an entry."""
+    """Return the entry of a dict for the name of a value's class, or of its nearest base class; None without one."""
     ours = (kind for kind in type(value).__mro__ if kind.__module__.startswith("utmost."))
     return next((table[kind.__name__] for kind in ours if kind.__name__ in table), None)
 
@@ -206,7 +206,7 @@ def _bars(title: str, shares: Iterable[Any], answer: int | None = None) -> str:
 
 
 def constraints_of(matrix: Any) -> tuple[Any, str]:
-    """Return the constraint matrix at the least level that neighbouring rows satisfy, and this level; else None, ""."""
+    """Return the constraint matrix at the least level that neighbouring rows satisfy, and the level; or (None, "")."""
     from utmost.core.exact.levels import level
     from utmost.design.channels.channel import stochastic
     from utmost.design.optima.structure import constraint_matrix

@@ -45,16 +45,16 @@ def plot(
             value that has a picture.
         column: Name of the released column. In a release of counts and sums: "count", or the name of the amounts.
         marginal: Marginal of a release of sums, as in ``release["department sex"]``.
-        rows: Number of rows, from the first; 40 if left out. For keys: from the most frequent.
+        rows: Number of rows to plot, from the first, or for keys from the most frequent; 40 if left out.
         confidence: For a distribution, the probability of the part that is shaded; 0.95 if left out.
         width: For a distribution, the probability of the part that is plotted; 0.999 if left out.
-        numbers: Whether to write numbers into the cells of a matrix; if left out, up to 12 columns. A design for places
-            is plotted as a matrix if this is given, else as a map.
+        numbers: Whether to write numbers into the cells of a matrix; if left out, they are written for up to 12
+            columns. A design for places is plotted as a matrix if ``numbers`` is given, else as a map.
         place: Place whose answers are plotted on the map; the likeliest if left out.
 
     Raises:
-        Unsupported: for a value that has no picture, or where matplotlib is not installed.
-        OutOfRange: for an option that this kind of picture does not have, or a column that was not released.
+        Unsupported: if the value has no picture, or if matplotlib is not installed.
+        OutOfRange: if this kind of picture does not have an option, or if the column was not released.
 
     >>> from utmost.noise import Geometric
     >>> figure = plot(Geometric(1), confidence="0.99")

@@ -29,8 +29,8 @@ def privacy_loss_distribution(distribution: Distribution, cells: int = 1, *, dis
 
     It is computed from the worst pair: the distribution, and its copy shifted by the sensitivity. Outcomes with the
     same loss form one class. For a distribution on the reals, the function uses the distribution of the integers that
-    are drawn on its grid. More than 4096 classes of a geometric distribution, or 65536 outcomes of another
-    distribution, are joined at their largest loss. The result errs upwards, up to the rounding of float64.
+    are drawn on its grid. Beyond 4096 classes of a geometric distribution, or 65536 outcomes of another one, outcomes
+    are joined, with their largest loss. The result errs upwards, up to the rounding of float64.
 
     Args:
         distribution: Distribution of the noise of one cell, at its share of the level.
@@ -42,7 +42,7 @@ def privacy_loss_distribution(distribution: Distribution, cells: int = 1, *, dis
         ``get_epsilon_for_delta``, ``compose``.
 
     Raises:
-        Unsupported: where dp-accounting is not installed.
+        Unsupported: if dp-accounting is not installed.
 
     Source: [geng2012], equations (3) to (11), for the classes; proofs/theory/trade-off.md for the worst shift.
     """
@@ -116,8 +116,8 @@ def dp_event(distribution: Distribution, cells: int = 1) -> Any:
         cells: Number of cells that one individual changes, up to 10^5.
 
     Raises:
-        Unsupported: where dp-accounting is not installed.
-        OutOfRange: for more than 10^5 cells.
+        Unsupported: if dp-accounting is not installed.
+        OutOfRange: if there are more than 10^5 cells.
     """
     least = math.exp(-instance(distribution, Distribution, "distribution").level.epsilon_float)
     times = natural(cells, "cells", least=1, most=_MOST_EVENTS)

@@ -31,9 +31,9 @@ _WHOLE, _DECIMAL = re.compile(r"[+-]?(0|[1-9]\d*)"), re.compile(r"[+-]?(0|[1-9]\
 def data_package(path: Path | str, deployment: Deployment | None = None, *, license: str = "") -> dict[str, Any]:
     """Return a released table as a data package: fields, margins, privacy, licence, sources (Data Package 2.0).
 
-    In a field of margins, ``uncertaintyOf`` is the name of the field of values, and ``confidence`` is that of the
-    margins. The package's ``privacy`` has epsilon, the guarantee in words, and the distribution of the noise. For a
-    table with the noise of another tool it states the declared noise, and that utmost promises nothing.
+    In a field of margins, ``uncertaintyOf`` is the name of the field of values, and ``confidence`` is the confidence of
+    the margins. The package's ``privacy`` has epsilon, the guarantee in words, and the distribution of the noise. For a
+    table with the noise of another tool, ``privacy`` has the declared noise, and says that utmost promises nothing.
 
     Args:
         path: Released .csv or .tsv with its statement beside it; both are checked.
@@ -44,8 +44,8 @@ def data_package(path: Path | str, deployment: Deployment | None = None, *, lice
         The descriptor as plain data, to be written as ``datapackage.json`` beside the table.
 
     Raises:
-        Unsupported: for a table in another format.
-        BadTable: for a statement that is inconsistent, or is about another table.
+        Unsupported: if the table has another format.
+        BadTable: if the statement is inconsistent, or is about another table.
 
     Cost: the table is read twice.
 

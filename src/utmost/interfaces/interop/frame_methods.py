@@ -75,7 +75,7 @@ def register_frames(*libraries: str) -> tuple[str, ...]:
 
     Raises:
         OutOfRange: for another library.
-        Unsupported: for a library that is not installed, or whose frames have ``utmost`` of another package.
+        Unsupported: if a library is not installed, or if its frames have an accessor ``utmost`` of another package.
 
     >>> register_frames("pandas"), register_frames("pandas")
     (('pandas',), ('pandas',))

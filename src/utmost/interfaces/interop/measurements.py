@@ -35,7 +35,7 @@ def opendp_measurement(distribution: Distribution) -> Any:
     ``opendp.prelude.enable_features("contrib", "honest-but-curious")``.
 
     Raises:
-        Unsupported: where OpenDP is not installed.
+        Unsupported: if OpenDP is not installed.
 
     Promise: that of `utmost.releases.add_noise`, with draws from the operating system's randomness.
 
@@ -57,13 +57,14 @@ def gradual_measurement(distribution: Geometric) -> Any:
     """Return a measurement of OpenDP that answers one integer at many levels, at the cost of the distribution's level.
 
     The release is a queryable, with levels in any order. A query is an epsilon (or a `Level`) per
-    ``distribution.sensitivity``, at most that of ``distribution``. Its answer is the response of a
-    `utmost.releases.GradualRelease`. A repeated level has the same answer. All answers together cost only the
-    largest level, so the privacy map is that of one response at the distribution's level.
+    ``distribution.sensitivity``, at most the epsilon of ``distribution``; for a larger one OpenDP raises its own error,
+    and nothing is spent. The answer to a query is the response of a `utmost.releases.GradualRelease`. A repeated level
+    has the same answer. All answers together cost only the largest level, so the privacy map is the map of one response
+    at the distribution's level.
 
     Raises:
-        Unsupported: where OpenDP is not installed.
-        OutOfRange: raised by the queryable, for a level above the distribution's; nothing is spent then.
+        Unsupported: if OpenDP is not installed.
+        WrongKind: if ``distribution`` is not a `Geometric`.
 
     Source: [koufogiannis2015], Theorem 1B, on the integers.
     """

@@ -19,7 +19,7 @@ def scipy_distribution(distribution: Distribution) -> Any:
     ``random_state``; its draws are for simulations, not for releases.
 
     Raises:
-        Unsupported: where SciPy is not installed.
+        Unsupported: if SciPy is not installed.
 
     >>> from utmost.noise import Geometric
     >>> distribution = scipy_distribution(Geometric(1))

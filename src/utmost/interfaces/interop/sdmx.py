@@ -46,7 +46,7 @@ def sdmx_csv(
     """Return a released table as an SDMX-CSV 2.0 message: dimensions, value, status, and margin as an attribute.
 
     Columns are STRUCTURE, STRUCTURE_ID and ACTION; a dimension for each public column; OBS_VALUE; and the attributes
-    OBS_STATUS (A for a value, Q where a cell is withheld, U where it is marked unreliable), MARGIN_OF_ERROR and
+    OBS_STATUS (A for a value, Q for a withheld cell, U for a value that is marked unreliable), MARGIN_OF_ERROR and
     CONFIDENCE_LEVEL. Labels are written as they were published: if a dimension is coded, the labels must be its codes.
 
     Args:
@@ -54,7 +54,7 @@ def sdmx_csv(
         structure: Identification of the structure, AGENCY:ID(VERSION), such as "ESTAT:NA_MAIN(1.6.0)".
         components: Dict from columns to identifiers of dimensions and attributes: {"sex": "SEX", "MARGIN_OF_ERROR":
             "MOE"}. The identifier of a column that is left out is its name in capitals.
-        column: Released column that is the measure, where there are several.
+        column: Released column that is the measure; needed if there are several released columns.
         kind: Kind of the structure.
         action: "I" for information, "A" to append, "R" to replace.
 
@@ -62,10 +62,10 @@ def sdmx_csv(
         The message; lines end as RFC 4180 says, so that it is written with ``newline=""``.
 
     Raises:
-        OutOfRange: for a structure or component that SDMX cannot name, for two components of one name, or where a
-            measure must be chosen.
-        BadTable: for a statement that is inconsistent, or is about another table.
-        Unsupported: for a release that is one document; save one of its tables.
+        OutOfRange: if the name of a structure or component is invalid, if two components have one name, or if
+            ``column`` is left out and there are several released columns.
+        BadTable: if the statement is inconsistent, or is about another table.
+        Unsupported: if the release is one document (then save one of its tables).
 
     >>> import tempfile, utmost as ut
     >>> with tempfile.TemporaryDirectory() as folder:

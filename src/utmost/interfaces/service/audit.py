@@ -42,7 +42,7 @@ class Audit:
         return budget
 
     def is_unused(self, token: Token, dataset: str) -> bool:
-        """Check whether no release uses a dataset: its name may be misspelt."""
+        """Check whether no release uses a dataset, whose name may then be misspelt."""
         token.check_any("budgets", "history")
         return dataset not in {release.dataset for release in self._ledger.releases}
 

@@ -21,7 +21,7 @@ def application(service: Service, settings: Settings | None = None) -> "Guards":
     """Return the ASGI application of a service, for an ASGI server that the caller runs.
 
     Args:
-        service: Service to answer for; the caller closes its ledger.
+        service: Service whose requests the application answers; the caller closes its ledger.
         settings: Limits of requests, and the OpenID provider; by default `Settings()`.
 
     >>> from tempfile import mkdtemp

@@ -46,12 +46,13 @@ def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = Non
     Args:
         url: Address of the service: https, or http on this machine.
         token: Token of the caller: ``utmost_...``.
-        timeout: Seconds to wait for an answer, and altogether between tries if the service is busy.
+        timeout: Seconds to wait for each answer; also the largest sum of the pauses between tries while the service is
+            busy.
         transport: Transport of httpx, for tests.
 
     Raises:
-        OutOfRange: for an address that would send the token unencrypted over a network.
-        Unsupported: where httpx is not installed.
+        OutOfRange: if the token would be sent unencrypted over a network.
+        Unsupported: if httpx is not installed.
     """
     try:
         import httpx
@@ -119,7 +120,7 @@ class RemoteLedger:
         """Always None, because two clients may be connected to one service."""
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
-        """Return the published levels that the token may see, and those that its owner asked for, smallest first."""
+        """Return the levels that the token is shown, smallest first: published ones, and its owner's noisier copies."""
         return tuple(map(level_from_text, self.release(name, version)["levels"]))
 
     def spent(self, name: str | None = None, *, dataset: str | None = None) -> Level | None:
@@ -395,7 +396,7 @@ class RemoteLedger:
         lost.
 
         Raises:
-            LedgerDamaged: for a line that does not follow from the lines before it.
+            LedgerDamaged: if a line does not follow from the lines before it.
             OSError: if the file exists.
         """
         entries = self.trail()

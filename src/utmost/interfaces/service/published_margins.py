@@ -62,6 +62,6 @@ def tables_without_bars(release: Published) -> int:
 
 
 def margin_of_release(release: Published, level: Level, confidence: Number = CONFIDENCE) -> int | float:
-    """Return the margin of error of a release at a level; of a plan the largest margin of its published tables."""
+    """Return the margin of error of a release at a level; by a plan, the largest margin of its published tables."""
     bars = bars_of_release(release, level, confidence)
     return max(margin for _, margin in bars) if bars else release.margin(level, confidence)

@@ -66,7 +66,7 @@ class Service:
         self.waiting = PendingQueue(self.context)
 
     def check_newest_receipt(self) -> None:
-        """Check that the ledger still has all events that the records know; otherwise it goes into quarantine, once."""
+        """Check that the ledger has all events of the newest receipt; otherwise it goes into quarantine, once."""
         # The witness shows nothing if it was replaced together with the ledger by older copies.
         receipt = self.context.records.read(newest_receipt)
         if receipt is None:

@@ -82,7 +82,7 @@ class ServiceContext:
         note(store, token, self.clock(), done, **about)
 
     def trail_once_a_day(self, token: Token, done: str, **about: Any) -> None:
-        """Add what a token read or was refused to its daily summary in the trail: a line with these details a day."""
+        """Record in the trail what a token did or was refused: at most one line a day with these details."""
         now = self.clock()
         known = (int(now // 86_400), token.name, token.owner, done, *map(str, about.values()))
         if known in self._noted:
@@ -95,8 +95,8 @@ class ServiceContext:
         self._noted.add(known)
 
     def person(self, store: RecordTransaction, token: Token) -> Token:
-        """Return the token with its owner's names in all other tokens, valid or not, as `also`: all tokens of one owner
-        count as one person.
+        """Return the token with `also`, the names that its owner has in all other tokens, valid or not, because all
+        tokens of one owner count as one person.
         """
         # Cost: reads all tokens.
         return replace(token, also=names_of(store, token.names))
@@ -121,7 +121,7 @@ def tokens_of(store: RecordTransaction) -> list[Token]:
 
 
 def names_of(store: RecordTransaction, names: Iterable[str]) -> frozenset[str]:
-    """Return all names of the person who has these names, linked by tokens of the person."""
+    """Return all names of the person who has these names; tokens with a common name belong to one person."""
     # Names in one token belong to one person, and so do the names in tokens that share a name, transitively.
     person, known, tokens = {*names}, -1, tokens_of(store)
     while known < len(person):

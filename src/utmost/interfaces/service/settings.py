@@ -105,12 +105,16 @@ class Settings:
             )
         if self.oidc_client and not self.address:
             remedy = "Set the address under which browsers reach this service: --address https://ledger.example."
-            raise OutOfRange("address must be set together with an OpenID provider", came="none", remedy=remedy)
+            raise OutOfRange("address must be set if oidc_client is set", came="none", remedy=remedy)
         if self.address and not self.address.startswith(("https://", "http://")):
             remedy = "Write https://ledger.example."
             raise OutOfRange("address must begin with https:// or http://", came=self.address, remedy=remedy)
         if self.webhook and not self.webhook.startswith(("https://", "http://")):
-            raise OutOfRange("a webhook must be an address", where="webhook", remedy="Begin the address with https://.")
+            raise OutOfRange(
+                "webhook must begin with https:// or http://",
+                where="webhook",
+                remedy="Begin the address with https://.",
+            )
         if self.mail_to and not (self.mail_from and self.smtp):
             remedy = "Also set mail_from and smtp."
             raise OutOfRange(

@@ -82,7 +82,7 @@ def view_of(release: Published, answer: Answer[Any]) -> View:
 
 
 def published_levels(release: Published) -> frozenset[Level]:
-    """Return the levels that were published or relaxed to; the others are noisier copies, made for those who asked."""
+    """Return the levels that were published or relaxed to; the other levels are those of noisier copies."""
     return frozenset(at for at in release.levels if release.spent_by(release.responses[at].event) == at)
 
 
@@ -129,7 +129,7 @@ class _Compared:
 
 @contextmanager
 def _hidden_dataset_names(hides: bool) -> Iterator[None]:
-    """If `hides`, refuse a dataset's name that looks like another without naming the other dataset."""
+    """Let the error about a dataset's name that looks like another not name the other dataset, if `hides` is true."""
     try:
         yield
     except OutOfRange as error:
@@ -163,8 +163,8 @@ class Releases:
         return self._known(token, "list", name, version)
 
     def levels(self, token: Token, *releases: Published) -> list[tuple[Level, ...]]:
-        """Return the levels of each release that a token is shown, smallest first: all of them, but to a recipient only
-        the published ones and the noisier copies that this recipient asked for.
+        """For each release, return the levels that a token is shown, smallest first. A recipient is shown the published
+        levels and the noisier copies that this recipient asked for; every other token all levels.
         """
         # Copies that others asked for would fill every list, and reveal what others ask.
 
@@ -230,7 +230,7 @@ class Releases:
         tables: Mapping[str, Any],
         proposals: Mapping[str, str | None],
     ) -> dict[str, View]:
-        """Publish all of one or several tables in one transaction, or none; each table has its own approval."""
+        """Publish one or several tables in one transaction, all or none; each table has its own approval."""
         # The idempotency key becomes the ledger's name for the request. The call refuses a missing approval; tables of
         # several datasets; a counted table with fields that the promise leaves out; and, with a token for some
         # releases, data that are not declared to be in no other dataset, or a dataset that others spend.
@@ -289,7 +289,7 @@ class Releases:
         return {name: self._view(name, answer, warnings) for name, answer in published.items()}
 
     def _repeated_separate(self, requests: Sequence[PublishRequest]) -> list[PrivacyWarning]:
-        """Return the warning (SeparateDatasets) of a repeated request whose release began a dataset beside others."""
+        """Return the warning SeparateDatasets of a repeated request, if its release was the first of a new dataset."""
         # The ledger warns when the release is drawn; without the warning, a repetition would have another answer.
         asked = {(request.name, request.version) for request in requests if not request.independent}
         dataset, earlier = requests[0].dataset, set[str]()
@@ -313,7 +313,7 @@ class Releases:
         tables: Mapping[str, Any],
         proposals: Mapping[str, str | None],
     ) -> dict[str, View]:
-        """Relax all of one or several releases in one transaction, or none; each release has its own approval."""
+        """Relax one or several releases in one transaction, all or none; each release has its own approval."""
         # A stored level is answered again, and needs no approval.
         meant, new = list[AnswerRequest](), list[AnswerRequest]()
         for request in requests:
@@ -345,10 +345,11 @@ class Releases:
         is_guess: bool = True,
         is_paid: bool = False,
     ) -> Iterator["_Compared"]:
-        """Count a person's tables that differ from confidential values; refuse more tables after too many in a day.
+        """Count a person's tables that differ from confidential values; after too many in a day, refuse further tables.
 
-        With ``is_paid`` a table is compared even after too many: its answer spends a limited budget. The `with` block
-        appends each dataset that it looks up to `looked_up`: an error after a look-up counts as a failure, too.
+        With ``is_paid``, further tables are compared nevertheless, because their answers spend a limited budget. The
+        `with` block appends each dataset that it looks up to `looked_up`: an error after a look-up counts as a failure,
+        too.
         """
         # A comparison reveals only yes or no, but unlimited guesses would find small values. A failure is counted
         # before the comparison, and taken back after a success: simultaneous requests learn no more than successive
@@ -433,14 +434,14 @@ class Releases:
         return False
 
     def may_know(self, token: Token, verb: str, dataset: str, name: str) -> bool:
-        """Check whether a token may know a dataset: it has the name of the release, or a visible release spends it."""
+        """Check whether a token may know a dataset: one with the release's name, or one of a visible release."""
         if token.may(verb) or dataset == name:
             return True
         visible = (release for release in self._ledger.releases if granted_level(token, release.name) is not None)
         return any(release.dataset == dataset for release in visible)
 
     def _known(self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None) -> Published:
-        """Return a release that a token allows, up to its level; a refusal does not depend on whether it exists."""
+        """Return a release, if the token allows it at this level; a refusal does not depend on whether it exists."""
         token.check_role(verb)
         check_name(name, "name")
         number = None if version is None else exact_integer(version, "version")

@@ -39,7 +39,7 @@ class SeededRandomness(KeyedRandomness):
         seed: An int, text or bytes.
 
     Raises:
-        NotANumber: for a seed of another type.
+        NotANumber: if the seed has another type.
 
     >>> SeededRandomness(1).words(3, 8).tolist() == SeededRandomness(1).words(3, 8).tolist()
     True

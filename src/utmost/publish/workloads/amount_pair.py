@@ -145,7 +145,7 @@ class AmountPair:
         """Refuse the names of levels in a selection, or in numbers of labels, if one is the name of the amount."""
         for named in levels:
             if self.amount.name in named:
-                self._refuse("a selection of them")
+                self._refuse(repr(self.amount.name))
 
     def _refuse(self, came: str) -> None:
         name = self.amount.name

@@ -28,7 +28,7 @@ LOG = logging.getLogger("utmost.interfaces.service")
 
 
 class JsonLogFormatter(logging.Formatter):
-    """Writes log lines as JSON: the service's own are JSON already; others get time, level, logger and message."""
+    """Writes log lines as JSON: lines of the service are JSON already; others get time, level, logger and message."""
 
     def format(self, record: logging.LogRecord) -> str:
         if record.name == LOG.name:

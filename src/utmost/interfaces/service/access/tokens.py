@@ -88,8 +88,8 @@ class Grant(JsonRecord):
         optional(self.up_to, lambda value, name: instance(value, Level, name), "up_to")
 
     def covers(self, release: str | None, level: Level | None) -> bool:
-        """Check whether the grant covers a release ("*" covers all, None stands for all) and, unless it is None, a
-        level: a token is for levels up to its own.
+        """Check whether the grant is for this release (None: for all releases) and is for this level (None: for some
+        level); a grant is for all levels up to ``up_to``.
         """
         if self.release not in (EVERY, release):
             return False

@@ -1,8 +1,9 @@
 """Read levels in requests as exact numbers, and refuse levels of so many digits that an answer would take hours.
 
 A draw at a level between two others needs enough binary digits to distinguish the three levels: each digit takes time
-for each cell, and the tables of the draw take the cube of the number of digits. By a long level, anybody who may view
-could block all writers for hours; at 50 digits, a hundred thousand cells take a second.
+for each cell, and the tables of the draw take a time that grows as the cube of the number of digits. With a level of
+many digits, anybody who may view a release could block all writers for hours; with 50 digits, a hundred thousand cells
+take a second.
 """
 
 import re

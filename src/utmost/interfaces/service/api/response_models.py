@@ -109,7 +109,7 @@ class _Version(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class ReleaseResponse(_Version):
-    """A version of a release, with the published levels that the token may see, and its owner's noisier copies."""
+    """A version of a release, with those of its levels that the token is shown, published or of noisier copies."""
 
     levels: tuple[LevelText, ...]
 
@@ -164,7 +164,7 @@ class TableViewed(_Version):
 
 @dataclass(frozen=True, slots=True)
 class WarningResponse(JsonRecord):
-    """A warning of the call: it succeeded, and protects individuals less than its sender may expect."""
+    """A warning about a call that succeeded: individuals are protected less than the caller may expect."""
 
     kind: Annotated[str, Field(description="a class of utmost.errors", examples=["RowsSorted"])]
     text: Annotated[str, Field(examples=["The rows are sorted by the released column 'admitted'."])]
@@ -302,7 +302,7 @@ class SeparateDatasetsResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class StatusResponse(JsonRecord):
-    """Whether the ledger answers, the budgets of datasets, and declarations of disjoint people."""
+    """Whether the ledger is in quarantine, the budgets, and who declared that datasets share no individual."""
 
     identity: Annotated[str, Field(examples=["886e85a0"])]
     events: Count
@@ -313,7 +313,7 @@ class StatusResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class VerificationResponse(JsonRecord):
-    """The numbers of parts of the ledger that were checked; no part has a fault."""
+    """How many events, responses, cells, answers and lines of the trail were checked; none has a fault."""
 
     events: Count
     responses: Count
@@ -382,7 +382,7 @@ def published_found(views: Mapping[str, View], name: str) -> TablePublished | Pl
 
 
 def warnings_of(views: Mapping[str, View]) -> list[WarningResponse]:
-    """Return the warnings of a call, which its views share."""
+    """Return the warnings of a call; each of its views has all of them."""
     return [WarningResponse(type(one).__name__, str(one)) for one in next(iter(views.values())).warnings]
 
 

@@ -214,7 +214,7 @@ def version_name(published: Published) -> str:
 
 @router.post("/releases", summary="Publish a table")
 def publish(service: Served, who: Who, key: IdempotencyKey, body: PublishBody) -> PublishedResponse:
-    """Publish a table at a first level; a repetition under the same key returns the same answer."""
+    """Publish a table at a first level; a repetition under the same idempotency key returns the same answer."""
     request = body.read()
     tables, proposals = {request.name: _table(body)}, {request.name: body.proposal}
     published = service.releases.publish_measures(who, key, [request], tables, proposals)
@@ -305,7 +305,7 @@ def proposals(service: Served, who: Who, after: NextPage = "", most: Most = MOST
 
 @router.post("/proposals", summary="Propose to publish or to relax")
 def propose(service: Served, who: Who, key: IdempotencyKey, body: Proposed) -> Proposal:
-    """Propose with public facts only; the table is sent after the approval."""
+    """Propose to publish or to relax, with public facts only; the table is sent after the approval."""
     return service.proposals.propose(who, key, body.read(), reason=body.reason, anyone=body.anyone)
 
 
@@ -343,7 +343,7 @@ def tokens(service: Served, who: Who, after: NextPage = "", most: Most = MOST) -
 
 @router.post("/tokens", summary="Make a token")
 def make_token(service: Served, who: Who, key: IdempotencyKey, body: NewToken) -> answers.TokenMade:
-    """Make a token; the first answer has its secret, a repetition under the same key does not."""
+    """Make a token; the first answer has its secret, a repetition under the same idempotency key does not."""
     grants = tuple(
         Grant(grant.release, None if grant.up_to is None else read_level(grant.up_to)) for grant in body.grants
     )
@@ -364,13 +364,13 @@ def revoke(service: Served, who: Who, name: Made) -> Token:
 
 @router.get("/datasets/{dataset}/budget", summary="The budget of a dataset")
 def budget(service: Served, who: Who, dataset: PathPart) -> answers.BudgetResponse:
-    """Return the level that is spent, and the level that is left."""
+    """Return the level that a dataset has spent, and the level that is left."""
     return answers.BudgetResponse.of(service.audit.budget(who, dataset))
 
 
 @router.put("/datasets/{dataset}/budget", summary="Set the limit of a dataset")
 def limit(service: Served, who: Who, dataset: PathPart, body: NewLimit) -> answers.LimitSet:
-    """Set the limit; setting the same limit again changes nothing."""
+    """Set the limit of a dataset's budget; setting the same limit again changes nothing."""
     limited = service.audit.limit(who, dataset, read_level(body.epsilon))
     return answers.LimitSet.of(limited, service.audit.is_unused(who, dataset))
 

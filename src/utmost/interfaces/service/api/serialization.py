@@ -66,7 +66,7 @@ def table_in(answer: Mapping[str, Any], sent: Any) -> Any:
 
 
 def warn_as_answered(answer: Mapping[str, Any]) -> None:
-    """Issue the warnings of an answer; one of a class that this version lacks is a `PrivacyWarning`."""
+    """Issue the warnings of an answer; a warning of a class that this version lacks becomes a `PrivacyWarning`."""
     for one in answer.get("warnings", ()):
         named: Any = getattr(errors, str(one["kind"]), None)
         is_known = isinstance(named, type) and issubclass(named, PrivacyWarning)

@@ -84,7 +84,7 @@ def shown_sums(
 
 
 def _marginal_tables(release: NoisySums, name: str, rule: WithholdingRule | None) -> list[dict[str, Any]]:
-    """Return a table for each released column of a marginal; cells withheld in the first are withheld in all."""
+    """Return a table for each released column of a marginal; a cell withheld in the first table is withheld in all."""
     table, columns = release[name], release.value_columns
     numbers = len(columns) * 2
     axes, (first, first_margin) = adapter_of(table).names(table)[:-numbers], columns[0]

@@ -231,7 +231,7 @@ def redirect(request: Request, path: str, **query: Any) -> Response:
 
 
 def published(request: Request, viewer: Token, views: Mapping[str, View], path: str, **query: Any) -> Response:
-    """Lead the curator whose tables were published or relaxed to a page, and show the warnings before, if any."""
+    """Redirect the curator to a page after publishing or relaxing; if there are warnings, show these first."""
     # A warning may depend on true values: it is shown in this answer alone, and an address could not keep it secret.
     warned = next(iter(views.values())).warnings
     if not warned:
