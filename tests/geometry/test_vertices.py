@@ -181,7 +181,7 @@ def test_transfer_matrix_agrees_with_the_list(n, random):
 def test_wide_frontiers_are_refused():
     """40 leaves on each of two hubs that are joined through all of them: K(2, 40) fits; K(40, 40) does not."""
     assert count_vertices(graph([(h, k) for h in (0, 1) for k in range(2, 42)])) == 2**40 + 2 * 1
-    with pytest.raises(Unsupported, match="at most 32 labels"):
+    with pytest.raises(Unsupported, match="at most 32 secrets"):
         count_vertices(graph([(h, k) for h in range(40) for k in range(40, 80)]))
 
 
