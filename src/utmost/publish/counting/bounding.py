@@ -1,4 +1,4 @@
-"""Bound the change of a table by one person: keep a fixed number of each person's cells, those with the least hash.
+"""Bound how much one person changes a table: keep at most a fixed number of the person's cells, chosen by a hash.
 
 The kept cells of a person depend on the key and on the person's own rows only: see proofs/theory/counting.md.
 """
@@ -25,7 +25,7 @@ _DENSE = 4  # with at most this many cells for each pair, an array of all cells 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """The sum of the events of each person in each cell where the person has events; sorted by person, then by cell."""
+    """One sum for each person and each cell in which the person has events, sorted by person, then by cell."""
 
     persons: NDArray[np.int64]  # code of the person, ascending
     cells: NDArray[np.int64]  # number of the cell, ascending within a person
@@ -44,14 +44,14 @@ PairSums = Sequence[Pairs]
 
 @dataclass(slots=True, eq=False)
 class EventSums:
-    """Adds up events by person and cell, batch by batch; memory grows with the pairs, not with the events."""
+    """Adds up events by person and cell, batch by batch; memory grows with the pairs of these, not with the events."""
 
     _parts: list[PairSums] = field(default_factory=list)
     _rows: int = 0
     _limit: int = _COMPACT
 
     def add(self, persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: Sequence[NDArray[Any]]) -> None:
-        """Add a batch: person, cell (negative: outside the domain) and amounts of each event."""
+        """Add a batch, given by person, cell and amounts of each event; a negative cell is outside the domain."""
         inside = cells >= 0
         if not inside.all():
             persons, cells, amounts = persons[inside], cells[inside], [of[inside] for of in amounts]
@@ -109,7 +109,7 @@ def _summed(persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: Seque
 
 
 def begins(*columns: NDArray[Any]) -> NDArray[np.bool_]:
-    """Whether each row begins a run of equal neighbouring rows."""
+    """For each row, return whether it differs from the row before it, and so begins a run of equal rows."""
     new = np.ones(len(columns[0]), dtype=bool)
     new[1:] = reduce(np.logical_or, (column[1:] != column[:-1] for column in columns))
     return new
@@ -118,8 +118,8 @@ def begins(*columns: NDArray[Any]) -> NDArray[np.bool_]:
 def least_hashed(
     pairs: Pairs, most: int, names: Sequence[str], *, key: bytes, purpose: bytes, runs: NDArray[np.int64] | None = None
 ) -> NDArray[np.bool_]:
-    """Return whether each pair is kept. Of the pairs of a person, the ``most`` with the least hash are kept; of equal
-    hashes, the first.
+    """For each pair, return whether it is kept: of each person, the ``most`` pairs with the least hash are kept, and
+    among equal hashes the first.
     """
     # `pairs` are distinct, ordered by person; `names` has each person's text by code. `runs` may number groups of one
     # person's pairs, ascending: then `most` pairs of each group are chosen. From c pairs exactly min(c, most) are
@@ -148,7 +148,7 @@ def least_hashed(
 def least_in_runs(
     marks: NDArray[np.uint64], starts: NDArray[np.int64], sizes: NDArray[np.int64], most: int
 ) -> NDArray[np.bool_]:
-    """Whether each mark is one of the ``most`` smallest of its run; of equal marks the first are chosen."""
+    """For each mark, return whether it is one of the ``most`` smallest of its run, or the first among equals."""
     # Every run must be longer than `most`.
     is_least = np.zeros(len(marks), dtype=np.bool_)
     order = np.argsort(sizes, kind="stable")

@@ -1,4 +1,4 @@
-"""Read tables that were counted elsewhere: one row for each cell, or cumulative columns (admitted, applicants)."""
+"""Read tables that were counted elsewhere, with one row for each cell, or with cumulative columns of counts."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -40,10 +40,10 @@ def cells_table(
             counts.
         domain: Declared domain, or a mapping that `Domain.of_facts` reads.
         unit: Unit of privacy: the largest change of the whole table by one individual.
-        counts: Name of the column of counts. Pass ``counts`` or ``nested``.
+        counts: Name of the column of counts. Pass either ``counts`` or ``nested``.
         nested: Mapping from one axis of the domain to the columns that count its values cumulatively: the first column
-            counts the first value, each later column its value and all values before it. ``{"outcome": ["admitted",
-            "applicants"]}`` with ``outcome=["admitted", "rejected"]`` reads applicants >= admitted.
+            counts the first value, each later column its value and all values before it. With ``outcome=["admitted",
+            "rejected"]``, ``{"outcome": ["admitted", "applicants"]}`` reads "applicants" as the sum of both outcomes.
         spelling: Spelling of numbers and missing cells, see `count_table`.
         individual: Who one individual is, such as "one household".
 
@@ -51,9 +51,9 @@ def cells_table(
         The counted table; cells without a row are 0.
 
     Raises:
-        BadTable: for a missing column, a count that is no integer, a row outside the domain (unless an axis has
-            ``other``), two rows for one cell, or nested columns that decrease.
-        NotDeclared: for a nested axis that the domain does not have.
+        BadTable: if a column is missing, a count is no integer, a row lies outside the domain (unless its axis has
+            ``other``), two rows give one cell, or nested columns decrease.
+        NotDeclared: if ``nested`` names an axis that the domain does not have.
         OutOfRange: if both or neither of ``counts`` and ``nested`` are given, or if ``nested`` has more or fewer
             columns than the axis has values.
 

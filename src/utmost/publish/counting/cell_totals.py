@@ -42,7 +42,7 @@ def wide_integers(numbers: NDArray[Any]) -> Any:
 
 
 def totals_schema(keys: str, text: bool = False) -> Any:
-    """Return the Arrow schema of totals: by cell number, or with ``text`` by text."""
+    """Return the Arrow schema of totals by cell number, or with ``text`` the schema of totals by the text of a key."""
     arrow = extra("pyarrow", "tables")
     return arrow.schema([(keys, arrow.string() if text else arrow.int64()), (TOTAL, arrow.decimal128(38, 0))])
 

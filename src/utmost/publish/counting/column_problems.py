@@ -67,7 +67,7 @@ def _of_column(
 
 
 def _bad_row(batch: Batch, before: int, spelling: Spelling, read: _Reader) -> int | None:
-    """Find the first row whose text cannot be read, by bisection; None if the column is refused as a whole."""
+    """Find by bisection the first row whose text cannot be read; return None if the column is refused as a whole."""
     readable, refused = 0, len(next(iter(batch.values()), ()))
     while refused - readable > 1:
         middle = (readable + refused) // 2
@@ -100,7 +100,7 @@ class _Amounts:
         self.measure.amounts({self.measure.column: column}, before, spelling)
 
     def mended(self, error: BadTable) -> bool:
-        """Read on as if this problem were corrected; return False for a problem that cannot be skipped."""
+        """Let later calls read on as if this problem were corrected; return False if the problem cannot be skipped."""
         if error.came == MISSING_AMOUNT or named_mark(error.came) is not None:
             self.leaves_missing = True
             return True

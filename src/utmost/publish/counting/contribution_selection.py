@@ -63,7 +63,7 @@ def least_in_total(pairs: Pairs, most: int, persons: Sequence[str], *, key: byte
 
 
 def in_one_part(pairs: Pairs, cells: int, persons: Sequence[str], key: bytes) -> Pairs:
-    """Keep a person with events in several parts (countries) in one of them: the part with the least hash."""
+    """Keep each person's pairs in one part only (such as one country), the part with the least hash."""
     parts = pairs.cells // cells
     first = np.flatnonzero(begins(parts, pairs.persons))
     runs = Pairs(pairs.persons[first], parts[first], pairs.sums[first])

@@ -1,4 +1,4 @@
-"""Count persons by the smallest bound that would remove none of their events, to choose `at_most` or `per_cell`.
+"""Count persons by the smallest bound that would remove none of their events, to choose a bound on contributions.
 
 Each person is in one cell: the cell of the smallest bound that removes nothing of this person's events. The cell
 depends on the person's own rows only, so that one person changes one cell by 1: proofs/theory/counting.md.
@@ -36,7 +36,7 @@ MORE = "more"
 """The label of persons whom even the largest bound would change."""
 
 AT_MOST, PER_CELL, IN_TOTAL = "at_most", "per_cell", "in_total"
-"""The bounds that can be chosen; the bound is the name of the table's axis."""
+"""The names of the bounds that can be chosen; the table's axis has the name of the chosen bound."""
 
 
 def count_contributions(
@@ -56,9 +56,10 @@ def count_contributions(
 
     Args:
         events, domain, by: Arguments of `count_table`; the domain is that of the table to be published.
-        counting: Owner of each event, by ``person`` or ``each_row``, and the neighbouring relation; without bounds.
-        bound: Bound to choose. "at_most": the number of cells in which a person has events. "per_cell": the largest
-            absolute value of a person's sum in a cell. "in_total": the sum of the absolute values over all cells.
+        counting: `Counting` with ``person`` or ``each_row``, and with the neighbouring relation, but without a bound.
+        bound: Bound to choose. "at_most" bounds the number of cells in which a person has events, "per_cell" the
+            absolute value of a person's sum in a cell, and "in_total" the total of these absolute values over all
+            cells.
         limits: Limits to compare, ascending, >= 1, such as ``range(1, 21)`` or [1, 2, 5, 10]; limits of amounts are in
             the amounts' own unit.
         measure: Quantity bounded by "per_cell" and "in_total": events, or the `sum` of amounts, with ``step`` and
@@ -66,14 +67,14 @@ def count_contributions(
         spelling, outside, progress: Arguments of `count_table`.
 
     Returns:
-        A table over one axis, which has the name of the bound and the labels "more" and the limits. Its unit is
-        ``Unit(1, 1)``. It has
-        true counts: release it like any other table, see `bound_costs`. Persons who have no events in the domain, or
-        only sums of 0, are in no cell.
+        A table over one axis, whose name is that of the bound, and whose labels are the limits and "more". Its unit is
+        ``Unit(1, 1)``. The table has true counts: release it like any other table, see `bound_costs`. Persons who have
+        no events in the domain, or only sums of 0, are in no cell.
 
     Raises:
-        OutOfRange: for an unknown name of a bound, limits that do not ascend or are not positive, amounts with
-            "at_most", bounds in the measure, or ``each_row`` unless "per_cell" of an amount is chosen.
+        OutOfRange: if no bound has this name; if the limits do not ascend or are not positive; if amounts are measured
+            for "at_most"; if ``counting`` or the measure has a bound; or if ``each_row`` is set, unless "per_cell" of
+            an amount is to be chosen.
         NotDeclared, BadTable, Unsupported: for the reasons given at `count_table`.
 
     Warns:
@@ -91,9 +92,11 @@ def count_contributions(
     spec, counting = instance(measure, MeasureSpec, "measure"), instance(counting, Counting, "counting")
     one_of(bound, Literal["at_most", "per_cell", "in_total"], "bound")
     if counting != Counting(counting.person, counting.each_row, neighbours=counting.neighbours):
-        remedy = "Pass ut.Counting(person=...) without a bound: limits= has the bounds."
+        remedy = "Pass, for example, ut.Counting(person=...) alone: limits= has the bounds."
         raise OutOfRange(
-            "counting must have person=, the column of persons, and no bound", came="a bound", remedy=remedy
+            "counting must have person= or each_row=True, but neither at_most= nor together= nor key=",
+            came="one of these",
+            remedy=remedy,
         )
     if counting.each_row and (bound != PER_CELL or spec.values is None):
         remedy = (
@@ -119,7 +122,9 @@ def count_contributions(
     bounds = tuple(exact_integer(one, bound) if amount is None else amount.steps(one, bound) for one in limits)
     if not bounds or bounds[0] < 1 or any(low >= high for low, high in pairwise(bounds)):
         remedy = "Pass ascending bounds, such as 1, 2, 5 and 10."
-        raise OutOfRange("the bounds must be positive and ascending", came=list(limits), remedy=remedy)
+        raise OutOfRange(
+            "the bounds in limits= (--contributions) must be positive and ascending", came=list(limits), remedy=remedy
+        )
     axes = tuple(chosen_axes(declared_domain(domain, by), by))
     spelling = spelling_of_table(events, spelling)
     rule = _LimitRule(counting.person, (read,), axes, None, spelling, 1, None, b"", bounds=bounds, of=bound)

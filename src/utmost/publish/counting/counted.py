@@ -48,7 +48,7 @@ class CountedTable(CountedFacts, Display):
         cells: Array of integers with the domain's shape; amounts are in steps. For a domain of more than 2^28 cells, a
             `FewCells` with the nonzero cells.
         unit: Unit of privacy: the largest change of the table by one individual.
-        kind: Kind of table that methods return, as a table adapter writes it, such as "dataframe:polars".
+        kind: Kind of table that the methods return, in a table adapter's notation, such as "dataframe:polars".
         report: Counting report: how many events were counted, clipped, removed and left out. It is confidential: no
             file, pickle or copy of the table has it.
         part: Pair of the name of a partition of the individuals into disjoint parts, and the name of this table's part.
@@ -59,8 +59,8 @@ class CountedTable(CountedFacts, Display):
         proved: True if utmost counted the table, and so bounded each individual's contribution by the unit.
 
     Raises:
-        BadTable: for cells that do not have the domain's shape, or are not integers.
-        OutOfRange: for a ``together`` that is no axis of two to five values.
+        BadTable: if the cells do not have the domain's shape, or are not integers.
+        OutOfRange: if ``together`` is no axis of two to five values.
     """
 
     domain: Domain
@@ -106,7 +106,8 @@ class CountedTable(CountedFacts, Display):
         return with_room_for(self.cells, max(1, self.cells.size))
 
     def check_fits(self, plan: "Plan") -> None:
-        """Check that a plan is for this domain, and that its unit allows at least the changes of this table's unit.
+        """Check that a plan is for this table's domain, and that the plan's unit allows at least the changes of the
+        table's unit.
 
         Raises:
             OutOfRange: if the plan is for another domain, or for a smaller unit.
@@ -162,7 +163,7 @@ class CountedTable(CountedFacts, Display):
 
         Args:
             unit: Unit of privacy.
-            cells: Number of cells that are read; None for all.
+            cells: Number of the table's cells that are read; None for all.
 
         Raises:
             OutOfRange: if ``unit`` allows less.
@@ -232,7 +233,7 @@ class CountedTable(CountedFacts, Display):
             column: Name of the column of sums, in place of `column`.
 
         Raises:
-            NotDetermined: for sums of distinct counts.
+            NotDetermined: if cells with numbers of distinct values would be summed.
         """
         amounts = AmountPair.of(self.domain, self.unit)
         if amounts is None:
@@ -285,8 +286,9 @@ class CountedTable(CountedFacts, Display):
             The contents of the JSON file.
 
         Raises:
-            Unsupported: for a file that exists, or for an unknown ending.
-            OutOfRange: for standard output, which others may read, or for a marginal that the domain does not have.
+            Unsupported: if the file exists, unless ``overwrite`` is set, or if its ending is unknown.
+            OutOfRange: if ``path`` is standard output, which others may read, or if the domain does not have the
+                marginal.
         """
 
         overwrite = truth(overwrite, "overwrite")

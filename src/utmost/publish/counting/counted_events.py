@@ -127,18 +127,20 @@ def count_table(
 
     Returns:
         The table with the unit that the counting proves. The sensitivity is the larger of |lowest| and |highest| of
-        ``per_cell`` (for amounts, in steps); the number of cells is ``at_most``, or that of the domain if it is
-        smaller; ``in_total`` is the bound of the measure. Under "change-one" the unit is ``nonnegative`` if no sum can
-        be below 0. If ``part`` is set, a dict from the label of each part to its table, which has the other axes. The
-        ``report`` of a table has the true numbers of events counted and removed, for the curator only.
+        ``per_cell`` (for amounts, in steps); the number of cells is ``at_most``, or the domain's number of cells if
+        that is smaller; ``in_total`` is the bound of the measure. Under "change-one", without ``part`` and
+        ``most_events``, the unit is ``nonnegative`` if no sum can be below 0. If ``part`` is set, a dict from the label
+        of each part to its table, which has the other axes. The ``report`` of a table has the true numbers of events
+        counted and removed, for the curator only.
 
     Raises:
-        NotDeclared: if no domain is passed, or for a column that is no axis of the domain.
-        BadTable: for an event without a person; for persons, or values of listed axes, that are neither text nor
-            integers; for values of bins that are no numbers; for amounts that are missing, not finite, or, without
-            ``step``, not integers; and for missing columns.
-        OutOfRange: for bounds that remove everything. WrongKind: for an argument of another type.
-        Unsupported: where a frame needs a package that is not installed.
+        NotDeclared: if no domain is passed, or if ``by`` or ``part`` names no axis of the domain.
+        BadTable: if a column is missing; if an event has no person; if persons, or the values on an axis of listed
+            values, are neither text nor integers; if a value on an axis of bins is no number; or if an amount is
+            missing, not finite, or (without ``step``) no integer.
+        OutOfRange: if a bound would remove everything, such as ``per_cell=0``, or if arguments exclude each other.
+            WrongKind: if an argument has another type.
+        Unsupported: if a frame needs a package that is not installed.
 
     Warns:
         RowsLeftOut: if some events lie outside the domain or have no value, unless ``outside="leave out"``.
@@ -304,7 +306,7 @@ def _counted(
 
 
 def _warn_of_marks(axes: Iterable[Axis], spelling: Spelling) -> None:
-    """Warn of a missing mark of the whole table that is also a declared value: the axis reads it as this value."""
+    """Warn if a mark of missing cells is also a declared value of an axis, which then counts it as this value."""
     for axis in axes:
         values = {label_text(label) for label in axis.labels[0]}
         for mark in spelling.missing_marks if axis.edges is None else ():
@@ -327,7 +329,7 @@ def read_outside(outside: str | None) -> str | None:
 
 
 def counted_cells(events: Any, rule: CountingRule, outside: str | None) -> tuple[CountedCells, str, CountingReport]:
-    """Count events; return the sum of each cell, the kind of dataframe, and the report; warn as `count_table`."""
+    """Count events; return the sum of each cell, the kind of dataframe, and the report; warn as `count_table` does."""
     try:
         if is_engine_frame(events):
             totals, kind = _added_by_engine(events, rule)
@@ -411,7 +413,7 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
 
 
 def _added_by_engine(events: Any, rule: CountingRule) -> tuple[Iterator[CellTotals], str]:
-    """Let an engine add up the cells, so that only sums are transferred; return these and the kind of dataframe."""
+    """Let an engine add up the cells, so that only sums are transferred; return the sums and the kind of dataframe."""
     frame = engine_frame(events)
     if rule.numbered is not None:
         remedy = "Write the frame to Parquet files and pass their pathlib.Path; or count over fewer axes."

@@ -1,4 +1,4 @@
-"""Facts of a counted table besides its unit: part, measure, individual, proof. This module loads fast."""
+"""Fields of a counted table's file besides unit and cells, such as its measure. This module loads fast."""
 
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -17,7 +17,7 @@ BY_COUNTING = "by counting"
 
 
 def read_proved(fact: object, name: str) -> bool:
-    """Read from JSON that a unit is proved: only one value is allowed."""
+    """Return True for the JSON value that says that counting proved the unit; refuse every other value."""
     if fact != BY_COUNTING:
         raise OutOfRange(f'{name} must be "{BY_COUNTING}", or left out', came=repr(fact), remedy=f"Leave out {name}.")
     return True
@@ -42,7 +42,7 @@ def read_individual(individual: str | None) -> str | None:
 
 
 def read_part(part: object) -> Part | None:
-    """Check a pair of names, of a partition and of one of its parts; None stands for no partition."""
+    """Check a pair of names, one of a partition and one of a part of it; None stands for no partition."""
     if part is None:
         return None
     if not isinstance(part, list | tuple) or len(part) != 2 or not all(isinstance(name, str) for name in part):

@@ -64,9 +64,9 @@ def count(per_cell: AmountBounds | None = None, *, in_total: int | None = None) 
     Args:
         per_cell: Largest number of events of a person that count in a cell; by default 1, or ``in_total`` if given.
         in_total: Largest number of events of a person that count in the whole table. If a person has more events, the
-            person's number in each cell is reduced in proportion. If persons differ much in their numbers of events,
-            ``in_total`` removes far fewer events than ``per_cell`` for the same noise. Such a table is released by a
-            plan, see `release`.
+            person's number of events in each cell is reduced in proportion. If persons differ much in their numbers of
+            events, ``in_total`` removes far fewer events than ``per_cell`` for the same noise. Such a table is released
+            by a plan, see `release`.
 
     >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "B"], "paid": [3, 5, 2]}
     >>> from utmost.counting import Counting, count_measures
@@ -171,7 +171,7 @@ def read_measures(measures: Mapping[str, MeasureSpec]) -> Mapping[str, MeasureSp
 
 @dataclass(frozen=True, slots=True)
 class CountedMeasure:
-    """A checked measure with all its bounds, in the form in which events are counted."""
+    """A checked measure with all its bounds; amounts and their bounds are in steps."""
 
     column: str | None  # column of amounts; None where events are counted
     amount: Amount | None  # the amount with its step; None for events
@@ -239,7 +239,9 @@ class CountedMeasure:
             missing = {name: example for name, (example, value) in needed.items() if value is None}
             came, remedy = f"no {' and no '.join(missing)}", f"Pass, for example, {', '.join(missing.values())}."
             raise OutOfRange(
-                "most_events= needs values= and each=, the lowest and the highest amount", came=came, remedy=remedy
+                "most_events= needs values=, the column of amounts, and each=, the lowest and the highest amount",
+                came=came,
+                remedy=remedy,
             )
         if spec.per_cell is not None:
             required = "only one of most_events= and per_cell= may be given: both bound one person's events in a cell"
@@ -260,7 +262,7 @@ class CountedMeasure:
             came = "no declared values" if spec.of is None else "values=, step=, each=, per_cell= or most_events="
             remedy = 'Pass, for example, ut.distinct("product", of=["tea", "milk"], at_most=3).'
             raise OutOfRange(
-                "distinct= needs of=, the list of values; of the other arguments only at_most= may be given with it",
+                "distinct= needs of=, the list of values, and allows no other argument of a measure but at_most=",
                 came=came,
                 remedy=remedy,
             )
@@ -320,7 +322,7 @@ class CountedMeasure:
         return 1 if self.most_events is None or self.each is None else self.each[1] - self.each[0]
 
     def unit(self, cells: int, neighbours: str, *, in_parts: bool, must_not_lower: bool = False) -> Unit:
-        """Return the unit that counting proves; ``must_not_lower`` if a plan requires that no person lowers a cell."""
+        """Return the unit that counting proves; ``must_not_lower`` says that plans need cells that no person lowers."""
         matters = not in_parts if neighbours == "change-one" else must_not_lower
         promised = matters and self.ends[0] >= 0 and self.most_events is None
         if self.in_total is None:
@@ -332,8 +334,8 @@ class CountedMeasure:
     def parts(
         self, counts: NDArray[np.int64], sums: NDArray[Any], missing: NDArray[np.int64] | None = None
     ) -> list[NDArray[Any]]:
-        """Compute the parts of `AmountPair` for each (person, cell) pair, of at most ``most_events`` events: a person
-        with more events, such as several rows in a cell, counts with their average.
+        """Compute the parts of `AmountPair` for each (person, cell) pair. A person with more than ``most_events``
+        events in a cell counts with that many events, and with the average of all the amounts.
         """
         # For each (person, cell) pair: `counts` has the number of events, `sums` their amounts above the low end,
         # `missing` the number of events without an amount. If there are more than `most_events` events, those with an
@@ -426,7 +428,7 @@ class CountedMeasure:
 
 
 def _nearest_quotient(numbers: NDArray[Any], divisors: NDArray[Any]) -> NDArray[Any]:
-    """Divide integers >= 0 by positive ones; the average amount of a person is rounded to a step, half to even."""
+    """Divide integers >= 0 by positive integers; return the nearest integers, of two equally near ones the even one."""
     quotients = numbers // divisors
     twice = 2 * (numbers - quotients * divisors)
     is_above = (twice > divisors) | ((twice == divisors) & (quotients % 2 == 1))

@@ -30,14 +30,14 @@ class Counting:
             the values, see `Plan`.
         neighbours: Neighbouring relation, "add-remove" or "change-one", see `Unit`.
         key: Key of the hashes: 16 bytes or more, or the path of a file with the key, such as a recipe's secret file.
-            The same key and events keep the same cells. None for new random bytes. The proof of privacy needs neither a
-            secret key nor a good hash; but someone who knows the key can choose names of persons so that certain cells
-            of theirs are kept.
+            With the same key, the same events keep the same cells. None for new random bytes. The proof of privacy
+            needs neither a secret key nor a good hash; but whoever knows the key can invent identifiers of persons such
+            that chosen cells of these persons are kept.
 
     Raises:
-        OutOfRange: unless exactly one of ``person`` and ``each_row`` is given; for ``at_most`` below 1; for
-            ``at_most`` or ``together`` with ``each_row``; and for a key below 16 bytes.
-        WrongKind: for a value of another type.
+        OutOfRange: if both or neither of ``person`` and ``each_row`` are given; if ``at_most`` is below 1; if
+            ``together``, or an ``at_most`` above 1, is given with ``each_row``; or if the key is shorter than 16 bytes.
+        WrongKind: if an argument has another type.
 
     Source: bounded contributions, proofs/theory/counting.md.
 
@@ -83,7 +83,7 @@ class Counting:
         """Return the bytes of the key; without a key, new random bytes at each call.
 
         Raises:
-            KeyRefused: for a missing file, a shorter key, or a secret file without a ledger key.
+            KeyRefused: if the key file is missing, if its key is too short, or if a secret file has no ledger key.
         """
         if self.key is None:
             # With a key that is thrown away, nobody can repeat the choice, nor infer from a table which cells were
@@ -104,8 +104,8 @@ class Counting:
         """Return the largest number of cells that one person may change, with these measures.
 
         Raises:
-            OutOfRange: if neither ``at_most`` nor ``in_total`` of every measure bounds it, or for ``in_total`` with
-                ``each_row`` or ``together``.
+            OutOfRange: if ``at_most`` is None and some measure has no ``in_total``, or if a measure has ``in_total``
+                and ``each_row`` or ``together`` is set.
         """
         in_total = [measure.in_total for measure in measures]
         if any(bound is not None for bound in in_total) and (self.each_row or self.together is not None):

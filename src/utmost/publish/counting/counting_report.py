@@ -11,7 +11,7 @@ SIMILAR = "whose identifiers differ only by blanks, leading zeros, capitals or U
 
 
 def percent_lost(count: int, events: int) -> str:
-    """Return a fraction as text in per cent, rounded up so that no loss is "0 %", with one decimal below 10 %."""
+    """Return ``count / events`` as text in per cent, rounded up so that no loss is "0 %"; with tenths below 10 %."""
     tenths = -(-1000 * count // events)
     return f"{tenths / 10:g} %" if tenths < 100 else f"{-(-100 * count // events)} %"
 
@@ -53,7 +53,7 @@ class CountingReport:
         raise Unsupported(
             "a counting report cannot be pickled or copied",
             came="a pickle or a copy",
-            remedy="Count again where the report is needed, or write report.facts().",
+            remedy="Count again where the report is needed, or store report.facts().",
         )
 
     def of_measure(self, amount: str | None) -> "CountingReport":
@@ -82,7 +82,7 @@ class CountingReport:
     def keeps_half(self) -> bool:
         """Whether the bounds keep at least half of the events (else `FewEventsKept`); exactly half is enough.
 
-        If a person counts once in a cell, the total is the number of (person, cell) pairs.
+        If a person counts once in a cell, (person, cell) pairs are compared in place of events.
         """
         if self.counts_once:
             return 2 * self.removed <= self.pairs
@@ -130,7 +130,7 @@ class CountingReport:
         }
 
     def losses(self, amount_bound: str = "--each", sum_bound: str | None = "--per-cell or --in-total") -> list[str]:
-        """Return the options and columns that removed something from the counts, without numbers."""
+        """Return the options and the values of columns by which something was lost from the counts, without numbers."""
         # `sum_bound` is None where a person counts once in a cell: further events of a person are then no loss.
         outside, missing = self.lost
         return [

@@ -171,7 +171,9 @@ class CountingRule:
         return f"{'amount' if measure.distinct is None else 'distinct values'} of {measure.amount.name}"
 
     def placed(self, batch: Batch, before: int) -> Sequence[EventCells]:
-        """Return the cell and amounts of each event; and the cell number of its value for each `distinct` measure."""
+        """Return each event's cell and amounts, and for each `distinct` measure the number of the event's (value,
+        cell).
+        """
         if not self._readers:
             axes = zip((*self.read, *self.valued), self.tally.zeros, strict=True)
             self._readers.extend(reader_of(axis, self.spelling, zeros) for axis, zeros in axes)
@@ -269,7 +271,7 @@ class CountingRule:
         return chosen
 
     def _keep_cells(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
-        """Keep the pairs of each person that are in one part, and at most ``at_most`` of them."""
+        """Keep at most ``at_most`` pairs of each person, all in one part."""
         if self.part is not None:
             pairs = in_one_part(pairs, self.numbers, texts, self.key)
         # The hash is of the cell's index within the part. A hash of the part would let the choice reveal the part.
@@ -282,7 +284,7 @@ class CountingRule:
     def _reduce_in_total(
         self, persons: NDArray[np.int64], cells: NDArray[np.int64], tables: list[NDArray[Any]], texts: Sequence[str]
     ) -> tuple[list[NDArray[Any]], int]:
-        """Reduce the sums of all tables to the bounds in_total; return them, and the number of reduced pairs."""
+        """Reduce the sums of each measure to its bound in_total; return all sums, and the number of reduced pairs."""
         tables, cut = list(tables), 0
         for measure, first in zip(self.measures, self.first_tables, strict=True):
             if measure.in_total is None:
@@ -339,5 +341,5 @@ class CountingRule:
 
 
 def number_bits(tables: int) -> int:
-    """Return the largest number of bits of a cell number such that all tables together have at most 2^62 numbers."""
+    """Return how many bits a cell number may have, if all tables together must have at most 2^62 cell numbers."""
     return (LARGEST_DOMAIN // tables).bit_length() - 1

@@ -28,7 +28,7 @@ def declared_domain(domain: Any, by: Any) -> Domain:
 
 
 def chosen_axes(domain: Domain, by: Any) -> list[Axis]:
-    """Return the axes named by ``by`` (--by), in its order, which is that of the columns; all axes if None."""
+    """Return the axes that ``by`` (--by) names, in the order of ``by``; all axes if it is None."""
     if by is None:
         return list(domain.axes)
     known = dict(zip(domain.columns, domain.axes, strict=True))
@@ -50,7 +50,7 @@ def chosen_axes(domain: Domain, by: Any) -> list[Axis]:
 
 
 def _axis_remedy(domain: Domain, name: str) -> str:
-    """Write the remedy for a name that is no axis: if it is a level, count by its axis; else take a similar name."""
+    """Write the remedy for a name that is no axis: name the axis of which it is a level, or else a similar name."""
     finest = next((axis.levels[0] for axis in domain.axes if name in axis.levels), None)
     if finest is not None:
         return f"{name!r} is a level of {finest!r}: count by {finest!r}, and ask for sums by {name!r} afterwards."

@@ -1,8 +1,8 @@
 """Count the distinct values in each cell: each value counts once, and only a few values of each person count.
 
-A value in a cell is counted as a separate cell, in which persons are counted; a cell's number is the number of its
-values with at least one person. Engines can therefore add up these cells like those of other measures. See
-proofs/theory/counting.md.
+Each (value, cell) pair has a cell number of its own, under which persons are counted. The result for a cell is the
+number of values for which at least one person is counted there. Engines can therefore add up these pairs like the cells
+of other measures. See proofs/theory/counting.md.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -46,7 +46,7 @@ class ValuesSeen:
         self._parts: list[NDArray[np.int64]] = []
 
     def taken(self, pairs: Pairs) -> Pairs:
-        """Store the pairs that are of distinct values; return the pairs of other measures."""
+        """Store the (value, cell) pairs of measures of distinct values; return the pairs of other measures."""
         is_sum = pairs.cells < self._first
         self._add(pairs.cells[~is_sum])
         return pairs.where(is_sum)
@@ -60,7 +60,7 @@ class ValuesSeen:
             yield batch.filter(arrow.array(cells < self._first))
 
     def counts(self, first: int, tables: int, size: int) -> NDArray[np.int64]:
-        """For each cell, return the number of values with persons, over the tables first..first + tables - 1."""
+        """For each cell, return the number of values with persons; value v < ``tables`` has the table ``first`` + v."""
         seen = self._seen()
         own = seen[(seen >= first * size) & (seen < (first + tables) * size)]
         return np.bincount(own % size, minlength=size).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Count the persons of each key where the keys cannot be listed beforehand; each person is counted in few keys.
+"""Count the persons of each key if the keys cannot be listed beforehand; each person counts in a few keys only.
 
 A key is identified by its text only: a number for it, such as its position among the keys of the data, would depend on
 other persons' events. A person's keys are chosen by the hash of their texts, which depends on the person's own rows
@@ -45,7 +45,7 @@ class KeyShares:
 
 
 def counts_in_shares(column: Any, shares: int | None) -> Any:
-    """Convert counts in shares to integers, if the promise has enough ``shares``; return other columns unchanged."""
+    """Convert a column of `KeyShares` to integers; refuse it if ``shares`` is too small. Return others unchanged."""
     if not isinstance(column, list | tuple) and getattr(getattr(column, "dtype", None), "kind", None) != "O":
         return column
     cells = list(column)
@@ -92,7 +92,7 @@ def count_keys(
             `key_noise`.
         shares: Number of shares that each person divides evenly among the person's kept keys; a remainder is lost. Pass
             the same number as ``shares=`` to `key_noise`. 60 and 2520 have many divisors, so that remainders are small.
-            None: each key counts 1.
+            With None, a person counts as 1 in each kept key.
         counts: Name of the table's column of counts; the column of keys has the name ``column``.
         key: Key of the hashes, 16 bytes or more; None for new random bytes.
         spelling: Spelling of missing values, see `count_table`.
@@ -102,10 +102,10 @@ def count_keys(
         A table of the keys, in order, and their counts.
 
     Raises:
-        BadTable: for an event without a person, persons or keys that are neither text nor integers, or missing
-            columns.
-        OutOfRange: for ``at_most`` below 1, fewer shares than ``at_most``, one name for two columns, or a key below 16
-            bytes.
+        BadTable: if an event has no person, if persons or keys are neither text nor integers, or if a column is
+            missing.
+        OutOfRange: if ``at_most`` is below 1, ``shares`` is less than ``at_most``, two columns have one name, or
+            ``key`` has fewer than 16 bytes.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["home", "shop", "home", "home"]}
     >>> count_keys(events, person="user", column="page", at_most=2)
@@ -183,7 +183,7 @@ class _KeyReader:
         return [(np.array([*numbers, -1], dtype=np.int64)[codes], ())]
 
     def counts(self, pairs: Pairs, persons: Sequence[str]) -> Iterator[tuple[str, int]]:
-        """For each key that some person keeps, return the number of these persons, or of their shares."""
+        """For each kept key, return the number of persons who keep it, or the number of shares that they give it."""
         names = list(self.texts)
         sizes = np.bincount(pairs.persons) if len(pairs.persons) else np.zeros(0, dtype=np.int64)
         # Persons with too many keys keep some of them: by hash, ties by name, so that the order of events does not

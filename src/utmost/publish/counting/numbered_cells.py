@@ -46,7 +46,7 @@ class NumberedCells:
         return numbers[codes.ravel()]
 
     def few(self, numbers: NDArray[np.int64], sums: NDArray[Any]) -> FewCells:
-        """Return the cells with these distinct numbers, sorted, and their sums; leave out sums of 0."""
+        """Return the cells with these distinct numbers, sorted, and their sums; leave out cells whose sum is 0."""
         self._gather()
         known, cells = self._known
         chosen = cells[np.searchsorted(known, numbers)]

@@ -131,7 +131,7 @@ class PersonsInBuckets:
         return (self.reader.summed(*persons) for persons in self.counted(columns))
 
     def counted(self, batches: Iterable[Batch]) -> CompletePersons:
-        """Yield all pairs of some persons at a time: of a few buckets on the disk, if there are many events."""
+        """Yield all pairs of some persons at a time; if events are spilled, of the persons in a few buckets."""
         # Memory grows with the distinct (person, cell) pairs of one 256th of the persons, the spill file with the
         # events.
         located, first, rows = self._located(batches), [], 0
@@ -234,7 +234,7 @@ class _SpilledEvents:
         self.rows += counts
 
     def parts(self, most: int) -> Iterator[list[int]]:
-        """Yield groups of buckets with at most so many events together; a bucket with more is a group by itself."""
+        """Yield groups of buckets with at most ``most`` events together; a larger bucket is a group by itself."""
         some: list[int] = []
         for bucket in np.flatnonzero(self.rows).tolist():
             if some and int(self.rows[[*some, bucket]].sum()) > most:
@@ -296,7 +296,7 @@ def _wide(column: Any) -> Any:
 
 
 def _cells_and_amounts(tables: Sequence[Any], number: int) -> EventCells:
-    """Read the cells and amounts of all events from the tables of `_located`, for the ``number``-th `EventCells`."""
+    """Read the ``number``-th `EventCells` of all events from the tables that `_located` made."""
 
     def column(name: str) -> NDArray[Any]:
         parts = [table[name] for table in tables]

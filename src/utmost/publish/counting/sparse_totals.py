@@ -25,7 +25,7 @@ class SparseTotals:
 
     @classmethod
     def of(cls, parts: Iterable[tuple[NDArray[np.int64], NDArray[Any]]]) -> "SparseTotals":
-        """Add up parts, in each of which every cell occurs at most once; memory does not grow with the domain."""
+        """Add up lists of sums in which each cell occurs at most once; memory does not grow with the domain."""
         nothing = np.zeros(0, dtype=np.int64)
         known, waiting, rows, limit = cls(nothing, nothing), list[tuple[Any, Any]](), 0, _COMPACT
         for cells, sums in parts:
